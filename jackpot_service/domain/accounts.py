@@ -1,0 +1,32 @@
+"""
+The accounts of a jackpot's books.
+
+An account's balance is what the ledger owes to whomever the account stands for. A stake makes its casino's account fall
+(the casino owes it to us) and the pools rise; an award does the reverse. So a casino with a negative balance owes us.
+"""
+
+from typing import NewType
+
+Account = NewType("Account", str)
+
+METER_PLAYERS = Account("pool:meter:players")
+METER_HOUSE = Account("pool:meter:house")
+RESERVE = Account("pool:reserve")
+PRIZE_FUND = Account("pool:prize_fund")
+HOUSE_MARGIN = Account("house:margin")
+HOUSE_SEED = Account("house:seed")
+HOUSE_ADJUSTMENTS = Account("house:adjustments")
+AWARDS_HELD = Account("awards:held")
+
+POOL_ACCOUNTS = (METER_PLAYERS, METER_HOUSE, RESERVE, PRIZE_FUND)
+"""The accounts whose balances a stripe carries, in the order of its columns."""
+
+
+def casino(casino_id: str) -> Account:
+    """What a casino owes (negative) or is owed (positive), in each currency by itself."""
+    return Account(f"casino:{casino_id}")
+
+
+def exchange(currency: str) -> Account:
+    """Where an amount changes currency, so that each currency's postings sum to zero by themselves."""
+    return Account(f"fx:{currency}")

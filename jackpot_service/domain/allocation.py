@@ -1,0 +1,95 @@
+"""
+Who gets how much of the meter: the share by converted stake, and the policies for several winners.
+
+All divisions are exact until the one rounding at payout, down to a payable minor unit; so no order of bets or hands
+can change an amount, and together the winners never get more than the meter.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.money import RateSheet, in_atoms
+from jackpot_service.domain.rules import MeterPart, Policy, Prize, StakeMultiple, Tier
+from jackpot_service.domain.verdict import Win
+
+Entitlements = tuple[Fraction, ...]
+"""What each win is entitled to, in base units, in the order of the wins."""
+
+
+def shares_minor(bets: Sequence[Bet], *, meter: Decimal, weight: Decimal) -> list[int]:
+    """
+    Share the meter among bets: each gets stake x meter / weight in its own currency, rounded down.
+
+    `meter` and `weight` are in base units, the result in minor units of each bet's currency. The factor is the same
+    for everybody, so a bettor's currency and place in the list do not matter. `weight` must be positive.
+
+    Source: 000_6cc300954b9713ce, "The effect of currency conversions".
+    """
+    meter_atoms, weight_atoms = in_atoms(meter), in_atoms(weight)
+    return [bet.stake_minor * meter_atoms // weight_atoms for bet in bets]
+
+
+def entitlements(
+    wins: Sequence[Win], *, meter: Decimal, prizes: Mapping[Tier, Prize], policy: Policy, sheet: RateSheet
+) -> Entitlements:
+    """
+    Figure what each win is entitled to of the meter, under the policy for several winners.
+
+    The entitlements together never exceed the meter.
+
+    Source: domain decision 7 (docs/decisions/several-winners.md).
+    """
+    whole = Fraction(meter)
+    claims = tuple(_claim(win, whole, prizes, sheet) for win in wins)
+    return _POLICIES[policy](wins, claims, whole)
+
+
+def _claim(win: Win, meter: Fraction, prizes: Mapping[Tier, Prize], sheet: RateSheet) -> Fraction:
+    match prizes[win.tier]:
+        case MeterPart(fraction):
+            return meter * Fraction(fraction)
+        case StakeMultiple(times):
+            return times * Fraction(sheet.base_value(win.bet.stake_minor, win.bet.currency))
+
+
+def _aggregate_pro_rata(_: Sequence[Win], claims: Entitlements, meter: Fraction) -> Entitlements:
+    return _scaled(claims, meter)
+
+
+def _minor_first(wins: Sequence[Win], claims: Entitlements, meter: Fraction) -> Entitlements:
+    is_royal = [win.tier is Tier.ROYAL_FLUSH for win in wins]
+    minor = _scaled(
+        tuple(Fraction(0) if royal else claim for royal, claim in zip(is_royal, claims, strict=True)), meter
+    )
+    if not any(is_royal):
+        return minor
+    royal_share = (meter - sum(minor)) / sum(is_royal)
+    return tuple(royal_share if royal else claim for royal, claim in zip(is_royal, minor, strict=True))
+
+
+def _equal_share(wins: Sequence[Win], claims: Entitlements, meter: Fraction) -> Entitlements:
+    winners = Counter(win.tier for win in wins)
+    split = tuple(claim / winners[win.tier] for win, claim in zip(wins, claims, strict=True))
+    return _scaled(split, meter)
+
+
+def _scaled(claims: Entitlements, meter: Fraction) -> Entitlements:
+    claimed = sum(claims)
+    if claimed <= meter:
+        return claims
+    return tuple(claim * meter / claimed for claim in claims)
+
+
+_POLICIES: Mapping[Policy, Callable[[Sequence[Win], Entitlements, Fraction], Entitlements]] = {
+    Policy.AGGREGATE_PRO_RATA: _aggregate_pro_rata,
+    Policy.MINOR_FIRST: _minor_first,
+    Policy.EQUAL_SHARE: _equal_share,
+}
+
+
+def payable_minor(entitlement: Fraction, *, currency: str, sheet: RateSheet) -> int:
+    """Round an entitlement in base units down to whole minor units of a currency."""
+    return int(entitlement // Fraction(sheet.base_value(1, currency)))

@@ -1,0 +1,43 @@
+"""What is to be booked as one entry of a jackpot's books."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind, Postings
+from jackpot_service.domain.rounds import Round
+
+REFERENCE_BOOK = "-"
+"""The book of what belongs to no jackpot: casinos, tables, keys, rate sheets. It has one stripe and no postings."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStep:
+    """The place of an entry in its round: the round's ids, and its own count of entries from 1."""
+
+    table_id: str
+    round_id: str
+    round_key: int
+    step: int
+
+    @classmethod
+    def of(cls, round_: Round) -> "RoundStep":
+        """The place of the entry that brought a round to where it is."""
+        return cls(round_.table_id, round_.round_id, round_.round_key, round_.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """
+    One request's change of a jackpot's record: what it recorded (`facts`), and the postings, perhaps none.
+
+    `received_at` is the service's clock when the request came in; when it is booked, the books say.
+    """
+
+    book: str
+    kind: EntryKind
+    principal: str
+    received_at: datetime
+    facts: Facts
+    postings: Postings = field(default_factory=Postings)
+    round_step: RoundStep | None = None

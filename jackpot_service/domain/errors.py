@@ -1,0 +1,87 @@
+"""
+The kinds of error the service knows; each error itself stands beside the function that raises it.
+
+A kind says what the caller may do about it, never how it travels: `api/problems.py` alone turns kinds into statuses.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+Fact = str | int | bool | None | list[str] | list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One thing wrong with a request: where (an RFC 6901 JSON pointer into its body), which code, in which words."""
+
+    pointer: str
+    code: str
+    detail: str
+
+
+class LedgerError(Exception):
+    """
+    Anything that the ledger answers with something else than what was asked.
+
+    `code` is stable and part of the contract; `facts` travel with the answer, so that a caller's program need not
+    read the sentence.
+    """
+
+    code: ClassVar[str] = "ledger-error"
+    title: ClassVar[str] = "The ledger could not do this"
+
+    def __init__(self, detail: str, *, flaws: tuple[Flaw, ...] = (), **facts: Fact) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.flaws = flaws
+        self.facts: Mapping[str, Fact] = facts
+
+
+class Refused(LedgerError):
+    """The request is well formed and wrong; sent again unchanged it is refused again."""
+
+    code = "refused"
+    title = "The request was refused"
+
+
+class Conflict(LedgerError):
+    """The request contradicts what the ledger already holds."""
+
+    code = "conflict"
+    title = "The request contradicts the ledger"
+
+
+class NotFound(LedgerError):
+    """What the request speaks of does not exist, or not for this caller."""
+
+    code = "not-found"
+    title = "Not found"
+
+
+class Forbidden(LedgerError):
+    """The caller is known, and may not do this."""
+
+    code = "forbidden"
+    title = "Not allowed"
+
+
+class Unauthenticated(LedgerError):
+    """The caller showed no key, or none that is in force."""
+
+    code = "unauthenticated"
+    title = "A valid key is required"
+
+
+class Unavailable(LedgerError):
+    """Nothing is known to have been written, or it is not known whether it was; the same request may be sent again."""
+
+    code = "unavailable"
+    title = "Try again with the same ids"
+
+
+class BooksBroken(LedgerError):
+    """A law of the books would be or was broken: a bug, raised and never caught on the way up."""
+
+    code = "books-broken"
+    title = "A bookkeeping law was broken"

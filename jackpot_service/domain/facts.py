@@ -1,0 +1,159 @@
+"""
+What an entry records, in the form that its digest covers: plain strings, integers, lists and nulls.
+
+The same functions make the facts when an entry is written and when `verify` reads the rows back, so a row that was
+changed afterwards no longer matches its entry. Lists are in the order of their ids: the order in which things were
+sent is not content. Amounts are written without exponent and trailing zeros, times in UTC with microseconds.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.journal import Postings
+from jackpot_service.domain.money import RateSheet, plain
+from jackpot_service.domain.outcomes import Cancellation, Result
+from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.rounds import Round
+from jackpot_service.domain.rules import JackpotRules, as_document
+from jackpot_service.domain.settlement import Award, Settlement
+from jackpot_service.domain.verdict import Hand
+
+Facts = Mapping[str, Any]
+
+
+def instant(moment: datetime | None) -> str | None:
+    """Write an instant in UTC, always with six decimals of a second."""
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def of_postings(postings: Postings) -> list[list[str]]:
+    return [[line.account, line.currency, plain(line.amount), line.movement] for line in postings.lines]
+
+
+def of_bets(bets: Iterable[Bet]) -> list[list[Any]]:
+    return sorted(
+        [bet.bet_id, bet.player_id, bet.hand, bet.currency, bet.stake_minor, instant(bet.occurred_at)] for bet in bets
+    )
+
+
+def of_opening(round_: Round) -> Facts:
+    """What was pinned when a round was first seen: recorded by the round's first step, whatever it is."""
+    if round_.steps > 1:
+        return {}
+    pins = {"rules_version": round_.rules_version, "rate_sheet": round_.rate_sheet, "casino_id": round_.casino_id}
+    return {"opened": pins}
+
+
+def of_voids(voided: Iterable[str], tombstones: Iterable[str]) -> Facts:
+    return {"voided": sorted(voided), "tombstones": sorted(tombstones)}
+
+
+def of_hands(hands: Iterable[Hand]) -> list[list[Any]]:
+    return sorted([hand.hand, str(hand.status), sorted(hand.cards)] for hand in hands)
+
+
+def of_result(result: Result) -> Facts:
+    return {
+        "bet_count": result.bet_count,
+        "hands": of_hands(result.hands),
+        "dealer": sorted(result.dealer),
+        "occurred_at": instant(result.occurred_at),
+    }
+
+
+def of_cancellation(cancellation: Cancellation, *, cycle: int) -> Facts:
+    return {
+        "reason": cancellation.reason,
+        "cycle": cycle,
+        "hands": of_hands(cancellation.hands),
+        "occurred_at": instant(cancellation.occurred_at),
+    }
+
+
+def of_settlement(settlement: Settlement, *, cycle: int, positions: Sequence[int]) -> Facts:
+    return {
+        "cycle": cycle,
+        "positions": list(positions),
+        "policy": settlement.policy,
+        "meter_before": plain(settlement.meter_before),
+        "weight": plain(settlement.weight),
+        "entitlements": of_entitlements(settlement),
+        "awards": [of_award(award) for award in settlement.awards],
+        "refunds": [bet.bet_id for bet in settlement.refunds],
+        "meter_after": plain(settlement.meter_after),
+        "reserve_after": plain(settlement.reserve_after),
+        "prize_fund_after": plain(settlement.prize_fund_after),
+        "overflow": plain(settlement.overflow),
+        "carried": None if settlement.carried is None else plain(settlement.carried),
+        "house_seed": plain(settlement.house_seed),
+        "cycle_after": settlement.cycle_after,
+    }
+
+
+def of_entitlements(settlement: Settlement) -> list[dict[str, str]]:
+    return [
+        {"bet_id": claim.bet_id, "tier": str(claim.tier), "amount": str(claim.amount)}
+        for claim in settlement.entitlements
+    ]
+
+
+def of_award(award: Award) -> list[Any]:
+    return [
+        award.bet.bet_id,
+        str(award.tier),
+        award.amount_minor,
+        award.bet.currency,
+        plain(award.cost),
+        str(award.funded_by),
+        str(award.state),
+    ]
+
+
+def of_cycle(*, cycle: int, rules_version: int, cut: Sequence[int]) -> Facts:
+    return {"opened_cycle": {"cycle": cycle, "rules_version": rules_version, "cut": list(cut)}}
+
+
+def of_next_cycle(settlement: Settlement, *, rules_version: int, cut: Sequence[int] | None) -> Facts:
+    """The cycle that a hit opens; nothing where there was no hit."""
+    if cut is None:
+        return {}
+    return of_cycle(cycle=settlement.cycle_after, rules_version=rules_version, cut=cut)
+
+
+def of_sheet(sheet: RateSheet, *, effective_at: datetime) -> Facts:
+    rates = sorted([rate.currency, plain(rate.base_per_unit), rate.exponent] for rate in sheet.rates.values())
+    return {"base": sheet.base, "number": sheet.number, "effective_at": instant(effective_at), "rates": rates}
+
+
+def of_casino(casino_id: str, name: str) -> Facts:
+    return {"casino_id": casino_id, "name": name}
+
+
+def of_table(*, table_id: str, casino_id: str, game: str, jackpot_id: str | None) -> Facts:
+    return {"table_id": table_id, "casino_id": casino_id, "game": game, "jackpot_id": jackpot_id}
+
+
+def of_key(*, key_id: str, secret_hash: bytes, principal: Principal) -> Facts:
+    return {
+        "key_id": key_id,
+        "secret_hash": secret_hash.hex(),
+        "principal": principal.name,
+        "role": str(principal.role),
+        "casino_id": principal.casino_id,
+        "table_ids": sorted(principal.table_ids),
+    }
+
+
+def of_jackpot(jackpot_id: str, rules: JackpotRules, *, base_amount: Decimal) -> Facts:
+    return {
+        "jackpot_id": jackpot_id,
+        "base": rules.base,
+        "base_amount": plain(base_amount),
+        "rules": {"version": 1, "document": as_document(rules)},
+        **of_cycle(cycle=1, rules_version=1, cut=(1,)),
+    }

@@ -1,0 +1,86 @@
+"""What a journal entry is: postings that sum to zero in every currency, for the movements of a jackpot's money."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
+from jackpot_service.domain.errors import BooksBroken
+from jackpot_service.domain.money import EXACT, ZERO, plain, total
+from jackpot_service.domain.pools import Pools
+
+
+class Unbalanced(BooksBroken):
+    """Postings that do not sum to zero were about to be booked."""
+
+    code = "entry-unbalanced"
+
+
+class EntryKind(StrEnum):
+    """What an entry recorded."""
+
+    BETS = "bets"
+    VOIDS = "voids"
+    RESULT = "result"
+    CANCELLATION = "cancellation"
+    JACKPOT_OPENED = "jackpot_opened"
+    CASINO_ADDED = "casino_added"
+    TABLE_ADDED = "table_added"
+    KEY_CREATED = "key_created"
+    KEY_REVOKED = "key_revoked"
+    RATES_PUBLISHED = "rates_published"
+
+
+class Movement(StrEnum):
+    """Why a posting was made. The postings of one movement sum to zero by themselves."""
+
+    CONTRIBUTION = "contribution"
+    REVERSAL = "reversal"
+    AWARD = "award"
+    OVERFLOW = "overflow"
+    REFILL = "refill"
+    SEED = "seed"
+    FILL = "fill"
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """An exact signed amount put into (or, negative, taken from) an account, in one currency."""
+
+    account: Account
+    currency: str
+    amount: Decimal
+    movement: Movement
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """
+    The postings of one entry. Values that do not balance cannot be built.
+
+    Raises: Unbalanced if some currency of some movement does not sum to zero.
+    """
+
+    lines: tuple[Posting, ...] = ()
+
+    def __post_init__(self) -> None:
+        sums: defaultdict[tuple[Movement, str], Decimal] = defaultdict(lambda: ZERO)
+        for line in self.lines:
+            key = (line.movement, line.currency)
+            sums[key] = EXACT.add(sums[key], line.amount)
+        for (movement, currency), left_over in sums.items():
+            if left_over:
+                message = f"The {movement} postings in {currency} sum to {plain(left_over)}, not to zero."
+                raise Unbalanced(message)
+
+    def __add__(self, other: "Postings") -> "Postings":
+        return Postings(self.lines + other.lines)
+
+    def moved(self, account: Account) -> Decimal:
+        """Sum what the postings put into an account (of one currency)."""
+        return total(line.amount for line in self.lines if line.account == account)
+
+    def pools(self) -> Pools:
+        """Sum what the postings put into each of the jackpot's pools."""
+        return Pools(*(self.moved(account) for account in POOL_ACCOUNTS))

@@ -1,0 +1,136 @@
+"""Which accounts each movement of money debits and credits. Every debit or credit of the service is decided here."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from jackpot_service.domain import accounts
+from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.contribution import Contribution
+from jackpot_service.domain.journal import Movement, Posting, Postings
+from jackpot_service.domain.money import EXACT, ZERO, RateSheet, from_minor, negated
+
+
+def for_contribution(contribution: Contribution, *, casino_id: str, sheet: RateSheet) -> Postings:
+    """Book stakes: the casino owes them, the pools and the house are credited their parts."""
+    return _split_postings(contribution, Movement.CONTRIBUTION, casino_id=casino_id, sheet=sheet)
+
+
+def for_reversal(contribution: Contribution, *, casino_id: str, sheet: RateSheet, cycle_is_over: bool) -> Postings:
+    """
+    Refund stakes at their original figures.
+
+    Where the bets' cycle has been won since, the running pools are left alone: the meter's and the reserve's parts are
+    charged to `house:adjustments`. Prize fund and house are reversed as usual.
+
+    Source: domain decision 14 (docs/decisions/reversals.md).
+    """
+    booked = _split_postings(contribution, Movement.REVERSAL, casino_id=casino_id, sheet=sheet)
+    return Postings(
+        tuple(
+            Posting(
+                _charged(line.account, cycle_is_over=cycle_is_over), line.currency, negated(line.amount), line.movement
+            )
+            for line in booked.lines
+        )
+    )
+
+
+def _charged(account: Account, *, cycle_is_over: bool) -> Account:
+    if cycle_is_over and account in {accounts.METER_PLAYERS, accounts.RESERVE}:
+        return accounts.HOUSE_ADJUSTMENTS
+    return account
+
+
+def _split_postings(contribution: Contribution, movement: Movement, *, casino_id: str, sheet: RateSheet) -> Postings:
+    parts = {
+        accounts.METER_PLAYERS: contribution.meter,
+        accounts.RESERVE: contribution.reserve,
+        accounts.PRIZE_FUND: contribution.prize_fund,
+        accounts.HOUSE_MARGIN: contribution.house,
+    }
+    owed = _casino_lines(
+        {currency: -stake for currency, stake in contribution.stakes_minor.items()},
+        {currency: negated(value) for currency, value in contribution.values.items()},
+        movement,
+        casino_id=casino_id,
+        sheet=sheet,
+    )
+    pooled = [Posting(account, sheet.base, part, movement) for account, part in parts.items() if part]
+    return Postings((*owed, *pooled))
+
+
+def _casino_lines(
+    amounts_minor: Mapping[str, int],
+    values: Mapping[str, Decimal],
+    movement: Movement,
+    *,
+    casino_id: str,
+    sheet: RateSheet,
+) -> list[Posting]:
+    """Credit a casino in each currency, the exchange accounts turning what is not base into its base value."""
+    lines = []
+    exchanged = ZERO
+    for currency, amount_minor in amounts_minor.items():
+        amount = from_minor(amount_minor, sheet.rate(currency).exponent)
+        lines.append(Posting(accounts.casino(casino_id), currency, amount, movement))
+        if currency != sheet.base:
+            lines.append(Posting(accounts.exchange(currency), currency, negated(amount), movement))
+            exchanged = EXACT.add(exchanged, values[currency])
+    if exchanged:
+        lines.append(Posting(accounts.exchange(sheet.base), sheet.base, exchanged, movement))
+    return lines
+
+
+def for_awards(
+    paid_minor: Mapping[str, int],
+    *,
+    taken: Mapping[Account, Decimal],
+    held: Decimal,
+    casino_id: str,
+    sheet: RateSheet,
+) -> Postings:
+    """
+    Pay awards: `taken` from the pools at their cost, `paid_minor` credited to the casino per currency, `held` kept.
+
+    What is taken must equal the base value of what is paid plus what is held, or the postings cannot be built.
+    """
+    values = {currency: sheet.base_value(amount, currency) for currency, amount in paid_minor.items()}
+    lines = [
+        Posting(account, sheet.base, negated(amount), Movement.AWARD) for account, amount in taken.items() if amount
+    ]
+    if held:
+        lines.append(Posting(accounts.AWARDS_HELD, sheet.base, held, Movement.AWARD))
+    lines += _casino_lines(paid_minor, values, Movement.AWARD, casino_id=casino_id, sheet=sheet)
+    return Postings(tuple(lines))
+
+
+def transfer(movement: Movement, source: Account, target: Account, amount: Decimal, base: str) -> Postings:
+    """Move an amount of the base currency between two accounts; nothing is booked for 0."""
+    if not amount:
+        return Postings()
+    return Postings((Posting(source, base, negated(amount), movement), Posting(target, base, amount, movement)))
+
+
+def for_seed(amount: Decimal, *, base: str) -> Postings:
+    """Put the house's money into the meter: a base amount, or what is missing to the reset amount."""
+    return transfer(Movement.SEED, accounts.HOUSE_SEED, accounts.METER_HOUSE, amount, base)
+
+
+def for_overflow(amount: Decimal, *, base: str) -> Postings:
+    """Move the players' money that a limit kept off the offer to the reserve, at a hit."""
+    return transfer(Movement.OVERFLOW, accounts.METER_PLAYERS, accounts.RESERVE, amount, base)
+
+
+def for_refill(amount: Decimal, *, base: str) -> Postings:
+    """Start the next jackpot: the whole reserve becomes meter."""
+    return transfer(Movement.REFILL, accounts.RESERVE, accounts.METER_PLAYERS, amount, base)
+
+
+def for_fill(amount: Decimal, *, base: str) -> Postings:
+    """Lift the players' part of the meter, fallen below zero by late reversals, from the house's part."""
+    return transfer(Movement.FILL, accounts.METER_HOUSE, accounts.METER_PLAYERS, amount, base)
+
+
+def joined(parts: Sequence[Postings]) -> Postings:
+    """Put the postings of one entry together."""
+    return Postings(tuple(line for part in parts for line in part.lines))

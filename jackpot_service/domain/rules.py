@@ -1,0 +1,298 @@
+"""
+The rules of a jackpot as one value: how a bet is split, what pays, who shares, and what stakes are taken.
+
+What prints the rules, the paytable and the settlement reads the same `JackpotRules`. A version of it is stored as the
+document that `as_document` makes, and read back by `from_document`; both together lose nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.money import EXACT, ONE, POOL_DECIMALS, ZERO, has_decimals, plain, total
+
+SPLIT_DECIMALS = 4
+STAKE_DECIMALS = 4
+LARGEST_AMOUNT = Decimal(10**15)
+
+
+class BadRules(Refused):
+    """The parameters do not make a jackpot."""
+
+    code = "rules-invalid"
+    title = "These rules cannot run a jackpot"
+
+
+class Tier(StrEnum):
+    """The hands that win, best first."""
+
+    ROYAL_FLUSH = "royal_flush"
+    STRAIGHT_FLUSH = "straight_flush"
+    FOUR_OF_A_KIND = "four_of_a_kind"
+    FULL_HOUSE = "full_house"
+    FLUSH = "flush"
+    STRAIGHT = "straight"
+    THREE_OF_A_KIND = "three_of_a_kind"
+
+
+class Policy(StrEnum):
+    """How several winners of one round are paid."""
+
+    SHARED_BY_STAKE = "shared_by_stake"
+    """The round's bettors share the whole meter in proportion to their converted stakes."""
+    AGGREGATE_PRO_RATA = "aggregate_pro_rata"
+    """Each winner is entitled on the same meter; together beyond it, all are scaled alike."""
+    MINOR_FIRST = "minor_first"
+    """The lower tiers are paid first; the royal flushes share equally what is left."""
+    EQUAL_SHARE = "equal_share"
+    """A tier's entitlement is figured once and split equally among its winners; then as pro rata."""
+
+
+class FundedBy(StrEnum):
+    """The pool that pays the fixed prizes."""
+
+    PRIZE_FUND = "prize_fund"
+    METER = "meter"
+
+
+@dataclass(frozen=True, slots=True)
+class MeterPart:
+    """A prize that is a part of the meter on offer: 1 is all of it."""
+
+    fraction: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class StakeMultiple:
+    """A fixed prize: so many times the stake, in the player's own currency."""
+
+    times: int
+
+
+Prize = MeterPart | StakeMultiple
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The parts of every bet that go to the pools; the house takes what they do not."""
+
+    meter: Decimal
+    reserve: Decimal
+    prize_fund: Decimal
+
+    @property
+    def house(self) -> Decimal:
+        return EXACT.subtract(ONE, total((self.meter, self.reserve, self.prize_fund)))
+
+
+@dataclass(frozen=True, slots=True)
+class JackpotRules:
+    """
+    One version of a jackpot's rules.
+
+    `split`, `prizes`, `policy`, `fixed_prizes_from`, `largest_stake`, `token` and `hands_per_player` belong to a bet
+    and are taken from its round's version. `reset_amount`, `limit` and `held_threshold` belong to the jackpot and are
+    taken from its cycle's. Amounts are in units of the jackpot's base currency.
+    """
+
+    rulebook: str
+    source: str
+    base: str
+    split: Split
+    prizes: Mapping[Tier, Prize]
+    policy: Policy
+    fixed_prizes_from: FundedBy
+    hands_per_player: int
+    largest_stake: Decimal | None
+    token: Decimal | None
+    reset_amount: Decimal
+    limit: Decimal | None = None
+    held_threshold: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        _require_split(self)
+        _require_stakes(self)
+        _require_policy(self)
+        _require_amounts(self)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether a royal flush is shared by the round's bettors, rather than owned by the hand."""
+        return self.policy is Policy.SHARED_BY_STAKE
+
+    def pays_from_meter(self, tier: Tier) -> bool:
+        """Whether a hand of this tier is paid from the meter, so that settling it needs the meter's exact amount."""
+        return isinstance(self.prizes[tier], MeterPart) or self.fixed_prizes_from is FundedBy.METER
+
+
+def _require(holds: bool, message: str) -> None:  # noqa: FBT001  a guard reads as a sentence: require that it holds
+    if not holds:
+        raise BadRules(message)
+
+
+def _require_split(rules: JackpotRules) -> None:
+    parts = {"meter": rules.split.meter, "reserve": rules.split.reserve, "prize_fund": rules.split.prize_fund}
+    for name, part in parts.items():
+        _require(part.is_finite() and ZERO <= part <= ONE, f"split.{name} must lie between 0 and 1, not {part}.")
+        _require(has_decimals(part, SPLIT_DECIMALS), f"split.{name} may have at most {SPLIT_DECIMALS} decimals.")
+    _require(rules.split.house >= ZERO, "The parts of a split may sum to at most 1.")
+    if rules.fixed_prizes_from is FundedBy.METER:
+        _require(not rules.split.prize_fund, "The meter pays these fixed prizes; split.prize_fund must be 0.")
+
+
+def _require_stakes(rules: JackpotRules) -> None:
+    _require(rules.hands_per_player >= 1, "A player needs at least one hand.")
+    _require(
+        (rules.largest_stake is None) != (rules.token is None),
+        "Stakes are bounded either by largest_stake or by a token.",
+    )
+
+
+def _require_policy(rules: JackpotRules) -> None:
+    _require(Tier.ROYAL_FLUSH in rules.prizes, "A jackpot needs a prize for the royal flush.")
+    if rules.is_shared:
+        _require(rules.fixed_prizes_from is FundedBy.PRIZE_FUND, "A shared meter cannot pay fixed prizes.")
+
+
+def _require_amounts(rules: JackpotRules) -> None:
+    amounts = {
+        "reset_amount": (rules.reset_amount, POOL_DECIMALS),
+        "limit": (rules.limit, POOL_DECIMALS),
+        "held_threshold": (rules.held_threshold, POOL_DECIMALS),
+        "largest_stake": (rules.largest_stake, STAKE_DECIMALS),
+        "token": (rules.token, STAKE_DECIMALS),
+    }
+    for name, (amount, decimals) in amounts.items():
+        if amount is not None:
+            require_amount(name, amount, decimals=decimals)
+            _require(amount > ZERO or name == "reset_amount", f"{name} must be positive, not {amount}.")
+    if rules.limit is not None:
+        _require(rules.reset_amount <= rules.limit, "The reset amount may not exceed the limit.")
+
+
+def require_amount(name: str, amount: Decimal, *, decimals: int = POOL_DECIMALS) -> None:
+    """Raises: BadRules unless an amount is finite, at least 0, below 10^15, and written with no more decimals."""
+    _require(
+        amount.is_finite() and ZERO <= amount < LARGEST_AMOUNT, f"{name} must lie between 0 and 10^15, not {amount}."
+    )
+    _require(has_decimals(amount, decimals), f"{name} may have at most {decimals} decimals.")
+
+
+def as_document(rules: JackpotRules) -> dict[str, Any]:
+    """Write the rules as strings, integers and nulls, for storage and digests; amounts without trailing zeros."""
+    return {
+        "rulebook": rules.rulebook,
+        "source": rules.source,
+        "base": rules.base,
+        "split": {
+            "meter": plain(rules.split.meter),
+            "reserve": plain(rules.split.reserve),
+            "prize_fund": plain(rules.split.prize_fund),
+        },
+        "prizes": {str(tier): _prize_document(prize) for tier, prize in rules.prizes.items()},
+        "policy": str(rules.policy),
+        "fixed_prizes_from": str(rules.fixed_prizes_from),
+        "hands_per_player": rules.hands_per_player,
+        "largest_stake": _text(rules.largest_stake),
+        "token": _text(rules.token),
+        "reset_amount": plain(rules.reset_amount),
+        "limit": _text(rules.limit),
+        "held_threshold": _text(rules.held_threshold),
+    }
+
+
+def from_document(document: Mapping[str, Any]) -> JackpotRules:
+    """Read the rules back from `as_document`. Raises: BadRules if what it says cannot run a jackpot."""
+    return JackpotRules(
+        rulebook=document["rulebook"],
+        source=document["source"],
+        base=document["base"],
+        split=Split(**{part: Decimal(fraction) for part, fraction in document["split"].items()}),
+        prizes={tier: _prize(document["prizes"][tier]) for tier in Tier if tier in document["prizes"]},
+        policy=Policy(document["policy"]),
+        fixed_prizes_from=FundedBy(document["fixed_prizes_from"]),
+        hands_per_player=document["hands_per_player"],
+        largest_stake=_amount(document["largest_stake"]),
+        token=_amount(document["token"]),
+        reset_amount=Decimal(document["reset_amount"]),
+        limit=_amount(document["limit"]),
+        held_threshold=_amount(document["held_threshold"]),
+    )
+
+
+def _prize_document(prize: Prize) -> dict[str, Any]:
+    match prize:
+        case MeterPart(fraction):
+            return {"meter_part": plain(fraction)}
+        case StakeMultiple(times):
+            return {"stake_multiple": times}
+
+
+def _prize(document: Mapping[str, Any]) -> Prize:
+    if "meter_part" in document:
+        return MeterPart(Decimal(document["meter_part"]))
+    return StakeMultiple(document["stake_multiple"])
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else plain(amount)
+
+
+def _amount(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)
+
+
+SETTINGS = (
+    "reset_amount",
+    "limit",
+    "largest_stake",
+    "token",
+    "held_threshold",
+    "policy",
+    "split.meter",
+    "split.reserve",
+    "split.prize_fund",
+)
+"""What an operator may set when a jackpot is opened."""
+
+
+class UnknownSetting(Refused):
+    """No parameter of that name can be set."""
+
+    code = "setting-unknown"
+    title = "Unknown setting"
+
+
+def with_settings(rules: JackpotRules, settings: Mapping[str, str]) -> JackpotRules:
+    """
+    Change some parameters of the rules.
+
+    Raises: UnknownSetting for a name not in SETTINGS; BadRules for a value that is no exact amount, is no policy of
+    the rulebook, or would make rules that cannot run a jackpot.
+    """
+    for name in settings:
+        if name not in SETTINGS:
+            message = f"{name} cannot be set; one can set {', '.join(SETTINGS)}."
+            raise UnknownSetting(message, setting=name)
+    amounts = {name: _setting_amount(name, text) for name, text in settings.items() if name != "policy"}
+    split = {name.removeprefix("split."): part for name, part in amounts.items() if name.startswith("split.")}
+    changes: dict[str, Any] = {name: amount for name, amount in amounts.items() if not name.startswith("split.")}
+    if "policy" in settings:
+        changes["policy"] = _setting_policy(rules, settings["policy"])
+    return replace(rules, split=replace(rules.split, **split), **changes)
+
+
+def _setting_amount(name: str, text: str) -> Decimal:
+    digits = text.replace(".", "", 1)
+    _require(digits.isascii() and digits.isdigit(), f"{name} must be a plain decimal number, not {text!r}.")
+    return EXACT.create_decimal(text)
+
+
+def _setting_policy(rules: JackpotRules, text: str) -> Policy:
+    owned = [Policy.AGGREGATE_PRO_RATA, Policy.MINOR_FIRST, Policy.EQUAL_SHARE]
+    allowed = [Policy.SHARED_BY_STAKE] if rules.is_shared else owned
+    _require(text in allowed, f"policy must be one of {', '.join(allowed)} for {rules.rulebook}, not {text!r}.")
+    return Policy(text)

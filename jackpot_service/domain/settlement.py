@@ -1,0 +1,252 @@
+"""What a verdict costs and pays: refunds, fixed prizes, awards from the meter, overflow and refill, in that order."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+
+from jackpot_service.domain import posting_rules
+from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Account
+from jackpot_service.domain.allocation import entitlements, payable_minor, shares_minor
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.contribution import contribute, stakes_by_currency, weight
+from jackpot_service.domain.journal import Postings
+from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, total
+from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
+from jackpot_service.domain.verdict import Verdict, Win
+
+
+class AwardState(StrEnum):
+    """Where an award stands."""
+
+    PAYABLE = "payable"
+    HELD = "held"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """
+    One bet's prize: whole minor units in the player's currency, and their exact cost in the base currency.
+
+    The exact figure before rounding down is the settlement's: an `Entitlement` where a hand owns its prize, meter,
+    weight and the bet's stake where the round shares.
+    """
+
+    bet: Bet
+    tier: Tier
+    amount_minor: int
+    cost: Decimal
+    funded_by: FundedBy
+    state: AwardState = AwardState.PAYABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Entitlement:
+    """What a winning bet was entitled to of the meter, exactly, whether or not a payable amount came of it."""
+
+    bet_id: str
+    tier: Tier
+    amount: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """
+    What a round is settled under.
+
+    `rules` and `sheet` are the round's own, pinned; `running` are the rules of the running cycle, `following` those
+    that a next cycle would open under.
+    """
+
+    rules: JackpotRules
+    sheet: RateSheet
+    casino_id: str
+    cycle: int
+    running: JackpotRules
+    following: JackpotRules
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """
+    The whole outcome of a round. `meter_before` is M: on offer after refunds, the round's own contributions included.
+
+    `carried` is, on a hit, what is left of M; otherwise None. `awards` are in the order of bet id and tier.
+    """
+
+    policy: str
+    meter_before: Decimal
+    weight: Decimal
+    awards: tuple[Award, ...]
+    entitlements: tuple[Entitlement, ...]
+    refunds: tuple[Bet, ...]
+    meter_after: Decimal
+    reserve_after: Decimal
+    prize_fund_after: Decimal
+    overflow: Decimal
+    carried: Decimal | None
+    house_seed: Decimal
+    cycle_after: int
+    postings: Postings
+
+
+def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset[str]) -> Settlement:
+    """
+    Figure a round's settlement from its verdict and the jackpot's pools.
+
+    `pools` must be read under the lock of all stripes if the verdict pays from the meter. `won_since` names the dead
+    bets whose cycle has been won since they were booked.
+
+    The only rounding is an award's, down to a payable minor unit; an award of 0 is not made. What is left stays in the
+    meter, or is carried into the next cycle.
+    """
+    refunds = reverse(verdict.dead, terms=terms, won_since=won_since)
+    after_refunds = pools + refunds.pools()
+    meter = after_refunds.on_offer(terms.running.limit)
+    prizes = _held(_fixed_prizes(verdict.wins, terms), terms)
+    claims = _claims(verdict.wins, meter, terms)
+    awards = _held(_meter_awards(verdict, claims, meter, terms), terms)
+    parts = [refunds, _fixed_prize_postings(prizes, terms)]
+    seed = overflow = ZERO
+    if verdict.pays_from_meter:
+        meter_parts, seed, overflow = _meter_postings(awards, after_refunds, meter, terms, is_hit=verdict.is_hit)
+        parts += meter_parts
+    postings = posting_rules.joined(parts)
+    after = pools + postings.pools()
+    final = terms.following if verdict.is_hit else terms.running
+    return Settlement(
+        policy=terms.rules.policy,
+        meter_before=meter,
+        weight=weight(verdict.dealt, terms.sheet),
+        awards=tuple(sorted((*prizes, *awards), key=lambda award: (award.bet.bet_id, award.tier))),
+        entitlements=claims,
+        refunds=verdict.dead,
+        meter_after=after.on_offer(final.limit),
+        reserve_after=after.reserve,
+        prize_fund_after=after.prize_fund,
+        overflow=overflow,
+        carried=EXACT.subtract(meter, _cost(awards)) if verdict.is_hit else None,
+        house_seed=seed,
+        cycle_after=terms.cycle + verdict.is_hit,
+        postings=postings,
+    )
+
+
+def reverse(bets: Sequence[Bet], *, terms: Terms, won_since: frozenset[str]) -> Postings:
+    """
+    Book the refund of bets at their original figures.
+
+    `won_since` names those whose cycle has been won since; what the running pools may not give is the house's.
+    """
+    parts = []
+    for cycle_is_over in (False, True):
+        chosen = [bet for bet in bets if (bet.bet_id in won_since) is cycle_is_over]
+        contribution = contribute(stakes_by_currency(chosen), split=terms.rules.split, sheet=terms.sheet)
+        parts.append(
+            posting_rules.for_reversal(
+                contribution, casino_id=terms.casino_id, sheet=terms.sheet, cycle_is_over=cycle_is_over
+            )
+        )
+    return posting_rules.joined(parts)
+
+
+def _fixed_prizes(wins: Sequence[Win], terms: Terms) -> list[Award]:
+    """The prizes that the prize fund pays: multiples of the stake, whole minor units without any rounding."""
+    awards = []
+    for win in wins:
+        prize = terms.rules.prizes[win.tier]
+        if isinstance(prize, StakeMultiple) and terms.rules.fixed_prizes_from is FundedBy.PRIZE_FUND:
+            awards.append(_award(win, win.bet.stake_minor * prize.times, FundedBy.PRIZE_FUND, terms.sheet))
+    return awards
+
+
+def _claims(wins: Sequence[Win], meter: Decimal, terms: Terms) -> tuple[Entitlement, ...]:
+    if terms.rules.is_shared:
+        return ()
+    amounts = entitlements(wins, meter=meter, prizes=terms.rules.prizes, policy=terms.rules.policy, sheet=terms.sheet)
+    return tuple(Entitlement(win.bet.bet_id, win.tier, amount) for win, amount in zip(wins, amounts, strict=True))
+
+
+def _meter_awards(verdict: Verdict, claims: Sequence[Entitlement], meter: Decimal, terms: Terms) -> list[Award]:
+    if terms.rules.is_shared:
+        return _shared_awards(verdict, meter, terms) if verdict.is_hit else []
+    awards = []
+    for win, claim in zip(verdict.wins, claims, strict=True):
+        amount_minor = payable_minor(claim.amount, currency=win.bet.currency, sheet=terms.sheet)
+        if amount_minor:
+            awards.append(_award(win, amount_minor, FundedBy.METER, terms.sheet))
+    return awards
+
+
+def _shared_awards(verdict: Verdict, meter: Decimal, terms: Terms) -> list[Award]:
+    amounts = shares_minor(verdict.dealt, meter=meter, weight=weight(verdict.dealt, terms.sheet))
+    return [
+        _award(Win(bet, Tier.ROYAL_FLUSH), amount_minor, FundedBy.METER, terms.sheet)
+        for bet, amount_minor in zip(verdict.dealt, amounts, strict=True)
+        if amount_minor
+    ]
+
+
+def _award(win: Win, amount_minor: int, funded_by: FundedBy, sheet: RateSheet) -> Award:
+    return Award(win.bet, win.tier, amount_minor, sheet.base_value(amount_minor, win.bet.currency), funded_by)
+
+
+def _held(awards: list[Award], terms: Terms) -> list[Award]:
+    """Hold all awards that one pool pays in this settlement, if together they reach the threshold."""
+    threshold = terms.running.held_threshold
+    if threshold is None or _cost(awards) < threshold:
+        return awards
+    return [replace(award, state=AwardState.HELD) for award in awards]
+
+
+def _cost(awards: Sequence[Award]) -> Decimal:
+    return total(award.cost for award in awards)
+
+
+def _fixed_prize_postings(prizes: Sequence[Award], terms: Terms) -> Postings:
+    return _award_postings(prizes, {PRIZE_FUND: _cost(prizes)}, terms)
+
+
+def _award_postings(awards: Sequence[Award], taken: Mapping[Account, Decimal], terms: Terms) -> Postings:
+    paid_minor: Counter[str] = Counter()
+    for award in awards:
+        if award.state is AwardState.PAYABLE:
+            paid_minor[award.bet.currency] += award.amount_minor
+    return posting_rules.for_awards(
+        dict(sorted(paid_minor.items())),
+        taken=taken,
+        held=_cost([award for award in awards if award.state is AwardState.HELD]),
+        casino_id=terms.casino_id,
+        sheet=terms.sheet,
+    )
+
+
+def _meter_postings(
+    awards: Sequence[Award], pools: Pools, meter: Decimal, terms: Terms, *, is_hit: bool
+) -> tuple[list[Postings], Decimal, Decimal]:
+    """Pay awards from the meter, the players' money first, and refill it; also tell the seed and the overflow."""
+    base = terms.sheet.base
+    fill = min(max(negated(pools.meter_players), ZERO), max(pools.meter_house, ZERO))
+    filled = pools + posting_rules.for_fill(fill, base=base).pools()
+    cost = _cost(awards)
+    from_players = min(cost, max(filled.meter_players, ZERO))
+    taken = {METER_PLAYERS: from_players, METER_HOUSE: EXACT.subtract(cost, from_players)}
+    parts = [posting_rules.for_fill(fill, base=base), _award_postings(awards, taken, terms)]
+    left = pools + posting_rules.joined(parts).pools()
+    overflow = ZERO
+    if is_hit:
+        overflow = pools.overflow(terms.running.limit)
+        players_overflow = min(overflow, max(left.meter_players, ZERO))
+        parts.append(posting_rules.for_overflow(players_overflow, base=base))
+        parts.append(posting_rules.for_refill(EXACT.add(left.reserve, players_overflow), base=base))
+    seed = ZERO
+    if is_hit or cost:
+        refilled = pools + posting_rules.joined(parts).pools()
+        reset_amount = (terms.following if is_hit else terms.running).reset_amount
+        seed = max(ZERO, EXACT.subtract(reset_amount, refilled.meter))
+        parts.append(posting_rules.for_seed(seed, base=base))
+    return parts, seed, overflow
