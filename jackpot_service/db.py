@@ -1,0 +1,205 @@
+"""
+The way into the database: engine, pipelines, and `transact`, the only commit, rollback and retry of the service.
+
+READ COMMITTED, unique keys and row locks carry correctness. Each failure is one of three kinds: a definite refusal
+(the ledger said no), retryable (nothing was written; tried again here, then answered as `Busy`), or unknown (the
+connection broke in COMMIT; answered as `OutcomeUnknown`, and the caller repeats the same ids).
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+import sqlalchemy
+from sqlalchemy import event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import DeclarativeBase, Session
+
+from jackpot_service.config import Config
+from jackpot_service.domain.errors import LedgerError, Unavailable
+
+ATTEMPTS = 8
+"""How often a transaction that lost a race, and wrote nothing, is tried before the caller is told to."""
+
+RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
+"""Serialization failure, deadlock, and a unique key that somebody else wrote first: reading again tells who won."""
+
+BUSY_STATES = frozenset({"55P03", "57014", "53300", "57P03"})
+"""Lock or statement time-out, too many connections, starting up: the server said no; the caller should wait."""
+
+READ_ONLY_STATE = "25006"
+
+NAMING_CONVENTION = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+T = TypeVar("T")
+
+
+class Base(DeclarativeBase):
+    """The tables' common metadata; every constraint gets its name from the convention."""
+
+    metadata = sqlalchemy.MetaData(naming_convention=NAMING_CONVENTION)
+
+
+class Busy(Unavailable):
+    """The database could not do it now; nothing was written."""
+
+    code = "busy"
+    title = "The ledger is busy"
+
+
+class OutcomeUnknown(Unavailable):
+    """The connection broke while committing; whether it was written shows when the same ids are sent again."""
+
+    code = "outcome-unknown"
+    title = "It is not known whether this was written"
+
+
+def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
+    """Make the application's engine: restricted role, UTC, time-outs of the configuration, no statement over them."""
+    options = {
+        "role": config.database_role,
+        "timezone": "UTC",
+        "statement_timeout": config.statement_timeout_ms,
+        "lock_timeout": config.lock_timeout_ms,
+        "idle_in_transaction_session_timeout": 60_000,
+    }
+    engine = sqlalchemy.create_engine(
+        url,
+        pool_size=config.pool_size,
+        max_overflow=0,
+        pool_timeout=config.pool_timeout_s,
+        pool_recycle=600,
+        pool_reset_on_return="rollback",
+        connect_args={"options": " ".join(f"-c {name}={value}" for name, value in options.items())},
+    )
+    event.listen(engine, "connect", _keep_notices)
+    return engine
+
+
+def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # noqa: ANN401  SQLAlchemy's own type is internal
+    """Remember warnings: one that is raised during COMMIT says that the commit is not (yet) safe."""
+    warnings = record.info["warnings"] = []
+
+    def keep(diagnostic: psycopg.errors.Diagnostic) -> None:
+        if diagnostic.severity_nonlocalized == "WARNING":
+            warnings.append(diagnostic.message_primary)
+
+    connection.add_notice_handler(keep)
+
+
+class Pipeline:
+    """Statements sent together, their results read after the block; see `pipelined`."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def send(self, statement: str, parameters: Mapping[str, Any]) -> psycopg.Cursor[Any]:
+        """Queue a statement; its rows can be fetched when the block has ended."""
+        return self._connection.execute(statement, parameters)
+
+
+@contextmanager
+def pipelined(session: Session) -> Iterator[Pipeline]:
+    """
+    Send the statements of the block in one round trip; each sees what those before it did.
+
+    They are plain SQL on the driver's connection, for the few statements of the hot path: arrays instead of rows, and
+    no waiting between them. The first statement that fails raises its error at the end of the block.
+    """
+    connection = _driver_connection(session)
+    with connection.pipeline():
+        yield Pipeline(connection)
+
+
+def _driver_connection(session: Session) -> psycopg.Connection[Any]:
+    connection = session.connection().connection.driver_connection
+    assert isinstance(connection, psycopg.Connection)  # noqa: S101  narrows a type; the engine is made for psycopg only
+    return connection
+
+
+def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
+    """
+    Run one act in one transaction and commit it; a 2xx is answered only after this has returned.
+
+    Raises: whatever domain error the act raised, after rolling back; Busy; OutcomeUnknown.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            with Session(engine, expire_on_commit=False) as session:
+                result = act(session)
+                _commit(session)
+                return result
+        except LedgerError:
+            raise
+        except sqlalchemy.exc.TimeoutError:
+            message = "All database connections are in use."
+            raise Busy(message) from None
+        except (DBAPIError, psycopg.Error) as error:
+            _raise_unless_retryable(engine, error, attempt)
+        time.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311  spreads retries, hides nothing
+    raise AssertionError  # the last attempt has raised
+
+
+def _commit(session: Session) -> None:
+    warnings: list[str] = session.connection().info["warnings"]
+    warnings.clear()
+    try:
+        session.commit()
+    except (DBAPIError, psycopg.Error) as error:
+        state = _sqlstate(error)
+        if state is not None and state[:2] in {"23", "40"}:
+            raise
+        session.invalidate()
+        message = "The connection to the database broke while committing."
+        raise OutcomeUnknown(message) from error
+    if warnings:
+        message = f"The database warned while committing: {warnings[0]}"
+        raise OutcomeUnknown(message)
+
+
+def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt: int) -> None:
+    state = _sqlstate(error)
+    if state in RETRYABLE_STATES and attempt < ATTEMPTS:
+        return
+    if state == READ_ONLY_STATE or _is_connection_lost(error):
+        engine.dispose()
+        if attempt < 2:
+            return
+    elif state not in BUSY_STATES and state not in RETRYABLE_STATES:
+        raise error
+    message = "The database could not do this now; nothing was written."
+    raise Busy(message) from error
+
+
+def _sqlstate(error: Exception) -> str | None:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return cause.sqlstate if isinstance(cause, psycopg.Error) else None
+
+
+def _is_connection_lost(error: Exception) -> bool:
+    """Whether the connection itself failed. Such failures carry no SQLSTATE, or one of the classes 08 and 57P0x."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if not isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
+        return False
+    return cause.sqlstate is None or cause.sqlstate.startswith("08") or cause.sqlstate in {"57P01", "57P02"}
+
+
+def is_writable(engine: sqlalchemy.Engine) -> bool:
+    """Tell whether the database answers and is a primary, so that it takes entries."""
+    try:
+        with engine.connect() as connection:
+            return not connection.execute(sqlalchemy.text("SELECT pg_is_in_recovery()")).scalar_one()
+    except (DBAPIError, sqlalchemy.exc.TimeoutError):
+        return False

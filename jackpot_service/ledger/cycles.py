@@ -1,0 +1,88 @@
+"""A jackpot's cycles: which one runs, and where the last one was cut off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+from jackpot_service.db import Pipeline
+
+_RUNNING = """
+SELECT c.cycle, c.rules_version, c.cut,
+       (SELECT max(v.version) FROM rules_versions v WHERE v.jackpot_id = c.jackpot_id)
+FROM cycles c
+WHERE c.jackpot_id = %(jackpot_id)s
+ORDER BY c.cycle DESC
+LIMIT 1
+"""
+
+_AT = """
+SELECT max(cycle) FROM cycles
+WHERE jackpot_id = %(jackpot_id)s AND coalesce(cut[%(stripe_no)s + 1], 0) < %(seq)s
+"""
+
+_OPEN = """
+INSERT INTO cycles (jackpot_id, cycle, rules_version, stripe_no, seq, cut)
+VALUES (%(jackpot_id)s, %(cycle)s, %(rules_version)s, %(stripe_no)s, %(seq)s, %(cut)s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """
+    The running cycle of a jackpot and the cut at which it began.
+
+    `rules_version` is the one it was opened under, `following_version` the newest approved: the next cycle's.
+    """
+
+    cycle: int
+    rules_version: int
+    cut: tuple[int, ...]
+    following_version: int
+
+    def began_after(self, *, stripe_no: int, seq: int) -> bool:
+        """Whether an entry at this place belongs to an earlier cycle: a jackpot won since."""
+        return stripe_no < len(self.cut) and seq <= self.cut[stripe_no]
+
+
+def read_running(pipe: Pipeline, jackpot_id: str) -> psycopg.Cursor[Any]:
+    """Send the question for the running cycle; `running_of` reads the answer. True only under a stripe's lock."""
+    return pipe.send(_RUNNING, {"jackpot_id": jackpot_id})
+
+
+def running_of(cursor: psycopg.Cursor[Any]) -> Cycle:
+    """Read the answer to `read_running`."""
+    row = cursor.fetchone()
+    if row is None:
+        message = "A jackpot without a cycle: it was not opened by this service."
+        raise LookupError(message)
+    cycle, rules_version, cut, following_version = row
+    return Cycle(cycle, rules_version, tuple(cut), following_version)
+
+
+def send_at(pipe: Pipeline, jackpot_id: str, *, stripe_no: int, seq: int) -> psycopg.Cursor[Any]:
+    """Send the question in which cycle an entry stands; the answer is one number."""
+    return pipe.send(_AT, {"jackpot_id": jackpot_id, "stripe_no": stripe_no, "seq": seq})
+
+
+def cut_after(positions: Sequence[int], *, stripe_no: int) -> tuple[int, ...]:
+    """The cut that one more entry on a stripe makes, all stripes being locked at these positions."""
+    return tuple(seq + (number == stripe_no) for number, seq in enumerate(positions))
+
+
+def open_next(
+    pipe: Pipeline, jackpot_id: str, *, cycle: int, rules_version: int, stripe_no: int, cut: Sequence[int]
+) -> None:
+    """Open a cycle by the entry that the cut ends with, under the lock of all stripes."""
+    pipe.send(
+        _OPEN,
+        {
+            "jackpot_id": jackpot_id,
+            "cycle": cycle,
+            "rules_version": rules_version,
+            "stripe_no": stripe_no,
+            "seq": cut[stripe_no],
+            "cut": list(cut),
+        },
+    )

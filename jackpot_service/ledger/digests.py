@@ -1,0 +1,39 @@
+"""
+The digest of an entry and the chain of heads.
+
+The digest is SHA-256 over the canonical JSON (UTF-8, keys sorted, no white space) of everything that the entry wrote.
+A stripe's head after an entry is SHA-256 over its head before it and the entry's digest, 64 bytes; before the first
+entry it is SHA-256 over `<book>/<stripe number>`.
+"""
+
+import hashlib
+
+import orjson
+
+from jackpot_service.domain import facts
+from jackpot_service.domain.entries import Entry
+
+
+def digest(entry: Entry) -> bytes:
+    """Figure the digest of an entry, 32 bytes."""
+    step = entry.round_step
+    document = {
+        "book": entry.book,
+        "kind": str(entry.kind),
+        "principal": entry.principal,
+        "received_at": facts.instant(entry.received_at),
+        "round": None if step is None else [step.table_id, step.round_id, step.round_key, step.step],
+        "facts": entry.facts,
+        "postings": facts.of_postings(entry.postings),
+    }
+    return hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+def first_head(book: str, stripe_no: int) -> bytes:
+    """Figure the head of a stripe that has no entry yet."""
+    return hashlib.sha256(f"{book}/{stripe_no}".encode()).digest()
+
+
+def next_head(head: bytes, entry_digest: bytes) -> bytes:
+    """Figure the head after an entry; the database does the same in the stripe's update."""
+    return hashlib.sha256(head + entry_digest).digest()

@@ -1,0 +1,103 @@
+"""Writing entries: the one statement that books, and the one place that changes a pool."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import psycopg
+
+from jackpot_service.db import Pipeline
+from jackpot_service.domain.entries import Entry
+from jackpot_service.domain.errors import Conflict
+from jackpot_service.ledger.digests import digest
+
+# The stripe's row lock is held from here to the commit, so its `seq` is dense and in commit order. The clock is a
+# parameter; an entry is never booked before the one that stands before it.
+_POST = """
+WITH stripe AS (
+    UPDATE stripes
+    SET seq = seq + 1,
+        head = sha256(head || %(digest)s),
+        meter_players = meter_players + %(meter_players)s,
+        meter_house = meter_house + %(meter_house)s,
+        reserve = reserve + %(reserve)s,
+        prize_fund = prize_fund + %(prize_fund)s,
+        booked_at = greatest(booked_at, %(received_at)s)
+    WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (accepting OR NOT %(if_accepting)s)
+    RETURNING seq, head, booked_at
+)
+INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at, digest,
+                     head, accounts, currencies, amounts, movements)
+SELECT %(book)s, %(stripe_no)s, stripe.seq, %(kind)s, %(principal)s, %(round_key)s::bigint, %(step)s::int,
+       %(received_at)s, stripe.booked_at, %(digest)s, stripe.head, %(accounts)s::text[], %(currencies)s::text[],
+       %(amounts)s::numeric[], %(movements)s::text[]
+FROM stripe
+RETURNING seq, booked_at
+"""
+
+
+class JackpotSuspended(Conflict):
+    """The jackpot takes no bets now."""
+
+    code = "jackpot-suspended"
+    title = "The jackpot is suspended"
+
+
+@dataclass(frozen=True, slots=True)
+class Booked:
+    """Where an entry stands."""
+
+    stripe_no: int
+    seq: int
+    booked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """An entry that has been sent; `booked` tells its place once the pipeline has ended."""
+
+    book: str
+    stripe_no: int
+    cursor: psycopg.Cursor[Any]
+
+    def booked(self) -> Booked:
+        """Raises: JackpotSuspended if the stripe did not take the entry, which was sent `if_accepting`."""
+        row = self.cursor.fetchone()
+        if row is None:
+            message = f"Jackpot {self.book} takes no bets now."
+            raise JackpotSuspended(message, jackpot_id=self.book)
+        return Booked(self.stripe_no, *row)
+
+
+def post(pipe: Pipeline, entry: Entry, *, stripe_no: int, if_accepting: bool = False) -> Posted:
+    """
+    Book an entry on a stripe, whose lock is held from then to the commit: so it is the last statement of its act.
+
+    With `if_accepting`, a stripe whose jackpot is suspended does not take it, and `booked` raises.
+    """
+    pools = entry.postings.pools()
+    lines = entry.postings.lines
+    step = entry.round_step
+    cursor = pipe.send(
+        _POST,
+        {
+            "book": entry.book,
+            "stripe_no": stripe_no,
+            "if_accepting": if_accepting,
+            "kind": entry.kind.value,
+            "principal": entry.principal,
+            "round_key": None if step is None else step.round_key,
+            "step": None if step is None else step.step,
+            "received_at": entry.received_at,
+            "digest": digest(entry),
+            "meter_players": pools.meter_players,
+            "meter_house": pools.meter_house,
+            "reserve": pools.reserve,
+            "prize_fund": pools.prize_fund,
+            "accounts": [line.account for line in lines],
+            "currencies": [line.currency for line in lines],
+            "amounts": [line.amount for line in lines],
+            "movements": [line.movement.value for line in lines],
+        },
+    )
+    return Posted(entry.book, stripe_no, cursor)

@@ -1,0 +1,346 @@
+"""
+The source documents' tables: what was told to the ledger, and what it answered.
+
+Every table but `rounds` and `keys` is append-only: the application's role may only insert, and triggers refuse the
+rest (see the migrations). Tables of a jackpot carry `jackpot_id` in every key; reference tables (casinos, tables,
+keys, rate sheets) never point at them. `entry_seq` is the entry of the reference stripe that wrote a reference row.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    Numeric,
+    PrimaryKeyConstraint,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TIMESTAMP
+from sqlalchemy.orm import Mapped, mapped_column
+
+from jackpot_service.db import Base
+from jackpot_service.ledger.schema import Amount, Count, Instant, Key, Position, exact
+
+IDENTIFIER = "'^[A-Za-z0-9._:-]{1,64}$'"
+
+
+class CasinoRow(Base):
+    """A casino: the operator whose players bet; it collects the stakes and pays the awards."""
+
+    __tablename__ = "casinos"
+    __table_args__ = (
+        PrimaryKeyConstraint("casino_id"),
+        CheckConstraint(f"casino_id ~ {IDENTIFIER}", name="casino_id"),
+    )
+
+    casino_id: Mapped[Key]
+    name: Mapped[Key]
+    entry_seq: Mapped[Position]
+
+
+class TableRow(Base):
+    """A gaming table. Its casino, game and jackpot never change; a table that moves gets a new id."""
+
+    __tablename__ = "tables"
+    __table_args__ = (
+        PrimaryKeyConstraint("table_id"),
+        ForeignKeyConstraint(["casino_id"], ["casinos.casino_id"]),
+        CheckConstraint(f"table_id ~ {IDENTIFIER}", name="table_id"),
+    )
+
+    table_id: Mapped[Key]
+    casino_id: Mapped[Key]
+    game: Mapped[Key]
+    jackpot_id: Mapped[Key | None]
+    entry_seq: Mapped[Position]
+
+
+class KeyRow(Base):
+    """A key: only the hash of its secret. `revoked_at` is the one column that may change, once."""
+
+    __tablename__ = "keys"
+    __table_args__ = (
+        PrimaryKeyConstraint("key_id"),
+        ForeignKeyConstraint(["casino_id"], ["casinos.casino_id"]),
+        CheckConstraint("length(secret_hash) = 32", name="secret_hash"),
+        CheckConstraint("role IN ('table', 'finance', 'rates', 'operator', 'auditor')", name="role"),
+        CheckConstraint("role <> 'table' OR casino_id IS NOT NULL", name="table_casino"),
+    )
+
+    key_id: Mapped[Key]
+    secret_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    principal: Mapped[Key]
+    role: Mapped[Key]
+    casino_id: Mapped[Key | None]
+    table_ids: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    revoked_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
+    entry_seq: Mapped[Position]
+
+
+class RateSheetRow(Base):
+    """A rate sheet: all rates of a base currency, numbered, in force from its effective time."""
+
+    __tablename__ = "rate_sheets"
+    __table_args__ = (
+        PrimaryKeyConstraint("base", "number"),
+        CheckConstraint("number >= 1", name="number"),
+        Index("ix_rate_sheets_base_effective_at_number", "base", "effective_at", "number"),
+    )
+
+    base: Mapped[Key]
+    number: Mapped[Count]
+    effective_at: Mapped[Instant]
+    entry_seq: Mapped[Position]
+
+
+class RateRow(Base):
+    """One rate of a sheet: base units per one unit of the currency, and the currency's exponent, pinned with it."""
+
+    __tablename__ = "rates"
+    __table_args__ = (
+        PrimaryKeyConstraint("base", "number", "currency"),
+        ForeignKeyConstraint(["base", "number"], ["rate_sheets.base", "rate_sheets.number"]),
+        CheckConstraint("base_per_unit > 0 AND scale(base_per_unit) <= 10 AND base_per_unit < 1e10", name="rate"),
+        CheckConstraint("exponent BETWEEN 0 AND 4", name="exponent"),
+        CheckConstraint("currency <> base OR base_per_unit = 1", name="base"),
+    )
+
+    base: Mapped[Key]
+    number: Mapped[Count]
+    currency: Mapped[Key]
+    base_per_unit: Mapped[Amount]
+    exponent: Mapped[Count]
+
+
+class JackpotRow(Base):
+    """A jackpot: its id and its base currency, which never change. Its first cycle says when it was opened."""
+
+    __tablename__ = "jackpots"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id"),
+        CheckConstraint(f"jackpot_id ~ {IDENTIFIER} AND jackpot_id <> '-'", name="jackpot_id"),
+    )
+
+    jackpot_id: Mapped[Key]
+    base: Mapped[Key]
+
+
+class RulesVersionRow(Base):
+    """One version of a jackpot's rules, as the document that `domain.rules.as_document` writes."""
+
+    __tablename__ = "rules_versions"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "version"),
+        CheckConstraint("version >= 1", name="version"),
+    )
+
+    jackpot_id: Mapped[Key]
+    version: Mapped[Count]
+    document: Mapped[dict[str, Any]] = mapped_column(JSONB)
+
+
+class RoundRow(Base):
+    """
+    One table's round. Locked by whatever changes it, so that its bets, voids, result and cancellation come one by one.
+
+    `round_key` is ours and ordered by time; (table_id, round_id) is the caller's. `steps` counts its entries,
+    `bet_count` and `weight` its live bets, `replays` the repeated calls that were answered.
+    """
+
+    __tablename__ = "rounds"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "round_key"),
+        UniqueConstraint("jackpot_id", "table_id", "round_id"),
+        Index("ix_rounds_jackpot_id_table_id_round_key", "jackpot_id", "table_id", "round_key"),
+        CheckConstraint("state IN ('open', 'settled', 'cancelled')", name="state"),
+        CheckConstraint("bet_count >= 0 AND steps >= 1 AND weight >= 0", name="counts"),
+        exact("weight"),
+        {"postgresql_with": {"fillfactor": "70"}},
+    )
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    table_id: Mapped[Key]
+    round_id: Mapped[Key]
+    casino_id: Mapped[Key]
+    state: Mapped[Key]
+    rules_version: Mapped[Count]
+    rate_sheet: Mapped[Count]
+    steps: Mapped[Count]
+    bet_count: Mapped[Count]
+    weight: Mapped[Amount]
+    replays: Mapped[Count]
+    opened_at: Mapped[Instant]
+
+
+class BetRow(Base):
+    """A jackpot bet as it was accepted, by the entry that is its round's `step`. Never changed: a void is a row."""
+
+    __tablename__ = "bets"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id"),
+        CheckConstraint("stake_minor > 0", name="stake_minor"),
+    )
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    bet_id: Mapped[Key]
+    step: Mapped[Count]
+    player_id: Mapped[Key]
+    hand: Mapped[Key]
+    currency: Mapped[Key]
+    stake_minor: Mapped[Position]
+    occurred_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
+
+
+class VoidRow(Base):
+    """A bet made void; a tombstone where the void came before its bet."""
+
+    __tablename__ = "voids"
+    __table_args__ = (PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id"),)
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    bet_id: Mapped[Key]
+    step: Mapped[Count]
+    is_tombstone: Mapped[bool] = mapped_column(Boolean)
+
+
+class ResultRow(Base):
+    """What the table server said of a round's end."""
+
+    __tablename__ = "results"
+    __table_args__ = (PrimaryKeyConstraint("jackpot_id", "round_key"),)
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    step: Mapped[Count]
+    bet_count: Mapped[Count]
+    dealer: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    occurred_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
+
+
+class CancellationRow(Base):
+    """A cancelled round: why, and in which cycle."""
+
+    __tablename__ = "cancellations"
+    __table_args__ = (PrimaryKeyConstraint("jackpot_id", "round_key"),)
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    step: Mapped[Count]
+    reason: Mapped[Key]
+    cycle: Mapped[Count]
+    occurred_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
+
+
+class HandRow(Base):
+    """A hand of a round's result, or of its cancellation: its status and its cards, in alphabetical order."""
+
+    __tablename__ = "hands"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "round_key", "hand"),
+        CheckConstraint("status IN ('dealt', 'dead', 'forfeited')", name="status"),
+    )
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    hand: Mapped[Key]
+    status: Mapped[Key]
+    cards: Mapped[list[str]] = mapped_column(ARRAY(Text))
+
+
+class SettlementRow(Base):
+    """
+    The verdict on a round: `cycle` is the one it settled in, `positions` every stripe's seq as its pools were read.
+
+    `entitlements` lists what each winner was entitled to of the meter, as exact fractions.
+    """
+
+    __tablename__ = "settlements"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "round_key"),
+        exact("meter_before", "weight", "meter_after", "reserve_after", "prize_fund_after", "overflow", "house_seed"),
+    )
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    step: Mapped[Count]
+    cycle: Mapped[Count]
+    policy: Mapped[Key]
+    positions: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    meter_before: Mapped[Amount]
+    weight: Mapped[Amount]
+    entitlements: Mapped[list[dict[str, str]]] = mapped_column(JSONB)
+    meter_after: Mapped[Amount]
+    reserve_after: Mapped[Amount]
+    prize_fund_after: Mapped[Amount]
+    overflow: Mapped[Amount]
+    carried: Mapped[Decimal | None] = mapped_column(Numeric)
+    house_seed: Mapped[Amount]
+    cycle_after: Mapped[Count]
+
+
+class AwardRow(Base):
+    """One bet's prize, written once; what becomes of it are rows of `award_steps`."""
+
+    __tablename__ = "awards"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier"),
+        CheckConstraint("amount_minor > 0", name="amount_minor"),
+        CheckConstraint("funded_by IN ('prize_fund', 'meter')", name="funded_by"),
+        exact("cost"),
+    )
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    bet_id: Mapped[Key]
+    tier: Mapped[Key]
+    award_id: Mapped[Key]
+    amount_minor: Mapped[Position]
+    currency: Mapped[Key]
+    cost: Mapped[Amount]
+    funded_by: Mapped[Key]
+
+
+class AwardStepRow(Base):
+    """One step of an award's life; its state is the latest."""
+
+    __tablename__ = "award_steps"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier", "step"),
+        CheckConstraint("step IN ('payable', 'held', 'approved', 'rejected', 'paid', 'reversed')", name="step"),
+    )
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    bet_id: Mapped[Key]
+    tier: Mapped[Key]
+    step: Mapped[Key]
+    taken_at: Mapped[Instant]
+
+
+class ExceptionRow(Base):
+    """A refusal that finance must see: one row a kind, table, round and content."""
+
+    __tablename__ = "exceptions"
+    __table_args__ = (
+        PrimaryKeyConstraint("kind", "table_id", "round_id", "digest"),
+        CheckConstraint("length(digest) = 32", name="digest"),
+    )
+
+    kind: Mapped[Key]
+    table_id: Mapped[Key]
+    round_id: Mapped[Key]
+    digest: Mapped[bytes] = mapped_column(LargeBinary)
+    jackpot_id: Mapped[Key]
+    principal: Mapped[Key]
+    noticed_at: Mapped[Instant]
+    detail: Mapped[dict[str, Any]] = mapped_column(JSONB)

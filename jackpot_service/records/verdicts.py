@@ -1,0 +1,267 @@
+"""How rounds ended: results with their hands, settlements with their awards, cancellations."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import orjson
+import psycopg
+
+from jackpot_service.db import Pipeline
+from jackpot_service.domain import facts
+from jackpot_service.domain.cards import Card
+from jackpot_service.domain.outcomes import Cancellation, Result
+from jackpot_service.domain.rounds import Round
+from jackpot_service.domain.settlement import Award, Settlement
+from jackpot_service.domain.verdict import Hand, HandStatus
+
+_ADD_RESULT = """
+INSERT INTO results (jackpot_id, round_key, step, bet_count, dealer, occurred_at)
+VALUES (%(jackpot_id)s, %(round_key)s, %(step)s, %(bet_count)s, %(dealer)s, %(occurred_at)s)
+"""
+
+_ADD_CANCELLATION = """
+INSERT INTO cancellations (jackpot_id, round_key, step, reason, cycle, occurred_at)
+VALUES (%(jackpot_id)s, %(round_key)s, %(step)s, %(reason)s, %(cycle)s, %(occurred_at)s)
+"""
+
+_ADD_HANDS = """
+INSERT INTO hands (jackpot_id, round_key, hand, status, cards)
+SELECT %(jackpot_id)s, %(round_key)s::bigint, hand, status, coalesce(string_to_array(nullif(cards, ''), ' '), '{}')
+FROM unnest(%(hands)s::text[], %(statuses)s::text[], %(cards)s::text[]) AS new (hand, status, cards)
+"""
+
+_ADD_SETTLEMENT = """
+INSERT INTO settlements (jackpot_id, round_key, step, cycle, policy, positions, meter_before, weight, entitlements,
+                         meter_after, reserve_after, prize_fund_after, overflow, carried, house_seed, cycle_after)
+VALUES (%(jackpot_id)s, %(round_key)s, %(step)s, %(cycle)s, %(policy)s, %(positions)s, %(meter_before)s, %(weight)s,
+        %(entitlements)s::jsonb, %(meter_after)s, %(reserve_after)s, %(prize_fund_after)s, %(overflow)s, %(carried)s,
+        %(house_seed)s, %(cycle_after)s)
+"""
+
+_ADD_AWARDS = """
+INSERT INTO awards (jackpot_id, round_key, bet_id, tier, award_id, amount_minor, currency, cost, funded_by)
+SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, award_id, amount_minor, currency, cost, funded_by
+FROM unnest(%(bet_ids)s::text[], %(tiers)s::text[], %(award_ids)s::text[], %(amounts_minor)s::bigint[],
+            %(currencies)s::text[], %(costs)s::numeric[], %(funded_by)s::text[])
+     AS new (bet_id, tier, award_id, amount_minor, currency, cost, funded_by)
+"""
+
+_ADD_AWARD_STEPS = """
+INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at)
+SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, step, %(taken_at)s
+FROM unnest(%(bet_ids)s::text[], %(tiers)s::text[], %(steps)s::text[]) AS new (bet_id, tier, step)
+"""
+
+_RESULT = """
+SELECT bet_count, dealer, occurred_at, step FROM results
+WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+"""
+
+_CANCELLATION = """
+SELECT reason, cycle, occurred_at, step FROM cancellations
+WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+"""
+
+_HANDS = """
+SELECT hand, status, cards FROM hands
+WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+ORDER BY hand
+"""
+
+_SETTLEMENT = """
+SELECT cycle, policy, meter_before, weight, entitlements, meter_after, reserve_after, prize_fund_after, overflow,
+       carried, house_seed, cycle_after, positions, step
+FROM settlements
+WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+"""
+
+_CLOSING_CYCLE = """
+SELECT cycle FROM settlements WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+UNION ALL
+SELECT cycle FROM cancellations WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+"""
+
+_AWARDS = """
+SELECT a.award_id, a.bet_id, b.player_id, b.hand, a.tier, a.amount_minor, a.currency, a.cost, a.funded_by,
+       (SELECT s.step FROM award_steps s
+        WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
+        ORDER BY s.taken_at DESC, s.step DESC LIMIT 1)
+FROM awards a
+JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
+WHERE a.jackpot_id = %(jackpot_id)s AND a.round_key = %(round_key)s
+ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class BookedAward:
+    """An award as the books hold it, with its state now."""
+
+    award_id: str
+    bet_id: str
+    player_id: str
+    hand: str
+    tier: str
+    amount_minor: int
+    currency: str
+    cost: Decimal
+    funded_by: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class BookedSettlement:
+    """A settlement as the books hold it; see `domain.settlement.Settlement`."""
+
+    cycle: int
+    policy: str
+    meter_before: Decimal
+    weight: Decimal
+    entitlements: list[dict[str, str]]
+    meter_after: Decimal
+    reserve_after: Decimal
+    prize_fund_after: Decimal
+    overflow: Decimal
+    carried: Decimal | None
+    house_seed: Decimal
+    cycle_after: int
+    positions: list[int]
+    step: int
+
+
+def award_id(round_: Round, award: Award) -> str:
+    """Name an award by what it is for, so that it has the same id wherever and whenever it is derived."""
+    natural = "/".join((round_.jackpot_id, round_.table_id, round_.round_id, award.bet.bet_id, award.tier))
+    return "aw_" + hashlib.sha256(natural.encode()).hexdigest()[:32]
+
+
+def _key(round_: Round) -> dict[str, Any]:
+    return {"jackpot_id": round_.jackpot_id, "round_key": round_.round_key}
+
+
+def add_result(pipe: Pipeline, round_: Round, result: Result) -> None:
+    """Write a result and its hands, by the round's current step."""
+    dealer = sorted(result.dealer)
+    remark = {"bet_count": result.bet_count, "dealer": dealer, "occurred_at": result.occurred_at}
+    pipe.send(_ADD_RESULT, {**_key(round_), "step": round_.steps, **remark})
+    _add_hands(pipe, round_, result.hands)
+
+
+def add_cancellation(pipe: Pipeline, round_: Round, cancellation: Cancellation, *, cycle: int) -> None:
+    """Write a cancellation and the hands it may name, by the round's current step."""
+    remark = {"reason": cancellation.reason, "cycle": cycle, "occurred_at": cancellation.occurred_at}
+    pipe.send(_ADD_CANCELLATION, {**_key(round_), "step": round_.steps, **remark})
+    _add_hands(pipe, round_, cancellation.hands)
+
+
+def _add_hands(pipe: Pipeline, round_: Round, hands: Sequence[Hand]) -> None:
+    if not hands:
+        return
+    columns = {
+        "hands": [hand.hand for hand in hands],
+        "statuses": [hand.status.value for hand in hands],
+        "cards": [" ".join(sorted(hand.cards)) for hand in hands],
+    }
+    pipe.send(_ADD_HANDS, {**_key(round_), **columns})
+
+
+def add_settlement(
+    pipe: Pipeline, round_: Round, settlement: Settlement, *, cycle: int, positions: Sequence[int], now: datetime
+) -> None:
+    """Write a settlement, its awards and the first step of each."""
+    amounts = {
+        "cycle": cycle,
+        "policy": settlement.policy,
+        "positions": list(positions),
+        "meter_before": settlement.meter_before,
+        "weight": settlement.weight,
+        "entitlements": orjson.dumps(facts.of_entitlements(settlement)).decode(),
+        "meter_after": settlement.meter_after,
+        "reserve_after": settlement.reserve_after,
+        "prize_fund_after": settlement.prize_fund_after,
+        "overflow": settlement.overflow,
+        "carried": settlement.carried,
+        "house_seed": settlement.house_seed,
+        "cycle_after": settlement.cycle_after,
+    }
+    pipe.send(_ADD_SETTLEMENT, {**_key(round_), "step": round_.steps, **amounts})
+    if settlement.awards:
+        _add_awards(pipe, round_, settlement.awards, now=now)
+
+
+def _add_awards(pipe: Pipeline, round_: Round, awards: Sequence[Award], *, now: datetime) -> None:
+    names = {
+        "bet_ids": [award.bet.bet_id for award in awards],
+        "tiers": [award.tier.value for award in awards],
+    }
+    columns = {
+        "award_ids": [award_id(round_, award) for award in awards],
+        "amounts_minor": [award.amount_minor for award in awards],
+        "currencies": [award.bet.currency for award in awards],
+        "costs": [award.cost for award in awards],
+        "funded_by": [award.funded_by.value for award in awards],
+    }
+    pipe.send(_ADD_AWARDS, {**_key(round_), **names, **columns})
+    steps = [award.state.value for award in awards]
+    pipe.send(_ADD_AWARD_STEPS, {**_key(round_), **names, "steps": steps, "taken_at": now})
+
+
+def send_result(pipe: Pipeline, round_: Round) -> tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]:
+    """Send the questions for a round's result; `result_of` reads the answers."""
+    return pipe.send(_RESULT, _key(round_)), pipe.send(_HANDS, _key(round_))
+
+
+def result_of(cursors: tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]) -> Result:
+    """Read the answers. The round must be settled."""
+    bet_count, dealer, occurred_at, _ = _only(cursors[0])
+    return Result(bet_count, _hands(cursors[1]), tuple(map(Card, dealer)), occurred_at)
+
+
+def send_cancellation(pipe: Pipeline, round_: Round) -> tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]:
+    """Send the questions for a round's cancellation; `cancellation_of` reads the answers."""
+    return pipe.send(_CANCELLATION, _key(round_)), pipe.send(_HANDS, _key(round_))
+
+
+def cancellation_of(cursors: tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]) -> tuple[Cancellation, int]:
+    """Read the answers: the cancellation and its cycle. The round must be cancelled."""
+    reason, cycle, occurred_at, _ = _only(cursors[0])
+    return Cancellation(reason, _hands(cursors[1]), occurred_at), cycle
+
+
+def _hands(cursor: psycopg.Cursor[Any]) -> tuple[Hand, ...]:
+    return tuple(Hand(hand, HandStatus(status), tuple(map(Card, cards))) for hand, status, cards in cursor)
+
+
+def send_settlement(pipe: Pipeline, round_: Round) -> tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]:
+    """Send the questions for a round's settlement and awards; `settlement_of` reads the answers."""
+    return pipe.send(_SETTLEMENT, _key(round_)), pipe.send(_AWARDS, _key(round_))
+
+
+def settlement_of(
+    cursors: tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]],
+) -> tuple[BookedSettlement, tuple[BookedAward, ...]]:
+    """Read the answers: the settlement with its awards by bet id and tier. The round must be settled."""
+    settlement = BookedSettlement(*_only(cursors[0]))
+    return settlement, tuple(BookedAward(*award) for award in cursors[1])
+
+
+def send_closing_cycle(pipe: Pipeline, round_: Round) -> psycopg.Cursor[Any]:
+    """Send the question in which cycle a settled or cancelled round ended; `closing_cycle_of` reads the answer."""
+    return pipe.send(_CLOSING_CYCLE, _key(round_))
+
+
+def closing_cycle_of(cursor: psycopg.Cursor[Any]) -> int:
+    (cycle,) = _only(cursor)
+    return int(cycle)
+
+
+def _only(cursor: psycopg.Cursor[Any]) -> tuple[Any, ...]:
+    row: tuple[Any, ...] | None = cursor.fetchone()
+    if row is None:
+        message = "A round that is over has no document saying so."
+        raise LookupError(message)
+    return row
