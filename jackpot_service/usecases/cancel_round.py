@@ -1,0 +1,116 @@
+"""Cancelling a round: every live bet is refunded, and the round takes nothing more."""
+
+import random
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from jackpot_service.db import pipelined
+from jackpot_service.domain import facts
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.entries import Entry, RoundStep
+from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.outcomes import Cancellation, require_hands_of_one_deck
+from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.settlement import reverse
+from jackpot_service.ledger import journal
+from jackpot_service.records import bets as bet_records
+from jackpot_service.records import rounds, standing, verdicts
+from jackpot_service.records.bets import BookedBet
+from jackpot_service.usecases import first_sight, reversals, tables
+from jackpot_service.usecases.standings import RoundView
+
+
+class CancellationConflict(Conflict):
+    """The round was cancelled before, with another content."""
+
+    code = "cancellation-conflict"
+    title = "The round was cancelled otherwise"
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRound:
+    """A cancellation, as a table server sent it at `now`."""
+
+    principal: Principal
+    table_id: str
+    round_id: str
+    cancellation: Cancellation
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCancelledNow:
+    """The cancelled round and its refunds, in the order of bet ids; whether this call did it or a call before."""
+
+    round: RoundView
+    refunds: tuple[Bet, ...]
+    is_replay: bool
+
+
+def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
+    """
+    Refund all live bets of a round at their original figures, and close it.
+
+    A round that was never seen is opened, pinned and closed.
+
+    Raises: UnknownTable, NoJackpot, RoundSettled, CancellationConflict, NoRate.
+    """
+    require_hands_of_one_deck(command.cancellation.hands)
+    table, jackpot_id = tables.with_jackpot(session, command.principal, command.table_id)
+    round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
+    with pipelined(session) as pipe:
+        standing_cursor = standing.read(pipe, jackpot_id, now=command.now)
+        round_cursor = rounds.send_lock(pipe, **round_ids)
+        booked_cursor = bet_records.send_of_round(pipe, **round_ids)
+    in_force = standing.standing_of(standing_cursor, jackpot_id)
+    round_ = rounds.round_of(round_cursor)
+    live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
+    if round_ is not None and round_.state is RoundState.CANCELLED:
+        return _replay(session, round_, command.cancellation, live)
+    round_ = round_ or first_sight.pin(table, command.round_id, in_force, now=command.now)
+    round_.require_open()
+    return _book(session, command, round_, live, stripe_no=random.randrange(in_force.stripes))
+
+
+def _replay(
+    session: Session, round_: Round, cancellation: Cancellation, live: tuple[BookedBet, ...]
+) -> RoundCancelledNow:
+    with pipelined(session) as pipe:
+        cursors = verdicts.send_cancellation(pipe, round_)
+    booked, cycle = verdicts.cancellation_of(cursors)
+    if booked.content != cancellation.content:
+        message = f"Round {round_.round_id} was cancelled before, with reason {booked.reason!r}."
+        raise CancellationConflict(message, table_id=round_.table_id, round_id=round_.round_id)
+    with pipelined(session) as pipe:
+        rounds.count_replay(pipe, round_)
+    return RoundCancelledNow(RoundView(round_, cycle), tuple(one.bet for one in live), is_replay=True)
+
+
+def _book(
+    session: Session, command: CancelRound, round_: Round, live: tuple[BookedBet, ...], *, stripe_no: int
+) -> RoundCancelledNow:
+    cycle, places = reversals.lock_and_read(session, round_, stripe_no=stripe_no)
+    terms = reversals.terms(session, round_, cycle)
+    bets = tuple(one.bet for one in live)
+    postings = reverse(bets, terms=terms, won_since=reversals.won_since(live, cycle, places))
+    after = round_.stepped(state=RoundState.CANCELLED)
+    cancellation = command.cancellation
+    entry = Entry(
+        book=round_.jackpot_id,
+        kind=EntryKind.CANCELLATION,
+        principal=command.principal.name,
+        received_at=command.now,
+        facts={**facts.of_cancellation(cancellation, cycle=cycle.cycle), **facts.of_opening(after)},
+        postings=postings,
+        round_step=RoundStep.of(after),
+    )
+    with pipelined(session) as pipe:
+        rounds.save(pipe, after)
+        verdicts.add_cancellation(pipe, after, cancellation, cycle=cycle.cycle)
+        posted = journal.post(pipe, entry, stripe_no=stripe_no)
+    posted.booked()
+    return RoundCancelledNow(RoundView(after, cycle.cycle), bets, is_replay=False)

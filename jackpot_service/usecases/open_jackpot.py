@@ -1,0 +1,84 @@
+"""Opening a jackpot from a published rulebook."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlalchemy.orm import Session
+
+from jackpot_service.db import pipelined
+from jackpot_service.domain import currencies, facts, posting_rules
+from jackpot_service.domain.catalog.jackpots import published_rules
+from jackpot_service.domain.entries import Entry
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import Rate, plain
+from jackpot_service.domain.rules import BadRules, JackpotRules, require_amount
+from jackpot_service.ledger import cycles, journal, stripes
+from jackpot_service.records import references as reference_records
+from jackpot_service.usecases.references import Act, AlreadyExists, lock
+
+
+@dataclass(frozen=True, slots=True)
+class OpenJackpot:
+    """
+    What to open: a published rulebook in a base currency, with some parameters set otherwise.
+
+    `base_amount` is what the first cycle starts with; None for the reset amount.
+    """
+
+    act: Act
+    jackpot_id: str
+    rulebook: str
+    base: str
+    base_amount: Decimal | None
+    settings: Mapping[str, str]
+    stripes: int
+
+
+def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
+    """
+    Open a jackpot: its stripes, its first rules version, its first cycle, seeded by the house with the base amount.
+
+    Raises: AlreadyExists, UnknownRulebook, UnknownSetting, BadRules, UnknownCurrency.
+    """
+    currency = currencies.tender(command.base, on=command.act.now.date())
+    rules = published_rules(command.rulebook, base=command.base, settings=command.settings)
+    _require_payable_token(rules, currency.exponent)
+    base_amount = rules.reset_amount if command.base_amount is None else command.base_amount
+    _require_base_amount(base_amount, rules)
+    lock(session)
+    if reference_records.jackpot_base(session, command.jackpot_id) is not None:
+        message = f"There is a jackpot {command.jackpot_id} already."
+        raise AlreadyExists(message, jackpot_id=command.jackpot_id)
+    reference_records.add_jackpot(session, command.jackpot_id, command.base)
+    reference_records.add_rules(session, command.jackpot_id, 1, rules)
+    entry = Entry(
+        book=command.jackpot_id,
+        kind=EntryKind.JACKPOT_OPENED,
+        principal=command.act.principal.name,
+        received_at=command.act.now,
+        facts=facts.of_jackpot(command.jackpot_id, rules, base_amount=base_amount),
+        postings=posting_rules.for_seed(base_amount, base=command.base),
+    )
+    with pipelined(session) as pipe:
+        stripes.add(pipe, command.jackpot_id, stripe_nos=range(command.stripes), now=command.act.now)
+        cycles.open_next(pipe, command.jackpot_id, cycle=1, rules_version=1, stripe_no=0, cut=(1,))
+        posted = journal.post(pipe, entry, stripe_no=0)
+    posted.booked()
+    return rules
+
+
+def _require_payable_token(rules: JackpotRules, exponent: int) -> None:
+    if rules.token is None:
+        return
+    rate = Rate(rules.base, Decimal(1), exponent)
+    if rate.base_value(rate.most_minor_within(rules.token)) != rules.token:
+        message = f"A token of {plain(rules.token)} is no whole number of minor units of {rules.base}."
+        raise BadRules(message)
+
+
+def _require_base_amount(base_amount: Decimal, rules: JackpotRules) -> None:
+    require_amount("base_amount", base_amount)
+    if rules.limit is not None and base_amount > rules.limit:
+        message = f"The base amount may not exceed the limit of {plain(rules.limit)}."
+        raise BadRules(message)

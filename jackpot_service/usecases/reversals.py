@@ -1,0 +1,46 @@
+"""Reading, under a stripe's lock, which bets to reverse belong to a cycle that has been won since."""
+
+from collections.abc import Collection
+
+from sqlalchemy.orm import Session
+
+from jackpot_service.db import pipelined
+from jackpot_service.domain.rounds import Round
+from jackpot_service.domain.settlement import Terms
+from jackpot_service.ledger import cycles, stripes
+from jackpot_service.ledger.cycles import Cycle
+from jackpot_service.records import bets as bet_records
+from jackpot_service.records import pinned
+from jackpot_service.records.bets import BookedBet
+
+
+def lock_and_read(session: Session, round_: Round, *, stripe_no: int) -> tuple[Cycle, dict[int, tuple[int, int]]]:
+    """
+    Lock a stripe, then read the running cycle and where the round's entries stand.
+
+    A hit holds all stripes, so holding any one keeps the cycle as it is until the commit.
+    """
+    with pipelined(session) as pipe:
+        stripes.lock_one(pipe, round_.jackpot_id, stripe_no)
+        cycle_cursor = cycles.read_running(pipe, round_.jackpot_id)
+        place_cursor = bet_records.send_places(pipe, round_)
+    return cycles.running_of(cycle_cursor), bet_records.places_of(place_cursor)
+
+
+def won_since(booked: Collection[BookedBet], cycle: Cycle, places: dict[int, tuple[int, int]]) -> frozenset[str]:
+    """The ids of the bets that were booked in an earlier cycle than the running one."""
+    earlier = {step for step, (stripe_no, seq) in places.items() if cycle.began_after(stripe_no=stripe_no, seq=seq)}
+    return frozenset(one.bet.bet_id for one in booked if one.step in earlier)
+
+
+def terms(session: Session, round_: Round, cycle: Cycle) -> Terms:
+    """Put together what a round is settled or reversed under."""
+    rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
+    return Terms(
+        rules=rules,
+        sheet=pinned.sheet(session, rules.base, round_.rate_sheet),
+        casino_id=round_.casino_id,
+        cycle=cycle.cycle,
+        running=pinned.rules(session, round_.jackpot_id, cycle.rules_version),
+        following=pinned.rules(session, round_.jackpot_id, cycle.following_version),
+    )

@@ -1,0 +1,217 @@
+"""Settling a round by its result: judge the dealt cards, pay what they win, refund dead hands, refill what was won."""
+
+import random
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from jackpot_service.db import Pipeline, pipelined
+from jackpot_service.domain import facts
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.entries import Entry, RoundStep
+from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.outcomes import Result, require_hands_of_one_deck
+from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.settlement import Settlement, settle
+from jackpot_service.domain.verdict import Verdict, judge
+from jackpot_service.ledger import cycles, journal, stripes
+from jackpot_service.ledger.cycles import Cycle
+from jackpot_service.ledger.stripes import Books
+from jackpot_service.records import bets as bet_records
+from jackpot_service.records import pinned, rounds, standing, verdicts
+from jackpot_service.records.bets import BookedBet
+from jackpot_service.records.verdicts import BookedAward, BookedSettlement
+from jackpot_service.usecases import first_sight, reversals, tables
+from jackpot_service.usecases.standings import RoundView
+
+
+class ResultConflict(Conflict):
+    """The round was settled before, by another result."""
+
+    code = "result-conflict"
+    title = "The round has another result"
+
+
+class BetCountMismatch(Conflict):
+    """The table server and the ledger do not agree on the round's live bets; nothing is settled."""
+
+    code = "bet-count-mismatch"
+    title = "The number of bets differs"
+
+
+@dataclass(frozen=True, slots=True)
+class SettleRound:
+    """A result, as a table server sent it at `now`."""
+
+    principal: Principal
+    table_id: str
+    round_id: str
+    result: Result
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RoundSettledNow:
+    """The settled round, its settlement, awards and refunds; whether this call settled it or a call before."""
+
+    round: RoundView
+    settlement: BookedSettlement
+    awards: tuple[BookedAward, ...]
+    refunds: tuple[Bet, ...]
+    is_replay: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Locked:
+    """What was read under the lock: the pools with their positions, the running cycle, where the round's bets stand."""
+
+    books: Books
+    cycle: Cycle
+    places: dict[int, tuple[int, int]]
+
+
+def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
+    """
+    Judge a round, pay its awards and refill what was won.
+
+    Locks the round; then all stripes if the meter pays, otherwise one. What does not need the meter's amount is done
+    before that.
+
+    Raises: BadHands, CardRepeated, UnknownTable, NoJackpot, ResultConflict, RoundCancelled, BetCountMismatch,
+    HandMissing, NoRate.
+    """
+    table, jackpot_id = tables.with_jackpot(session, command.principal, command.table_id)
+    round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
+    with pipelined(session) as pipe:
+        standing_cursor = standing.read(pipe, jackpot_id, now=command.now)
+        round_cursor = rounds.send_lock(pipe, **round_ids)
+        booked_cursor = bet_records.send_of_round(pipe, **round_ids)
+    in_force = standing.standing_of(standing_cursor, jackpot_id)
+    round_ = rounds.round_of(round_cursor)
+    live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
+    if round_ is not None and round_.state is RoundState.SETTLED:
+        return _replay(session, round_, command.result, live)
+    if round_ is not None:
+        round_.require_open()
+    _require_count(command, live)
+    require_hands_of_one_deck(command.result.hands, command.result.dealer)
+    round_ = round_ or first_sight.pin(table, command.round_id, in_force, now=command.now)
+    rules = pinned.rules(session, jackpot_id, round_.rules_version)
+    verdict = judge((one.bet for one in live), command.result.hands, rules)
+    return _book(session, command, round_, live, verdict, stripe_no=random.randrange(in_force.stripes))
+
+
+def _require_count(command: SettleRound, live: tuple[BookedBet, ...]) -> None:
+    if command.result.bet_count != len(live):
+        message = (
+            f"The ledger holds {len(live)} live bet(s) of this round, the result counts {command.result.bet_count}."
+        )
+        raise BetCountMismatch(
+            message,
+            table_id=command.table_id,
+            round_id=command.round_id,
+            bet_count=len(live),
+            bet_ids=[one.bet.bet_id for one in live],
+        )
+
+
+def _replay(session: Session, round_: Round, result: Result, live: tuple[BookedBet, ...]) -> RoundSettledNow:
+    with pipelined(session) as pipe:
+        result_cursors = verdicts.send_result(pipe, round_)
+        settlement_cursors = verdicts.send_settlement(pipe, round_)
+    booked = verdicts.result_of(result_cursors)
+    if booked.content != result.content:
+        _refuse_other_result(round_, booked, result)
+    with pipelined(session) as pipe:
+        rounds.count_replay(pipe, round_)
+    settlement, awards = verdicts.settlement_of(settlement_cursors)
+    return RoundSettledNow(
+        RoundView(round_, settlement.cycle), settlement, awards, refunds_of(live, booked), is_replay=True
+    )
+
+
+def _refuse_other_result(round_: Round, booked: Result, sent: Result) -> None:
+    pairs = zip(("bet_count", "hands", "dealer"), booked.content, sent.content, strict=True)
+    differing = [name for name, before, after in pairs if before != after]
+    message = f"Round {round_.round_id} was settled by a result with another {' and '.join(differing)}."
+    raise ResultConflict(message, table_id=round_.table_id, round_id=round_.round_id, differing=differing)
+
+
+def refunds_of(live: tuple[BookedBet, ...], result: Result) -> tuple[Bet, ...]:
+    """The bets on dead hands, in the order of their ids."""
+    return tuple(one.bet for one in live if one.bet.hand in result.dead_hands)
+
+
+def _lock_and_read(session: Session, round_: Round, *, stripe_no: int, locks_all: bool) -> _Locked:
+    """Lock first, then read in later statements, so that what is read cannot change until the commit."""
+    with pipelined(session) as pipe:
+        if locks_all:
+            stripes.lock_all(pipe, round_.jackpot_id)
+        else:
+            stripes.lock_one(pipe, round_.jackpot_id, stripe_no)
+        books_cursor = stripes.read(pipe, round_.jackpot_id)
+        cycle_cursor = cycles.read_running(pipe, round_.jackpot_id)
+        place_cursor = bet_records.send_places(pipe, round_)
+    return _Locked(stripes.books_of(books_cursor), cycles.running_of(cycle_cursor), bet_records.places_of(place_cursor))
+
+
+def _book(
+    session: Session,
+    command: SettleRound,
+    round_: Round,
+    live: tuple[BookedBet, ...],
+    verdict: Verdict,
+    *,
+    stripe_no: int,
+) -> RoundSettledNow:
+    locked = _lock_and_read(session, round_, stripe_no=stripe_no, locks_all=verdict.pays_from_meter)
+    cycle, positions = locked.cycle, locked.books.positions
+    settlement = settle(
+        verdict,
+        terms=reversals.terms(session, round_, cycle),
+        pools=locked.books.pools,
+        won_since=reversals.won_since(live, cycle, locked.places),
+    )
+    after = round_.stepped(state=RoundState.SETTLED)
+    cut = cycles.cut_after(positions, stripe_no=stripe_no) if verdict.is_hit else None
+    entry = Entry(
+        book=round_.jackpot_id,
+        kind=EntryKind.RESULT,
+        principal=command.principal.name,
+        received_at=command.now,
+        facts={
+            "result": facts.of_result(command.result),
+            "settlement": facts.of_settlement(settlement, cycle=cycle.cycle, positions=positions),
+            **facts.of_next_cycle(settlement, rules_version=cycle.following_version, cut=cut),
+            **facts.of_opening(after),
+        },
+        postings=settlement.postings,
+        round_step=RoundStep.of(after),
+    )
+    with pipelined(session) as pipe:
+        rounds.save(pipe, after)
+        verdicts.add_result(pipe, after, command.result)
+        verdicts.add_settlement(pipe, after, settlement, cycle=cycle.cycle, positions=positions, now=command.now)
+        if cut is not None:
+            _open_next(pipe, settlement, entry, cycle, cut, stripe_no=stripe_no)
+        posted = journal.post(pipe, entry, stripe_no=stripe_no)
+        settlement_cursors = verdicts.send_settlement(pipe, after)
+    posted.booked()
+    booked, awards = verdicts.settlement_of(settlement_cursors)
+    return RoundSettledNow(RoundView(after, cycle.cycle), booked, awards, settlement.refunds, is_replay=False)
+
+
+def _open_next(
+    pipe: Pipeline, settlement: Settlement, entry: Entry, cycle: Cycle, cut: tuple[int, ...], *, stripe_no: int
+) -> None:
+    cycles.open_next(
+        pipe,
+        entry.book,
+        cycle=settlement.cycle_after,
+        rules_version=cycle.following_version,
+        stripe_no=stripe_no,
+        cut=cut,
+    )

@@ -1,0 +1,138 @@
+"""Making bets of an open round void, known or not yet known."""
+
+import random
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from jackpot_service.db import pipelined
+from jackpot_service.domain import facts
+from jackpot_service.domain.contribution import weight
+from jackpot_service.domain.entries import Entry, RoundStep
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import negated
+from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.settlement import reverse
+from jackpot_service.ledger import cycles, journal
+from jackpot_service.records import bets as bet_records
+from jackpot_service.records import pinned, rounds, standing
+from jackpot_service.records.bets import BookedBet
+from jackpot_service.usecases import first_sight, reversals, tables
+from jackpot_service.usecases.standings import RoundView
+
+
+@dataclass(frozen=True, slots=True)
+class VoidBets:
+    """The ids of bets to make void, as a table server sent them at `now`."""
+
+    principal: Principal
+    table_id: str
+    round_id: str
+    bet_ids: tuple[str, ...]
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BetsVoided:
+    """Which ids were booked bets, now refunded, and which are tombstones; as it was when the last became void."""
+
+    round: RoundView
+    voided: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def void_bets(session: Session, command: VoidBets) -> BetsVoided:
+    """
+    Refund the bets at their original figures; leave a tombstone for each id that is not booked.
+
+    A round that was never seen is opened and pinned by it. Ids that are void already are a replay; the answer to a
+    replay shows the round as it was then.
+
+    Raises: UnknownTable, NoJackpot, RoundSettled, RoundCancelled, NoRate.
+    """
+    table, jackpot_id = tables.with_jackpot(session, command.principal, command.table_id)
+    round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
+    with pipelined(session) as pipe:
+        standing_cursor = standing.read(pipe, jackpot_id, now=command.now)
+        round_cursor = rounds.send_lock(pipe, **round_ids)
+        booked_cursor = bet_records.send_of_round(pipe, **round_ids)
+        tombstone_cursor = bet_records.send_tombstones(pipe, **round_ids)
+    in_force = standing.standing_of(standing_cursor, jackpot_id)
+    round_ = rounds.round_of(round_cursor)
+    booked = {one.bet.bet_id: one for one in bet_records.booked_of(booked_cursor)}
+    tombstones = bet_records.tombstones_of(tombstone_cursor)
+    voided = {bet_id for bet_id in command.bet_ids if bet_id in booked and not booked[bet_id].is_void}
+    unknown = {bet_id for bet_id in command.bet_ids if bet_id not in booked and bet_id not in tombstones}
+    if round_ is not None and not voided and not unknown:
+        view = _replay(session, round_, command.bet_ids, booked=booked, tombstones=tombstones)
+    else:
+        round_ = round_ or first_sight.pin(table, command.round_id, in_force, now=command.now)
+        round_.require_open()
+        refunded = [booked[bet_id] for bet_id in sorted(voided)]
+        view = _book(session, command, round_, refunded, unknown, stripe_no=random.randrange(in_force.stripes))
+    return BetsVoided(
+        round=view,
+        voided=tuple(bet_id for bet_id in command.bet_ids if bet_id in booked),
+        unknown=tuple(bet_id for bet_id in command.bet_ids if bet_id not in booked),
+    )
+
+
+def _replay(
+    session: Session,
+    round_: Round,
+    bet_ids: Collection[str],
+    *,
+    booked: Mapping[str, BookedBet],
+    tombstones: Mapping[str, int],
+) -> RoundView:
+    """Count the replay, and show the round as it was after the step that made the last of the ids void."""
+    voided = {bet_id: one.void_step for bet_id, one in booked.items() if one.void_step is not None}
+    void_steps = {**tombstones, **voided}
+    step = max(void_steps[bet_id] for bet_id in bet_ids)
+    with pipelined(session) as pipe:
+        rounds.count_replay(pipe, round_)
+        place_cursor = bet_records.send_places(pipe, round_)
+    stripe_no, seq = bet_records.places_of(place_cursor)[step]
+    with pipelined(session) as pipe:
+        cycle_cursor = cycles.send_at(pipe, round_.jackpot_id, stripe_no=stripe_no, seq=seq)
+    (cycle,) = cycle_cursor.fetchone() or (0,)
+    live = [one.bet for one in booked.values() if one.step <= step and (one.void_step is None or one.void_step > step)]
+    rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
+    sheet = pinned.sheet(session, rules.base, round_.rate_sheet)
+    then = replace(round_, state=RoundState.OPEN, steps=step, bet_count=len(live), weight=weight(live, sheet))
+    return RoundView(then, cycle)
+
+
+def _book(
+    session: Session,
+    command: VoidBets,
+    round_: Round,
+    refunded: list[BookedBet],
+    tombstones: set[str],
+    *,
+    stripe_no: int,
+) -> RoundView:
+    cycle, places = reversals.lock_and_read(session, round_, stripe_no=stripe_no)
+    terms = reversals.terms(session, round_, cycle)
+    bets = [one.bet for one in refunded]
+    postings = reverse(bets, terms=terms, won_since=reversals.won_since(refunded, cycle, places))
+    after = round_.stepped(bets=-len(bets), weight=negated(weight(bets, terms.sheet)))
+    voided = {bet.bet_id for bet in bets}
+    entry = Entry(
+        book=round_.jackpot_id,
+        kind=EntryKind.VOIDS,
+        principal=command.principal.name,
+        received_at=command.now,
+        facts={**facts.of_voids(voided, tombstones), **facts.of_opening(after)},
+        postings=postings,
+        round_step=RoundStep.of(after),
+    )
+    with pipelined(session) as pipe:
+        rounds.save(pipe, after)
+        bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones)
+        posted = journal.post(pipe, entry, stripe_no=stripe_no)
+    posted.booked()
+    return RoundView(after, cycle.cycle)
