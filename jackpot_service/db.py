@@ -203,3 +203,16 @@ def is_writable(engine: sqlalchemy.Engine) -> bool:
             return not connection.execute(sqlalchemy.text("SELECT pg_is_in_recovery()")).scalar_one()
     except (DBAPIError, sqlalchemy.exc.TimeoutError):
         return False
+
+
+@contextmanager
+def snapshot(engine: sqlalchemy.Engine) -> Iterator[Session]:
+    """
+    Open a session that sees one instant of the database, however long it reads, and cannot write.
+
+    Its statements have no time-out: a proof over years of entries reads for long, and holds no lock that others need.
+    """
+    options: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    with engine.connect().execution_options(**options) as connection, Session(connection) as session:
+        session.execute(sqlalchemy.text("SET LOCAL statement_timeout = 0"))
+        yield session

@@ -1,0 +1,70 @@
+# Everything needs only Debian's python3 (3.11 or newer), pip and make; it is set up in .venv, nothing outside.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
+INSTALL = $(PIP) install --quiet --root-user-action=ignore
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check check-format check-lint check-types check-layers check-migrations check-openapi bench clean
+
+help:  ## say what there is
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
+
+# The stamp is written last, and taken away first when the requirements have changed: a .venv without it is what an
+# interruption left, which pip cannot tell from a whole one, so it is made anew, from pip's cache of downloads.
+define SET_UP
+    newer() { [ $(READY) -nt $$1 ]; }
+    $(BIN)/python -c "" 2> /dev/null || rm -f $(READY)
+    if newer requirements-dev.txt && newer pyproject.toml; then exit; fi
+    $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=…")'
+    umask 022
+    if [ ! -e $(READY) ]; then
+        echo "Setting up .venv: once, for about a minute"
+        rm -rf .venv
+        $(PYTHON) -m venv --without-pip .venv
+    fi
+    rm -f $(READY)
+    $(INSTALL) --require-hashes --requirement requirements-dev.txt
+    $(INSTALL) --no-build-isolation --no-deps --editable .
+    touch $(READY)
+endef
+export SET_UP
+
+setup:  ## set up .venv; instant when it is there
+	@flock Makefile sh -euc "$$SET_UP"  # One at a time, also from two terminals: the lock is on this very file.
+
+run: setup  ## the service with demo tables on http://127.0.0.1:8000; Ctrl-C ends all of it
+	@exec $(BIN)/jackpot run $(ARGS)
+
+test: setup  ## every test; ARGS="-k name" for some
+	@exec $(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: check-format check-lint check-types check-layers check-migrations check-openapi  ## everything but the tests
+
+check-format: setup
+	$(BIN)/ruff format --check .
+
+check-lint: setup
+	$(BIN)/ruff check .
+
+check-types: setup
+	$(BIN)/mypy
+
+check-layers: setup
+	$(BIN)/lint-imports
+
+check-migrations: setup
+	$(BIN)/jackpot db check
+
+check-openapi: setup
+	$(BIN)/jackpot openapi --check
+
+bench: setup  ## measure, each figure beside the machine's own in the same run
+	@exec $(BIN)/python -m bench $(ARGS)
+
+clean:  ## remove what was built, not the data in var
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,143 @@
+"""
+What an operator may set, read once from the environment.
+
+Nobody else reads `os.environ`: the doors (`cli`, the server's factory) pass it to `Config.from_environment`, and
+from there on settings are plain values. A wrong setting stops the start with one line that names the variable,
+what it held and what it accepts; it never falls back to a default.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+_SCHEMES: Final = ("postgresql", "postgresql+psycopg")
+_LOG_LEVELS: Final = ("debug", "info", "warning", "error", "critical")
+_ROLE: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_INTEGER: Final = re.compile(r"[0-9]{1,12}")
+_SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
+
+
+class ConfigError(Exception):
+    """A setting is wrong; the message is the one line that an operator needs."""
+
+    def __init__(self, variable: str, value: str, accepted: str) -> None:
+        super().__init__(f"{variable}={value!r} is refused: it takes {accepted}")
+        self.variable = variable
+        self.value = value
+        self.accepted = accepted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """
+    Everything that may differ between two installations; the defaults are those of a first look.
+
+    database_url: a PostgreSQL in SQLAlchemy's spelling, or None for the embedded one in `data_dir`.
+    database_role: the restricted role that the application takes on; it may append to the books and no more.
+    pool_size: connections kept per process.
+    max_batch, max_body_bytes: the most bets and the most bytes that one request may carry.
+    stripes: into how many rows the pools of a newly opened jackpot are divided.
+    open_round_minutes: after how long a round without a result is reported as left open.
+    """
+
+    database_url: str | None = field(default=None, repr=False)
+    data_dir: Path = Path("var")
+    database_role: str = "jackpot_app"
+    pool_size: int = 10
+    max_batch: int = 2000
+    max_body_bytes: int = 1024 * 1024
+    request_timeout_s: float = 5.0
+    statement_timeout_ms: int = 2000
+    lock_timeout_ms: int = 3000
+    pool_timeout_s: float = 1.0
+    stripes: int = 4
+    open_round_minutes: int = 15
+    log_level: str = "info"
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> "Config":
+        """
+        Read the settings, each from the variable `JACKPOT_` and its name in capitals.
+
+        Raises: ConfigError at the first that is wrong. One that is set to nothing is wrong too: an empty
+        `JACKPOT_DATABASE_URL` is more often a secret that did not arrive than a wish for the embedded database.
+        """
+        read, default = _Reader(environ), cls()
+        return cls(
+            database_url=read.database_url("JACKPOT_DATABASE_URL"),
+            data_dir=Path(read.text("JACKPOT_DATA_DIR", str(default.data_dir), "a directory's path")),
+            database_role=read.role("JACKPOT_DATABASE_ROLE", default.database_role),
+            pool_size=read.integer("JACKPOT_POOL_SIZE", default.pool_size, most=100),
+            max_batch=read.integer("JACKPOT_MAX_BATCH", default.max_batch, most=100_000),
+            max_body_bytes=read.integer("JACKPOT_MAX_BODY_BYTES", default.max_body_bytes, least=1024, most=1 << 28),
+            request_timeout_s=read.seconds("JACKPOT_REQUEST_TIMEOUT_S", default.request_timeout_s),
+            statement_timeout_ms=read.integer("JACKPOT_STATEMENT_TIMEOUT_MS", default.statement_timeout_ms),
+            lock_timeout_ms=read.integer("JACKPOT_LOCK_TIMEOUT_MS", default.lock_timeout_ms),
+            pool_timeout_s=read.seconds("JACKPOT_POOL_TIMEOUT_S", default.pool_timeout_s),
+            stripes=read.integer("JACKPOT_STRIPES", default.stripes, most=256),
+            open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes),
+            log_level=read.log_level("JACKPOT_LOG_LEVEL", default.log_level),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """One method for each kind of setting; an unset variable is the default, a wrong one a ConfigError."""
+
+    environ: Mapping[str, str]
+
+    def text(self, variable: str, default: str, accepted: str) -> str:
+        value = self.environ.get(variable, default)
+        if not value.strip() or "\0" in value:
+            raise ConfigError(variable, value, accepted)
+        return value
+
+    def database_url(self, variable: str) -> str | None:
+        if variable not in self.environ:
+            return None
+        value = self.environ[variable]
+        scheme, separator, rest = value.partition("://")
+        if scheme not in _SCHEMES or not separator:
+            accepted = "postgresql://user@host/database (PostgreSQL only), or leave it unset for the embedded one"
+            raise ConfigError(variable, _without_password(value), accepted)
+        return f"postgresql+psycopg://{rest}"
+
+    def role(self, variable: str, default: str) -> str:
+        accepted = "a role's name: lower-case letters, digits and _, at most 63"
+        value = self.text(variable, default, accepted)
+        if not _ROLE.fullmatch(value):
+            raise ConfigError(variable, value, accepted)
+        return value
+
+    def integer(self, variable: str, default: int, *, least: int = 1, most: int = 10_000_000) -> int:
+        accepted = f"a whole number from {least} to {most}"
+        value = self.text(variable, str(default), accepted)
+        if not _INTEGER.fullmatch(value) or not least <= int(value) <= most:
+            raise ConfigError(variable, value, accepted)
+        return int(value)
+
+    def seconds(self, variable: str, default: float) -> float:
+        accepted = "seconds, more than 0 and at most 3600, such as 5 or 0.5"
+        value = self.text(variable, str(default), accepted)
+        if not _SECONDS.fullmatch(value) or not 0 < float(value) <= 3600:  # noqa: PLR2004 -- it is in `accepted`
+            raise ConfigError(variable, value, accepted)
+        return float(value)
+
+    def log_level(self, variable: str, default: str) -> str:
+        accepted = f"one of {', '.join(_LOG_LEVELS)}"
+        value = self.text(variable, default, accepted)
+        if value.lower() not in _LOG_LEVELS:
+            raise ConfigError(variable, value, accepted)
+        return value.lower()
+
+
+def _without_password(url: str) -> str:
+    """Return the URL as it may be printed: what stands before the host is cut if it holds a password."""
+    try:
+        password = urlsplit(url).password
+    except ValueError:
+        return "…"
+    return url if password is None else url.replace(f":{password}@", ":…@")

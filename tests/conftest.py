@@ -1,0 +1,137 @@
+"""
+One temporary PostgreSQL for the whole run, and for every test that asks a fresh copy of the migrated template.
+
+The processes of a run (pytest itself, or the workers of pytest-xdist) share the server as any users of
+`jackpot_service.embedded` do: the first test that needs it starts it, and it ends with the last process, however that
+ends. It alone runs with fsync off; tests that kill servers start their own.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from jackpot_service import embedded, migrate
+
+SETTINGS: Final = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off", "max_wal_size": "256MB"}
+TEMPLATE: Final = "migrated"
+MEMORY: Final = Path("/dev/shm")  # noqa: S108 -- a copy's 300 files cost 10 ms there, and up to 350 ms on a disk
+ROOM_IN_MEMORY: Final = 2 << 30
+PREFIX: Final = "jackpot-tests-"
+
+_DIRECTORY = pytest.StashKey[Path]()
+_LOCK = pytest.StashKey[TextIO]()
+_NUMBERS = count(1)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the directory of the run's PostgreSQL; a worker is told which it is."""
+    workerinput = getattr(config, "workerinput", None)
+    if workerinput is not None:
+        config.stash[_DIRECTORY] = Path(workerinput["postgres_directory"])
+        return
+    roomy = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM_IN_MEMORY
+    place = MEMORY if roomy else Path(tempfile.gettempdir())
+    _sweep(place)
+    directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+    directory.chmod(0o711)
+    config.stash[_DIRECTORY] = directory
+    config.stash[_LOCK] = (directory / "run.lock").open("w")
+    fcntl.flock(config.stash[_LOCK], fcntl.LOCK_EX)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 -- xdist's own class, which has no types
+    """Tell a worker of pytest-xdist which directory it is."""
+    node.workerinput["postgres_directory"] = str(node.config.stash[_DIRECTORY])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop what a worker that was killed left running, and remove the directory."""
+    if getattr(config, "workerinput", None) is not None or _DIRECTORY not in config.stash:
+        return
+    directory = config.stash[_DIRECTORY]
+    if (directory / "postgres").exists():
+        embedded.stop(embedded.cluster_in(directory))
+    shutil.rmtree(directory, ignore_errors=True)
+    config.stash[_LOCK].close()
+
+
+@pytest.fixture(scope="session")
+def cluster(pytestconfig: pytest.Config) -> Iterator[embedded.Cluster]:
+    """Keep the run's PostgreSQL running, with the template in it."""
+    directory = pytestconfig.stash[_DIRECTORY]
+    with embedded.running(directory, settings=SETTINGS):
+        cluster = embedded.cluster_in(directory, settings=SETTINGS)
+        with (directory / "template.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            _make_template(cluster)
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def administrator(cluster: embedded.Cluster) -> Iterator[psycopg.Connection[Any]]:
+    """Connect as the one who makes and drops databases."""
+    with psycopg.connect(cluster.conninfo(), autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def database_url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[str]:
+    """Give the test a migrated database of its own."""
+    yield from _database(cluster, administrator, TEMPLATE)
+
+
+@pytest.fixture
+def empty_database_url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[str]:
+    """Give the test a database of its own without anything in it."""
+    yield from _database(cluster, administrator, "template0")
+
+
+def _database(cluster: embedded.Cluster, administrator: psycopg.Connection[Any], template: str) -> Iterator[str]:
+    name = f"test_{os.getpid()}_{next(_NUMBERS)}"
+    making = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
+    administrator.execute(making.format(sql.Identifier(name), sql.Identifier(template)))
+    try:
+        yield cluster.url(name)
+    finally:
+        _drop(administrator, name)
+
+
+def _drop(administrator: psycopg.Connection[Any], name: str) -> None:
+    """Drop a database whoever uses it; by itself PostgreSQL looks only every 100 ms whether they are gone."""
+    administrator.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+    for _ in range(1000):
+        if not administrator.execute("SELECT FROM pg_stat_activity WHERE datname = %s", [name]).rowcount:
+            break
+        time.sleep(0.001)
+    administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def _make_template(cluster: embedded.Cluster) -> None:
+    """Migrate a database and only then give it the template's name, so that no half-migrated one is ever copied."""
+    with psycopg.connect(cluster.conninfo(), autocommit=True) as connection:
+        if connection.execute("SELECT FROM pg_database WHERE datname = %s", [TEMPLATE]).rowcount:
+            return
+        connection.execute("DROP DATABASE IF EXISTS migrating WITH (FORCE)")
+        connection.execute("CREATE DATABASE migrating")
+        migrate.upgrade(cluster.url("migrating"))
+        connection.execute(f"ALTER DATABASE migrating RENAME TO {TEMPLATE}")
+
+
+def _sweep(place: Path) -> None:
+    """Remove the directories of runs that were killed: those whose lock nobody holds any more."""
+    for lock_path in place.glob(f"{PREFIX}*/run.lock"):
+        with suppress(OSError), lock_path.open() as lock:  # Still held, or another account's.
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(lock_path.parent)

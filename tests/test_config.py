@@ -1,0 +1,110 @@
+from pathlib import Path
+
+import pytest
+
+from jackpot_service.config import Config, ConfigError
+
+
+def test_an_empty_environment_gives_the_defaults_of_a_first_look() -> None:
+    config = Config.from_environment({"PATH": "/usr/bin"})
+
+    assert config == Config()
+    assert config.database_url is None
+    assert config.data_dir == Path("var")
+    assert config.database_role == "jackpot_app"
+    assert (config.max_batch, config.max_body_bytes, config.stripes) == (2000, 1_048_576, 4)
+
+
+def test_every_setting_is_read_from_its_own_variable() -> None:
+    config = Config.from_environment(
+        {
+            "JACKPOT_DATABASE_URL": "postgresql://ledger@db.example/jackpot",
+            "JACKPOT_DATA_DIR": "/srv/jackpot",
+            "JACKPOT_DATABASE_ROLE": "teller",
+            "JACKPOT_POOL_SIZE": "3",
+            "JACKPOT_MAX_BATCH": "50",
+            "JACKPOT_MAX_BODY_BYTES": "4096",
+            "JACKPOT_REQUEST_TIMEOUT_S": "2.5",
+            "JACKPOT_STATEMENT_TIMEOUT_MS": "700",
+            "JACKPOT_LOCK_TIMEOUT_MS": "800",
+            "JACKPOT_POOL_TIMEOUT_S": "0.25",
+            "JACKPOT_STRIPES": "16",
+            "JACKPOT_OPEN_ROUND_MINUTES": "30",
+            "JACKPOT_LOG_LEVEL": "WARNING",
+        }
+    )
+
+    assert config == Config(
+        database_url="postgresql+psycopg://ledger@db.example/jackpot",
+        data_dir=Path("/srv/jackpot"),
+        database_role="teller",
+        pool_size=3,
+        max_batch=50,
+        max_body_bytes=4096,
+        request_timeout_s=2.5,
+        statement_timeout_ms=700,
+        lock_timeout_ms=800,
+        pool_timeout_s=0.25,
+        stripes=16,
+        open_round_minutes=30,
+        log_level="warning",
+    )
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg"])
+def test_both_spellings_of_postgresql_are_normalised_to_the_one_driver(scheme: str) -> None:
+    config = Config.from_environment({"JACKPOT_DATABASE_URL": f"{scheme}://a:b@h:5433/d?sslmode=require"})
+
+    assert config.database_url == "postgresql+psycopg://a:b@h:5433/d?sslmode=require"
+
+
+@pytest.mark.parametrize(
+    "url", ["", "sqlite:///jackpot.db", "mysql://h/d", "postgres://h/d", "postgresql+psycopg2://h/d", "postgresql"]
+)
+def test_any_other_engine_is_refused_in_one_line(url: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Config.from_environment({"JACKPOT_DATABASE_URL": url})
+
+    assert str(caught.value).startswith(f"JACKPOT_DATABASE_URL={url!r} is refused: it takes postgresql://")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["mysql://u:hunter2@h/d", "mysql://u:hunter2@[h/d"])
+def test_a_refused_url_does_not_print_its_password(url: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Config.from_environment({"JACKPOT_DATABASE_URL": url})
+
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_configuration_does_not_print_its_database_url() -> None:
+    assert "hunter2" not in repr(Config(database_url="postgresql+psycopg://u:hunter2@h/d"))
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "accepted"),
+    [
+        ("JACKPOT_DATA_DIR", "", "a directory's path"),
+        ("JACKPOT_DATABASE_ROLE", 'x"; drop', "a role's name"),
+        ("JACKPOT_POOL_SIZE", "0", "a whole number from 1 to 100"),
+        ("JACKPOT_POOL_SIZE", "101", "a whole number from 1 to 100"),
+        ("JACKPOT_MAX_BATCH", "2_000", "a whole number"),
+        ("JACKPOT_MAX_BATCH", "\u0662", "a whole number"),
+        ("JACKPOT_MAX_BODY_BYTES", "1MB", "a whole number from 1024"),
+        ("JACKPOT_STRIPES", "four", "a whole number from 1 to 256"),
+        ("JACKPOT_STATEMENT_TIMEOUT_MS", "-1", "a whole number from 1"),
+        ("JACKPOT_LOCK_TIMEOUT_MS", "", "a whole number from 1"),
+        ("JACKPOT_REQUEST_TIMEOUT_S", "0", "seconds, more than 0"),
+        ("JACKPOT_REQUEST_TIMEOUT_S", "nan", "seconds, more than 0"),
+        ("JACKPOT_POOL_TIMEOUT_S", "3601", "seconds, more than 0"),
+        ("JACKPOT_OPEN_ROUND_MINUTES", "1.5", "a whole number from 1"),
+        ("JACKPOT_LOG_LEVEL", "loud", "one of debug, info, warning, error, critical"),
+    ],
+)
+def test_a_wrong_setting_names_the_variable_its_value_and_what_is_accepted(
+    variable: str, value: str, accepted: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Config.from_environment({variable: value})
+
+    assert str(caught.value).startswith(f"{variable}={value!r} is refused: it takes {accepted}")
