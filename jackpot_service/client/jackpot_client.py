@@ -1,0 +1,231 @@
+"""The client itself: one method a call of the contract, version 1."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from jackpot_service.client import answers
+from jackpot_service.client.errors import NoAnswer, OutcomeUnknown, ProtocolError
+from jackpot_service.client.ids import checked_id
+from jackpot_service.client.reading import Fields
+from jackpot_service.client.retrying import Request, Retry, Sender
+from jackpot_service.client.values import (
+    Bet,
+    CancelledRound,
+    Hand,
+    JackpotView,
+    Meter,
+    PlacedBets,
+    RoundRecord,
+    RoundView,
+    SettledRound,
+    VoidedBets,
+)
+
+
+def _ignore(_: Retry) -> None:
+    pass
+
+
+class JackpotClient:
+    """
+    Speaks for one table server, over a pool of connections that its threads may share.
+
+    `timeout` bounds one attempt, `deadline` a whole call with its retries, both in seconds. Every method raises
+    Refusal (definite, never retried), ProtocolError (not this service's answer) and, after the deadline, NoAnswer;
+    of those that write it is an OutcomeUnknown, which says what to repeat.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        *,
+        timeout: float = 5.0,
+        deadline: float = 60.0,
+        connections: int = 10,
+        first_backoff: float = 0.1,
+        largest_backoff: float = 5.0,
+        trust_env: bool = False,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        on_retry: Callable[[Retry], None] = _ignore,
+    ) -> None:
+        """
+        Open the pool; nothing is sent yet.
+
+        `trust_env` lets the environment name proxies and certificates; off, money does not travel where a variable
+        points. Raises: ValueError for an address or key that could never work.
+        """
+        if not base_url.startswith(("http://", "https://")):
+            raise ValueError(f"the service's address must start with http:// or https://, not {base_url!r}")
+        if not key or not key.isascii() or not key.isprintable() or " " in key:
+            raise ValueError("the key must be printable ASCII without spaces")
+        http = httpx.Client(
+            base_url=base_url,
+            headers={"Authorization": f"Bearer {key}", "Accept": "application/json", "User-Agent": "jackpot-client/1"},
+            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+            trust_env=trust_env,
+            transport=transport,
+        )
+        self._sender = Sender(
+            http=http,
+            timeout=timeout,
+            deadline=deadline,
+            first_backoff=first_backoff,
+            largest_backoff=largest_backoff,
+            sleep=sleep,
+            clock=clock,
+            on_retry=on_retry,
+        )
+        self._meters: dict[tuple[str, str | None], tuple[str, Meter]] = {}
+        self._meters_lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        """Return the client, which is closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections; the client is of no use afterwards."""
+        self._sender.http.close()
+
+    def place_bets(self, *, table_id: str, round_id: str, bets: Iterable[Bet]) -> PlacedBets:
+        """Place a batch, all or nothing; the first one opens the round. The same bets again are replays."""
+        batch = tuple(bets)
+        body = {"bets": [bet.as_json() for bet in batch]}
+        ids = tuple(bet.bet_id for bet in batch)
+        placed = answers.placed_bets(self._write("POST", table_id, round_id, "bets", body, bet_ids=ids))
+        _must_be(placed.round, table_id, round_id)
+        return placed
+
+    def void_bets(self, *, table_id: str, round_id: str, bet_ids: Iterable[str]) -> VoidedBets:
+        """Void bets of an open round; one that has not come yet is void when it comes."""
+        ids = tuple(bet_ids)
+        voided = answers.voided_bets(
+            self._write("POST", table_id, round_id, "voids", {"bet_ids": list(ids)}, bet_ids=ids)
+        )
+        _must_be(voided.round, table_id, round_id)
+        return voided
+
+    def put_result(
+        self,
+        *,
+        table_id: str,
+        round_id: str,
+        bet_count: int,
+        hands: Iterable[Hand],
+        dealer: Iterable[str] | None = None,
+    ) -> SettledRound:
+        """Give the dealt hands and how many live bets they carry; the round is settled, once and for ever."""
+        body: dict[str, object] = {"bet_count": bet_count, "hands": [hand.as_json() for hand in hands]}
+        if dealer is not None:
+            body["dealer"] = list(dealer)
+        settled = answers.settled_round(self._write("PUT", table_id, round_id, "result", body))
+        _must_be(settled.round, table_id, round_id)
+        return settled
+
+    def cancel_round(self, *, table_id: str, round_id: str, reason: str) -> CancelledRound:
+        """Cancel a round that has no result: every bet is refunded."""
+        cancelled = answers.cancelled_round(self._write("PUT", table_id, round_id, "cancellation", {"reason": reason}))
+        _must_be(cancelled.round, table_id, round_id)
+        return cancelled
+
+    def round(self, *, table_id: str, round_id: str) -> RoundRecord:
+        """Return the whole record of a round."""
+        fields = self._read(_round_path(table_id, round_id))
+        view = answers.round_view(fields.section("round"))
+        _must_be(view, table_id, round_id)
+        return RoundRecord(round=view, content=fields.content)
+
+    def meter(self, *, jackpot_id: str, currency: str | None = None) -> Meter:
+        """Return the amount on offer now; one that has not moved since it was last asked for is not sent again."""
+        with self._meters_lock:
+            known = self._meters.get((jackpot_id, currency))
+        request = Request(
+            method="GET",
+            path=f"/v1/jackpots/{checked_id(jackpot_id, name='jackpot_id')}/meter",
+            params={"currency": currency} if currency else {},
+            headers={"If-None-Match": known[0]} if known else {},
+        )
+        answer = self._sender.send(request)
+        if known and answer.status == HTTPStatus.NOT_MODIFIED:
+            return known[1]
+        meter = answers.meter(answers.content(answer))
+        if etag := answer.headers.get("ETag"):
+            with self._meters_lock:
+                self._meters[jackpot_id, currency] = (etag, meter)
+        return meter
+
+    def paytable(self, *, jackpot_id: str, currency: str | None = None) -> Mapping[str, Any]:
+        """Return what a jackpot pays, as the service prints it."""
+        path = f"/v1/jackpots/{checked_id(jackpot_id, name='jackpot_id')}/paytable"
+        return self._read(path, {"currency": currency} if currency else {}).content
+
+    def jackpots(self) -> tuple[JackpotView, ...]:
+        """Return every jackpot this key may see."""
+        found: list[JackpotView] = []
+        after: set[str] = set()
+        params: dict[str, str] = {}
+        while True:
+            page = self._read("/v1/jackpots", params)
+            found += [
+                JackpotView(jackpot_id=item.text("jackpot_id"), content=item.content) for item in page.sections("items")
+            ]
+            cursor = page.text_or_none("next")
+            if cursor is None:
+                return tuple(found)
+            if cursor in after:
+                raise ProtocolError(f"the list of jackpots comes back to {cursor!r}")
+            after.add(cursor)
+            params = {"after": cursor}
+
+    def _read(self, path: str, params: Mapping[str, str] | None = None) -> Fields:
+        return answers.content(self._sender.send(Request(method="GET", path=path, params=params or {})))
+
+    def _write(
+        self,
+        method: str,
+        table_id: str,
+        round_id: str,
+        what: str,
+        content: Mapping[str, object],
+        *,
+        bet_ids: tuple[str, ...] = (),
+    ) -> Fields:
+        """Send what changes a round: spelled once, so that each retry carries the same bytes."""
+        request = Request(
+            method=method,
+            path=f"{_round_path(table_id, round_id)}/{what}",
+            body=json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii"),
+            headers={"Content-Type": "application/json"},
+        )
+        try:
+            answer = self._sender.send(request)
+        except NoAnswer as error:
+            raise OutcomeUnknown(
+                str(error), attempts=error.attempts, table_id=table_id, round_id=round_id, bet_ids=bet_ids
+            ) from error
+        return answers.content(answer)
+
+
+def _round_path(table_id: str, round_id: str) -> str:
+    return f"/v1/tables/{checked_id(table_id, name='table_id')}/rounds/{checked_id(round_id, name='round_id')}"
+
+
+def _must_be(view: RoundView, table_id: str, round_id: str) -> None:
+    """Refuse an answer about another round, which a cache on the way might give."""
+    if (view.table_id, view.round_id) != (table_id, round_id):
+        raise ProtocolError(f"the answer speaks of {view.table_id}/{view.round_id}, not {table_id}/{round_id}")

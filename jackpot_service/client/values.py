@@ -1,0 +1,199 @@
+"""What a table server sends and gets. Payable money is whole minor units with its currency; pool amounts are exact."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from jackpot_service.client.ids import checked_id, new_bet_id
+
+
+class HandStatus(StrEnum):
+    """How a hand of a round ended: dealt, dead (its bets are refunded) or forfeited (neither award nor refund)."""
+
+    DEALT = "dealt"
+    DEAD = "dead"
+    FORFEITED = "forfeited"
+
+
+class RoundState(StrEnum):
+    """Where a round is in its life; the last two are for ever."""
+
+    OPEN = "open"
+    SETTLED = "settled"
+    CANCELLED = "cancelled"
+
+
+class AwardState(StrEnum):
+    """Whether an award may be paid out to its player now."""
+
+    PAYABLE = "payable"
+    HELD = "held"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bet:
+    """One player's stake on one hand; its id is made with it, so the same object sent again is the same bet."""
+
+    player_id: str
+    currency: str
+    stake_minor: int
+    hand: str = "1"
+    bet_id: str = field(default_factory=new_bet_id)
+
+    def __post_init__(self) -> None:
+        """Refuse a bet that could not be sent as it is meant. Raises: ValueError, TypeError."""
+        if type(self.stake_minor) is not int:
+            raise TypeError(f"stake_minor must be an int of minor units, not {self.stake_minor!r}")
+        checked_id(self.bet_id, name="bet_id")
+
+    def as_json(self) -> dict[str, object]:
+        """Return the bet as the contract spells it."""
+        return {
+            "bet_id": self.bet_id,
+            "player_id": self.player_id,
+            "hand": self.hand,
+            "currency": self.currency,
+            "stake_minor": self.stake_minor,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hand:
+    """One hand of a round as it was dealt: cards like `As`; a dead or forfeited hand needs none."""
+
+    hand: str = "1"
+    cards: tuple[str, ...] = ()
+    status: HandStatus = HandStatus.DEALT
+
+    def as_json(self) -> dict[str, object]:
+        """Return the hand as the contract spells it."""
+        cards = {"cards": list(self.cards)} if self.cards else {}
+        return {"hand": self.hand, "status": self.status.value, **cards}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundView:
+    """A round as the ledger sees it; `bet_count` are the bets accepted and not voided, `weight` their converted sum."""
+
+    jackpot_id: str
+    table_id: str
+    round_id: str
+    state: RoundState
+    cycle: int
+    rules_version: int | str
+    rate_sheet: int | str
+    bet_count: int
+    weight: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meter:
+    """The progressive amount on offer: `amount` to show, `exact` in the jackpot's base currency."""
+
+    jackpot_id: str
+    cycle: int
+    currency: str
+    amount_minor: int
+    amount: str
+    exact: Decimal
+    as_of: datetime
+    version: int | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedBets:
+    """The answer to a batch; `void` are those of its bets that are void, `share_per_unit` None where none is shared."""
+
+    round: RoundView
+    accepted: int
+    replayed: int
+    void: tuple[str, ...]
+    meter: Meter
+    share_per_unit: Decimal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoidedBets:
+    """The answer to voids; an `unknown` bet is void too, whenever it should still come."""
+
+    round: RoundView
+    voided: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Award:
+    """One bet's prize in its player's currency; `cost` is what it cost the pools, in the jackpot's base currency."""
+
+    award_id: str
+    bet_id: str
+    player_id: str
+    hand: str
+    tier: str
+    amount_minor: int
+    currency: str
+    cost: Decimal
+    state: AwardState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refund:
+    """A stake that goes back to its player."""
+
+    bet_id: str
+    player_id: str
+    amount_minor: int
+    currency: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """The verdict on a round; what is None was not touched by it (`carried` and `cycle_after` speak of a hit)."""
+
+    policy: str | None
+    meter_before: Decimal | None
+    weight: Decimal | None
+    awards: tuple[Award, ...]
+    refunds: tuple[Refund, ...]
+    meter_after: Decimal | None
+    reserve_after: Decimal | None
+    prize_fund_after: Decimal | None
+    carried: Decimal | None
+    house_seed: Decimal | None
+    cycle_after: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettledRound:
+    """The answer to a result."""
+
+    round: RoundView
+    settlement: Settlement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelledRound:
+    """The answer to a cancellation."""
+
+    round: RoundView
+    refunds: tuple[Refund, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundRecord:
+    """The whole record of a round: `content` is all of it as answered, pool amounts as decimal strings."""
+
+    round: RoundView
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JackpotView:
+    """One jackpot of the list: `content` is all that was answered of it."""
+
+    jackpot_id: str
+    content: Mapping[str, Any]
