@@ -1,0 +1,159 @@
+"""The two applications that are measured, each started as an operator would and stopped by its own process id."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from socket import create_server
+
+from sqlalchemy import URL
+
+from bench import naive
+from bench.batches import HOST, TABLES
+
+WORKERS = 2
+NAIVE_THREADS = 2
+
+_CHECKOUT = Path(__file__).resolve().parent.parent
+_START_SECONDS = 60
+_STOP_SECONDS = 20
+_COMMAND_SECONDS = 120
+_VERIFY_SECONDS = 1800
+
+_JACKPOT = (
+    ("db", "upgrade"),
+    ("casinos", "add", "c1", "Bench casino"),
+    ("rates", "publish", "--base", "EUR", "GBP=1.17", "SEK=0.0873"),
+    ("jackpots", "open", "live", "--rules", "live-caribbean-stud", "--currency", "EUR"),
+    *(("tables", "add", table, "--casino", "c1", "--game", "caribbean-stud", "--jackpot", "live") for table in TABLES),
+)
+_KEY = ("keys", "create", "--role", "table", "--casino", "c1", "--name", "bench")
+
+
+class ServerFailed(Exception):
+    """A server did not start, or one of its commands failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a started application listens, the key it takes and where it writes."""
+
+    port: int
+    key: str = field(repr=False)
+    database: URL
+
+
+@contextmanager
+def service(url: URL, directory: Path) -> Iterator[Server]:
+    """
+    Set up the service on an empty database, with one jackpot and its tables, and serve it until the end.
+
+    Raises: ServerFailed, with what the command or the server had to say.
+    """
+    for arguments in _JACKPOT:
+        _jackpot(url, arguments)
+    key = _jackpot(url, _KEY).stdout.strip()
+    port = _free_port()
+    serve = (_command(), "serve", "--port", str(port), "--workers", str(WORKERS))
+    with _running(serve, port, environment=_environment(url), log=directory / "service.log"):
+        yield Server(port, key, url)
+
+
+@contextmanager
+def naive_application(url: URL, directory: Path) -> Iterator[Server]:
+    """Serve the naive application, by the same server with as many workers. Raises: ServerFailed."""
+    naive.create_schema(url)
+    port = _free_port()
+    listen = ("--host", HOST, "--port", str(port))
+    processes = ("--workers", str(WORKERS), "--blocking-threads", str(NAIVE_THREADS))
+    application = ("--interface", "wsgi", "--factory", "bench.naive:create_app")
+    serve = (sys.executable, "-m", "granian", *listen, *processes, *application)
+    environment = {**os.environ, naive.URL_VARIABLE: url.render_as_string(hide_password=False)}
+    with _running(serve, port, environment=environment, log=directory / "naive.log"):
+        yield Server(port, "none", url)
+
+
+def verify(url: URL) -> tuple[bool, str]:
+    """Run `jackpot verify`: whether the books are clean, and what it said."""
+    finished = _jackpot(url, ("verify",), may_fail=True, seconds=_VERIFY_SECONDS)
+    return finished.returncode == 0, (finished.stdout + finished.stderr).strip()
+
+
+def _jackpot(
+    url: URL, arguments: tuple[str, ...], *, may_fail: bool = False, seconds: int = _COMMAND_SECONDS
+) -> subprocess.CompletedProcess[str]:
+    finished = subprocess.run(  # noqa: S603 -- the words are our own
+        (_command(), *arguments),
+        cwd=_CHECKOUT,
+        env=_environment(url),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=seconds,
+    )
+    if finished.returncode != 0 and not may_fail:
+        raise ServerFailed(f"jackpot {' '.join(arguments)} ended with {finished.returncode}: {finished.stderr.strip()}")
+    return finished
+
+
+def _command() -> str:
+    return str(Path(sys.executable).with_name("jackpot"))
+
+
+def _environment(url: URL) -> dict[str, str]:
+    return {**os.environ, "JACKPOT_DATABASE_URL": url.render_as_string(hide_password=False)}
+
+
+def _free_port() -> int:
+    with create_server((HOST, 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@contextmanager
+def _running(command: tuple[str, ...], port: int, *, environment: dict[str, str], log: Path) -> Iterator[None]:
+    with log.open("w") as output:
+        process = subprocess.Popen(  # noqa: S603 -- the words are our own
+            command, cwd=_CHECKOUT, env=environment, stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        _wait_until_ready(process, port, log)
+        yield
+        if process.poll() is not None:
+            raise ServerFailed(f"{command[0]} ended with {process.returncode}:\n{log.read_text()[-2000:]}")
+    finally:
+        _stop(process)
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    give_up_at = time.monotonic() + _START_SECONDS
+    while not _is_ready(port):
+        if process.poll() is not None or time.monotonic() > give_up_at:
+            raise ServerFailed(f"no server came up on port {port}:\n{log.read_text()[-2000:]}")
+        time.sleep(0.1)
+
+
+def _is_ready(port: int) -> bool:
+    connection = HTTPConnection(HOST, port, timeout=5)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200  # noqa: PLR2004 -- HTTP's own number
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End a server and its workers: kindly, then its whole process group, which is ours by its id."""
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
