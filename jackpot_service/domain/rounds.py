@@ -70,3 +70,11 @@ class Round:
             bet_count=self.bet_count + bets,
             weight=EXACT.add(self.weight, weight),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RoundView:
+    """A round, and the cycle it settled or was cancelled in; while it is open, the running one."""
+
+    round: Round
+    cycle: int

@@ -8,15 +8,6 @@ import psycopg
 
 from jackpot_service.db import Pipeline
 
-_RUNNING = """
-SELECT c.cycle, c.rules_version, c.cut,
-       (SELECT max(v.version) FROM rules_versions v WHERE v.jackpot_id = c.jackpot_id)
-FROM cycles c
-WHERE c.jackpot_id = %(jackpot_id)s
-ORDER BY c.cycle DESC
-LIMIT 1
-"""
-
 _AT = """
 SELECT max(cycle) FROM cycles
 WHERE jackpot_id = %(jackpot_id)s AND coalesce(cut[%(stripe_no)s + 1], 0) < %(seq)s
@@ -44,21 +35,6 @@ class Cycle:
     def began_after(self, *, stripe_no: int, seq: int) -> bool:
         """Whether an entry at this place belongs to an earlier cycle: a jackpot won since."""
         return stripe_no < len(self.cut) and seq <= self.cut[stripe_no]
-
-
-def read_running(pipe: Pipeline, jackpot_id: str) -> psycopg.Cursor[Any]:
-    """Send the question for the running cycle; `running_of` reads the answer. True only under a stripe's lock."""
-    return pipe.send(_RUNNING, {"jackpot_id": jackpot_id})
-
-
-def running_of(cursor: psycopg.Cursor[Any]) -> Cycle:
-    """Read the answer to `read_running`."""
-    row = cursor.fetchone()
-    if row is None:
-        message = "A jackpot without a cycle: it was not opened by this service."
-        raise LookupError(message)
-    cycle, rules_version, cut, following_version = row
-    return Cycle(cycle, rules_version, tuple(cut), following_version)
 
 
 def send_at(pipe: Pipeline, jackpot_id: str, *, stripe_no: int, seq: int) -> psycopg.Cursor[Any]:

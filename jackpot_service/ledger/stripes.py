@@ -1,29 +1,10 @@
-"""
-A jackpot's stripes: reading what they hold together, and locking them.
-
-Only sums over all stripes have a meaning. One statement reads a consistent vector of them; what must not change until
-the commit is read in a second statement, after the lock.
-"""
+"""A jackpot's stripes: adding them and locking them. What they hold is read by `books`, in a statement after the lock."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
-from typing import Any
-
-import psycopg
 
 from jackpot_service.db import Pipeline
-from jackpot_service.domain.money import ZERO
-from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.digests import first_head
-
-_READ = """
-SELECT coalesce(sum(meter_players), 0), coalesce(sum(meter_house), 0), coalesce(sum(reserve), 0),
-       coalesce(sum(prize_fund), 0), array_agg(seq ORDER BY stripe_no), max(booked_at)
-FROM stripes
-WHERE jackpot_id = %(jackpot_id)s
-"""
 
 _LOCK_ONE = """
 SELECT stripe_no FROM stripes WHERE jackpot_id = %(jackpot_id)s AND stripe_no = %(stripe_no)s FOR NO KEY UPDATE
@@ -40,38 +21,6 @@ INSERT INTO stripes (jackpot_id, stripe_no, seq, head, meter_players, meter_hous
 SELECT %(jackpot_id)s, stripe_no, 0, head, 0, 0, 0, 0, true, %(now)s
 FROM unnest(%(stripe_nos)s::int[], %(heads)s::bytea[]) AS new (stripe_no, head)
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Books:
-    """
-    What a jackpot's stripes hold together, at one instant.
-
-    `positions` are the stripes' seqs in the order of their numbers: the vector that names the instant.
-    """
-
-    pools: Pools
-    positions: tuple[int, ...]
-    booked_at: datetime
-
-
-def read(pipe: Pipeline, jackpot_id: str) -> psycopg.Cursor[Any]:
-    """Send the question for a jackpot's books; `books_of` reads the answer."""
-    return pipe.send(_READ, {"jackpot_id": jackpot_id})
-
-
-def books_of(cursor: psycopg.Cursor[Any]) -> Books:
-    """Read the answer to `read`. The jackpot must exist: it has stripes from its opening."""
-    row = cursor.fetchone()
-    if row is None or row[4] is None:
-        raise LookupError(cursor.query if hasattr(cursor, "query") else "stripes")
-    *amounts, positions, booked_at = row
-    return Books(Pools(*map(_plain_zero, amounts)), tuple(positions), booked_at)
-
-
-def _plain_zero(amount: Decimal) -> Decimal:
-    """A sum of zeros comes back with a scale; equality does not mind, but texts would."""
-    return amount or ZERO
 
 
 def lock_one(pipe: Pipeline, jackpot_id: str, stripe_no: int) -> None:

@@ -250,13 +250,14 @@ def settlement_of(
 
 
 def send_closing_cycle(pipe: Pipeline, round_: Round) -> psycopg.Cursor[Any]:
-    """Send the question in which cycle a settled or cancelled round ended; `closing_cycle_of` reads the answer."""
+    """Send the question in which cycle a round ended; `closing_cycle_of` reads the answer."""
     return pipe.send(_CLOSING_CYCLE, _key(round_))
 
 
-def closing_cycle_of(cursor: psycopg.Cursor[Any]) -> int:
-    (cycle,) = _only(cursor)
-    return int(cycle)
+def closing_cycle_of(cursor: psycopg.Cursor[Any]) -> int | None:
+    """Read the answer: the cycle, or None for a round that is open."""
+    row = cursor.fetchone()
+    return None if row is None else int(row[0])
 
 
 def _only(cursor: psycopg.Cursor[Any]) -> tuple[Any, ...]:

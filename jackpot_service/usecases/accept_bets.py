@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from sqlalchemy.orm import Session
 
@@ -16,16 +17,16 @@ from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Conflict, Flaw, Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.meters import Meter
-from jackpot_service.domain.money import NoRate, RateSheet
+from jackpot_service.domain.money import NoRate, Rate, RateSheet
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import Round
+from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules
-from jackpot_service.ledger import journal
+from jackpot_service.ledger import books, journal
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import pinned, rounds, standing
+from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
 from jackpot_service.records.bets import BookedBet
-from jackpot_service.usecases import first_sight, standings, tables
-from jackpot_service.usecases.standings import RoundView
+from jackpot_service.records.meters import meter_of
+from jackpot_service.usecases import first_sight
 
 
 class DuplicateBet(Refused):
@@ -59,14 +60,19 @@ class AcceptBets:
 
 @dataclass(frozen=True, slots=True)
 class BetsAccepted:
-    """How many of the batch were booked and how many had been before; which of its bets are void."""
+    """
+    How many of the batch were booked and how many had been before; which of its bets are void.
+
+    `share_per_unit` is M / W for display; None where the round is over or its rules do not share.
+    """
 
     round: RoundView
     accepted: int
     replayed: int
     void: tuple[str, ...]
     meter: Meter
-    is_shared: bool
+    base_rate: Rate
+    share_per_unit: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,7 @@ def accept_bets(session: Session, command: AcceptBets) -> BetsAccepted:
     CurrencyNotAccepted, StakeOutOfRange, HandLimit, JackpotSuspended.
     """
     _require_distinct(command.bets)
-    table, jackpot_id = tables.with_jackpot(session, command.principal, command.table_id)
+    table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
     with pipelined(session) as pipe:
         standing_cursor = standing.read(pipe, jackpot_id, now=command.now)
@@ -159,12 +165,26 @@ def _difference(booked: Bet, sent: Bet) -> str:
 def _replay(session: Session, round_: Round, batch: _Batch) -> BetsAccepted:
     with pipelined(session) as pipe:
         rounds.count_replay(pipe, round_)
-        question = standings.send_meter(pipe, round_.jackpot_id)
-        closing = standings.closing_cycle(pipe, round_)
-    meter = standings.meter_of(session, question)
+        books_cursor = books.send_read(pipe, round_.jackpot_id)
+        cycle_cursor = verdicts.send_closing_cycle(pipe, round_)
+    meter = meter_of(session, round_.jackpot_id, books.books_of(books_cursor))
+    view = RoundView(round_, verdicts.closing_cycle_of(cycle_cursor) or meter.cycle)
+    return _accepted(session, view, batch, meter, booked=0)
+
+
+def _accepted(session: Session, view: RoundView, batch: _Batch, meter: Meter, *, booked: int) -> BetsAccepted:
+    round_ = view.round
     rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
-    view = standings.view(round_, running=meter.cycle, closing=closing)
-    return BetsAccepted(view, 0, batch.replayed, batch.void, meter, rules.is_shared)
+    is_shared = rules.is_shared and round_.state is RoundState.OPEN
+    return BetsAccepted(
+        round=view,
+        accepted=booked,
+        replayed=batch.replayed,
+        void=batch.void,
+        meter=meter,
+        base_rate=pinned.sheet(session, rules.base, round_.rate_sheet).rate(rules.base),
+        share_per_unit=meter.share_per_unit(round_.weight) if is_shared else None,
+    )
 
 
 def _require_acceptable(
@@ -207,8 +227,7 @@ def _book(
         rounds.save(pipe, after)
         bet_records.add(pipe, after, batch.new)
         posted = journal.post(pipe, entry, stripe_no=random.randrange(stripes), if_accepting=True)
-        question = standings.send_meter(pipe, round_.jackpot_id)
+        books_cursor = books.send_read(pipe, round_.jackpot_id)
     posted.booked()
-    meter = standings.meter_of(session, question)
-    view = RoundView(after, meter.cycle)
-    return BetsAccepted(view, len(batch.new), batch.replayed, batch.void, meter, rules.is_shared)
+    meter = meter_of(session, round_.jackpot_id, books.books_of(books_cursor))
+    return _accepted(session, RoundView(after, meter.cycle), batch, meter, booked=len(batch.new))

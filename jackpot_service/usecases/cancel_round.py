@@ -14,14 +14,13 @@ from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.outcomes import Cancellation, require_hands_of_one_deck
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
 from jackpot_service.ledger import journal
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import rounds, standing, verdicts
+from jackpot_service.records import gaming_tables, rounds, standing, verdicts
 from jackpot_service.records.bets import BookedBet
-from jackpot_service.usecases import first_sight, reversals, tables
-from jackpot_service.usecases.standings import RoundView
+from jackpot_service.usecases import first_sight, reversals
 
 
 class CancellationConflict(Conflict):
@@ -60,7 +59,7 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
     Raises: UnknownTable, NoJackpot, RoundSettled, CancellationConflict, NoRate.
     """
     require_hands_of_one_deck(command.cancellation.hands)
-    table, jackpot_id = tables.with_jackpot(session, command.principal, command.table_id)
+    table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
     with pipelined(session) as pipe:
         standing_cursor = standing.read(pipe, jackpot_id, now=command.now)

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from jackpot_service.db import pipelined
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.settlement import Terms
-from jackpot_service.ledger import cycles, stripes
+from jackpot_service.ledger import books, stripes
 from jackpot_service.ledger.cycles import Cycle
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import pinned
@@ -22,9 +22,9 @@ def lock_and_read(session: Session, round_: Round, *, stripe_no: int) -> tuple[C
     """
     with pipelined(session) as pipe:
         stripes.lock_one(pipe, round_.jackpot_id, stripe_no)
-        cycle_cursor = cycles.read_running(pipe, round_.jackpot_id)
+        books_cursor = books.send_read(pipe, round_.jackpot_id)
         place_cursor = bet_records.send_places(pipe, round_)
-    return cycles.running_of(cycle_cursor), bet_records.places_of(place_cursor)
+    return books.books_of(books_cursor).cycle, bet_records.places_of(place_cursor)
 
 
 def won_since(booked: Collection[BookedBet], cycle: Cycle, places: dict[int, tuple[int, int]]) -> frozenset[str]:

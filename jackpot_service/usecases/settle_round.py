@@ -14,18 +14,17 @@ from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.outcomes import Result, require_hands_of_one_deck
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import Settlement, settle
 from jackpot_service.domain.verdict import Verdict, judge
-from jackpot_service.ledger import cycles, journal, stripes
+from jackpot_service.ledger import books, cycles, journal, stripes
+from jackpot_service.ledger.books import Books
 from jackpot_service.ledger.cycles import Cycle
-from jackpot_service.ledger.stripes import Books
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import pinned, rounds, standing, verdicts
+from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
 from jackpot_service.records.bets import BookedBet
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
-from jackpot_service.usecases import first_sight, reversals, tables
-from jackpot_service.usecases.standings import RoundView
+from jackpot_service.usecases import first_sight, reversals
 
 
 class ResultConflict(Conflict):
@@ -66,10 +65,9 @@ class RoundSettledNow:
 
 @dataclass(frozen=True, slots=True)
 class _Locked:
-    """What was read under the lock: the pools with their positions, the running cycle, where the round's bets stand."""
+    """What was read under the lock: the books, and where the round's entries stand."""
 
     books: Books
-    cycle: Cycle
     places: dict[int, tuple[int, int]]
 
 
@@ -83,7 +81,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     Raises: BadHands, CardRepeated, UnknownTable, NoJackpot, ResultConflict, RoundCancelled, BetCountMismatch,
     HandMissing, NoRate.
     """
-    table, jackpot_id = tables.with_jackpot(session, command.principal, command.table_id)
+    table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
     with pipelined(session) as pipe:
         standing_cursor = standing.read(pipe, jackpot_id, now=command.now)
@@ -152,10 +150,9 @@ def _lock_and_read(session: Session, round_: Round, *, stripe_no: int, locks_all
             stripes.lock_all(pipe, round_.jackpot_id)
         else:
             stripes.lock_one(pipe, round_.jackpot_id, stripe_no)
-        books_cursor = stripes.read(pipe, round_.jackpot_id)
-        cycle_cursor = cycles.read_running(pipe, round_.jackpot_id)
+        books_cursor = books.send_read(pipe, round_.jackpot_id)
         place_cursor = bet_records.send_places(pipe, round_)
-    return _Locked(stripes.books_of(books_cursor), cycles.running_of(cycle_cursor), bet_records.places_of(place_cursor))
+    return _Locked(books.books_of(books_cursor), bet_records.places_of(place_cursor))
 
 
 def _book(
@@ -168,7 +165,7 @@ def _book(
     stripe_no: int,
 ) -> RoundSettledNow:
     locked = _lock_and_read(session, round_, stripe_no=stripe_no, locks_all=verdict.pays_from_meter)
-    cycle, positions = locked.cycle, locked.books.positions
+    cycle, positions = locked.books.cycle, locked.books.positions
     settlement = settle(
         verdict,
         terms=reversals.terms(session, round_, cycle),

@@ -14,14 +14,13 @@ from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import negated
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
 from jackpot_service.ledger import cycles, journal
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import pinned, rounds, standing
+from jackpot_service.records import gaming_tables, pinned, rounds, standing
 from jackpot_service.records.bets import BookedBet
-from jackpot_service.usecases import first_sight, reversals, tables
-from jackpot_service.usecases.standings import RoundView
+from jackpot_service.usecases import first_sight, reversals
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
 
     Raises: UnknownTable, NoJackpot, RoundSettled, RoundCancelled, NoRate.
     """
-    table, jackpot_id = tables.with_jackpot(session, command.principal, command.table_id)
+    table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
     with pipelined(session) as pipe:
         standing_cursor = standing.read(pipe, jackpot_id, now=command.now)

@@ -1,0 +1,63 @@
+"""What every view of the JSON door has at hand, and how it answers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+import flask
+import flask_smorest
+import orjson
+import sqlalchemy
+from sqlalchemy.orm import Session
+
+from jackpot_service.api.parsing import Parser
+from jackpot_service.config import Config
+from jackpot_service.db import transact
+from jackpot_service.domain.principals import Principal
+
+T = TypeVar("T")
+
+EXTENSION = "jackpot"
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What the application was wired with: its database, its configuration, its clock."""
+
+    engine: sqlalchemy.Engine
+    config: Config
+    clock: Callable[[], datetime]
+
+
+class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
+    """flask-smorest's blueprint with our parser."""
+
+    ARGUMENTS_PARSER = Parser()
+
+
+def door() -> Door:
+    """The door of the application that handles this request."""
+    found: Door = flask.current_app.extensions[EXTENSION]
+    return found
+
+
+def now() -> datetime:
+    """The clock, read here and passed inward."""
+    return door().clock()
+
+
+def principal() -> Principal:
+    """Who is calling; set before any view runs."""
+    found: Principal = flask.g.principal
+    return found
+
+
+def act(use_case: Callable[[Session], T]) -> T:
+    """Run a use case in a transaction of its own."""
+    return transact(door().engine, use_case)
+
+
+def answer(body: Mapping[str, Any], status: int = 200) -> flask.Response:
+    """Answer JSON. Decimals must be texts by now: a number would be a float to many a reader."""
+    return flask.Response(orjson.dumps(body), status=status, mimetype="application/json")

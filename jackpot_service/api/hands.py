@@ -1,0 +1,54 @@
+"""Hands and cards as a table server writes them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate
+
+from jackpot_service.api.fields import Identifier
+from jackpot_service.api.schemas import RequestSchema
+from jackpot_service.domain.cards import BadCard, Card, parse_card
+from jackpot_service.domain.verdict import Hand, HandStatus
+
+MOST_CARDS = 52
+
+
+class Cards(fields.Field[tuple[Card, ...]]):
+    """A list of cards such as "As" or "Td"; messages are keyed by index."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> tuple[Card, ...]:  # noqa: ANN401
+        if type(value) is not list or len(value) > MOST_CARDS:
+            message = f"must be a list of at most {MOST_CARDS} cards"
+            raise ValidationError(message)
+        cards: list[Card] = []
+        flaws: dict[int, list[str]] = {}
+        for index, text in enumerate(value):
+            try:
+                cards.append(_card(text))
+            except ValidationError as error:
+                flaws[index] = [str(message) for message in error.messages]
+        if flaws:
+            raise ValidationError(flaws)
+        return tuple(cards)
+
+
+def _card(text: object) -> Card:
+    if type(text) is not str:
+        message = "must be a card's two letters"
+        raise ValidationError(message)
+    try:
+        return parse_card(text)
+    except BadCard as error:
+        raise ValidationError(error.detail) from None
+
+
+class HandSchema(RequestSchema):
+    """A hand of a round. A dealt hand has its five cards; dead and forfeited ones need none."""
+
+    hand = Identifier(required=True)
+    status = fields.String(load_default="dealt", validate=validate.OneOf([status.value for status in HandStatus]))
+    cards = Cards(load_default=(), metadata={"description": "Rank 23456789TJQKA, suit shdc."})
+
+
+def hands_of(loaded: Iterable[Mapping[str, Any]]) -> tuple[Hand, ...]:
+    return tuple(Hand(hand["hand"], HandStatus(hand["status"]), hand["cards"]) for hand in loaded)

@@ -1,0 +1,48 @@
+"""Whether the service is alive, and whether it can write."""
+
+import flask
+from marshmallow import Schema, fields
+
+from jackpot_service.api.door import Blueprint, answer, door
+from jackpot_service.auth import anyone
+from jackpot_service.db import is_writable
+from jackpot_service.migrate import is_current
+
+blueprint = Blueprint("health", __name__, description="For load balancers; no key.")
+
+
+class HealthSchema(Schema):
+    """How it is."""
+
+    status = fields.String(required=True)
+
+
+class ReadinessSchema(HealthSchema):
+    """What it depends on."""
+
+    database_writable = fields.Boolean(required=True)
+    migrations_current = fields.Boolean(required=True)
+
+
+@blueprint.route("/healthz", methods=["GET"])
+@anyone
+@blueprint.response(200, HealthSchema())
+def get_health() -> flask.Response:
+    """Tell that the process answers."""
+    return answer({"status": "ok"})
+
+
+@blueprint.route("/readyz", methods=["GET"])
+@anyone
+@blueprint.response(200, ReadinessSchema())
+@blueprint.alt_response(503, schema=ReadinessSchema(), description="It cannot take bets now.")
+def get_readiness() -> flask.Response:
+    """Tell whether the database is a writable primary, with the schema that this version needs."""
+    writable = is_writable(door().engine)
+    current = writable and is_current(door().engine)
+    body = {
+        "status": "ready" if current else "not-ready",
+        "database_writable": writable,
+        "migrations_current": current,
+    }
+    return answer(body, 200 if current else 503)

@@ -1,0 +1,278 @@
+"""Jackpots to read: state, meter, paytable, rules, hits."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import flask
+from marshmallow import Schema, ValidationError, fields
+from sqlalchemy.orm import Session
+
+from jackpot_service.api import answers
+from jackpot_service.api.door import Blueprint, act, answer, now, principal
+from jackpot_service.api.fields import currency_code
+from jackpot_service.api.lists import Limit
+from jackpot_service.api.schemas import AwardSchema, MeterSchema, RequestSchema, decimal
+from jackpot_service.auth import allow
+from jackpot_service.domain.facts import instant
+from jackpot_service.domain.money import RateSheet, plain
+from jackpot_service.domain.paytables import PaytableLine, paytable
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.rules import as_document
+from jackpot_service.domain.rules_text import in_sentences
+from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits
+from jackpot_service.reports.rates import SheetInForce, sheet_in_force
+
+DEFAULT_HITS = 25
+
+blueprint = Blueprint("jackpots", __name__, url_prefix="/v1/jackpots", description="Jackpots, for everyone with a key.")
+
+
+class CurrencyCode(fields.Field[str]):
+    """A currency's three capital letters."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:  # noqa: ANN401
+        return currency_code(value)
+
+
+class MaxAge(fields.Field[int]):
+    """How old an answer may be, in seconds: 0 or 1."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:  # noqa: ANN401
+        if value in {"0", "1"}:
+            return int(value)
+        message = "must be 0 or 1"
+        raise ValidationError(message)
+
+
+class CurrencyQuerySchema(RequestSchema):
+    """In which currency to show; the base currency if none is named."""
+
+    currency = CurrencyCode(load_default=None)
+
+
+class MeterQuerySchema(CurrencyQuerySchema):
+    """In which currency, and how old the answer may be."""
+
+    max_age = MaxAge(load_default=0)
+
+
+class HitsQuerySchema(RequestSchema):
+    """How many of the last hits."""
+
+    limit = Limit(load_default=DEFAULT_HITS)
+
+
+class JackpotSchema(Schema):
+    """A jackpot as it stands."""
+
+    jackpot_id = fields.String(required=True)
+    rulebook = fields.String(required=True)
+    currency = fields.String(required=True, metadata={"description": "The base currency."})
+    is_accepting = fields.Boolean(required=True, metadata={"description": "False while it is suspended."})
+    rules_version = fields.Integer(required=True)
+    meter = fields.Nested(MeterSchema(), required=True)
+    reserve = decimal("What starts the next jackpot.")
+    prize_fund = decimal("What pays the fixed prizes; may be negative.")
+
+
+class JackpotListSchema(Schema):
+    """All jackpots."""
+
+    items = fields.List(fields.Nested(JackpotSchema()), required=True)
+    next = fields.String(required=True, allow_none=True)
+
+
+class PaytableLineSchema(Schema):
+    """What a tier pays: a part of the meter, or so many times the stake."""
+
+    tier = fields.String(required=True)
+    meter_part = decimal("1 is the whole meter.", allow_none=True)
+    stake_multiple = fields.Integer(required=True, allow_none=True)
+    amount_minor = fields.Integer(
+        required=True, metadata={"description": "For display: of the meter now, or for one unit (or token) staked."}
+    )
+
+
+class PaytableSchema(Schema):
+    """The paytable of a jackpot in a currency."""
+
+    jackpot_id = fields.String(required=True)
+    currency = fields.String(required=True)
+    rulebook = fields.String(required=True)
+    rules_version = fields.Integer(required=True)
+    policy = fields.String(required=True)
+    lines = fields.List(fields.Nested(PaytableLineSchema()), required=True)
+
+
+class RulesSchema(Schema):
+    """The rules of the running cycle, as parameters and in sentences."""
+
+    jackpot_id = fields.String(required=True)
+    version = fields.Integer(required=True)
+    rules = fields.Dict(required=True)
+    text = fields.List(fields.String(), required=True)
+
+
+class HitSchema(Schema):
+    """A jackpot won."""
+
+    cycle = fields.Integer(required=True, metadata={"description": "The cycle that it ended."})
+    table_id = fields.String(required=True)
+    round_id = fields.String(required=True)
+    hit_at = fields.DateTime(required=True)
+    meter_before = decimal("What was on offer.")
+    weight = decimal("The value of the bets on dealt hands.")
+    paid = decimal("What was paid of it.")
+    carried = decimal("What was left, and carried into the next cycle.")
+    house_seed = decimal("What the house put in.")
+    meter_after = decimal("What the next cycle began with.")
+    awards = fields.List(fields.Nested(AwardSchema()), required=True)
+
+
+class HitListSchema(Schema):
+    """The last hits, the latest first."""
+
+    items = fields.List(fields.Nested(HitSchema()), required=True)
+    next = fields.String(required=True, allow_none=True)
+
+
+@blueprint.route("", methods=["GET"])
+@allow(*Role)
+@blueprint.response(200, JackpotListSchema())
+def get_jackpots() -> flask.Response:
+    """List all jackpots as they stand."""
+
+    def read(session: Session) -> list[dict[str, Any]]:
+        at = now()
+        return [_jackpot(state, _sheet(session, state, at)) for state in jackpot_states(session)]
+
+    return answer({"items": act(read), "next": None})
+
+
+@blueprint.route("/<id:jackpot_id>", methods=["GET"])
+@allow(*Role)
+@blueprint.response(200, JackpotSchema())
+def get_jackpot(jackpot_id: str) -> flask.Response:
+    """Show a jackpot as it stands."""
+    return answer(act(lambda session: _jackpot(*_state_and_sheet(session, jackpot_id, now()))))
+
+
+def _state_and_sheet(session: Session, jackpot_id: str, at: datetime) -> tuple[JackpotState, RateSheet]:
+    state = jackpot_state(session, jackpot_id)
+    return state, _sheet(session, state, at)
+
+
+def _sheet(session: Session, state: JackpotState, at: datetime) -> RateSheet:
+    found: SheetInForce = sheet_in_force(session, state.rules.base, at=at)
+    return found.sheet
+
+
+def _jackpot(state: JackpotState, sheet: RateSheet) -> dict[str, Any]:
+    return {
+        "jackpot_id": state.jackpot_id,
+        "rulebook": state.rules.rulebook,
+        "currency": state.rules.base,
+        "is_accepting": state.is_accepting,
+        "rules_version": state.rules_version,
+        "meter": answers.of_meter(state.meter, sheet.rate(state.rules.base)),
+        "reserve": plain(state.pools.reserve),
+        "prize_fund": plain(state.pools.prize_fund),
+    }
+
+
+@blueprint.route("/<id:jackpot_id>/meter", methods=["GET"])
+@allow(*Role)
+@blueprint.arguments(MeterQuerySchema(), location="query")
+@blueprint.response(200, MeterSchema())
+@blueprint.alt_response(304, description="Nothing was booked since the answer of this ETag.")
+def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
+    """Show the meter, from the committed books."""
+    state, sheet = act(lambda session: _state_and_sheet(session, jackpot_id, now()))
+    currency = query["currency"] or state.rules.base
+    response = answer(answers.of_meter(state.meter, sheet.rate(currency)))
+    response.set_etag(_etag(jackpot_id, state, currency, sheet))
+    response.cache_control.no_cache = True
+    response.make_conditional(flask.request)
+    return response
+
+
+def _etag(jackpot_id: str, state: JackpotState, currency: str, sheet: RateSheet) -> str:
+    named = f"{jackpot_id}/{state.meter.version}/{currency}/{sheet.number}"
+    return hashlib.sha256(named.encode()).hexdigest()[:32]
+
+
+@blueprint.route("/<id:jackpot_id>/paytable", methods=["GET"])
+@allow(*Role)
+@blueprint.arguments(CurrencyQuerySchema(), location="query")
+@blueprint.response(200, PaytableSchema())
+def get_paytable(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
+    """Print the paytable in a currency, from the rules that settle."""
+    state, sheet = act(lambda session: _state_and_sheet(session, jackpot_id, now()))
+    currency = query["currency"] or state.rules.base
+    lines = paytable(state.rules, meter=state.meter, sheet=sheet, currency=currency)
+    return answer(
+        {
+            "jackpot_id": jackpot_id,
+            "currency": currency,
+            "rulebook": state.rules.rulebook,
+            "rules_version": state.rules_version,
+            "policy": state.rules.policy.value,
+            "lines": [_line(line) for line in lines],
+        }
+    )
+
+
+def _line(line: PaytableLine) -> dict[str, Any]:
+    return {
+        "tier": line.tier.value,
+        "meter_part": None if line.meter_part is None else plain(line.meter_part),
+        "stake_multiple": line.stake_multiple,
+        "amount_minor": line.amount_minor,
+    }
+
+
+@blueprint.route("/<id:jackpot_id>/rules", methods=["GET"])
+@allow(*Role)
+@blueprint.response(200, RulesSchema())
+def get_rules(jackpot_id: str) -> flask.Response:
+    """Print the rules of the running cycle."""
+    state = act(lambda session: jackpot_state(session, jackpot_id))
+    return answer(
+        {
+            "jackpot_id": jackpot_id,
+            "version": state.rules_version,
+            "rules": as_document(state.rules),
+            "text": in_sentences(state.rules),
+        }
+    )
+
+
+@blueprint.route("/<id:jackpot_id>/hits", methods=["GET"])
+@allow(*Role)
+@blueprint.arguments(HitsQuerySchema(), location="query")
+@blueprint.response(200, HitListSchema())
+def get_hits(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
+    """List the last hits. A key with a casino sees no player ids of other casinos."""
+    hits = act(lambda session: last_hits(session, jackpot_id, limit=query["limit"]))
+    return answer({"items": [_hit(hit, principal()) for hit in hits], "next": None})
+
+
+def _hit(hit: Hit, reader: Principal) -> dict[str, Any]:
+    awards = [answers.of_award(award) for award in hit.awards]
+    if not reader.sees_casino(hit.round.casino_id):
+        awards = [award | {"player_id": None} for award in awards]
+    return {
+        "cycle": hit.settlement.cycle,
+        "table_id": hit.round.table_id,
+        "round_id": hit.round.round_id,
+        "hit_at": instant(hit.hit_at),
+        "meter_before": plain(hit.settlement.meter_before),
+        "weight": plain(hit.settlement.weight),
+        "paid": plain(hit.paid),
+        "carried": None if hit.settlement.carried is None else plain(hit.settlement.carried),
+        "house_seed": plain(hit.settlement.house_seed),
+        "meter_after": plain(hit.settlement.meter_after),
+        "awards": awards,
+    }

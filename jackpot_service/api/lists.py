@@ -1,0 +1,46 @@
+"""Lists: `{"items": [], "next": cursor}`, asked with `limit` and `after`; cursors are opaque to the caller."""
+
+import re
+from typing import Any
+
+from marshmallow import ValidationError, fields
+
+from jackpot_service.api.schemas import RequestSchema
+
+MOST_LISTED = 200
+DEFAULT_LISTED = 50
+
+_CURSOR = re.compile(r"k([0-9a-f]{1,16})")
+
+
+class Limit(fields.Field[int]):
+    """How many items at most, from the query."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:  # noqa: ANN401
+        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,6}", value) and 1 <= int(value) <= MOST_LISTED:
+            return int(value)
+        message = f"must be a whole number from 1 to {MOST_LISTED}"
+        raise ValidationError(message)
+
+
+class Cursor(fields.Field[int]):
+    """Where a list goes on: what `next` of the page before said."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:  # noqa: ANN401
+        found = _CURSOR.fullmatch(value) if isinstance(value, str) else None
+        if found and int(found[1], 16) < 2**63:
+            return int(found[1], 16)
+        message = "must be the `next` of a page of this list"
+        raise ValidationError(message)
+
+
+class ListQuerySchema(RequestSchema):
+    """How much of a list, and from where."""
+
+    limit = Limit(load_default=DEFAULT_LISTED)
+    after = Cursor(load_default=None)
+
+
+def cursor(key: int | None) -> str | None:
+    """Write a cursor; None ends the list."""
+    return None if key is None else f"k{key:x}"

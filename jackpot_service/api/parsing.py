@@ -1,0 +1,129 @@
+"""
+Reading requests: JSON by orjson, only as JSON, no key twice; and flaws with pointers instead of nested messages.
+
+The default parser of webargs answers 500 to 100,000 nested brackets and to integers of 5,000 digits.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import flask
+import marshmallow
+import orjson
+from webargs.flaskparser import FlaskParser
+from werkzeug.exceptions import BadRequest, UnprocessableEntity, UnsupportedMediaType
+
+from jackpot_service.domain.errors import Flaw
+
+MEDIA_TYPES = frozenset({"application/json"})
+
+MOST_SAID = 3
+"""How many flaws the sentence of a problem tells; its `errors` hold all."""
+
+
+class NotJson(BadRequest):
+    """The body is no JSON."""
+
+    problem_code = "not-json"
+
+
+class KeyTwice(BadRequest):
+    """An object of the body names a key twice, so two readers could see two contents."""
+
+    problem_code = "key-twice"
+
+
+class Invalid(UnprocessableEntity):
+    """The body or the query is JSON, and not of the shape that the contract says."""
+
+    problem_code = "validation"
+
+    def __init__(self, flaws: tuple[Flaw, ...]) -> None:
+        said = "; ".join(f"{flaw.pointer or 'the body'} {flaw.detail}" for flaw in flaws[:MOST_SAID])
+        super().__init__(f"{said}{' …' if len(flaws) > MOST_SAID else ''}.")
+        self.problem_flaws = flaws
+
+
+class Parser(FlaskParser):
+    """webargs with our JSON and our errors; what a schema does not name is refused, in bodies and in queries."""
+
+    DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = {"json": marshmallow.RAISE, "query": marshmallow.RAISE}  # noqa: RUF012  webargs declares it so
+
+    def _raw_load_json(self, req: flask.Request) -> Any:  # noqa: ANN401  any JSON
+        if req.mimetype not in MEDIA_TYPES or req.headers.get("Content-Encoding", "identity") != "identity":
+            message = "Send the body as application/json, without a Content-Encoding."
+            raise UnsupportedMediaType(message)
+        return read_json(req.get_data(cache=False))
+
+    def handle_error(
+        self,
+        error: marshmallow.ValidationError,
+        req: flask.Request,
+        schema: marshmallow.Schema,
+        **_: Any,  # noqa: ANN401
+    ) -> NoReturn:
+        """Turn marshmallow's nested messages into flaws with pointers."""
+        messages = error.messages
+        location = next(iter(messages), "json") if isinstance(messages, Mapping) else "json"
+        inner = messages[location] if isinstance(messages, Mapping) else messages
+        flaws = sorted(flaws_in(inner, ""), key=lambda flaw: flaw.pointer)
+        if location == "query":
+            flaws = [replace(flaw, pointer=f"?{flaw.pointer.removeprefix('/')}") for flaw in flaws]
+        raise Invalid(tuple(flaws)) from None
+
+
+def read_json(body: bytes) -> Any:  # noqa: ANN401  any JSON
+    """Read a JSON text exactly. Raises: NotJson; KeyTwice."""
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        message = f"The body is not JSON: {error}."
+        raise NotJson(message) from None
+    # As many colons as keys: none can have been swallowed. Only where strings hold colons does the slow reader look.
+    if body.count(b":") != _count_keys(document):
+        _require_keys_once(body)
+    return document
+
+
+def _count_keys(document: Any) -> int:  # noqa: ANN401  any JSON
+    if isinstance(document, dict):
+        return len(document) + sum(_count_keys(value) for value in document.values() if isinstance(value, dict | list))
+    if isinstance(document, list):
+        return sum(_count_keys(value) for value in document if isinstance(value, dict | list))
+    return 0
+
+
+def _require_keys_once(body: bytes) -> None:
+    try:
+        json.loads(body, object_pairs_hook=_pairs, parse_int=str, parse_float=str)
+    except RecursionError:
+        message = "The body is nested too deeply."
+        raise NotJson(message) from None
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        message = f"The body names {', '.join(map(repr, twice))} twice in one object."
+        raise KeyTwice(message)
+    return document
+
+
+def flaws_in(messages: Any, pointer: str) -> Iterator[Flaw]:  # noqa: ANN401  marshmallow's nested messages
+    """Flatten marshmallow's messages: a mapping goes one level down, a list holds the sentences."""
+    if isinstance(messages, Mapping):
+        for name, inner in messages.items():
+            if name == "_schema":
+                yield from flaws_in(inner, pointer)
+            else:
+                escaped = str(name).replace("~", "~0").replace("/", "~1")
+                yield from flaws_in(inner, f"{pointer}/{escaped}")
+    elif isinstance(messages, list):
+        for message in messages:
+            yield from flaws_in(message, pointer)
+    else:
+        yield Flaw(pointer, Invalid.problem_code, str(messages))

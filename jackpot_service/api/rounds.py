@@ -1,0 +1,187 @@
+"""The table servers' calls: bets, voids, result, cancellation."""
+
+from typing import Any
+
+import flask
+from marshmallow import Schema, fields, validate
+
+from jackpot_service.api import answers
+from jackpot_service.api.door import Blueprint, answer, now, principal
+from jackpot_service.api.fields import Bets, Identifier, Instant, Text, Whole
+from jackpot_service.api.hands import Cards, HandSchema, hands_of
+from jackpot_service.api.refusals import act_or_keep
+from jackpot_service.api.schemas import (
+    MeterSchema,
+    RefundSchema,
+    RequestSchema,
+    RoundSchema,
+    SettlementSchema,
+    decimal,
+)
+from jackpot_service.auth import allow
+from jackpot_service.domain import facts
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.money import plain
+from jackpot_service.domain.outcomes import Cancellation, Result
+from jackpot_service.domain.principals import Role
+from jackpot_service.usecases.accept_bets import AcceptBets, accept_bets
+from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
+from jackpot_service.usecases.settle_round import SettleRound, settle_round
+from jackpot_service.usecases.void_bets import VoidBets, void_bets
+
+MOST_HANDS = 60
+"""Far more hands than one deck can deal, so that the count of cards is what refuses."""
+
+TABLE_SERVERS = (Role.TABLE,)
+
+blueprint = Blueprint(
+    "rounds", __name__, url_prefix="/v1/tables/<id:table_id>/rounds", description="A table's rounds, for its server."
+)
+
+
+class VoidsSchema(RequestSchema):
+    """Ids of bets to make void, known or not."""
+
+    bet_ids = fields.List(Identifier(), required=True, validate=validate.Length(min=1, max=2000))
+
+
+class ResultSchema(RequestSchema):
+    """How a round ended. Every hand that carries a bet must be there."""
+
+    bet_count = Whole(required=True, most=1_000_000, metadata={"description": "Bets accepted and not void."})
+    hands = fields.List(fields.Nested(HandSchema()), required=True, validate=validate.Length(max=MOST_HANDS))
+    dealer = Cards(load_default=())
+    occurred_at = Instant(load_default=None)
+
+
+class CancellationSchema(RequestSchema):
+    """Why a round is cancelled, and which hands had been dealt, if known."""
+
+    reason = Text(required=True)
+    hands = fields.List(fields.Nested(HandSchema()), load_default=(), validate=validate.Length(max=MOST_HANDS))
+    occurred_at = Instant(load_default=None)
+
+
+class BetsSchema(RequestSchema):
+    """A batch of bets: booked as a whole, or not at all."""
+
+    bets = Bets(required=True, most=2000)
+
+
+class BetsAcceptedSchema(Schema):
+    """What became of a batch."""
+
+    round = fields.Nested(RoundSchema(), required=True)
+    accepted = fields.Integer(required=True, metadata={"description": "Booked by this call."})
+    replayed = fields.Integer(required=True, metadata={"description": "Booked before, by the same ids."})
+    void = fields.List(fields.String(), required=True, metadata={"description": "Ids of the batch that are void."})
+    meter = fields.Nested(MeterSchema(), required=True)
+    share_per_unit = decimal("What one unit staked would get of the meter, in its own currency.", allow_none=True)
+
+
+class BetsVoidedSchema(Schema):
+    """Which ids were bets, now refunded, and which were not known: they stay void for ever."""
+
+    round = fields.Nested(RoundSchema(), required=True)
+    voided = fields.List(fields.String(), required=True)
+    unknown_ids = fields.List(fields.String(), required=True, data_key="unknown")
+
+
+class RoundSettledSchema(Schema):
+    """A settled round."""
+
+    round = fields.Nested(RoundSchema(), required=True)
+    settlement = fields.Nested(SettlementSchema(), required=True)
+
+
+class RoundCancelledSchema(Schema):
+    """A cancelled round; its refunds by bet id."""
+
+    round = fields.Nested(RoundSchema(), required=True)
+    refunds = fields.List(fields.Nested(RefundSchema()), required=True)
+
+
+@blueprint.route("/<id:round_id>/bets", methods=["POST"])
+@allow(*TABLE_SERVERS)
+@blueprint.arguments(BetsSchema())
+@blueprint.response(201, BetsAcceptedSchema(), description="Some bets were booked.")
+@blueprint.alt_response(200, schema=BetsAcceptedSchema(), description="All were replays.")
+def post_bets(body: dict[str, tuple[Bet, ...]], table_id: str, round_id: str) -> flask.Response:
+    """Book a batch of a round's bets. The round opens with its first."""
+    command = AcceptBets(principal(), table_id, round_id, body["bets"], now())
+    done = act_or_keep(
+        lambda session: accept_bets(session, command),
+        call="bets",
+        table_id=table_id,
+        round_id=round_id,
+        request={"bets": facts.of_bets(command.bets)},
+    )
+    return answer(
+        {
+            "round": answers.of_round(done.round),
+            "accepted": done.accepted,
+            "replayed": done.replayed,
+            "void": done.void,
+            "meter": answers.of_meter(done.meter, done.base_rate),
+            "share_per_unit": None if done.share_per_unit is None else plain(done.share_per_unit),
+        },
+        201 if done.accepted else 200,
+    )
+
+
+@blueprint.route("/<id:round_id>/voids", methods=["POST"])
+@allow(*TABLE_SERVERS)
+@blueprint.arguments(VoidsSchema())
+@blueprint.response(200, BetsVoidedSchema())
+def post_voids(body: dict[str, list[str]], table_id: str, round_id: str) -> flask.Response:
+    """Make bets void while the round is open; an unknown id stays void for ever."""
+    bet_ids = tuple(dict.fromkeys(body["bet_ids"]))
+    command = VoidBets(principal(), table_id, round_id, bet_ids, now())
+    done = act_or_keep(
+        lambda session: void_bets(session, command),
+        call="voids",
+        table_id=table_id,
+        round_id=round_id,
+        request={"bet_ids": sorted(bet_ids)},
+    )
+    return answer({"round": answers.of_round(done.round), "voided": done.voided, "unknown": done.unknown})
+
+
+@blueprint.route("/<id:round_id>/result", methods=["PUT"])
+@allow(*TABLE_SERVERS)
+@blueprint.arguments(ResultSchema())
+@blueprint.response(201, RoundSettledSchema())
+@blueprint.alt_response(200, schema=RoundSettledSchema(), description="The same result again.")
+def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
+    """Settle a round by its dealt cards."""
+    result = Result(body["bet_count"], hands_of(body["hands"]), body["dealer"], body["occurred_at"])
+    command = SettleRound(principal(), table_id, round_id, result, now())
+    done = act_or_keep(
+        lambda session: settle_round(session, command),
+        call="result",
+        table_id=table_id,
+        round_id=round_id,
+        request=facts.of_result(result),
+    )
+    settlement = answers.of_settlement(done.settlement, done.awards, done.refunds)
+    return answer({"round": answers.of_round(done.round), "settlement": settlement}, 200 if done.is_replay else 201)
+
+
+@blueprint.route("/<id:round_id>/cancellation", methods=["PUT"])
+@allow(*TABLE_SERVERS)
+@blueprint.arguments(CancellationSchema())
+@blueprint.response(201, RoundCancelledSchema())
+@blueprint.alt_response(200, schema=RoundCancelledSchema(), description="The same cancellation again.")
+def put_cancellation(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
+    """Cancel a round and refund its bets."""
+    cancellation = Cancellation(body["reason"], hands_of(body["hands"]), body["occurred_at"])
+    command = CancelRound(principal(), table_id, round_id, cancellation, now())
+    done = act_or_keep(
+        lambda session: cancel_round(session, command),
+        call="cancellation",
+        table_id=table_id,
+        round_id=round_id,
+        request={"reason": cancellation.reason, "hands": facts.of_hands(cancellation.hands)},
+    )
+    refunds = [answers.of_refund(bet) for bet in done.refunds]
+    return answer({"round": answers.of_round(done.round), "refunds": refunds}, 200 if done.is_replay else 201)

@@ -1,0 +1,74 @@
+"""Reading what a jackpot's books hold at one instant: its pools, its running cycle, and the vector that names it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+
+from jackpot_service.db import Pipeline
+from jackpot_service.domain.money import ZERO
+from jackpot_service.domain.pools import Pools
+from jackpot_service.ledger.cycles import Cycle
+
+# One statement sees one instant of all stripes and of the cycles; two could stand on both sides of a hit.
+_READ = """
+SELECT held.*, running.cycle, running.rules_version, running.cut,
+       (SELECT max(v.version) FROM rules_versions v WHERE v.jackpot_id = %(jackpot_id)s)
+FROM (SELECT sum(meter_players), sum(meter_house), sum(reserve), sum(prize_fund), array_agg(seq ORDER BY stripe_no),
+             max(booked_at), bool_and(accepting)
+      FROM stripes
+      WHERE jackpot_id = %(jackpot_id)s) AS held,
+     (SELECT cycle, rules_version, cut
+      FROM cycles
+      WHERE jackpot_id = %(jackpot_id)s
+      ORDER BY cycle DESC
+      LIMIT 1) AS running
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """
+    What a jackpot's stripes hold together, at one instant.
+
+    `positions` are the stripes' seqs in the order of their numbers; `booked_at` is the last movement's time.
+    """
+
+    pools: Pools
+    positions: tuple[int, ...]
+    booked_at: datetime
+    is_accepting: bool
+    cycle: Cycle
+
+
+def send_read(pipe: Pipeline, jackpot_id: str) -> psycopg.Cursor[Any]:
+    """
+    Send the question for a jackpot's books; `books_of` reads the answer.
+
+    Asked after a lock of all stripes, what it tells stays true until the commit; after the lock of one, the cycle does,
+    since a hit holds all.
+    """
+    return pipe.send(_READ, {"jackpot_id": jackpot_id})
+
+
+def books_of(cursor: psycopg.Cursor[Any]) -> Books:
+    """Read the answer. The jackpot must exist; it has stripes and a cycle from its opening."""
+    row = cursor.fetchone()
+    if row is None:
+        message = "A jackpot without a cycle: it was not opened by this service."
+        raise LookupError(message)
+    positions, booked_at, is_accepting, cycle, rules_version, cut, following_version = row[4:]
+    return Books(
+        Pools(*map(_plain_zero, row[:4])),
+        tuple(positions),
+        booked_at,
+        is_accepting,
+        Cycle(cycle, rules_version, tuple(cut), following_version),
+    )
+
+
+def _plain_zero(amount: Decimal) -> Decimal:
+    """A sum of zeros comes back with a scale; equality does not mind, but texts would."""
+    return amount or ZERO

@@ -1,0 +1,124 @@
+"""What a jackpot is and holds now, and its last hits."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from sqlalchemy import and_, select
+from sqlalchemy.orm import Session
+
+from jackpot_service.db import pipelined
+from jackpot_service.domain.meters import Meter
+from jackpot_service.domain.money import total
+from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.rules import FundedBy, JackpotRules
+from jackpot_service.ledger import books
+from jackpot_service.ledger.schema import CycleRow, EntryRow
+from jackpot_service.records import pinned, references, verdicts
+from jackpot_service.records.meters import meter_of
+from jackpot_service.records.schema import RoundRow
+from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.records.verdicts import BookedAward, BookedSettlement
+
+
+@dataclass(frozen=True, slots=True)
+class JackpotState:
+    """A jackpot as it stands: its meter and pools, the rules of its running cycle, and whether it takes bets."""
+
+    jackpot_id: str
+    meter: Meter
+    pools: Pools
+    rules_version: int
+    rules: JackpotRules
+    is_accepting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A jackpot won: which round, when, how much of what was paid, and to whom."""
+
+    round: Round
+    hit_at: datetime
+    settlement: BookedSettlement
+    awards: tuple[BookedAward, ...]
+
+    @property
+    def paid(self) -> Decimal:
+        """What the winners together cost the meter, in base units."""
+        return total(award.cost for award in self.awards)
+
+
+def jackpot_states(session: Session) -> tuple[JackpotState, ...]:
+    """Every jackpot as it stands, by id. Each is consistent in itself; together they have no common instant."""
+    return tuple(jackpot_state(session, jackpot_id) for jackpot_id in references.jackpot_ids(session))
+
+
+def jackpot_state(session: Session, jackpot_id: str) -> JackpotState:
+    """Read a jackpot as it stands. Raises: UnknownJackpot."""
+    if references.jackpot_base(session, jackpot_id) is None:
+        message = f"There is no jackpot {jackpot_id}."
+        raise UnknownJackpot(message, jackpot_id=jackpot_id)
+    with pipelined(session) as pipe:
+        cursor = books.send_read(pipe, jackpot_id)
+    held = books.books_of(cursor)
+    rules_version = held.cycle.rules_version
+    return JackpotState(
+        jackpot_id=jackpot_id,
+        meter=meter_of(session, jackpot_id, held),
+        pools=held.pools,
+        rules_version=rules_version,
+        rules=pinned.rules(session, jackpot_id, rules_version),
+        is_accepting=held.is_accepting,
+    )
+
+
+def last_hits(session: Session, jackpot_id: str, *, limit: int) -> tuple[Hit, ...]:
+    """
+    List a jackpot's last hits, the latest first: a hit is the entry that opened a cycle after the first.
+
+    Raises: UnknownJackpot.
+    """
+    jackpot_state(session, jackpot_id)
+    found = session.execute(
+        select(RoundRow, EntryRow.booked_at)
+        .select_from(CycleRow)
+        .join(
+            EntryRow,
+            and_(
+                EntryRow.jackpot_id == CycleRow.jackpot_id,
+                EntryRow.stripe_no == CycleRow.stripe_no,
+                EntryRow.seq == CycleRow.seq,
+            ),
+        )
+        .join(
+            RoundRow,
+            and_(RoundRow.jackpot_id == EntryRow.jackpot_id, RoundRow.round_key == EntryRow.round_key),
+        )
+        .where(CycleRow.jackpot_id == jackpot_id)
+        .order_by(CycleRow.cycle.desc())
+        .limit(limit)
+    ).all()
+    return tuple(_hit(session, row, booked_at) for row, booked_at in found)
+
+
+def _hit(session: Session, row: RoundRow, booked_at: datetime) -> Hit:
+    round_ = Round(
+        row.jackpot_id,
+        row.round_key,
+        row.table_id,
+        row.round_id,
+        row.casino_id,
+        RoundState(row.state),
+        row.rules_version,
+        row.rate_sheet,
+        row.steps,
+        row.bet_count,
+        row.weight,
+        row.opened_at,
+    )
+    with pipelined(session) as pipe:
+        cursors = verdicts.send_settlement(pipe, round_)
+    settlement, awards = verdicts.settlement_of(cursors)
+    from_meter = tuple(award for award in awards if award.funded_by == FundedBy.METER)
+    return Hit(round_, booked_at, settlement, from_meter)

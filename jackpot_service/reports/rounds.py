@@ -1,0 +1,179 @@
+"""A round recalled whole, and a table's latest rounds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from jackpot_service.db import pipelined
+from jackpot_service.domain.errors import NotFound
+from jackpot_service.domain.money import RateSheet
+from jackpot_service.domain.outcomes import Cancellation, Result
+from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.rounds import Round, RoundState, RoundView
+from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.ledger import books
+from jackpot_service.ledger.schema import EntryRow
+from jackpot_service.records import bets as bet_records
+from jackpot_service.records import gaming_tables, pinned, rounds, verdicts
+from jackpot_service.records.bets import BookedBet
+from jackpot_service.records.schema import CancellationRow, SettlementRow
+from jackpot_service.records.verdicts import BookedAward, BookedSettlement
+
+
+class UnknownRound(NotFound):
+    """The table has no round of this id."""
+
+    code = "round-unknown"
+    title = "Unknown round"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPlace:
+    """One entry of a round: what it was, and where and when it was booked."""
+
+    step: int | None
+    kind: str
+    principal: str
+    stripe_no: int
+    seq: int
+    received_at: datetime
+    booked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """Everything the ledger holds of a round."""
+
+    view: RoundView
+    bets: tuple[BookedBet, ...]
+    tombstones: Mapping[str, int]
+    result: Result | None
+    cancellation: Cancellation | None
+    settlement: BookedSettlement | None
+    awards: tuple[BookedAward, ...]
+    entries: tuple[EntryPlace, ...]
+    rules: JackpotRules
+    sheet: RateSheet
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list; `next_key` continues it, None at its end."""
+
+    items: tuple[RoundView, ...]
+    next_key: int | None
+
+
+def round_record(session: Session, principal: Principal, *, table_id: str, round_id: str) -> RoundRecord:
+    """Recall a round. Raises: UnknownTable, NoJackpot, UnknownRound."""
+    _, jackpot_id = gaming_tables.with_jackpot(session, principal, table_id)
+    round_ids = {"jackpot_id": jackpot_id, "table_id": table_id, "round_id": round_id}
+    with pipelined(session) as pipe:
+        round_cursor = rounds.send_find(pipe, **round_ids)
+        booked_cursor = bet_records.send_of_round(pipe, **round_ids)
+        tombstone_cursor = bet_records.send_tombstones(pipe, **round_ids)
+        books_cursor = books.send_read(pipe, jackpot_id)
+    round_ = rounds.round_of(round_cursor)
+    if round_ is None:
+        message = f"Table {table_id} has no round {round_id}."
+        raise UnknownRound(message, table_id=table_id, round_id=round_id)
+    rules = pinned.rules(session, jackpot_id, round_.rules_version)
+    result, settlement, awards = _settled(session, round_)
+    cancellation, cancelled_in = _cancelled(session, round_)
+    ended_in = settlement.cycle if settlement else cancelled_in
+    return RoundRecord(
+        view=RoundView(round_, ended_in or books.books_of(books_cursor).cycle.cycle),
+        bets=bet_records.booked_of(booked_cursor),
+        tombstones=bet_records.tombstones_of(tombstone_cursor),
+        result=result,
+        cancellation=cancellation,
+        settlement=settlement,
+        awards=awards,
+        entries=_entries(session, round_),
+        rules=rules,
+        sheet=pinned.sheet(session, rules.base, round_.rate_sheet),
+    )
+
+
+def _settled(session: Session, round_: Round) -> tuple[Result | None, BookedSettlement | None, tuple[BookedAward, ...]]:
+    if round_.state is not RoundState.SETTLED:
+        return None, None, ()
+    with pipelined(session) as pipe:
+        result_cursors = verdicts.send_result(pipe, round_)
+        settlement_cursors = verdicts.send_settlement(pipe, round_)
+    settlement, awards = verdicts.settlement_of(settlement_cursors)
+    return verdicts.result_of(result_cursors), settlement, awards
+
+
+def _cancelled(session: Session, round_: Round) -> tuple[Cancellation | None, int | None]:
+    if round_.state is not RoundState.CANCELLED:
+        return None, None
+    with pipelined(session) as pipe:
+        cursors = verdicts.send_cancellation(pipe, round_)
+    return verdicts.cancellation_of(cursors)
+
+
+def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:
+    columns = (
+        EntryRow.step,
+        EntryRow.kind,
+        EntryRow.principal,
+        EntryRow.stripe_no,
+        EntryRow.seq,
+        EntryRow.received_at,
+        EntryRow.booked_at,
+    )
+    found = session.execute(
+        select(*columns)
+        .where(EntryRow.jackpot_id == round_.jackpot_id, EntryRow.round_key == round_.round_key)
+        .order_by(EntryRow.step)
+    )
+    return tuple(EntryPlace(*row) for row in found.tuples())
+
+
+def latest_rounds(
+    session: Session,
+    principal: Principal,
+    *,
+    table_id: str,
+    limit: int,
+    before: int = rounds.LAST_KEY,
+    opened_from: datetime | None = None,
+    opened_to: datetime | None = None,
+) -> Page:
+    """
+    List a table's rounds, newest first, perhaps only those opened in a period (its end excluded).
+
+    Raises: UnknownTable, NoJackpot.
+    """
+    _, jackpot_id = gaming_tables.with_jackpot(session, principal, table_id)
+    with pipelined(session) as pipe:
+        found = rounds.send_latest(
+            pipe,
+            jackpot_id=jackpot_id,
+            table_id=table_id,
+            before=before,
+            from_key=rounds.first_key_at(opened_from) if opened_from else 0,
+            to_key=rounds.first_key_at(opened_to) if opened_to else rounds.LAST_KEY,
+            limit=limit + 1,
+        )
+        books_cursor = books.send_read(pipe, jackpot_id)
+    running = books.books_of(books_cursor).cycle.cycle
+    listed = rounds.rounds_of(found)
+    ended_in = _closing_cycles(session, jackpot_id, [round_.round_key for round_ in listed[:limit]])
+    items = tuple(RoundView(round_, ended_in.get(round_.round_key, running)) for round_ in listed[:limit])
+    return Page(items, items[-1].round.round_key if len(listed) > limit else None)
+
+
+def _closing_cycles(session: Session, jackpot_id: str, round_keys: list[int]) -> dict[int, int]:
+    """The cycle in which each round that is over ended."""
+    cycles_of: dict[int, int] = {}
+    for row in (SettlementRow, CancellationRow):
+        found = session.execute(
+            select(row.round_key, row.cycle).where(row.jackpot_id == jackpot_id, row.round_key.in_(round_keys))
+        )
+        cycles_of.update((round_key, cycle) for round_key, cycle in found)
+    return cycles_of

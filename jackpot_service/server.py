@@ -1,0 +1,49 @@
+"""Serving: granian's workers, each with its own application made by `application`."""
+
+import os
+
+import flask
+from granian import Granian
+from granian.constants import Interfaces
+from granian.log import LogLevels
+
+from jackpot_service.app import create_app
+from jackpot_service.config import Config
+from jackpot_service.db import create_engine
+
+THREADS = 4
+"""Threads a worker: enough to wait for the database in parallel, few enough not to fight for the interpreter."""
+
+LONGEST_QUEUE = 512
+"""Connections that may wait for a worker before the kernel makes others wait."""
+
+
+def application() -> flask.Flask:
+    """Make a worker's application; the supervisor has put the database's URL into its environment."""
+    config = Config.from_environment(os.environ)
+    if config.database_url is None:
+        message = "A worker needs JACKPOT_DATABASE_URL; `jackpot serve` sets it."
+        raise LookupError(message)
+    return create_app(config, create_engine(config, config.database_url))
+
+
+def serve(config: Config, url: str, *, host: str, port: int, workers: int) -> None:
+    """
+    Serve until SIGINT or SIGTERM, and return when every worker has ended.
+
+    Workers are started by spawning: they read the environment, in which the URL is put here.
+    """
+    os.environ["JACKPOT_DATABASE_URL"] = url
+    Granian(
+        target="jackpot_service.server:application",
+        factory=True,
+        interface=Interfaces.WSGI,
+        address=host,
+        port=port,
+        workers=workers,
+        blocking_threads=THREADS,
+        backpressure=LONGEST_QUEUE,
+        respawn_failed_workers=True,
+        workers_kill_timeout=10,
+        log_level=LogLevels(config.log_level),
+    ).serve()
