@@ -1,5 +1,6 @@
 """Serving: granian's workers, each with its own application made by `application`."""
 
+import gc
 import os
 
 import flask
@@ -7,11 +8,12 @@ from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
 
+from jackpot_service import logs
 from jackpot_service.app import create_app
 from jackpot_service.config import Config
 from jackpot_service.db import create_engine
 
-THREADS = 4
+THREADS = 2
 """Threads a worker: enough to wait for the database in parallel, few enough not to fight for the interpreter."""
 
 LONGEST_QUEUE = 512
@@ -24,7 +26,10 @@ def application() -> flask.Flask:
     if config.database_url is None:
         message = "A worker needs JACKPOT_DATABASE_URL; `jackpot serve` sets it."
         raise LookupError(message)
-    return create_app(config, create_engine(config, config.database_url))
+    logs.configure(config.log_level)
+    app = create_app(config, create_engine(config, config.database_url))
+    gc.freeze()  # What is made at the start lives as long as the worker; no collection need look at it again.
+    return app
 
 
 def serve(config: Config, url: str, *, host: str, port: int, workers: int) -> None:

@@ -88,11 +88,17 @@ def read_json(body: bytes) -> Any:  # noqa: ANN401  any JSON
 
 
 def _count_keys(document: Any) -> int:  # noqa: ANN401  any JSON
-    if isinstance(document, dict):
-        return len(document) + sum(_count_keys(value) for value in document.values() if isinstance(value, dict | list))
-    if isinstance(document, list):
-        return sum(_count_keys(value) for value in document if isinstance(value, dict | list))
-    return 0
+    count = 0
+    to_count = [document]
+    while to_count:
+        found = to_count.pop()
+        if type(found) is dict:
+            count += len(found)
+            found = found.values()
+        elif type(found) is not list:
+            continue
+        to_count += [value for value in found if type(value) is dict or type(value) is list]
+    return count
 
 
 def _require_keys_once(body: bytes) -> None:

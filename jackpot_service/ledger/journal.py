@@ -9,10 +9,12 @@ import psycopg
 from jackpot_service.db import Pipeline
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.money import plain
 from jackpot_service.ledger.digests import digest
 
 # The stripe's row lock is held from here to the commit, so its `seq` is dense and in commit order. The clock is a
-# parameter; an entry is never booked before the one that stands before it.
+# parameter; an entry is never booked before the one that stands before it. The postings' columns travel as texts joined
+# by spaces, which no account, currency, amount or movement holds.
 _POST = """
 WITH stripe AS (
     UPDATE stripes
@@ -29,8 +31,9 @@ WITH stripe AS (
 INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at, digest,
                      head, accounts, currencies, amounts, movements)
 SELECT %(book)s, %(stripe_no)s, stripe.seq, %(kind)s, %(principal)s, %(round_key)s::bigint, %(step)s::int,
-       %(received_at)s, stripe.booked_at, %(digest)s, stripe.head, %(accounts)s::text[], %(currencies)s::text[],
-       %(amounts)s::numeric[], %(movements)s::text[]
+       %(received_at)s, stripe.booked_at, %(digest)s, stripe.head, string_to_array(%(accounts)s, ' '),
+       string_to_array(%(currencies)s, ' '), string_to_array(%(amounts)s, ' ')::numeric[],
+       string_to_array(%(movements)s, ' ')
 FROM stripe
 RETURNING seq, booked_at
 """
@@ -94,10 +97,10 @@ def post(pipe: Pipeline, entry: Entry, *, stripe_no: int, if_accepting: bool = F
             "meter_house": pools.meter_house,
             "reserve": pools.reserve,
             "prize_fund": pools.prize_fund,
-            "accounts": [line.account for line in lines],
-            "currencies": [line.currency for line in lines],
-            "amounts": [line.amount for line in lines],
-            "movements": [line.movement.value for line in lines],
+            "accounts": " ".join(line.account for line in lines),
+            "currencies": " ".join(line.currency for line in lines),
+            "amounts": " ".join(plain(line.amount) for line in lines),
+            "movements": " ".join(line.movement.value for line in lines),
         },
     )
     return Posted(entry.book, stripe_no, cursor)

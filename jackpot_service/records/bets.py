@@ -10,12 +10,16 @@ from jackpot_service.db import Pipeline
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.rounds import Round
 
+# Columns travel as one text each, joined by spaces, which no id, currency or number holds: the driver's own encoding
+# of arrays costs more than everything else that is done to a bet. The one column that may lack values is an array; if
+# it lacks all, it is null, and the rows are filled up with nulls.
 _ADD = """
 INSERT INTO bets (jackpot_id, round_key, bet_id, step, player_id, hand, currency, stake_minor, occurred_at)
 SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, %(step)s::int, player_id, hand, currency, stake_minor,
        occurred_at
-FROM unnest(%(bet_ids)s::text[], %(player_ids)s::text[], %(hands)s::text[], %(currencies)s::text[],
-            %(stakes_minor)s::bigint[], %(occurred_at)s::timestamptz[])
+FROM unnest(string_to_array(%(bet_ids)s, ' '), string_to_array(%(player_ids)s, ' '),
+            string_to_array(%(hands)s, ' '), string_to_array(%(currencies)s, ' '),
+            string_to_array(%(stakes_minor)s, ' ')::bigint[], %(occurred_at)s::timestamptz[])
      AS new (bet_id, player_id, hand, currency, stake_minor, occurred_at)
 """
 
@@ -30,7 +34,10 @@ WHERE b.jackpot_id = %(jackpot_id)s
 
 _OF_ROUND = f"{_BOOKED} ORDER BY b.bet_id"
 
-_OF_BATCH = f"{_BOOKED} AND (b.bet_id = ANY(%(bet_ids)s) OR b.player_id = ANY(%(player_ids)s)) ORDER BY b.bet_id"
+_OF_BATCH = f"""{_BOOKED}
+  AND (b.bet_id = ANY(string_to_array(%(bet_ids)s, ' ')) OR b.player_id = ANY(string_to_array(%(player_ids)s, ' ')))
+ORDER BY b.bet_id
+"""
 
 _TOMBSTONES = """
 SELECT v.bet_id, v.step
@@ -68,18 +75,19 @@ class BookedBet:
 def add(pipe: Pipeline, round_: Round, bets: Sequence[Bet]) -> None:
     """Write accepted bets, in the order of their ids, by the round's current step."""
     ordered = sorted(bets, key=lambda bet: bet.bet_id)
+    occurred_at = [bet.occurred_at for bet in ordered]
     pipe.send(
         _ADD,
         {
             "jackpot_id": round_.jackpot_id,
             "round_key": round_.round_key,
             "step": round_.steps,
-            "bet_ids": [bet.bet_id for bet in ordered],
-            "player_ids": [bet.player_id for bet in ordered],
-            "hands": [bet.hand for bet in ordered],
-            "currencies": [bet.currency for bet in ordered],
-            "stakes_minor": [bet.stake_minor for bet in ordered],
-            "occurred_at": [bet.occurred_at for bet in ordered],
+            "bet_ids": " ".join(bet.bet_id for bet in ordered),
+            "player_ids": " ".join(bet.player_id for bet in ordered),
+            "hands": " ".join(bet.hand for bet in ordered),
+            "currencies": " ".join(bet.currency for bet in ordered),
+            "stakes_minor": " ".join(str(bet.stake_minor) for bet in ordered),
+            "occurred_at": occurred_at if any(occurred_at) else None,
         },
     )
 
@@ -99,8 +107,8 @@ def send_of_batch(
             "jackpot_id": jackpot_id,
             "table_id": table_id,
             "round_id": round_id,
-            "bet_ids": [bet.bet_id for bet in bets],
-            "player_ids": [bet.player_id for bet in bets],
+            "bet_ids": " ".join(bet.bet_id for bet in bets),
+            "player_ids": " ".join(bet.player_id for bet in bets),
         },
     )
 

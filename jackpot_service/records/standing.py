@@ -15,7 +15,9 @@ SELECT j.base,
        (SELECT count(*) FROM stripes s WHERE s.jackpot_id = j.jackpot_id),
        (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = j.jackpot_id ORDER BY c.cycle DESC LIMIT 1),
        (SELECT r.number FROM rate_sheets r WHERE r.base = j.base AND r.effective_at <= %(now)s
-        ORDER BY r.effective_at DESC, r.number DESC LIMIT 1)
+        ORDER BY r.effective_at DESC, r.number DESC LIMIT 1),
+       EXISTS (SELECT FROM rounds o
+               WHERE o.jackpot_id = j.jackpot_id AND o.table_id = %(table_id)s AND o.round_id = %(round_id)s)
 FROM jackpots j
 WHERE j.jackpot_id = %(jackpot_id)s
 """
@@ -30,13 +32,18 @@ class UnknownJackpot(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A jackpot's base currency, its number of stripes, and the rules version and rate sheet in force."""
+    """
+    A jackpot's base currency, its number of stripes, and the rules version and rate sheet in force.
+
+    `is_round_seen` tells whether the round that was asked about was there, a moment ago.
+    """
 
     jackpot_id: str
     base: str
     stripes: int
     rules_version: int
     rate_sheet: int | None
+    is_round_seen: bool
 
     def require_sheet(self) -> int:
         """Raises: NoRate if no sheet of the base currency is in force."""
@@ -46,9 +53,9 @@ class Standing:
         return self.rate_sheet
 
 
-def read(pipe: Pipeline, jackpot_id: str, *, now: datetime) -> psycopg.Cursor[Any]:
-    """Send the question; `standing_of` reads the answer."""
-    return pipe.send(_READ, {"jackpot_id": jackpot_id, "now": now})
+def send_read(pipe: Pipeline, *, jackpot_id: str, table_id: str, round_id: str, now: datetime) -> psycopg.Cursor[Any]:
+    """Send the question, on behalf of a round; `standing_of` reads the answer."""
+    return pipe.send(_READ, {"jackpot_id": jackpot_id, "table_id": table_id, "round_id": round_id, "now": now})
 
 
 def standing_of(cursor: psycopg.Cursor[Any], jackpot_id: str) -> Standing:

@@ -76,6 +76,15 @@ class BetsAccepted:
 
 
 @dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the books hold of a round that a batch may meet; nothing, if the round was never seen."""
+
+    round: Round | None = None
+    booked: tuple[BookedBet, ...] = ()
+    tombstones: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Batch:
     """A batch held against what the round already knows."""
 
@@ -88,7 +97,8 @@ def accept_bets(session: Session, command: AcceptBets) -> BetsAccepted:
     """
     Book the bets of a batch that are not yet booked; a round opens with its first.
 
-    Locks the round, then one stripe as the last statement. A replay is counted on its round.
+    Locks the round, unless it opens it: then the round's unique key stops whoever opens it too, and the loser tries
+    again. Books on one stripe, by the last statement that writes. A replay is counted on its round.
 
     Raises: UnknownTable, NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, UnknownCurrency, NoRate,
     CurrencyNotAccepted, StakeOutOfRange, HandLimit, JackpotSuspended.
@@ -97,14 +107,11 @@ def accept_bets(session: Session, command: AcceptBets) -> BetsAccepted:
     table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
     with pipelined(session) as pipe:
-        standing_cursor = standing.read(pipe, jackpot_id, now=command.now)
-        round_cursor = rounds.send_lock(pipe, **round_ids)
-        booked_cursor = bet_records.send_of_batch(pipe, command.bets, **round_ids)
-        tombstone_cursor = bet_records.send_tombstones(pipe, **round_ids)
+        standing_cursor = standing.send_read(pipe, **round_ids, now=command.now)
     in_force = standing.standing_of(standing_cursor, jackpot_id)
-    round_ = rounds.round_of(round_cursor)
-    booked = bet_records.booked_of(booked_cursor)
-    batch = _sort_out(command.bets, booked, bet_records.tombstones_of(tombstone_cursor).keys())
+    seen = _lock_and_read(session, command, round_ids) if in_force.is_round_seen else _Seen()
+    round_, booked = seen.round, seen.booked
+    batch = _sort_out(command.bets, booked, seen.tombstones)
     if not batch.new and round_ is not None:
         return _replay(session, round_, batch)
     if round_ is None:
@@ -114,6 +121,19 @@ def accept_bets(session: Session, command: AcceptBets) -> BetsAccepted:
     sheet = pinned.sheet(session, in_force.base, round_.rate_sheet)
     _require_acceptable(batch.new, bet_records.live(booked), rules=rules, sheet=sheet, now=command.now)
     return _book(session, command, round_, batch, rules=rules, sheet=sheet, stripes=in_force.stripes)
+
+
+def _lock_and_read(session: Session, command: AcceptBets, round_ids: Mapping[str, str]) -> _Seen:
+    """Lock the round, then read, in later statements, what it holds."""
+    with pipelined(session) as pipe:
+        round_cursor = rounds.send_lock(pipe, **round_ids)
+        booked_cursor = bet_records.send_of_batch(pipe, command.bets, **round_ids)
+        tombstone_cursor = bet_records.send_tombstones(pipe, **round_ids)
+    return _Seen(
+        rounds.round_of(round_cursor),
+        bet_records.booked_of(booked_cursor),
+        bet_records.tombstones_of(tombstone_cursor),
+    )
 
 
 def _require_distinct(bets: Sequence[Bet]) -> None:
@@ -191,12 +211,16 @@ def _require_acceptable(
     new: Sequence[Bet], standing_bets: Sequence[Bet], *, rules: JackpotRules, sheet: RateSheet, now: datetime
 ) -> None:
     """The ladder of meaning: currency, rate, stake, hands."""
-    for index, bet in enumerate(new):
+    for currency in sorted({bet.currency for bet in new}):
         try:
-            currencies.tender(bet.currency, on=now.date())
-            sheet.rate(bet.currency)
+            currencies.tender(currency, on=now.date())
+            sheet.rate(currency)
         except (currencies.UnknownCurrency, NoRate) as error:
-            error.flaws = (Flaw(f"/bets/{index}/currency", error.code, error.detail),)
+            error.flaws = tuple(
+                Flaw(f"/bets/{index}/currency", error.code, error.detail)
+                for index, bet in enumerate(new)
+                if bet.currency == currency
+            )
             raise
     require_stakes(new, rules=rules, sheet=sheet)
     require_hands(new, standing=standing_bets, rules=rules)

@@ -62,7 +62,7 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
     table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
     with pipelined(session) as pipe:
-        standing_cursor = standing.read(pipe, jackpot_id, now=command.now)
+        standing_cursor = standing.send_read(pipe, **round_ids, now=command.now)
         round_cursor = rounds.send_lock(pipe, **round_ids)
         booked_cursor = bet_records.send_of_round(pipe, **round_ids)
     in_force = standing.standing_of(standing_cursor, jackpot_id)

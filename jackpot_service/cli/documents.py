@@ -1,0 +1,140 @@
+"""`jackpot casinos|tables|jackpots|rates|keys …`: the reference documents. All of it is audited in the books."""
+
+from decimal import Decimal
+
+import click
+
+from jackpot_service.cli.opening import act, opened_engine
+from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, pairs
+from jackpot_service.config import Config
+from jackpot_service.db import transact
+from jackpot_service.domain.catalog.games import GAME_IDS
+from jackpot_service.domain.catalog.jackpots import RULEBOOK_IDS
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.rules import SETTINGS
+from jackpot_service.records.pinned import Table
+from jackpot_service.usecases.add_casino import add_casino
+from jackpot_service.usecases.add_table import add_table
+from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
+from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
+
+
+@click.group("casinos")
+def casinos() -> None:
+    """Casinos: the operators whose players bet."""
+
+
+@casinos.command("add")
+@click.argument("casino_id", type=Identifier())
+@click.argument("name")
+@click.pass_obj
+def add_a_casino(config: Config, casino_id: str, name: str) -> None:
+    """Add a casino, once; the same again changes nothing."""
+    if not name.strip() or not name.isprintable():
+        message = "a name is a text of printable characters"
+        raise click.BadParameter(message, param_hint="NAME")
+    with opened_engine(config) as engine:
+        added = transact(engine, lambda session: add_casino(session, act(), casino_id=casino_id, name=name))
+    click.echo(f"Casino {casino_id}: {'added' if added else 'was there already'}.", err=True)
+
+
+@click.group("jackpots")
+def jackpots() -> None:
+    """Jackpots."""
+
+
+@jackpots.command("open")
+@click.argument("jackpot_id", type=Identifier())
+@click.option("--rules", "rulebook", type=click.Choice(RULEBOOK_IDS), required=True, help="The published rulebook.")
+@click.option("--currency", "base", type=CurrencyCode(), required=True, help="The base currency.")
+@click.option("--base-amount", type=Amount(), help="What the first cycle starts with; default: the reset amount.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=f"One of {', '.join(SETTINGS)}.")
+@click.pass_obj
+def open_a_jackpot(
+    config: Config, jackpot_id: str, rulebook: str, base: str, base_amount: Decimal | None, settings: tuple[str, ...]
+) -> None:
+    """Open a jackpot from a published rulebook."""
+    command = OpenJackpot(
+        act=act(),
+        jackpot_id=jackpot_id,
+        rulebook=rulebook,
+        base=base,
+        base_amount=base_amount,
+        settings=pairs(settings, option="--set"),
+        stripes=config.stripes,
+    )
+    with opened_engine(config) as engine:
+        transact(engine, lambda session: open_jackpot(session, command))
+    click.echo(f"Jackpot {jackpot_id} is open, by the rules of {rulebook}, in {base}.", err=True)
+
+
+@click.group("tables")
+def tables() -> None:
+    """Gaming tables."""
+
+
+@tables.command("add")
+@click.argument("table_id", type=Identifier())
+@click.option("--casino", "casino_id", type=Identifier(), required=True)
+@click.option("--game", type=click.Choice(GAME_IDS), required=True)
+@click.option("--jackpot", "jackpot_id", type=Identifier(), help="Without it the table takes no jackpot bets.")
+@click.pass_obj
+def add_a_table(config: Config, table_id: str, casino_id: str, game: str, jackpot_id: str | None) -> None:
+    """Add a table, once. Its casino, game and jackpot never change."""
+    new = Table(table_id, casino_id, game, jackpot_id)
+    with opened_engine(config) as engine:
+        added = transact(engine, lambda session: add_table(session, act(), new))
+    click.echo(f"Table {table_id}: {'added' if added else 'was there already'}.", err=True)
+
+
+@click.group("rates")
+def rates() -> None:
+    """Rate sheets."""
+
+
+@rates.command("publish")
+@click.option("--base", type=CurrencyCode(), required=True, help="The base currency.")
+@click.argument("quotes", nargs=-1, metavar="[CURRENCY=RATE]...")
+@click.pass_obj
+def publish_a_sheet(config: Config, base: str, quotes: tuple[str, ...]) -> None:
+    """
+    Publish a whole rate sheet, in force at once; each rate is base units per one unit of the currency.
+
+    Recorded as the act of one operator, until change requests ask for two.
+    """
+    stated = {
+        CurrencyCode().convert(code, None, None): Amount().convert(rate, None, None)
+        for code, rate in pairs(quotes, option="CURRENCY=RATE").items()
+    }
+    published = act()
+    command = PublishRates(act=published, base=base, rates=stated, effective_at=published.now)
+    with opened_engine(config) as engine:
+        sheet = transact(engine, lambda session: publish_rates(session, command))
+    click.echo(f"Rate sheet {sheet.number} of {base} is in force.", err=True)
+
+
+@click.group("keys")
+def keys() -> None:
+    """Keys of people and machines."""
+
+
+@keys.command("create")
+@click.option("--role", type=click.Choice([role.value for role in Role]), required=True)
+@click.option("--casino", "casino_id", type=Identifier())
+@click.option("--table", "table_ids", type=Identifier(), multiple=True, help="Bind a table server's key to tables.")
+@click.option("--name", required=True, help="Who it is.")
+@click.pass_obj
+def create_a_key(config: Config, role: str, casino_id: str | None, table_ids: tuple[str, ...], name: str) -> None:
+    """Create a key. It alone is printed, on standard output, and never again."""
+    if not name.strip() or not name.isprintable():
+        message = "a name is a text of printable characters"
+        raise click.BadParameter(message, param_hint="--name")
+    principal = Principal(name, Role(role), casino_id, frozenset(table_ids))
+    with opened_engine(config) as engine:
+        key = transact(engine, lambda session: create_key(session, act(), principal))
+    click.echo(f"A key of role {role} for {name}. It is shown once: keep it.", err=True)
+    click.echo(key)
+
+
+COMMANDS = (casinos, jackpots, tables, rates, keys)

@@ -1,0 +1,50 @@
+"""The command line: the same use cases through another door."""
+
+import os
+import sys
+
+import click
+from sqlalchemy.exc import OperationalError
+
+from jackpot_service.cli import books, documents, schema, service
+from jackpot_service.config import Config, ConfigError
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.embedded import EmbeddedError
+
+WRONG_CONFIGURATION = 2
+REFUSED = 1
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="jackpot-service")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """
+    The ledger of record for progressive jackpots at poker tables.
+
+    JACKPOT_DATABASE_URL names a PostgreSQL; without it an embedded one keeps its data in JACKPOT_DATA_DIR (./var).
+    """
+    context.obj = Config.from_environment(os.environ)
+
+
+for command in (*service.COMMANDS, *schema.COMMANDS, *documents.COMMANDS, *books.COMMANDS):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; whatever is wrong is said in one line on standard error."""
+    try:
+        cli(standalone_mode=True)
+    except ConfigError as error:
+        _end(str(error), WRONG_CONFIGURATION)
+    except LedgerError as error:
+        _end(f"{error.code}: {error.detail}", REFUSED)
+    except EmbeddedError as error:
+        _end(f"embedded PostgreSQL: {error}", REFUSED)
+    except OperationalError as error:
+        _end(f"the database cannot be reached: {str(error.orig).splitlines()[0]}", REFUSED)
+
+
+def _end(line: str, status: int) -> None:
+    click.echo(f"jackpot: {line}", err=True)
+    sys.exit(status)

@@ -1,0 +1,53 @@
+"""How a command gets at the database, with the service running or stopped."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import click
+import sqlalchemy
+
+from jackpot_service import embedded, migrate
+from jackpot_service.config import Config
+from jackpot_service.db import create_engine
+from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.usecases.references import Act
+
+
+@contextmanager
+def opened_url(config: Config) -> Iterator[str]:
+    """Yield the URL of the named database, or start (or join) the embedded one for as long as it is used."""
+    if config.database_url is not None:
+        yield config.database_url
+        return
+    with embedded.running(config.data_dir) as url:
+        yield url
+
+
+@contextmanager
+def opened_engine(config: Config) -> Iterator[sqlalchemy.Engine]:
+    """
+    Yield the application's engine on a migrated database.
+
+    Raises: click.ClickException if the database is not at this version's schema.
+    """
+    with opened_url(config) as url:
+        require_current(url)
+        engine = create_engine(config, url)
+        try:
+            yield engine
+        finally:
+            engine.dispose()
+
+
+def require_current(url: str) -> None:
+    """Raises: click.ClickException if a database is not at the newest revision."""
+    engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
+    if not migrate.is_current(engine):
+        message = "the database is not at this version's schema; run: jackpot db upgrade"
+        raise click.ClickException(message)
+
+
+def act() -> Act:
+    """An act of whoever sits at this machine, now."""
+    return Act(SYSTEM_OPERATOR, datetime.now(UTC))

@@ -1,0 +1,61 @@
+"""How the command line reads ids, amounts, settings and rates."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+import click
+
+from jackpot_service.api.fields import CURRENCY, IDENTIFIER, IDENTIFIER_PATTERN
+from jackpot_service.domain.money import EXACT
+
+
+class Identifier(click.ParamType[str]):
+    """An id."""
+
+    name = "id"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        if not IDENTIFIER.fullmatch(text):
+            self.fail(f"{text!r} does not match {IDENTIFIER_PATTERN}", param, ctx)
+        return text
+
+
+class CurrencyCode(click.ParamType[str]):
+    """A currency's three capital letters."""
+
+    name = "currency"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        if not CURRENCY.fullmatch(text):
+            self.fail(f"{text!r} is not a currency's three capital letters", param, ctx)
+        return text
+
+
+class Amount(click.ParamType[Decimal]):
+    """An exact, plain decimal number, not negative."""
+
+    name = "amount"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
+        text = str(value)
+        digits = text.replace(".", "", 1)
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= EXACT.prec):
+            self.fail(f"{text!r} is not a plain decimal number", param, ctx)
+        return EXACT.create_decimal(text)
+
+
+def pairs(texts: Iterable[str], *, option: str) -> dict[str, str]:
+    """Read `name=value` texts. Raises: click.BadParameter for one without =, or a name twice."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name or not value:
+            message = f"{text!r} is not of the form name=value"
+            raise click.BadParameter(message, param_hint=option)
+        if name in found:
+            message = f"{name} is given twice"
+            raise click.BadParameter(message, param_hint=option)
+        found[name] = value
+    return found
