@@ -6,36 +6,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import flask
-import flask_smorest
 import sqlalchemy
-from werkzeug.routing import BaseConverter
 
-from jackpot_service.api import health, jackpots, problems, rates, round_records, rounds
+from jackpot_service.api import description, health, jackpots, problems, rates, round_records, rounds
 from jackpot_service.api.door import EXTENSION, Door
 from jackpot_service.api.fields import IDENTIFIER
 from jackpot_service.auth import Authenticator, require_role, roles_of
 from jackpot_service.config import Config
 from jackpot_service.domain.errors import LedgerError
 
-API_OPTIONS = {
-    "API_TITLE": "Jackpot ledger",
-    "API_VERSION": "v1",
-    "OPENAPI_VERSION": "3.1.0",
-}
-
 BLUEPRINTS = (rounds.blueprint, round_records.blueprint, jackpots.blueprint, rates.blueprint, health.blueprint)
 
 REQUEST_ID = "X-Request-Id"
-
-
-class IdentifierConverter(BaseConverter):
-    """A path segment that is an id; anything else is no resource of ours."""
-
-    regex = IDENTIFIER.pattern
-
-
-class Api(problems.ProblemMixin, flask_smorest.Api):  # type: ignore[misc]
-    """flask-smorest with our problems."""
 
 
 def utc_now() -> datetime:
@@ -46,12 +28,13 @@ def utc_now() -> datetime:
 def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[], datetime] = utc_now) -> flask.Flask:
     """Wire the application. Raises: LookupError if a route states no roles."""
     app = flask.Flask("jackpot_service", static_folder=None)
-    app.config.update(API_OPTIONS, MAX_CONTENT_LENGTH=config.max_body_bytes, PROPAGATE_EXCEPTIONS=False)
-    app.url_map.converters["id"] = IdentifierConverter
+    app.config.update(description.options(config), MAX_CONTENT_LENGTH=config.max_body_bytes, PROPAGATE_EXCEPTIONS=False)
+    app.url_map.converters["id"] = description.IdentifierConverter
     app.url_map.strict_slashes = False
     app.extensions[EXTENSION] = Door(engine, config, clock)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
-    api = Api(app)
+    api = description.Api(app)
+    description.describe_paths(api)
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
     _guard(app, Authenticator(engine))
@@ -86,6 +69,6 @@ def _tell_request_id(response: flask.Response) -> flask.Response:
 
 def openapi_text(app: flask.Flask) -> str:
     """Write the OpenAPI description of an application, as openapi.yaml holds it."""
-    api: Api = app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
+    api: description.Api = app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
     text: str = api.spec.to_yaml()
     return text

@@ -24,6 +24,8 @@ KEPT_S: Final = 15
 
 MOST_KEPT: Final = 10_000
 
+LONGEST_KEY_ID: Final = 64
+
 View = TypeVar("View", bound=Callable[..., Any])
 
 
@@ -83,7 +85,7 @@ class Authenticator:
 
 
 def _is_hex(text: str) -> bool:
-    return 0 < len(text) <= 64 and all(letter in "0123456789abcdef" for letter in text)
+    return 0 < len(text) <= LONGEST_KEY_ID and all(letter in "0123456789abcdef" for letter in text)
 
 
 def allow(*roles: Role) -> Callable[[View], View]:

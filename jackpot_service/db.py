@@ -24,6 +24,9 @@ from jackpot_service.domain.errors import LedgerError, Unavailable
 ATTEMPTS = 8
 """How often a transaction that lost a race, and wrote nothing, is tried before the caller is told to."""
 
+DEFAULT_REQUEST_TIMEOUT_S = 5.0
+"""How long a transaction is tried again, for an engine that does not say otherwise."""
+
 RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
 """Serialization failure, deadlock, and a unique key that somebody else wrote first: reading again tells who won."""
 
@@ -83,7 +86,7 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         connect_args={"options": " ".join(f"-c {name}={value}" for name, value in options.items())},
     )
     event.listen(engine, "connect", _keep_notices)
-    return engine
+    return engine.execution_options(request_timeout_s=config.request_timeout_s)
 
 
 def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # noqa: ANN401  SQLAlchemy's own type is internal
@@ -135,6 +138,7 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
 
     Raises: whatever domain error the act raised, after rolling back; Busy; OutcomeUnknown.
     """
+    until = time.monotonic() + engine.get_execution_options().get("request_timeout_s", DEFAULT_REQUEST_TIMEOUT_S)
     for attempt in range(1, ATTEMPTS + 1):
         try:
             with Session(engine, expire_on_commit=False) as session:
@@ -147,7 +151,7 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
             message = "All database connections are in use."
             raise Busy(message) from None
         except (DBAPIError, psycopg.Error) as error:
-            _raise_unless_retryable(engine, error, attempt)
+            _raise_unless_retryable(engine, error, attempt, may_retry=time.monotonic() < until)
         time.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311  spreads retries, hides nothing
     raise AssertionError  # the last attempt has raised
 
@@ -169,13 +173,13 @@ def _commit(session: Session) -> None:
         raise OutcomeUnknown(message)
 
 
-def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt: int) -> None:
+def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt: int, *, may_retry: bool) -> None:
     state = _sqlstate(error)
-    if state in RETRYABLE_STATES and attempt < ATTEMPTS:
+    if state in RETRYABLE_STATES and attempt < ATTEMPTS and may_retry:
         return
     if state == READ_ONLY_STATE or _is_connection_lost(error):
         engine.dispose()
-        if attempt < 2:
+        if attempt == 1 and may_retry:
             return
     elif state not in BUSY_STATES and state not in RETRYABLE_STATES:
         raise error

@@ -13,6 +13,7 @@ from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 
 
 def of_round(view: RoundView) -> dict[str, Any]:
+    """A round with the cycle it belongs to."""
     round_ = view.round
     return {
         "jackpot_id": round_.jackpot_id,
@@ -28,6 +29,7 @@ def of_round(view: RoundView) -> dict[str, Any]:
 
 
 def of_meter(meter: Meter, rate: Rate) -> dict[str, Any]:
+    """A meter in a currency of the sheet."""
     amount_minor = meter.amount_minor(rate)
     return {
         "jackpot_id": meter.jackpot_id,
@@ -45,6 +47,7 @@ def of_meter(meter: Meter, rate: Rate) -> dict[str, Any]:
 def of_settlement(
     settlement: BookedSettlement, awards: Iterable[BookedAward], refunds: Iterable[Bet]
 ) -> dict[str, Any]:
+    """A settlement with its awards and refunds."""
     return {
         "policy": settlement.policy,
         "meter_before": plain(settlement.meter_before),
@@ -61,6 +64,7 @@ def of_settlement(
 
 
 def of_award(award: BookedAward) -> dict[str, Any]:
+    """An award."""
     return {
         "award_id": award.award_id,
         "bet_id": award.bet_id,
@@ -75,6 +79,7 @@ def of_award(award: BookedAward) -> dict[str, Any]:
 
 
 def of_refund(bet: Bet) -> dict[str, Any]:
+    """A stake given back."""
     return {
         "bet_id": bet.bet_id,
         "player_id": bet.player_id,
@@ -88,4 +93,5 @@ def _plain(amount: Decimal | None) -> str | None:
 
 
 def of_rate(rate: Rate) -> dict[str, Any]:
+    """A rate of a sheet."""
     return {"currency": rate.currency, "rate": plain(rate.base_per_unit), "exponent": rate.exponent}

@@ -7,7 +7,7 @@ marshmallow's own integers take 5.7 and "5", its decimals round; these refuse.
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from marshmallow import ValidationError, fields
 
@@ -16,6 +16,7 @@ from jackpot_service.domain.bets import Bet
 IDENTIFIER = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 IDENTIFIER_PATTERN = f"^{IDENTIFIER.pattern}$"
 CURRENCY = re.compile(r"[A-Z]{3}")
+CURRENCY_PATTERN = f"^{CURRENCY.pattern}$"
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 LARGEST_MINOR = 10**15
@@ -23,15 +24,27 @@ LARGEST_MINOR = 10**15
 
 LONGEST_TEXT = 500
 
+T = TypeVar("T")
 
-class Identifier(fields.Field[str]):
-    """An id of the caller's."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:  # noqa: ANN401
-        return identifier(value)
+class ReadField(fields.Field[T]):
+    """
+    A field that one method reads, whatever it is called or stands in.
 
-    def _jsonschema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": IDENTIFIER_PATTERN}
+    `described` is what the OpenAPI description says of it.
+    """
+
+    described: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, *, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:  # noqa: ANN401  as the base
+        super().__init__(metadata={**self.described, **(metadata or {})}, **kwargs)
+
+    def read(self, value: object) -> T:
+        """Turn the raw value into what it means. Raises: ValidationError."""
+        raise NotImplementedError
+
+    def _deserialize(self, value: object, *_: object, **__: object) -> T:
+        return self.read(value)
 
 
 def identifier(value: object) -> str:
@@ -58,38 +71,6 @@ def stake(value: object) -> int:
     raise ValidationError(message)
 
 
-class Whole(fields.Field[int]):
-    """A whole number, written as one: no 1.0, no 1e2, no "5", no true."""
-
-    def __init__(self, *, least: int = 0, most: int = LARGEST_MINOR, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(**kwargs)
-        self.least = least
-        self.most = most
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:  # noqa: ANN401
-        if type(value) is int and self.least <= value <= self.most:
-            return value
-        message = f"must be a whole number from {self.least} to {self.most}"
-        raise ValidationError(message)
-
-
-class Text(fields.Field[str]):
-    """A line of text for people: 1 to 500 characters, none of them a control character."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:  # noqa: ANN401
-        if type(value) is str and 1 <= len(value) <= LONGEST_TEXT and value.isprintable() and value.strip():
-            return value
-        message = f"must be a text of 1 to {LONGEST_TEXT} printable characters"
-        raise ValidationError(message)
-
-
-class Instant(fields.Field[datetime]):
-    """A time by RFC 3339, turned to UTC."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> datetime:  # noqa: ANN401
-        return instant(value)
-
-
 def instant(value: object) -> datetime:
     """Raises: ValidationError."""
     if type(value) is str and INSTANT.fullmatch(value):
@@ -101,20 +82,93 @@ def instant(value: object) -> datetime:
     raise ValidationError(message)
 
 
-class Bets(fields.Field[tuple[Bet, ...]]):
+class Identifier(ReadField[str]):
+    """An id of the caller's."""
+
+    described: ClassVar = {"type": "string", "pattern": IDENTIFIER_PATTERN}
+
+    def read(self, value: object) -> str:
+        """Raises: ValidationError."""
+        return identifier(value)
+
+
+class CurrencyCode(ReadField[str]):
+    """A currency's three capital letters."""
+
+    described: ClassVar = {"type": "string", "pattern": CURRENCY_PATTERN}
+
+    def read(self, value: object) -> str:
+        """Raises: ValidationError."""
+        return currency_code(value)
+
+
+class Whole(ReadField[int]):
+    """A whole number, written as one: no 1.0, no 1e2, no "5", no true."""
+
+    def __init__(self, *, most: int, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(metadata={"type": "integer", "minimum": 0, "maximum": most, **(metadata or {})}, **kwargs)
+        self.most = most
+
+    def read(self, value: object) -> int:
+        """Raises: ValidationError."""
+        if type(value) is int and 0 <= value <= self.most:
+            return value
+        message = f"must be a whole number from 0 to {self.most}"
+        raise ValidationError(message)
+
+
+class Text(ReadField[str]):
+    """A line of text for people: 1 to 500 characters, none of them a control character."""
+
+    described: ClassVar = {"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT}
+
+    def read(self, value: object) -> str:
+        """Raises: ValidationError."""
+        if type(value) is str and 1 <= len(value) <= LONGEST_TEXT and value.isprintable() and value.strip():
+            return value
+        message = f"must be a text of 1 to {LONGEST_TEXT} printable characters"
+        raise ValidationError(message)
+
+
+class Instant(ReadField[datetime]):
+    """A time by RFC 3339, turned to UTC."""
+
+    described: ClassVar = {"type": "string", "format": "date-time"}
+
+    def read(self, value: object) -> datetime:
+        """Raises: ValidationError."""
+        return instant(value)
+
+
+class Bets(ReadField[tuple[Bet, ...]]):
     """
     A batch of bets, read in one go: a nested schema would cost ten times as much a bet.
 
     Messages are keyed by index and name, as a nested schema's would be.
     """
 
-    def __init__(self, *, most: int, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(**kwargs)
-        self.most = most
+    described: ClassVar = {
+        "type": "array",
+        "minItems": 1,
+        "items": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["bet_id", "player_id", "currency", "stake_minor"],
+            "properties": {
+                "bet_id": Identifier.described,
+                "player_id": Identifier.described,
+                "hand": {**Identifier.described, "default": "1"},
+                "currency": CurrencyCode.described,
+                "stake_minor": {"type": "integer", "minimum": 1, "maximum": LARGEST_MINOR},
+                "occurred_at": Instant.described,
+            },
+        },
+    }
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> tuple[Bet, ...]:  # noqa: ANN401
-        if type(value) is not list or not 1 <= len(value) <= self.most:
-            message = f"must be a list of 1 to {self.most} bets"
+    def read(self, value: object) -> tuple[Bet, ...]:
+        """Raises: ValidationError."""
+        if type(value) is not list or not value:
+            message = "must be a list of bets, at least one"
             raise ValidationError(message)
         bets: list[Bet] = []
         flaws: dict[int, Any] = {}

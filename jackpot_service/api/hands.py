@@ -1,11 +1,11 @@
 """Hands and cards as a table server writes them."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, validate
 
-from jackpot_service.api.fields import Identifier
+from jackpot_service.api.fields import Identifier, ReadField
 from jackpot_service.api.schemas import RequestSchema
 from jackpot_service.domain.cards import BadCard, Card, parse_card
 from jackpot_service.domain.verdict import Hand, HandStatus
@@ -13,10 +13,17 @@ from jackpot_service.domain.verdict import Hand, HandStatus
 MOST_CARDS = 52
 
 
-class Cards(fields.Field[tuple[Card, ...]]):
+class Cards(ReadField[tuple[Card, ...]]):
     """A list of cards such as "As" or "Td"; messages are keyed by index."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> tuple[Card, ...]:  # noqa: ANN401
+    described: ClassVar = {
+        "type": "array",
+        "maxItems": MOST_CARDS,
+        "items": {"type": "string", "pattern": "^[2-9TJQKA][shdc]$"},
+    }
+
+    def read(self, value: object) -> tuple[Card, ...]:
+        """Raises: ValidationError."""
         if type(value) is not list or len(value) > MOST_CARDS:
             message = f"must be a list of at most {MOST_CARDS} cards"
             raise ValidationError(message)
@@ -51,4 +58,5 @@ class HandSchema(RequestSchema):
 
 
 def hands_of(loaded: Iterable[Mapping[str, Any]]) -> tuple[Hand, ...]:
+    """Turn loaded hands into the domain's."""
     return tuple(Hand(hand["hand"], HandStatus(hand["status"]), hand["cards"]) for hand in loaded)

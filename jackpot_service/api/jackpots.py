@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import flask
 from marshmallow import Schema, ValidationError, fields
@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from jackpot_service.api import answers
 from jackpot_service.api.door import Blueprint, act, answer, now, principal
-from jackpot_service.api.fields import currency_code
+from jackpot_service.api.fields import CurrencyCode, ReadField
 from jackpot_service.api.lists import Limit
 from jackpot_service.api.schemas import AwardSchema, MeterSchema, RequestSchema, decimal
 from jackpot_service.auth import allow
@@ -29,19 +29,15 @@ DEFAULT_HITS = 25
 blueprint = Blueprint("jackpots", __name__, url_prefix="/v1/jackpots", description="Jackpots, for everyone with a key.")
 
 
-class CurrencyCode(fields.Field[str]):
-    """A currency's three capital letters."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:  # noqa: ANN401
-        return currency_code(value)
-
-
-class MaxAge(fields.Field[int]):
+class MaxAge(ReadField[int]):
     """How old an answer may be, in seconds: 0 or 1."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:  # noqa: ANN401
+    described: ClassVar = {"type": "integer", "enum": [0, 1]}
+
+    def read(self, value: object) -> int:
+        """Raises: ValidationError."""
         if value in {"0", "1"}:
-            return int(value)
+            return int(str(value))
         message = "must be 0 or 1"
         raise ValidationError(message)
 

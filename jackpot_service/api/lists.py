@@ -1,10 +1,11 @@
 """Lists: `{"items": [], "next": cursor}`, asked with `limit` and `after`; cursors are opaque to the caller."""
 
 import re
-from typing import Any
+from typing import ClassVar
 
-from marshmallow import ValidationError, fields
+from marshmallow import ValidationError
 
+from jackpot_service.api.fields import ReadField
 from jackpot_service.api.schemas import RequestSchema
 
 MOST_LISTED = 200
@@ -13,20 +14,26 @@ DEFAULT_LISTED = 50
 _CURSOR = re.compile(r"k([0-9a-f]{1,16})")
 
 
-class Limit(fields.Field[int]):
+class Limit(ReadField[int]):
     """How many items at most, from the query."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:  # noqa: ANN401
+    described: ClassVar = {"type": "integer", "minimum": 1, "maximum": MOST_LISTED}
+
+    def read(self, value: object) -> int:
+        """Raises: ValidationError."""
         if isinstance(value, str) and re.fullmatch(r"[0-9]{1,6}", value) and 1 <= int(value) <= MOST_LISTED:
             return int(value)
         message = f"must be a whole number from 1 to {MOST_LISTED}"
         raise ValidationError(message)
 
 
-class Cursor(fields.Field[int]):
+class Cursor(ReadField[int]):
     """Where a list goes on: what `next` of the page before said."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:  # noqa: ANN401
+    described: ClassVar = {"type": "string"}
+
+    def read(self, value: object) -> int:
+        """Raises: ValidationError."""
         found = _CURSOR.fullmatch(value) if isinstance(value, str) else None
         if found and int(found[1], 16) < 2**63:
             return int(found[1], 16)

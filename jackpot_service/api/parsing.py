@@ -5,6 +5,7 @@ The default parser of webargs answers 500 to 100,000 nested brackets and to inte
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -57,13 +58,7 @@ class Parser(FlaskParser):
             raise UnsupportedMediaType(message)
         return read_json(req.get_data(cache=False))
 
-    def handle_error(
-        self,
-        error: marshmallow.ValidationError,
-        req: flask.Request,
-        schema: marshmallow.Schema,
-        **_: Any,  # noqa: ANN401
-    ) -> NoReturn:
+    def handle_error(self, error: marshmallow.ValidationError, *_: object, **__: object) -> NoReturn:
         """Turn marshmallow's nested messages into flaws with pointers."""
         messages = error.messages
         location = next(iter(messages), "json") if isinstance(messages, Mapping) else "json"
@@ -112,8 +107,7 @@ def _require_keys_once(body: bytes) -> None:
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         message = f"The body names {', '.join(map(repr, twice))} twice in one object."
         raise KeyTwice(message)
     return document

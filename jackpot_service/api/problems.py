@@ -5,6 +5,7 @@ Nothing else of the service knows a status code of an error.
 """
 
 from collections.abc import Iterable, Mapping
+from http import HTTPStatus
 from typing import Any
 
 import flask
@@ -139,7 +140,7 @@ class ProblemMixin(ErrorHandlerMixin):  # type: ignore[misc]
     def handle_http_exception(self, error: HTTPException) -> flask.Response:
         """Answer an HTTP error that Flask, werkzeug or webargs raised."""
         status = error.code or 500
-        if status == 500:
+        if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             log.error("internal-error", exc_info=getattr(error, "original_exception", None) or error)
         detail = getattr(error, "problem_detail", None) or error.description or error.name
         return problem(

@@ -7,7 +7,7 @@ from marshmallow import Schema, fields
 
 from jackpot_service.api import answers
 from jackpot_service.api.door import Blueprint, act, answer, now
-from jackpot_service.api.jackpots import CurrencyCode
+from jackpot_service.api.fields import CurrencyCode
 from jackpot_service.api.schemas import RequestSchema, decimal
 from jackpot_service.auth import allow
 from jackpot_service.domain.facts import instant

@@ -1,6 +1,7 @@
 """Keeping the refusals that finance must see: late bets, count mismatches, stakes out of range, conflicts."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import structlog
@@ -47,13 +48,14 @@ def act_or_keep(
         return act(use_case)
     except TO_KEEP as refusal:
         kind = LATE_BET if call == "bets" and isinstance(refusal, RoundSettled | RoundCancelled) else refusal.code
-        act(lambda session: _keep(session, kind, refusal, table_id, round_id, {"call": call, **request}))
+        asked = {"call": call, **request}
+        act(partial(_keep, kind=kind, detail=refusal.detail, table_id=table_id, round_id=round_id, request=asked))
         log.warning("refused", kind=kind, table_id=table_id, round_id=round_id, detail=refusal.detail)
         raise
 
 
 def _keep(
-    session: Session, kind: str, refusal: LedgerError, table_id: str, round_id: str, request: Mapping[str, Any]
+    session: Session, *, kind: str, detail: str, table_id: str, round_id: str, request: Mapping[str, Any]
 ) -> None:
     jackpot_id = pinned.table(session, table_id).jackpot_id or ""
     record = ExceptionRecord(
@@ -64,6 +66,6 @@ def _keep(
         principal=principal().name,
         noticed_at=now(),
         request=request,
-        detail=refusal.detail,
+        detail=detail,
     )
     exceptions.keep(session, record)

@@ -1,14 +1,16 @@
 """The table servers' calls: bets, voids, result, cancellation."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import flask
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import answers
-from jackpot_service.api.door import Blueprint, answer, now, principal
+from jackpot_service.api.door import Blueprint, answer, door, now, principal
 from jackpot_service.api.fields import Bets, Identifier, Instant, Text, Whole
 from jackpot_service.api.hands import Cards, HandSchema, hands_of
+from jackpot_service.api.parsing import Invalid
 from jackpot_service.api.refusals import act_or_keep
 from jackpot_service.api.schemas import (
     MeterSchema,
@@ -21,6 +23,7 @@ from jackpot_service.api.schemas import (
 from jackpot_service.auth import allow
 from jackpot_service.domain import facts
 from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.errors import Flaw
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Role
@@ -42,7 +45,7 @@ blueprint = Blueprint(
 class VoidsSchema(RequestSchema):
     """Ids of bets to make void, known or not."""
 
-    bet_ids = fields.List(Identifier(), required=True, validate=validate.Length(min=1, max=2000))
+    bet_ids = fields.List(Identifier(), required=True, validate=validate.Length(min=1))
 
 
 class ResultSchema(RequestSchema):
@@ -65,7 +68,7 @@ class CancellationSchema(RequestSchema):
 class BetsSchema(RequestSchema):
     """A batch of bets: booked as a whole, or not at all."""
 
-    bets = Bets(required=True, most=2000)
+    bets = Bets(required=True)
 
 
 class BetsAcceptedSchema(Schema):
@@ -101,6 +104,13 @@ class RoundCancelledSchema(Schema):
     refunds = fields.List(fields.Nested(RefundSchema()), required=True)
 
 
+def _require_batch(batch: Sequence[object], *, pointer: str) -> None:
+    """Raises: Invalid if a batch is larger than configured."""
+    most = door().config.max_batch
+    if len(batch) > most:
+        raise Invalid((Flaw(pointer, Invalid.problem_code, f"must hold at most {most}, not {len(batch)}"),))
+
+
 @blueprint.route("/<id:round_id>/bets", methods=["POST"])
 @allow(*TABLE_SERVERS)
 @blueprint.arguments(BetsSchema())
@@ -108,6 +118,7 @@ class RoundCancelledSchema(Schema):
 @blueprint.alt_response(200, schema=BetsAcceptedSchema(), description="All were replays.")
 def post_bets(body: dict[str, tuple[Bet, ...]], table_id: str, round_id: str) -> flask.Response:
     """Book a batch of a round's bets. The round opens with its first."""
+    _require_batch(body["bets"], pointer="/bets")
     command = AcceptBets(principal(), table_id, round_id, body["bets"], now())
     done = act_or_keep(
         lambda session: accept_bets(session, command),
@@ -135,6 +146,7 @@ def post_bets(body: dict[str, tuple[Bet, ...]], table_id: str, round_id: str) ->
 @blueprint.response(200, BetsVoidedSchema())
 def post_voids(body: dict[str, list[str]], table_id: str, round_id: str) -> flask.Response:
     """Make bets void while the round is open; an unknown id stays void for ever."""
+    _require_batch(body["bet_ids"], pointer="/bet_ids")
     bet_ids = tuple(dict.fromkeys(body["bet_ids"]))
     command = VoidBets(principal(), table_id, round_id, bet_ids, now())
     done = act_or_keep(

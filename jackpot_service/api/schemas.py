@@ -28,7 +28,7 @@ def described(field: type[fields.Field[Any]], description: str, **kwargs: Any) -
 class RequestSchema(Schema):
     """A body or a query; what it does not name is refused."""
 
-    class Meta:
+    class Meta:  # noqa: D106  marshmallow's options
         unknown = RAISE
 
 

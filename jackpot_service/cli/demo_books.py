@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from decimal import Decimal
-from pathlib import Path
 
 import click
 import sqlalchemy

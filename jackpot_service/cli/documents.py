@@ -51,7 +51,7 @@ def jackpots() -> None:
 @click.option("--base-amount", type=Amount(), help="What the first cycle starts with; default: the reset amount.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=f"One of {', '.join(SETTINGS)}.")
 @click.pass_obj
-def open_a_jackpot(
+def open_a_jackpot(  # noqa: PLR0917  click passes them by name
     config: Config, jackpot_id: str, rulebook: str, base: str, base_amount: Decimal | None, settings: tuple[str, ...]
 ) -> None:
     """Open a jackpot from a published rulebook."""

@@ -28,12 +28,14 @@ def upgrade(config: Config, revision: str) -> None:
 @db.command("check")
 def check() -> None:
     """Prove, on a database of its own, that the migrations make what the models say, up, down and up again."""
-    with tempfile.TemporaryDirectory(prefix="jackpot-", ignore_cleanup_errors=True) as folder:
-        with embedded.running(Path(folder) / "var") as url:
-            migrate.upgrade(url)
-            migrate.downgrade(url, "base")
-            migrate.upgrade(url)
-            differences = migrate.differences(url)
+    with (
+        tempfile.TemporaryDirectory(prefix="jackpot-", ignore_cleanup_errors=True) as folder,
+        embedded.running(Path(folder) / "var") as url,
+    ):
+        migrate.upgrade(url)
+        migrate.downgrade(url, "base")
+        migrate.upgrade(url)
+        differences = migrate.differences(url)
     for difference in differences:
         click.echo(difference, err=True)
     if differences:

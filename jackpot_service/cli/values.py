@@ -15,6 +15,7 @@ class Identifier(click.ParamType[str]):
     name = "id"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Fails with a usage error."""
         text = str(value)
         if not IDENTIFIER.fullmatch(text):
             self.fail(f"{text!r} does not match {IDENTIFIER_PATTERN}", param, ctx)
@@ -27,6 +28,7 @@ class CurrencyCode(click.ParamType[str]):
     name = "currency"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Fails with a usage error."""
         text = str(value)
         if not CURRENCY.fullmatch(text):
             self.fail(f"{text!r} is not a currency's three capital letters", param, ctx)
@@ -39,6 +41,7 @@ class Amount(click.ParamType[Decimal]):
     name = "amount"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
+        """Fails with a usage error."""
         text = str(value)
         digits = text.replace(".", "", 1)
         if not (digits.isascii() and digits.isdigit() and len(digits) <= EXACT.prec):

@@ -27,7 +27,7 @@ def checked_id(value: str, *, name: str) -> str:
 
     Raises: ValueError for anything else than 1 to 64 of `A-Za-z0-9._:-`.
     """
-    if not isinstance(value, str) or not _ID.fullmatch(value) or value in {".", ".."}:
+    if not _ID.fullmatch(value) or value in {".", ".."}:
         raise ValueError(f"{name} must be 1 to 64 of A-Z a-z 0-9 . _ : - (and not a path's dots), not {value!r}")
     return value
 

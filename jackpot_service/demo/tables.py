@@ -200,6 +200,6 @@ def _expect_awards(awards: Iterable[Award], plan: Plan) -> None:
         _expect(sharing == set(dealt), f"{len(sharing)} of {len(dealt)} bettors share the scripted top prize")
 
 
-def _expect(is_so: bool, otherwise: str) -> None:
+def _expect(is_so: bool, otherwise: str) -> None:  # noqa: FBT001  reads as a sentence: expect that it is so
     if not is_so:
         raise DemoBug(otherwise)

@@ -49,6 +49,7 @@ class Currency:
     withdrawn_on: date | None = None
 
     def is_tender_on(self, day: date) -> bool:
+        """Whether it had not been withdrawn by then."""
         return self.withdrawn_on is None or day < self.withdrawn_on
 
 

@@ -32,10 +32,12 @@ def instant(moment: datetime | None) -> str | None:
 
 
 def of_postings(postings: Postings) -> list[list[str]]:
+    """Account, currency, amount and movement of each line, in the order booked."""
     return [[line.account, line.currency, plain(line.amount), line.movement] for line in postings.lines]
 
 
 def of_bets(bets: Iterable[Bet]) -> list[list[Any]]:
+    """Every field of each bet, by bet id."""
     return sorted(
         [bet.bet_id, bet.player_id, bet.hand, bet.currency, bet.stake_minor, instant(bet.occurred_at)] for bet in bets
     )
@@ -50,14 +52,17 @@ def of_opening(round_: Round) -> Facts:
 
 
 def of_voids(voided: Iterable[str], tombstones: Iterable[str]) -> Facts:
+    """The ids made void: of booked bets, and of bets not yet known."""
     return {"voided": sorted(voided), "tombstones": sorted(tombstones)}
 
 
 def of_hands(hands: Iterable[Hand]) -> list[list[Any]]:
+    """Name, status and cards of each hand, by name."""
     return sorted([hand.hand, str(hand.status), sorted(hand.cards)] for hand in hands)
 
 
 def of_result(result: Result) -> Facts:
+    """A result as it was told."""
     return {
         "bet_count": result.bet_count,
         "hands": of_hands(result.hands),
@@ -67,6 +72,7 @@ def of_result(result: Result) -> Facts:
 
 
 def of_cancellation(cancellation: Cancellation, *, cycle: int) -> Facts:
+    """A cancellation as it was told, and the cycle it fell in."""
     return {
         "reason": cancellation.reason,
         "cycle": cycle,
@@ -76,6 +82,7 @@ def of_cancellation(cancellation: Cancellation, *, cycle: int) -> Facts:
 
 
 def of_settlement(settlement: Settlement, *, cycle: int, positions: Sequence[int]) -> Facts:
+    """A settlement with its awards and refunds, and the positions at which the pools were read."""
     return {
         "cycle": cycle,
         "positions": list(positions),
@@ -96,6 +103,7 @@ def of_settlement(settlement: Settlement, *, cycle: int, positions: Sequence[int
 
 
 def of_entitlements(settlement: Settlement) -> list[dict[str, str]]:
+    """What each winner was entitled to of the meter, as exact fractions."""
     return [
         {"bet_id": claim.bet_id, "tier": str(claim.tier), "amount": str(claim.amount)}
         for claim in settlement.entitlements
@@ -103,6 +111,7 @@ def of_entitlements(settlement: Settlement) -> list[dict[str, str]]:
 
 
 def of_award(award: Award) -> list[Any]:
+    """Every figure of an award, and its first state."""
     return [
         award.bet.bet_id,
         str(award.tier),
@@ -115,6 +124,7 @@ def of_award(award: Award) -> list[Any]:
 
 
 def of_cycle(*, cycle: int, rules_version: int, cut: Sequence[int]) -> Facts:
+    """A cycle that the entry opened."""
     return {"opened_cycle": {"cycle": cycle, "rules_version": rules_version, "cut": list(cut)}}
 
 
@@ -126,19 +136,23 @@ def of_next_cycle(settlement: Settlement, *, rules_version: int, cut: Sequence[i
 
 
 def of_sheet(sheet: RateSheet, *, effective_at: datetime) -> Facts:
+    """A rate sheet, its rates by currency."""
     rates = sorted([rate.currency, plain(rate.base_per_unit), rate.exponent] for rate in sheet.rates.values())
     return {"base": sheet.base, "number": sheet.number, "effective_at": instant(effective_at), "rates": rates}
 
 
 def of_casino(casino_id: str, name: str) -> Facts:
+    """A casino."""
     return {"casino_id": casino_id, "name": name}
 
 
 def of_table(*, table_id: str, casino_id: str, game: str, jackpot_id: str | None) -> Facts:
+    """A gaming table."""
     return {"table_id": table_id, "casino_id": casino_id, "game": game, "jackpot_id": jackpot_id}
 
 
 def of_key(*, key_id: str, secret_hash: bytes, principal: Principal) -> Facts:
+    """A key: the hash of its secret, never the secret."""
     return {
         "key_id": key_id,
         "secret_hash": secret_hash.hex(),
@@ -150,6 +164,7 @@ def of_key(*, key_id: str, secret_hash: bytes, principal: Principal) -> Facts:
 
 
 def of_jackpot(jackpot_id: str, rules: JackpotRules, *, base_amount: Decimal) -> Facts:
+    """A jackpot's opening: its first rules version and its first cycle."""
     return {
         "jackpot_id": jackpot_id,
         "base": rules.base,

@@ -39,6 +39,7 @@ class Result:
 
     @property
     def dead_hands(self) -> frozenset[str]:
+        """The hands whose bets are refunded."""
         return frozenset(hand.hand for hand in self.hands if hand.status is HandStatus.DEAD)
 
 

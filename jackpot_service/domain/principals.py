@@ -28,9 +28,11 @@ class Principal:
     table_ids: frozenset[str] = frozenset()
 
     def sees_casino(self, casino_id: str) -> bool:
+        """Whether the casino's rounds, bets and awards are shown to it."""
         return self.casino_id is None or self.casino_id == casino_id
 
     def sees_table(self, table_id: str, casino_id: str) -> bool:
+        """Whether a table of a casino is shown to it."""
         return self.sees_casino(casino_id) and (not self.table_ids or table_id in self.table_ids)
 
 

@@ -85,6 +85,7 @@ class Split:
 
     @property
     def house(self) -> Decimal:
+        """The house's part: what the pools do not take."""
         return EXACT.subtract(ONE, total((self.meter, self.reserve, self.prize_fund)))
 
 

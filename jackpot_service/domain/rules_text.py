@@ -6,32 +6,43 @@ from jackpot_service.domain.money import plain, product
 from jackpot_service.domain.rules import FundedBy, JackpotRules, MeterPart, Policy, StakeMultiple, Tier
 
 _POLICY_TEXT = {
-    Policy.SHARED_BY_STAKE: "A royal flush is shared by every bettor on a dealt hand of the round, in proportion to the "
-    "stakes' value in the base currency; each is paid in his own currency.",
-    Policy.AGGREGATE_PRO_RATA: "Several winners are each entitled on the same meter; together beyond it, all are scaled "
-    "alike.",
-    Policy.MINOR_FIRST: "With several winners, the lower tiers are paid first, and the royal flushes share equally what "
-    "is left.",
-    Policy.EQUAL_SHARE: "Several winners of a tier split its prize equally; together beyond the meter, all are scaled "
-    "alike.",
+    Policy.SHARED_BY_STAKE: (
+        "A royal flush is shared by every bettor on a dealt hand of the round, in proportion to the stakes' value in "
+        "the base currency; each is paid in his own currency."
+    ),
+    Policy.AGGREGATE_PRO_RATA: (
+        "Several winners are each entitled on the same meter; together beyond it, all are scaled alike."
+    ),
+    Policy.MINOR_FIRST: (
+        "With several winners, the lower tiers are paid first, and the royal flushes share equally what is left."
+    ),
+    Policy.EQUAL_SHARE: (
+        "Several winners of a tier split its prize equally; together beyond the meter, all are scaled alike."
+    ),
 }
 
 
 def in_sentences(rules: JackpotRules) -> tuple[str, ...]:
     """Print the rules of a jackpot, a sentence a rule."""
     return (
-        f"Of every bet, {_per_cent(rules.split.meter)} goes to the current prize, {_per_cent(rules.split.reserve)} to "
-        f"the start of the next, {_per_cent(rules.split.prize_fund)} to the fixed prizes and "
-        f"{_per_cent(rules.split.house)} to the house.",
+        _split_text(rules),
         *(_prize_text(rules, tier) for tier in Tier if tier in rules.prizes),
         _POLICY_TEXT[rules.policy],
         _stakes_text(rules),
         f"A player may bet on {rules.hands_per_player} hand(s) of a round.",
-        f"After it is won, the jackpot starts again with its reserve, and with at least {plain(rules.reset_amount)} "
-        f"{rules.base}.",
+        f"Once won, the jackpot starts again with its reserve, at least {plain(rules.reset_amount)} {rules.base}.",
         *_limit_text(rules),
         "Amounts are rounded once, down to a payable unit; what is left stays in the jackpot.",
-        "Folding a hand and the dealer's hand do not matter. Bets of a cancelled round and on a dead hand are refunded.",
+        "Folding a hand and the dealer's hand do not matter.",
+        "Bets of a cancelled round and on a dead hand are refunded.",
+    )
+
+
+def _split_text(rules: JackpotRules) -> str:
+    split = rules.split
+    return (
+        f"Of every bet, {_per_cent(split.meter)} goes to the current prize, {_per_cent(split.reserve)} to the start of "
+        f"the next, {_per_cent(split.prize_fund)} to the fixed prizes and {_per_cent(split.house)} to the house."
     )
 
 

@@ -110,14 +110,18 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
     prizes = _held(_fixed_prizes(verdict.wins, terms), terms)
     claims = _claims(verdict.wins, meter, terms)
     awards = _held(_meter_awards(verdict, claims, meter, terms), terms)
-    parts = [refunds, _fixed_prize_postings(prizes, terms)]
+    postings = refunds + _award_postings(prizes, {PRIZE_FUND: _cost(prizes)}, terms)
     seed = overflow = ZERO
     if verdict.pays_from_meter:
-        meter_parts, seed, overflow = _meter_postings(awards, after_refunds, meter, terms, is_hit=verdict.is_hit)
-        parts += meter_parts
-    postings = posting_rules.joined(parts)
+        postings += _paid_from_meter(awards, after_refunds, terms)
+    if verdict.is_hit:
+        overflow = after_refunds.overflow(terms.running.limit)
+        postings += _started_again(pools + postings.pools(), overflow, terms)
+    following = terms.following if verdict.is_hit else terms.running
+    if verdict.is_hit or awards:
+        seed = _seed(pools + postings.pools(), following)
+        postings += posting_rules.for_seed(seed, base=terms.sheet.base)
     after = pools + postings.pools()
-    final = terms.following if verdict.is_hit else terms.running
     return Settlement(
         policy=terms.rules.policy,
         meter_before=meter,
@@ -125,7 +129,7 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
         awards=tuple(sorted((*prizes, *awards), key=lambda award: (award.bet.bet_id, award.tier))),
         entitlements=claims,
         refunds=verdict.dead,
-        meter_after=after.on_offer(final.limit),
+        meter_after=after.on_offer(following.limit),
         reserve_after=after.reserve,
         prize_fund_after=after.prize_fund,
         overflow=overflow,
@@ -207,10 +211,6 @@ def _cost(awards: Sequence[Award]) -> Decimal:
     return total(award.cost for award in awards)
 
 
-def _fixed_prize_postings(prizes: Sequence[Award], terms: Terms) -> Postings:
-    return _award_postings(prizes, {PRIZE_FUND: _cost(prizes)}, terms)
-
-
 def _award_postings(awards: Sequence[Award], taken: Mapping[Account, Decimal], terms: Terms) -> Postings:
     paid_minor: Counter[str] = Counter()
     for award in awards:
@@ -225,28 +225,24 @@ def _award_postings(awards: Sequence[Award], taken: Mapping[Account, Decimal], t
     )
 
 
-def _meter_postings(
-    awards: Sequence[Award], pools: Pools, meter: Decimal, terms: Terms, *, is_hit: bool
-) -> tuple[list[Postings], Decimal, Decimal]:
-    """Pay awards from the meter, the players' money first, and refill it; also tell the seed and the overflow."""
-    base = terms.sheet.base
+def _paid_from_meter(awards: Sequence[Award], pools: Pools, terms: Terms) -> Postings:
+    """Pay awards from the meter: first fill the players' part if it is below zero, then take it before the house's."""
     fill = min(max(negated(pools.meter_players), ZERO), max(pools.meter_house, ZERO))
-    filled = pools + posting_rules.for_fill(fill, base=base).pools()
+    filled = posting_rules.for_fill(fill, base=terms.sheet.base)
     cost = _cost(awards)
-    from_players = min(cost, max(filled.meter_players, ZERO))
+    from_players = min(cost, max((pools + filled.pools()).meter_players, ZERO))
     taken = {METER_PLAYERS: from_players, METER_HOUSE: EXACT.subtract(cost, from_players)}
-    parts = [posting_rules.for_fill(fill, base=base), _award_postings(awards, taken, terms)]
-    left = pools + posting_rules.joined(parts).pools()
-    overflow = ZERO
-    if is_hit:
-        overflow = pools.overflow(terms.running.limit)
-        players_overflow = min(overflow, max(left.meter_players, ZERO))
-        parts.append(posting_rules.for_overflow(players_overflow, base=base))
-        parts.append(posting_rules.for_refill(EXACT.add(left.reserve, players_overflow), base=base))
-    seed = ZERO
-    if is_hit or cost:
-        refilled = pools + posting_rules.joined(parts).pools()
-        reset_amount = (terms.following if is_hit else terms.running).reset_amount
-        seed = max(ZERO, EXACT.subtract(reset_amount, refilled.meter))
-        parts.append(posting_rules.for_seed(seed, base=base))
-    return parts, seed, overflow
+    return filled + _award_postings(awards, taken, terms)
+
+
+def _started_again(pools: Pools, overflow: Decimal, terms: Terms) -> Postings:
+    """Start the next cycle: what a limit kept off the offer goes to the reserve, and the whole reserve to the meter."""
+    base = terms.sheet.base
+    players_overflow = min(overflow, max(pools.meter_players, ZERO))
+    whole_reserve = EXACT.add(pools.reserve, players_overflow)
+    return posting_rules.for_overflow(players_overflow, base=base) + posting_rules.for_refill(whole_reserve, base=base)
+
+
+def _seed(pools: Pools, rules: JackpotRules) -> Decimal:
+    """What is missing to the reset amount: the house puts it in."""
+    return max(ZERO, EXACT.subtract(rules.reset_amount, pools.meter))

@@ -2,16 +2,20 @@
 The digest of an entry and the chain of heads.
 
 The digest is SHA-256 over the canonical JSON (UTF-8, keys sorted, no white space) of everything that the entry wrote.
-A stripe's head after an entry is SHA-256 over its head before it and the entry's digest, 64 bytes; before the first
-entry it is SHA-256 over `<book>/<stripe number>`.
+A stripe's head after an entry is SHA-256 over 72 bytes: its head before it, the entry's digest, and when the entry was
+booked, in microseconds since 1970 as a big-endian 64-bit integer. Before the first entry it is SHA-256 over
+`<book>/<stripe number>`.
 """
 
 import hashlib
+from datetime import UTC, datetime, timedelta
 
 import orjson
 
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import Entry
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def digest(entry: Entry) -> bytes:
@@ -34,6 +38,7 @@ def first_head(book: str, stripe_no: int) -> bytes:
     return hashlib.sha256(f"{book}/{stripe_no}".encode()).digest()
 
 
-def next_head(head: bytes, entry_digest: bytes) -> bytes:
+def next_head(head: bytes, entry_digest: bytes, booked_at: datetime) -> bytes:
     """Figure the head after an entry; the database does the same in the stripe's update."""
-    return hashlib.sha256(head + entry_digest).digest()
+    microseconds = (booked_at - _EPOCH) // timedelta(microseconds=1)
+    return hashlib.sha256(head + entry_digest + microseconds.to_bytes(8, "big", signed=True)).digest()

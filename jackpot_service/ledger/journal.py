@@ -19,7 +19,8 @@ _POST = """
 WITH stripe AS (
     UPDATE stripes
     SET seq = seq + 1,
-        head = sha256(head || %(digest)s),
+        head = sha256(head || %(digest)s
+                      || int8send((extract(epoch FROM greatest(booked_at, %(received_at)s)) * 1000000)::bigint)),
         meter_players = meter_players + %(meter_players)s,
         meter_house = meter_house + %(meter_house)s,
         reserve = reserve + %(reserve)s,

@@ -1,5 +1,6 @@
-"""A jackpot's stripes: adding them and locking them. What they hold is read by `books`, in a statement after the lock."""
+"""A jackpot's stripes: choosing, locking and adding them. What they hold is read by `books`, after the lock."""
 
+import random
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -21,6 +22,11 @@ INSERT INTO stripes (jackpot_id, stripe_no, seq, head, meter_players, meter_hous
 SELECT %(jackpot_id)s, stripe_no, 0, head, 0, 0, 0, 0, true, %(now)s
 FROM unnest(%(stripe_nos)s::int[], %(heads)s::bytea[]) AS new (stripe_no, head)
 """
+
+
+def choose(count: int) -> int:
+    """Choose a stripe for an entry: any will do, and chance keeps writers apart."""
+    return random.randrange(count)  # noqa: S311  nothing to guess here
 
 
 def lock_one(pipe: Pipeline, jackpot_id: str, stripe_no: int) -> None:

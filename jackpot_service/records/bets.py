@@ -69,6 +69,7 @@ class BookedBet:
 
     @property
     def is_void(self) -> bool:
+        """Whether it was made void."""
         return self.void_step is not None
 
 

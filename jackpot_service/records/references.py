@@ -38,6 +38,7 @@ def casino_name(session: Session, casino_id: str) -> str | None:
 
 
 def add_casino(session: Session, casino_id: str, name: str, *, entry_seq: int) -> None:
+    """Write a casino."""
     session.execute(insert(CasinoRow).values(casino_id=casino_id, name=name, entry_seq=entry_seq))
 
 
@@ -49,6 +50,7 @@ def table(session: Session, table_id: str) -> Table | None:
 
 
 def add_table(session: Session, new: Table, *, entry_seq: int) -> None:
+    """Write a table."""
     session.execute(
         insert(TableRow).values(
             table_id=new.table_id,
@@ -61,6 +63,7 @@ def add_table(session: Session, new: Table, *, entry_seq: int) -> None:
 
 
 def add_key(session: Session, key: Key, *, entry_seq: int) -> None:
+    """Write a key."""
     session.execute(
         insert(KeyRow).values(
             key_id=key.key_id,
@@ -89,10 +92,12 @@ def live_key(session: Session, key_id: str) -> Key | None:
 
 
 def revoke_key(session: Session, key_id: str, *, now: datetime) -> None:
+    """Put a key out of force."""
     session.execute(update(KeyRow).where(KeyRow.key_id == key_id).values(revoked_at=now))
 
 
 def add_sheet(session: Session, sheet: RateSheet, *, effective_at: datetime, entry_seq: int) -> None:
+    """Write a rate sheet with its rates."""
     session.execute(
         insert(RateSheetRow).values(
             base=sheet.base, number=sheet.number, effective_at=effective_at, entry_seq=entry_seq
@@ -135,13 +140,16 @@ def jackpot_base(session: Session, jackpot_id: str) -> str | None:
 
 
 def jackpot_ids(session: Session) -> Sequence[str]:
+    """The ids of all jackpots, in their order."""
     return session.scalars(select(JackpotRow.jackpot_id).order_by(JackpotRow.jackpot_id)).all()
 
 
 def add_jackpot(session: Session, jackpot_id: str, base: str) -> None:
+    """Write a jackpot."""
     session.execute(insert(JackpotRow).values(jackpot_id=jackpot_id, base=base))
 
 
 def add_rules(session: Session, jackpot_id: str, version: int, rules: JackpotRules) -> None:
+    """Write a version of a jackpot's rules."""
     document: dict[str, Any] = as_document(rules)
     session.execute(insert(RulesVersionRow).values(jackpot_id=jackpot_id, version=version, document=document))

@@ -161,4 +161,5 @@ def send_latest(
 
 
 def rounds_of(cursor: psycopg.Cursor[Any]) -> tuple[Round, ...]:
+    """Read the answer, in its order."""
     return tuple(_round(row) for row in cursor)

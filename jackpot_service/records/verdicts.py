@@ -135,7 +135,7 @@ class BookedSettlement:
 
 def award_id(round_: Round, award: Award) -> str:
     """Name an award by what it is for, so that it has the same id wherever and whenever it is derived."""
-    natural = "/".join((round_.jackpot_id, round_.table_id, round_.round_id, award.bet.bet_id, award.tier))
+    natural = f"{round_.jackpot_id}/{round_.table_id}/{round_.round_id}/{award.bet.bet_id}/{award.tier}"
     return "aw_" + hashlib.sha256(natural.encode()).hexdigest()[:32]
 
 

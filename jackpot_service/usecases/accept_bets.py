@@ -1,6 +1,5 @@
 """Accepting a batch of a round's jackpot bets: all of it, or nothing."""
 
-import random
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from jackpot_service.domain.money import NoRate, Rate, RateSheet
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules
-from jackpot_service.ledger import books, journal
+from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
 from jackpot_service.records.bets import BookedBet
@@ -120,7 +119,7 @@ def accept_bets(session: Session, command: AcceptBets) -> BetsAccepted:
     rules = pinned.rules(session, jackpot_id, round_.rules_version)
     sheet = pinned.sheet(session, in_force.base, round_.rate_sheet)
     _require_acceptable(batch.new, bet_records.live(booked), rules=rules, sheet=sheet, now=command.now)
-    return _book(session, command, round_, batch, rules=rules, sheet=sheet, stripes=in_force.stripes)
+    return _book(session, command, round_, batch, rules=rules, sheet=sheet, stripe_no=stripes.choose(in_force.stripes))
 
 
 def _lock_and_read(session: Session, command: AcceptBets, round_ids: Mapping[str, str]) -> _Seen:
@@ -234,7 +233,7 @@ def _book(
     *,
     rules: JackpotRules,
     sheet: RateSheet,
-    stripes: int,
+    stripe_no: int,
 ) -> BetsAccepted:
     contributed = contribute(stakes_by_currency(batch.new), split=rules.split, sheet=sheet)
     after = round_.stepped(bets=len(batch.new), weight=contributed.value)
@@ -250,7 +249,7 @@ def _book(
     with pipelined(session) as pipe:
         rounds.save(pipe, after)
         bet_records.add(pipe, after, batch.new)
-        posted = journal.post(pipe, entry, stripe_no=random.randrange(stripes), if_accepting=True)
+        posted = journal.post(pipe, entry, stripe_no=stripe_no, if_accepting=True)
         books_cursor = books.send_read(pipe, round_.jackpot_id)
     posted.booked()
     meter = meter_of(session, round_.jackpot_id, books.books_of(books_cursor))

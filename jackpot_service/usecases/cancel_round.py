@@ -1,6 +1,5 @@
 """Cancelling a round: every live bet is refunded, and the round takes nothing more."""
 
-import random
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,7 +15,7 @@ from jackpot_service.domain.outcomes import Cancellation, require_hands_of_one_d
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
-from jackpot_service.ledger import journal
+from jackpot_service.ledger import journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, rounds, standing, verdicts
 from jackpot_service.records.bets import BookedBet
@@ -72,7 +71,7 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
         return _replay(session, round_, command.cancellation, live)
     round_ = round_ or first_sight.pin(table, command.round_id, in_force, now=command.now)
     round_.require_open()
-    return _book(session, command, round_, live, stripe_no=random.randrange(in_force.stripes))
+    return _book(session, command, round_, live, stripe_no=stripes.choose(in_force.stripes))
 
 
 def _replay(

@@ -1,6 +1,5 @@
 """Settling a round by its result: judge the dealt cards, pay what they win, refund dead hands, refill what was won."""
 
-import random
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -99,7 +98,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     round_ = round_ or first_sight.pin(table, command.round_id, in_force, now=command.now)
     rules = pinned.rules(session, jackpot_id, round_.rules_version)
     verdict = judge((one.bet for one in live), command.result.hands, rules)
-    return _book(session, command, round_, live, verdict, stripe_no=random.randrange(in_force.stripes))
+    return _book(session, command, round_, live, verdict, stripe_no=stripes.choose(in_force.stripes))
 
 
 def _require_count(command: SettleRound, live: tuple[BookedBet, ...]) -> None:

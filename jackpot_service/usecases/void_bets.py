@@ -1,6 +1,5 @@
 """Making bets of an open round void, known or not yet known."""
 
-import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,7 +15,7 @@ from jackpot_service.domain.money import negated
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
-from jackpot_service.ledger import cycles, journal
+from jackpot_service.ledger import cycles, journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing
 from jackpot_service.records.bets import BookedBet
@@ -71,7 +70,7 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
         round_ = round_ or first_sight.pin(table, command.round_id, in_force, now=command.now)
         round_.require_open()
         refunded = [booked[bet_id] for bet_id in sorted(voided)]
-        view = _book(session, command, round_, refunded, unknown, stripe_no=random.randrange(in_force.stripes))
+        view = _book(session, command, round_, refunded, unknown, stripe_no=stripes.choose(in_force.stripes))
     return BetsVoided(
         round=view,
         voided=tuple(bet_id for bet_id in command.bet_ids if bet_id in booked),

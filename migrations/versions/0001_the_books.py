@@ -1,340 +1,326 @@
-"""the books."""
+"""The books and the source documents: every table with its keys and checks."""
 
 from collections.abc import Sequence
 
 from alembic import op
-import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql
 
 revision: str = "0001"
 down_revision: str | None = None
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
+TABLES = """
+-- The books.
+
+CREATE TABLE stripes (
+    jackpot_id TEXT NOT NULL,
+    stripe_no INTEGER NOT NULL,
+    seq BIGINT NOT NULL,
+    head BYTEA NOT NULL,
+    meter_players NUMERIC NOT NULL,
+    meter_house NUMERIC NOT NULL,
+    reserve NUMERIC NOT NULL,
+    prize_fund NUMERIC NOT NULL,
+    accepting BOOLEAN NOT NULL,
+    booked_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_stripes PRIMARY KEY (jackpot_id, stripe_no),
+    CONSTRAINT ck_stripes_stripe_no CHECK (stripe_no >= 0),
+    CONSTRAINT ck_stripes_seq CHECK (seq >= 0),
+    CONSTRAINT ck_stripes_head CHECK (length(head) = 32),
+    CONSTRAINT ck_stripes_exact CHECK (scale(meter_players) <= 18 AND abs(meter_players) < 1e20
+        AND scale(meter_house) <= 18 AND abs(meter_house) < 1e20 AND scale(reserve) <= 18
+        AND abs(reserve) < 1e20 AND scale(prize_fund) <= 18 AND abs(prize_fund) < 1e20)
+) WITH (fillfactor = 20);
+
+CREATE TABLE entries (
+    jackpot_id TEXT NOT NULL,
+    stripe_no INTEGER NOT NULL,
+    seq BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    round_key BIGINT,
+    step INTEGER,
+    received_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    booked_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    digest BYTEA NOT NULL,
+    head BYTEA NOT NULL,
+    accounts TEXT[] NOT NULL,
+    currencies TEXT[] NOT NULL,
+    amounts NUMERIC[] NOT NULL,
+    movements TEXT[] NOT NULL,
+    CONSTRAINT pk_entries PRIMARY KEY (jackpot_id, stripe_no, seq),
+    CONSTRAINT ck_entries_round_step CHECK ((round_key IS NULL) = (step IS NULL)),
+    CONSTRAINT ck_entries_digests CHECK (length(digest) = 32 AND length(head) = 32),
+    CONSTRAINT ck_entries_booked_at CHECK (booked_at >= received_at),
+    CONSTRAINT ck_entries_postings CHECK (cardinality(accounts) = cardinality(currencies)
+        AND cardinality(accounts) = cardinality(amounts) AND cardinality(accounts) = cardinality(movements))
+);
+
+CREATE UNIQUE INDEX uq_entries_jackpot_id_round_key_step
+    ON entries (jackpot_id, round_key, step) WHERE round_key IS NOT NULL;
+
+CREATE TABLE cycles (
+    jackpot_id TEXT NOT NULL,
+    cycle INTEGER NOT NULL,
+    rules_version INTEGER NOT NULL,
+    stripe_no INTEGER NOT NULL,
+    seq BIGINT NOT NULL,
+    cut BIGINT[] NOT NULL,
+    CONSTRAINT pk_cycles PRIMARY KEY (jackpot_id, cycle),
+    CONSTRAINT ck_cycles_cycle CHECK (cycle >= 1)
+);
+
+-- What belongs to no jackpot.
+
+CREATE TABLE casinos (
+    casino_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_casinos PRIMARY KEY (casino_id),
+    CONSTRAINT ck_casinos_casino_id CHECK (casino_id ~ '^[A-Za-z0-9._:-]{1,64}$')
+);
+
+CREATE TABLE tables (
+    table_id TEXT NOT NULL,
+    casino_id TEXT NOT NULL,
+    game TEXT NOT NULL,
+    jackpot_id TEXT,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_tables PRIMARY KEY (table_id),
+    CONSTRAINT fk_tables_casino_id_casinos FOREIGN KEY(casino_id) REFERENCES casinos (casino_id),
+    CONSTRAINT ck_tables_table_id CHECK (table_id ~ '^[A-Za-z0-9._:-]{1,64}$')
+);
+
+CREATE TABLE keys (
+    key_id TEXT NOT NULL,
+    secret_hash BYTEA NOT NULL,
+    principal TEXT NOT NULL,
+    role TEXT NOT NULL,
+    casino_id TEXT,
+    table_ids TEXT[] NOT NULL,
+    revoked_at TIMESTAMP WITH TIME ZONE,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_keys PRIMARY KEY (key_id),
+    CONSTRAINT fk_keys_casino_id_casinos FOREIGN KEY(casino_id) REFERENCES casinos (casino_id),
+    CONSTRAINT ck_keys_secret_hash CHECK (length(secret_hash) = 32),
+    CONSTRAINT ck_keys_role CHECK (role IN ('table', 'finance', 'rates', 'operator', 'auditor')),
+    CONSTRAINT ck_keys_table_casino CHECK (role <> 'table' OR casino_id IS NOT NULL)
+);
+
+CREATE TABLE rate_sheets (
+    base TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    effective_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_rate_sheets PRIMARY KEY (base, number),
+    CONSTRAINT ck_rate_sheets_number CHECK (number >= 1)
+);
+
+CREATE INDEX ix_rate_sheets_base_effective_at_number ON rate_sheets (base, effective_at, number);
+
+CREATE TABLE rates (
+    base TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    currency TEXT NOT NULL,
+    base_per_unit NUMERIC NOT NULL,
+    exponent INTEGER NOT NULL,
+    CONSTRAINT pk_rates PRIMARY KEY (base, number, currency),
+    CONSTRAINT fk_rates_base_number_rate_sheets FOREIGN KEY(base, number) REFERENCES rate_sheets (base, number),
+    CONSTRAINT ck_rates_rate CHECK (base_per_unit > 0 AND scale(base_per_unit) <= 10 AND base_per_unit < 1e10),
+    CONSTRAINT ck_rates_exponent CHECK (exponent BETWEEN 0 AND 4),
+    CONSTRAINT ck_rates_base CHECK (currency <> base OR base_per_unit = 1)
+);
+
+-- Jackpots and their rounds.
+
+CREATE TABLE jackpots (
+    jackpot_id TEXT NOT NULL,
+    base TEXT NOT NULL,
+    CONSTRAINT pk_jackpots PRIMARY KEY (jackpot_id),
+    CONSTRAINT ck_jackpots_jackpot_id CHECK (jackpot_id ~ '^[A-Za-z0-9._:-]{1,64}$' AND jackpot_id <> '-')
+);
+
+CREATE TABLE rules_versions (
+    jackpot_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    document JSONB NOT NULL,
+    CONSTRAINT pk_rules_versions PRIMARY KEY (jackpot_id, version),
+    CONSTRAINT ck_rules_versions_version CHECK (version >= 1)
+);
+
+CREATE TABLE rounds (
+    jackpot_id TEXT NOT NULL,
+    round_key BIGINT NOT NULL,
+    table_id TEXT NOT NULL,
+    round_id TEXT NOT NULL,
+    casino_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    rules_version INTEGER NOT NULL,
+    rate_sheet INTEGER NOT NULL,
+    steps INTEGER NOT NULL,
+    bet_count INTEGER NOT NULL,
+    weight NUMERIC NOT NULL,
+    replays INTEGER NOT NULL,
+    opened_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_rounds PRIMARY KEY (jackpot_id, round_key),
+    CONSTRAINT uq_rounds_jackpot_id_table_id_round_id UNIQUE (jackpot_id, table_id, round_id),
+    CONSTRAINT ck_rounds_state CHECK (state IN ('open', 'settled', 'cancelled')),
+    CONSTRAINT ck_rounds_counts CHECK (bet_count >= 0 AND steps >= 1 AND weight >= 0),
+    CONSTRAINT ck_rounds_exact CHECK (scale(weight) <= 18 AND abs(weight) < 1e20)
+) WITH (fillfactor = 70);
+
+CREATE INDEX ix_rounds_jackpot_id_table_id_round_key ON rounds (jackpot_id, table_id, round_key);
+
+CREATE TABLE bets (
+    jackpot_id TEXT NOT NULL,
+    round_key BIGINT NOT NULL,
+    bet_id TEXT NOT NULL,
+    step INTEGER NOT NULL,
+    player_id TEXT NOT NULL,
+    hand TEXT NOT NULL,
+    currency TEXT NOT NULL,
+    stake_minor BIGINT NOT NULL,
+    occurred_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_bets PRIMARY KEY (jackpot_id, round_key, bet_id),
+    CONSTRAINT ck_bets_stake_minor CHECK (stake_minor > 0)
+);
+
+CREATE TABLE voids (
+    jackpot_id TEXT NOT NULL,
+    round_key BIGINT NOT NULL,
+    bet_id TEXT NOT NULL,
+    step INTEGER NOT NULL,
+    is_tombstone BOOLEAN NOT NULL,
+    CONSTRAINT pk_voids PRIMARY KEY (jackpot_id, round_key, bet_id)
+);
+
+CREATE TABLE results (
+    jackpot_id TEXT NOT NULL,
+    round_key BIGINT NOT NULL,
+    step INTEGER NOT NULL,
+    bet_count INTEGER NOT NULL,
+    dealer TEXT[] NOT NULL,
+    occurred_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_results PRIMARY KEY (jackpot_id, round_key)
+);
+
+CREATE TABLE cancellations (
+    jackpot_id TEXT NOT NULL,
+    round_key BIGINT NOT NULL,
+    step INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    cycle INTEGER NOT NULL,
+    occurred_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_cancellations PRIMARY KEY (jackpot_id, round_key)
+);
+
+CREATE TABLE hands (
+    jackpot_id TEXT NOT NULL,
+    round_key BIGINT NOT NULL,
+    hand TEXT NOT NULL,
+    status TEXT NOT NULL,
+    cards TEXT[] NOT NULL,
+    CONSTRAINT pk_hands PRIMARY KEY (jackpot_id, round_key, hand),
+    CONSTRAINT ck_hands_status CHECK (status IN ('dealt', 'dead', 'forfeited'))
+);
+
+CREATE TABLE settlements (
+    jackpot_id TEXT NOT NULL,
+    round_key BIGINT NOT NULL,
+    step INTEGER NOT NULL,
+    cycle INTEGER NOT NULL,
+    policy TEXT NOT NULL,
+    positions BIGINT[] NOT NULL,
+    meter_before NUMERIC NOT NULL,
+    weight NUMERIC NOT NULL,
+    entitlements JSONB NOT NULL,
+    meter_after NUMERIC NOT NULL,
+    reserve_after NUMERIC NOT NULL,
+    prize_fund_after NUMERIC NOT NULL,
+    overflow NUMERIC NOT NULL,
+    carried NUMERIC,
+    house_seed NUMERIC NOT NULL,
+    cycle_after INTEGER NOT NULL,
+    CONSTRAINT pk_settlements PRIMARY KEY (jackpot_id, round_key),
+    CONSTRAINT ck_settlements_exact CHECK (scale(meter_before) <= 18 AND abs(meter_before) < 1e20
+        AND scale(weight) <= 18 AND abs(weight) < 1e20 AND scale(meter_after) <= 18
+        AND abs(meter_after) < 1e20 AND scale(reserve_after) <= 18 AND abs(reserve_after) < 1e20
+        AND scale(prize_fund_after) <= 18 AND abs(prize_fund_after) < 1e20 AND scale(overflow) <= 18
+        AND abs(overflow) < 1e20 AND scale(house_seed) <= 18 AND abs(house_seed) < 1e20)
+);
+
+CREATE TABLE awards (
+    jackpot_id TEXT NOT NULL,
+    round_key BIGINT NOT NULL,
+    bet_id TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    award_id TEXT NOT NULL,
+    amount_minor BIGINT NOT NULL,
+    currency TEXT NOT NULL,
+    cost NUMERIC NOT NULL,
+    funded_by TEXT NOT NULL,
+    CONSTRAINT pk_awards PRIMARY KEY (jackpot_id, round_key, bet_id, tier),
+    CONSTRAINT ck_awards_amount_minor CHECK (amount_minor > 0),
+    CONSTRAINT ck_awards_funded_by CHECK (funded_by IN ('prize_fund', 'meter')),
+    CONSTRAINT ck_awards_exact CHECK (scale(cost) <= 18 AND abs(cost) < 1e20)
+);
+
+CREATE TABLE award_steps (
+    jackpot_id TEXT NOT NULL,
+    round_key BIGINT NOT NULL,
+    bet_id TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    step TEXT NOT NULL,
+    taken_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_award_steps PRIMARY KEY (jackpot_id, round_key, bet_id, tier, step),
+    CONSTRAINT ck_award_steps_step CHECK (step IN ('payable', 'held', 'approved', 'rejected', 'paid', 'reversed'))
+);
+
+-- Refusals that finance must see.
+
+CREATE TABLE exceptions (
+    kind TEXT NOT NULL,
+    table_id TEXT NOT NULL,
+    round_id TEXT NOT NULL,
+    digest BYTEA NOT NULL,
+    jackpot_id TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    noticed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    detail JSONB NOT NULL,
+    CONSTRAINT pk_exceptions PRIMARY KEY (kind, table_id, round_id, digest),
+    CONSTRAINT ck_exceptions_digest CHECK (length(digest) = 32)
+);
+"""
+
+DROPS = """
+DROP TABLE exceptions;
+DROP TABLE award_steps;
+DROP TABLE awards;
+DROP TABLE settlements;
+DROP TABLE hands;
+DROP TABLE cancellations;
+DROP TABLE results;
+DROP TABLE voids;
+DROP TABLE bets;
+DROP TABLE rounds;
+DROP TABLE rules_versions;
+DROP TABLE jackpots;
+DROP TABLE rates;
+DROP TABLE rate_sheets;
+DROP TABLE keys;
+DROP TABLE tables;
+DROP TABLE casinos;
+DROP TABLE cycles;
+DROP TABLE entries;
+DROP TABLE stripes;
+"""
+
 
 def upgrade() -> None:
-    # ### commands auto generated by Alembic - please adjust! ###
-    op.create_table(
-        "award_steps",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("round_key", sa.BigInteger(), nullable=False),
-        sa.Column("bet_id", sa.Text(), nullable=False),
-        sa.Column("tier", sa.Text(), nullable=False),
-        sa.Column("step", sa.Text(), nullable=False),
-        sa.Column("taken_at", postgresql.TIMESTAMP(timezone=True), nullable=False),
-        sa.CheckConstraint(
-            "step IN ('payable', 'held', 'approved', 'rejected', 'paid', 'reversed')", name=op.f("ck_award_steps_step")
-        ),
-        sa.PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier", "step", name=op.f("pk_award_steps")),
-    )
-    op.create_table(
-        "awards",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("round_key", sa.BigInteger(), nullable=False),
-        sa.Column("bet_id", sa.Text(), nullable=False),
-        sa.Column("tier", sa.Text(), nullable=False),
-        sa.Column("award_id", sa.Text(), nullable=False),
-        sa.Column("amount_minor", sa.BigInteger(), nullable=False),
-        sa.Column("currency", sa.Text(), nullable=False),
-        sa.Column("cost", sa.Numeric(), nullable=False),
-        sa.Column("funded_by", sa.Text(), nullable=False),
-        sa.CheckConstraint("funded_by IN ('prize_fund', 'meter')", name=op.f("ck_awards_funded_by")),
-        sa.CheckConstraint("amount_minor > 0", name=op.f("ck_awards_amount_minor")),
-        sa.CheckConstraint("scale(cost) <= 18 AND abs(cost) < 1e20", name=op.f("ck_awards_exact")),
-        sa.PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier", name=op.f("pk_awards")),
-    )
-    op.create_table(
-        "bets",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("round_key", sa.BigInteger(), nullable=False),
-        sa.Column("bet_id", sa.Text(), nullable=False),
-        sa.Column("step", sa.Integer(), nullable=False),
-        sa.Column("player_id", sa.Text(), nullable=False),
-        sa.Column("hand", sa.Text(), nullable=False),
-        sa.Column("currency", sa.Text(), nullable=False),
-        sa.Column("stake_minor", sa.BigInteger(), nullable=False),
-        sa.Column("occurred_at", postgresql.TIMESTAMP(timezone=True), nullable=True),
-        sa.CheckConstraint("stake_minor > 0", name=op.f("ck_bets_stake_minor")),
-        sa.PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", name=op.f("pk_bets")),
-    )
-    op.create_table(
-        "cancellations",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("round_key", sa.BigInteger(), nullable=False),
-        sa.Column("step", sa.Integer(), nullable=False),
-        sa.Column("reason", sa.Text(), nullable=False),
-        sa.Column("cycle", sa.Integer(), nullable=False),
-        sa.Column("occurred_at", postgresql.TIMESTAMP(timezone=True), nullable=True),
-        sa.PrimaryKeyConstraint("jackpot_id", "round_key", name=op.f("pk_cancellations")),
-    )
-    op.create_table(
-        "casinos",
-        sa.Column("casino_id", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("entry_seq", sa.BigInteger(), nullable=False),
-        sa.CheckConstraint("casino_id ~ '^[A-Za-z0-9._:-]{1,64}$'", name=op.f("ck_casinos_casino_id")),
-        sa.PrimaryKeyConstraint("casino_id", name=op.f("pk_casinos")),
-    )
-    op.create_table(
-        "cycles",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("cycle", sa.Integer(), nullable=False),
-        sa.Column("rules_version", sa.Integer(), nullable=False),
-        sa.Column("stripe_no", sa.Integer(), nullable=False),
-        sa.Column("seq", sa.BigInteger(), nullable=False),
-        sa.Column("cut", postgresql.ARRAY(sa.BigInteger()), nullable=False),
-        sa.CheckConstraint("cycle >= 1", name=op.f("ck_cycles_cycle")),
-        sa.PrimaryKeyConstraint("jackpot_id", "cycle", name=op.f("pk_cycles")),
-    )
-    op.create_table(
-        "entries",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("stripe_no", sa.Integer(), nullable=False),
-        sa.Column("seq", sa.BigInteger(), nullable=False),
-        sa.Column("kind", sa.Text(), nullable=False),
-        sa.Column("principal", sa.Text(), nullable=False),
-        sa.Column("round_key", sa.BigInteger(), nullable=True),
-        sa.Column("step", sa.Integer(), nullable=True),
-        sa.Column("received_at", postgresql.TIMESTAMP(timezone=True), nullable=False),
-        sa.Column("booked_at", postgresql.TIMESTAMP(timezone=True), nullable=False),
-        sa.Column("digest", sa.LargeBinary(), nullable=False),
-        sa.Column("head", sa.LargeBinary(), nullable=False),
-        sa.Column("accounts", postgresql.ARRAY(sa.Text()), nullable=False),
-        sa.Column("currencies", postgresql.ARRAY(sa.Text()), nullable=False),
-        sa.Column("amounts", postgresql.ARRAY(sa.Numeric()), nullable=False),
-        sa.Column("movements", postgresql.ARRAY(sa.Text()), nullable=False),
-        sa.CheckConstraint("(round_key IS NULL) = (step IS NULL)", name=op.f("ck_entries_round_step")),
-        sa.CheckConstraint("booked_at >= received_at", name=op.f("ck_entries_booked_at")),
-        sa.CheckConstraint(
-            "cardinality(accounts) = cardinality(currencies) AND cardinality(accounts) = cardinality(amounts) AND cardinality(accounts) = cardinality(movements)",
-            name=op.f("ck_entries_postings"),
-        ),
-        sa.CheckConstraint("length(digest) = 32 AND length(head) = 32", name=op.f("ck_entries_digests")),
-        sa.PrimaryKeyConstraint("jackpot_id", "stripe_no", "seq", name=op.f("pk_entries")),
-    )
-    op.create_index(
-        "uq_entries_jackpot_id_round_key_step",
-        "entries",
-        ["jackpot_id", "round_key", "step"],
-        unique=True,
-        postgresql_where=sa.text("round_key IS NOT NULL"),
-    )
-    op.create_table(
-        "exceptions",
-        sa.Column("kind", sa.Text(), nullable=False),
-        sa.Column("table_id", sa.Text(), nullable=False),
-        sa.Column("round_id", sa.Text(), nullable=False),
-        sa.Column("digest", sa.LargeBinary(), nullable=False),
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("principal", sa.Text(), nullable=False),
-        sa.Column("noticed_at", postgresql.TIMESTAMP(timezone=True), nullable=False),
-        sa.Column("detail", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.CheckConstraint("length(digest) = 32", name=op.f("ck_exceptions_digest")),
-        sa.PrimaryKeyConstraint("kind", "table_id", "round_id", "digest", name=op.f("pk_exceptions")),
-    )
-    op.create_table(
-        "hands",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("round_key", sa.BigInteger(), nullable=False),
-        sa.Column("hand", sa.Text(), nullable=False),
-        sa.Column("status", sa.Text(), nullable=False),
-        sa.Column("cards", postgresql.ARRAY(sa.Text()), nullable=False),
-        sa.CheckConstraint("status IN ('dealt', 'dead', 'forfeited')", name=op.f("ck_hands_status")),
-        sa.PrimaryKeyConstraint("jackpot_id", "round_key", "hand", name=op.f("pk_hands")),
-    )
-    op.create_table(
-        "jackpots",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("base", sa.Text(), nullable=False),
-        sa.CheckConstraint(
-            "jackpot_id ~ '^[A-Za-z0-9._:-]{1,64}$' AND jackpot_id <> '-'", name=op.f("ck_jackpots_jackpot_id")
-        ),
-        sa.PrimaryKeyConstraint("jackpot_id", name=op.f("pk_jackpots")),
-    )
-    op.create_table(
-        "rate_sheets",
-        sa.Column("base", sa.Text(), nullable=False),
-        sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("effective_at", postgresql.TIMESTAMP(timezone=True), nullable=False),
-        sa.Column("entry_seq", sa.BigInteger(), nullable=False),
-        sa.CheckConstraint("number >= 1", name=op.f("ck_rate_sheets_number")),
-        sa.PrimaryKeyConstraint("base", "number", name=op.f("pk_rate_sheets")),
-    )
-    op.create_index(
-        "ix_rate_sheets_base_effective_at_number", "rate_sheets", ["base", "effective_at", "number"], unique=False
-    )
-    op.create_table(
-        "results",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("round_key", sa.BigInteger(), nullable=False),
-        sa.Column("step", sa.Integer(), nullable=False),
-        sa.Column("bet_count", sa.Integer(), nullable=False),
-        sa.Column("dealer", postgresql.ARRAY(sa.Text()), nullable=False),
-        sa.Column("occurred_at", postgresql.TIMESTAMP(timezone=True), nullable=True),
-        sa.PrimaryKeyConstraint("jackpot_id", "round_key", name=op.f("pk_results")),
-    )
-    op.create_table(
-        "rounds",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("round_key", sa.BigInteger(), nullable=False),
-        sa.Column("table_id", sa.Text(), nullable=False),
-        sa.Column("round_id", sa.Text(), nullable=False),
-        sa.Column("casino_id", sa.Text(), nullable=False),
-        sa.Column("state", sa.Text(), nullable=False),
-        sa.Column("rules_version", sa.Integer(), nullable=False),
-        sa.Column("rate_sheet", sa.Integer(), nullable=False),
-        sa.Column("steps", sa.Integer(), nullable=False),
-        sa.Column("bet_count", sa.Integer(), nullable=False),
-        sa.Column("weight", sa.Numeric(), nullable=False),
-        sa.Column("replays", sa.Integer(), nullable=False),
-        sa.Column("opened_at", postgresql.TIMESTAMP(timezone=True), nullable=False),
-        sa.CheckConstraint("state IN ('open', 'settled', 'cancelled')", name=op.f("ck_rounds_state")),
-        sa.CheckConstraint("bet_count >= 0 AND steps >= 1 AND weight >= 0", name=op.f("ck_rounds_counts")),
-        sa.CheckConstraint("scale(weight) <= 18 AND abs(weight) < 1e20", name=op.f("ck_rounds_exact")),
-        sa.PrimaryKeyConstraint("jackpot_id", "round_key", name=op.f("pk_rounds")),
-        sa.UniqueConstraint("jackpot_id", "table_id", "round_id", name=op.f("uq_rounds_jackpot_id_table_id_round_id")),
-        postgresql_with={"fillfactor": "70"},
-    )
-    op.create_index(
-        "ix_rounds_jackpot_id_table_id_round_key", "rounds", ["jackpot_id", "table_id", "round_key"], unique=False
-    )
-    op.create_table(
-        "rules_versions",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("version", sa.Integer(), nullable=False),
-        sa.Column("document", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.CheckConstraint("version >= 1", name=op.f("ck_rules_versions_version")),
-        sa.PrimaryKeyConstraint("jackpot_id", "version", name=op.f("pk_rules_versions")),
-    )
-    op.create_table(
-        "settlements",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("round_key", sa.BigInteger(), nullable=False),
-        sa.Column("step", sa.Integer(), nullable=False),
-        sa.Column("cycle", sa.Integer(), nullable=False),
-        sa.Column("policy", sa.Text(), nullable=False),
-        sa.Column("positions", postgresql.ARRAY(sa.BigInteger()), nullable=False),
-        sa.Column("meter_before", sa.Numeric(), nullable=False),
-        sa.Column("weight", sa.Numeric(), nullable=False),
-        sa.Column("entitlements", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.Column("meter_after", sa.Numeric(), nullable=False),
-        sa.Column("reserve_after", sa.Numeric(), nullable=False),
-        sa.Column("prize_fund_after", sa.Numeric(), nullable=False),
-        sa.Column("overflow", sa.Numeric(), nullable=False),
-        sa.Column("carried", sa.Numeric(), nullable=True),
-        sa.Column("house_seed", sa.Numeric(), nullable=False),
-        sa.Column("cycle_after", sa.Integer(), nullable=False),
-        sa.CheckConstraint(
-            "scale(meter_before) <= 18 AND abs(meter_before) < 1e20 AND scale(weight) <= 18 AND abs(weight) < 1e20 AND scale(meter_after) <= 18 AND abs(meter_after) < 1e20 AND scale(reserve_after) <= 18 AND abs(reserve_after) < 1e20 AND scale(prize_fund_after) <= 18 AND abs(prize_fund_after) < 1e20 AND scale(overflow) <= 18 AND abs(overflow) < 1e20 AND scale(house_seed) <= 18 AND abs(house_seed) < 1e20",
-            name=op.f("ck_settlements_exact"),
-        ),
-        sa.PrimaryKeyConstraint("jackpot_id", "round_key", name=op.f("pk_settlements")),
-    )
-    op.create_table(
-        "stripes",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("stripe_no", sa.Integer(), nullable=False),
-        sa.Column("seq", sa.BigInteger(), nullable=False),
-        sa.Column("head", sa.LargeBinary(), nullable=False),
-        sa.Column("meter_players", sa.Numeric(), nullable=False),
-        sa.Column("meter_house", sa.Numeric(), nullable=False),
-        sa.Column("reserve", sa.Numeric(), nullable=False),
-        sa.Column("prize_fund", sa.Numeric(), nullable=False),
-        sa.Column("accepting", sa.Boolean(), nullable=False),
-        sa.Column("booked_at", postgresql.TIMESTAMP(timezone=True), nullable=False),
-        sa.CheckConstraint("length(head) = 32", name=op.f("ck_stripes_head")),
-        sa.CheckConstraint(
-            "scale(meter_players) <= 18 AND abs(meter_players) < 1e20 AND scale(meter_house) <= 18 AND abs(meter_house) < 1e20 AND scale(reserve) <= 18 AND abs(reserve) < 1e20 AND scale(prize_fund) <= 18 AND abs(prize_fund) < 1e20",
-            name=op.f("ck_stripes_exact"),
-        ),
-        sa.CheckConstraint("seq >= 0", name=op.f("ck_stripes_seq")),
-        sa.CheckConstraint("stripe_no >= 0", name=op.f("ck_stripes_stripe_no")),
-        sa.PrimaryKeyConstraint("jackpot_id", "stripe_no", name=op.f("pk_stripes")),
-        postgresql_with={"fillfactor": "20"},
-    )
-    op.create_table(
-        "voids",
-        sa.Column("jackpot_id", sa.Text(), nullable=False),
-        sa.Column("round_key", sa.BigInteger(), nullable=False),
-        sa.Column("bet_id", sa.Text(), nullable=False),
-        sa.Column("step", sa.Integer(), nullable=False),
-        sa.Column("is_tombstone", sa.Boolean(), nullable=False),
-        sa.PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", name=op.f("pk_voids")),
-    )
-    op.create_table(
-        "keys",
-        sa.Column("key_id", sa.Text(), nullable=False),
-        sa.Column("secret_hash", sa.LargeBinary(), nullable=False),
-        sa.Column("principal", sa.Text(), nullable=False),
-        sa.Column("role", sa.Text(), nullable=False),
-        sa.Column("casino_id", sa.Text(), nullable=True),
-        sa.Column("table_ids", postgresql.ARRAY(sa.Text()), nullable=False),
-        sa.Column("revoked_at", postgresql.TIMESTAMP(timezone=True), nullable=True),
-        sa.Column("entry_seq", sa.BigInteger(), nullable=False),
-        sa.CheckConstraint("role <> 'table' OR casino_id IS NOT NULL", name=op.f("ck_keys_table_casino")),
-        sa.CheckConstraint("role IN ('table', 'finance', 'rates', 'operator', 'auditor')", name=op.f("ck_keys_role")),
-        sa.CheckConstraint("length(secret_hash) = 32", name=op.f("ck_keys_secret_hash")),
-        sa.ForeignKeyConstraint(["casino_id"], ["casinos.casino_id"], name=op.f("fk_keys_casino_id_casinos")),
-        sa.PrimaryKeyConstraint("key_id", name=op.f("pk_keys")),
-    )
-    op.create_table(
-        "rates",
-        sa.Column("base", sa.Text(), nullable=False),
-        sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("currency", sa.Text(), nullable=False),
-        sa.Column("base_per_unit", sa.Numeric(), nullable=False),
-        sa.Column("exponent", sa.Integer(), nullable=False),
-        sa.CheckConstraint(
-            "base_per_unit > 0 AND scale(base_per_unit) <= 10 AND base_per_unit < 1e10", name=op.f("ck_rates_rate")
-        ),
-        sa.CheckConstraint("currency <> base OR base_per_unit = 1", name=op.f("ck_rates_base")),
-        sa.CheckConstraint("exponent BETWEEN 0 AND 4", name=op.f("ck_rates_exponent")),
-        sa.ForeignKeyConstraint(
-            ["base", "number"],
-            ["rate_sheets.base", "rate_sheets.number"],
-            name=op.f("fk_rates_base_number_rate_sheets"),
-        ),
-        sa.PrimaryKeyConstraint("base", "number", "currency", name=op.f("pk_rates")),
-    )
-    op.create_table(
-        "tables",
-        sa.Column("table_id", sa.Text(), nullable=False),
-        sa.Column("casino_id", sa.Text(), nullable=False),
-        sa.Column("game", sa.Text(), nullable=False),
-        sa.Column("jackpot_id", sa.Text(), nullable=True),
-        sa.Column("entry_seq", sa.BigInteger(), nullable=False),
-        sa.CheckConstraint("table_id ~ '^[A-Za-z0-9._:-]{1,64}$'", name=op.f("ck_tables_table_id")),
-        sa.ForeignKeyConstraint(["casino_id"], ["casinos.casino_id"], name=op.f("fk_tables_casino_id_casinos")),
-        sa.PrimaryKeyConstraint("table_id", name=op.f("pk_tables")),
-    )
-    # ### end Alembic commands ###
+    """Make the tables."""
+    op.execute(TABLES)
 
 
 def downgrade() -> None:
-    # ### commands auto generated by Alembic - please adjust! ###
-    op.drop_table("tables")
-    op.drop_table("rates")
-    op.drop_table("keys")
-    op.drop_table("voids")
-    op.drop_table("stripes")
-    op.drop_table("settlements")
-    op.drop_table("rules_versions")
-    op.drop_index("ix_rounds_jackpot_id_table_id_round_key", table_name="rounds")
-    op.drop_table("rounds")
-    op.drop_table("results")
-    op.drop_index("ix_rate_sheets_base_effective_at_number", table_name="rate_sheets")
-    op.drop_table("rate_sheets")
-    op.drop_table("jackpots")
-    op.drop_table("hands")
-    op.drop_table("exceptions")
-    op.drop_index(
-        "uq_entries_jackpot_id_round_key_step", table_name="entries", postgresql_where=sa.text("round_key IS NOT NULL")
-    )
-    op.drop_table("entries")
-    op.drop_table("cycles")
-    op.drop_table("casinos")
-    op.drop_table("cancellations")
-    op.drop_table("bets")
-    op.drop_table("awards")
-    op.drop_table("award_steps")
-    # ### end Alembic commands ###
+    """Drop them, with all that they hold."""
+    op.execute(DROPS)

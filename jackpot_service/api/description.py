@@ -1,0 +1,59 @@
+"""The API's description: openapi.yaml is written from here and from the schemas, and a test fails when it drifts."""
+
+from typing import Any
+
+import flask_smorest
+from werkzeug.routing import BaseConverter
+
+from jackpot_service.api import problems
+from jackpot_service.api.fields import IDENTIFIER, IDENTIFIER_PATTERN
+from jackpot_service.config import Config
+
+
+class IdentifierConverter(BaseConverter):
+    """A path segment that is an id; anything else is no resource of ours."""
+
+    regex = IDENTIFIER.pattern
+
+
+class Api(problems.ProblemMixin, flask_smorest.Api):  # type: ignore[misc]
+    """flask-smorest with our problems, described as what they are."""
+
+    def _register_responses(self) -> None:
+        # flask-smorest would describe errors under the media type of answers.
+        self.DEFAULT_RESPONSE_CONTENT_TYPE = problems.MEDIA_TYPE
+        super()._register_responses()
+        del self.DEFAULT_RESPONSE_CONTENT_TYPE
+
+
+def options(config: Config) -> dict[str, Any]:
+    """What flask-smorest reads from the application's configuration."""
+    return {
+        "API_TITLE": "Jackpot ledger",
+        "API_VERSION": "v1",
+        "OPENAPI_VERSION": "3.1.0",
+        "API_SPEC_OPTIONS": {
+            "info": {"description": _DESCRIPTION.format(config=config)},
+            "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
+            "security": [{"key": []}],
+        },
+    }
+
+
+def describe_paths(api: Api) -> None:
+    """Say in the description what an id in a path is; before any route is registered."""
+    api.register_converter(IdentifierConverter, lambda _: {"type": "string", "pattern": IDENTIFIER_PATTERN})
+
+
+_DESCRIPTION = """\
+The ledger of record for progressive jackpots at poker tables.
+
+Every call can be repeated with the same ids and has the same effect; a 2xx means committed and flushed. Money that a
+player pays or gets is whole minor units in fields ending in `_minor`; pool amounts and rates are decimal texts, exact.
+Times are RFC 3339 in UTC. Errors are RFC 9457 problems with a stable `code`; `retryable` tells whether the same call
+may be sent again, after `Retry-After`. Every answer carries `X-Request-Id`.
+
+Limits: {config.max_batch} bets or voids a batch, {config.max_body_bytes} bytes a body, {config.request_timeout_s:g} s
+until a lost race is no longer tried again, {config.statement_timeout_ms} ms a statement, {config.lock_timeout_ms} ms
+waiting for a lock, {config.pool_timeout_s:g} s for a connection.
+"""

@@ -1,0 +1,243 @@
+"""
+The laws of the books, as lists of pure checks: what holds after every commit, whatever was booked.
+
+They need nothing but entries, stripes and cycles; what entries should have booked is for `reports.verification`.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import pairwise
+
+from sqlalchemy.orm import Session
+
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.money import EXACT, ZERO, plain
+from jackpot_service.domain.pools import Pools
+from jackpot_service.ledger import replay
+from jackpot_service.ledger.digests import first_head, next_head
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
+
+Found = Iterator[Mismatch]
+
+
+def broken(session: Session) -> tuple[Mismatch, ...]:
+    """Check every law on every book; empty is as it should be. The session should see one instant of the books."""
+    return tuple(found for book in replay.books(session) for found in broken_in(session, book))
+
+
+@dataclass(slots=True)
+class Replayed:
+    """
+    What a book's entries add up to, from zero.
+
+    `last` and `pools` are by stripe, `at_cuts` are the pools of a stripe at the positions that some cut names.
+    """
+
+    book: str
+    stripes: tuple[BookedStripe, ...]
+    cycles: tuple[BookedCycle, ...]
+    last: dict[int, BookedEntry] = field(default_factory=dict)
+    pools: dict[int, Pools] = field(default_factory=dict)
+    balances: defaultdict[tuple[str, str], Decimal] = field(default_factory=lambda: defaultdict(lambda: ZERO))
+    at_cuts: dict[tuple[int, int], Pools] = field(default_factory=dict)
+
+    def end_of(self, stripe_no: int) -> int:
+        """The seq of a stripe's last entry, 0 if it has none."""
+        return self.last[stripe_no].seq if stripe_no in self.last else 0
+
+
+def broken_in(
+    session: Session, book: str, *, on_entry: Callable[[BookedEntry, Pools], None] = lambda _entry, _pools: None
+) -> Found:
+    """Check every law on one book; `on_entry` is told each entry, and its stripe's pools after it, in order."""
+    replayed = Replayed(book, replay.stripes(session, book), replay.cycles(session, book))
+    places = {(number, seq) for cycle in replayed.cycles for number, seq in enumerate(cycle.cut)}
+    for stripe_no in replay.stripe_numbers(session, book):
+        for entry in replay.entries(session, book, stripe_no):
+            for law in ENTRY_LAWS:
+                yield from law(replayed.last.get(stripe_no), entry)
+            _add(replayed, entry, is_cut=(stripe_no, entry.seq) in places)
+            on_entry(entry, replayed.pools[stripe_no])
+    for book_law in BOOK_LAWS:
+        yield from book_law(replayed)
+
+
+def _add(replayed: Replayed, entry: BookedEntry, *, is_cut: bool) -> None:
+    for account, currency, amount, _ in entry.lines:
+        if replay.is_exact(amount):
+            replayed.balances[account, currency] = EXACT.add(replayed.balances[account, currency], amount)
+    pools = replayed.pools.get(entry.stripe_no, Pools()) + entry.pools()
+    replayed.pools[entry.stripe_no] = pools
+    replayed.last[entry.stripe_no] = entry
+    if is_cut:
+        replayed.at_cuts[entry.stripe_no, entry.seq] = pools
+
+
+def amounts_are_exact(_before: BookedEntry | None, entry: BookedEntry) -> Found:
+    """Amounts are finite, have at most 18 decimals, and are below 10^20."""
+    for account, currency, amount, _ in entry.lines:
+        if not replay.is_exact(amount):
+            yield _of_entry(Code.ENTRY_INEXACT, entry, f"{amount} {currency} in {account}")
+
+
+def postings_sum_to_zero(_before: BookedEntry | None, entry: BookedEntry) -> Found:
+    """The postings of each movement sum to zero in each currency."""
+    sums: defaultdict[tuple[str, str], Decimal] = defaultdict(lambda: ZERO)
+    for _, currency, amount, movement in entry.lines:
+        if replay.is_exact(amount):
+            sums[movement, currency] = EXACT.add(sums[movement, currency], amount)
+    for (movement, currency), left_over in sums.items():
+        if left_over:
+            yield _of_entry(Code.ENTRY_UNBALANCED, entry, f"{movement} in {currency} sums to {plain(left_over)}")
+
+
+def seqs_are_dense(before: BookedEntry | None, entry: BookedEntry) -> Found:
+    """Entries are numbered from 1 without a gap."""
+    due = 1 if before is None else before.seq + 1
+    if entry.seq != due:
+        yield _of_entry(Code.SEQ_GAP, entry, f"seq {due} is not there")
+
+
+def heads_are_chained(before: BookedEntry | None, entry: BookedEntry) -> Found:
+    """Every head is the hash of the head before it, its entry's digest and when it was booked."""
+    head = first_head(entry.book, entry.stripe_no) if before is None else before.head
+    if entry.head != next_head(head, entry.digest, entry.booked_at):
+        yield _of_entry(Code.CHAIN_BROKEN, entry, f"head {entry.head.hex()} does not follow from what stands before it")
+
+
+def booked_at_never_falls(before: BookedEntry | None, entry: BookedEntry) -> Found:
+    """No entry is dated before the one that stands before it."""
+    if before is not None and entry.booked_at < before.booked_at:
+        detail = f"booked at {entry.booked_at}, after one of {before.booked_at}"
+        yield _of_entry(Code.BOOKED_AT_FALLS, entry, detail)
+
+
+def nothing_is_booked_before_it_came(_before: BookedEntry | None, entry: BookedEntry) -> Found:
+    """No entry is dated before its request came in."""
+    if entry.booked_at < entry.received_at:
+        detail = f"booked at {entry.booked_at}, received at {entry.received_at}"
+        yield _of_entry(Code.BOOKED_BEFORE_RECEIVED, entry, detail)
+
+
+def stripes_are_there(replayed: Replayed) -> Found:
+    """Stripes are numbered from 0 without a gap, and entries stand on them only."""
+    numbers = [stripe.stripe_no for stripe in replayed.stripes]
+    if numbers != list(range(len(numbers))) or not numbers:
+        yield Mismatch(Code.STRIPE_MISSING, replayed.book, "stripes", f"numbered {numbers}")
+    for stripe_no in sorted(set(replayed.last) - set(numbers)):
+        yield Mismatch(Code.STRIPE_MISSING, replayed.book, f"stripe {stripe_no}", "has entries, and is not there")
+
+
+def stripes_end_with_their_last_entry(replayed: Replayed) -> Found:
+    """A stripe's seq and head are its last entry's; its time is not before that entry's."""
+    for stripe in replayed.stripes:
+        last = replayed.last.get(stripe.stripe_no)
+        seq, head = (0, first_head(replayed.book, stripe.stripe_no)) if last is None else (last.seq, last.head)
+        place = f"stripe {stripe.stripe_no}"
+        if stripe.seq != seq:
+            yield Mismatch(Code.STRIPE_END, replayed.book, place, f"seq is {stripe.seq}, its last entry's is {seq}")
+        if stripe.head != head:
+            yield Mismatch(Code.STRIPE_END, replayed.book, place, "head is not its last entry's")
+        if last is not None and (stripe.booked_at is None or stripe.booked_at < last.booked_at):
+            yield Mismatch(Code.STRIPE_END, replayed.book, place, f"its time lies before {last.booked_at}")
+
+
+def pools_are_the_sum_of_their_postings(replayed: Replayed) -> Found:
+    """A stripe's pools are what its entries put into them."""
+    for stripe in replayed.stripes:
+        due = replayed.pools.get(stripe.stripe_no, Pools())
+        if stripe.pools != due:
+            detail = f"holds {stripe.pools}, its entries make {due}"
+            yield Mismatch(Code.STRIPE_POOLS, replayed.book, f"stripe {stripe.stripe_no}", detail)
+
+
+def accounts_sum_to_zero(replayed: Replayed) -> Found:
+    """The trial balance: all accounts together are zero in every currency."""
+    sums: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
+    for (_, currency), balance in replayed.balances.items():
+        sums[currency] = EXACT.add(sums[currency], balance)
+    for currency, left_over in sorted(sums.items()):
+        if left_over:
+            yield Mismatch(Code.TRIAL_BALANCE, replayed.book, currency, f"all accounts sum to {plain(left_over)}")
+
+
+def reserve_is_not_negative(replayed: Replayed) -> Found:
+    """The reserve, over all stripes, is not below zero."""
+    reserve = sum(replayed.pools.values(), Pools()).reserve
+    if reserve < ZERO:
+        yield Mismatch(Code.RESERVE_NEGATIVE, replayed.book, "reserve", plain(reserve))
+
+
+def cycles_are_dense(replayed: Replayed) -> Found:
+    """A jackpot's cycles are numbered from 1 without a gap; the reference book has none."""
+    numbers = [cycle.cycle for cycle in replayed.cycles]
+    is_jackpot = replayed.book != REFERENCE_BOOK
+    if numbers != list(range(1, len(numbers) + 1)) or bool(numbers) is not is_jackpot:
+        yield Mismatch(Code.CYCLE_GAP, replayed.book, "cycles", f"numbered {numbers}")
+
+
+def cuts_end_with_their_opening(replayed: Replayed) -> Found:
+    """A cut's position on the stripe of the entry that opened its cycle is that entry's; all its positions exist."""
+    for cycle in replayed.cycles:
+        opening = cycle.seq_on(cycle.stripe_no)
+        if opening != cycle.seq or opening < 1:
+            detail = f"opened by stripe {cycle.stripe_no}, seq {cycle.seq}, and cut at {list(cycle.cut)}"
+            yield _of_cycle(Code.CYCLE_CUT, replayed, cycle, detail)
+        if any(not 0 <= seq <= replayed.end_of(number) for number, seq in enumerate(cycle.cut)):
+            yield _of_cycle(Code.CYCLE_CUT, replayed, cycle, f"cut at {list(cycle.cut)}, beyond the entries there are")
+
+
+def cuts_do_not_cross(replayed: Replayed) -> Found:
+    """A cut lies beyond the one before it on the stripe of its own opening, and before it on no stripe."""
+    for earlier, later in pairwise(replayed.cycles):
+        stripe_nos = range(max(len(earlier.cut), len(later.cut)))
+        falls = any(later.seq_on(stripe_no) < earlier.seq_on(stripe_no) for stripe_no in stripe_nos)
+        if falls or later.seq <= earlier.seq_on(later.stripe_no):
+            yield _of_cycle(Code.CUTS_CROSS, replayed, later, f"cut at {list(later.cut)}, after {list(earlier.cut)}")
+
+
+def a_hit_empties_the_reserve(replayed: Replayed) -> Found:
+    """At the cut of a hit the reserve is zero over all stripes: all of it became meter."""
+    for cycle in replayed.cycles[1:]:
+        reserve = _pools_at(cycle, replayed.at_cuts).reserve
+        if reserve:
+            yield _of_cycle(Code.CUT_RESERVE, replayed, cycle, f"the reserve was {plain(reserve)}")
+
+
+def _pools_at(cycle: BookedCycle, at_cuts: Mapping[tuple[int, int], Pools]) -> Pools:
+    return sum((at_cuts.get(place, Pools()) for place in enumerate(cycle.cut)), Pools())
+
+
+def _of_entry(code: Code, entry: BookedEntry, detail: str) -> Mismatch:
+    return Mismatch(code, entry.book, entry.place, detail)
+
+
+def _of_cycle(code: Code, replayed: Replayed, cycle: BookedCycle, detail: str) -> Mismatch:
+    return Mismatch(code, replayed.book, f"cycle {cycle.cycle}", detail)
+
+
+ENTRY_LAWS: tuple[Callable[[BookedEntry | None, BookedEntry], Found], ...] = (
+    amounts_are_exact,
+    postings_sum_to_zero,
+    seqs_are_dense,
+    heads_are_chained,
+    booked_at_never_falls,
+    nothing_is_booked_before_it_came,
+)
+"""What holds for each entry, given the one before it on its stripe (None for the first)."""
+
+BOOK_LAWS: tuple[Callable[[Replayed], Found], ...] = (
+    stripes_are_there,
+    stripes_end_with_their_last_entry,
+    pools_are_the_sum_of_their_postings,
+    accounts_sum_to_zero,
+    reserve_is_not_negative,
+    cycles_are_dense,
+    cuts_end_with_their_opening,
+    cuts_do_not_cross,
+    a_hit_empties_the_reserve,
+)
+"""What holds for a book as a whole, once its entries are added up."""

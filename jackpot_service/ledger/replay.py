@@ -1,0 +1,213 @@
+"""Reading the books back from their beginning: books, stripes, each stripe's entries in order, cycles."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, case, func, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.journal import Movement, Posting, Postings
+from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, total
+from jackpot_service.domain.pools import Pools
+from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
+
+PAGE = 1000
+"""How many entries are in memory at a time."""
+
+LARGEST = Decimal(10**20)
+
+Line = tuple[str, str, Decimal, str]
+"""A posting as it is stored: account, currency, amount, movement."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookedEntry:
+    """An entry as the books hold it, whatever may have become of it."""
+
+    book: str
+    stripe_no: int
+    seq: int
+    kind: str
+    principal: str
+    round_key: int | None
+    step: int | None
+    received_at: datetime
+    booked_at: datetime
+    digest: bytes
+    head: bytes
+    lines: tuple[Line, ...]
+
+    @property
+    def place(self) -> str:
+        """Where the entry stands, in words."""
+        return f"stripe {self.stripe_no}, seq {self.seq}"
+
+    def postings(self) -> Postings:
+        """Read the lines as postings. Raises: Unbalanced; ValueError for an unknown movement."""
+        return Postings(
+            tuple(
+                Posting(Account(account), currency, amount, Movement(movement))
+                for account, currency, amount, movement in self.lines
+            )
+        )
+
+    def pools(self) -> Pools:
+        """Sum what the lines put into each pool; amounts that cannot be summed exactly count nothing."""
+        return Pools(
+            *(total(line[2] for line in self.lines if line[0] == pool and is_exact(line[2])) for pool in POOL_ACCOUNTS)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BookedStripe:
+    """A stripe as it is now. `booked_at` is None before the first entry of a stripe that began in no time."""
+
+    stripe_no: int
+    seq: int
+    head: bytes
+    pools: Pools
+    accepting: bool
+    booked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class BookedCycle:
+    """A cycle: where the entry stands that opened it, and its cut."""
+
+    cycle: int
+    rules_version: int
+    stripe_no: int
+    seq: int
+    cut: tuple[int, ...]
+
+    def seq_on(self, stripe_no: int) -> int:
+        """The cut's position on a stripe; 0 on one that the cut does not reach."""
+        return self.cut[stripe_no] if 0 <= stripe_no < len(self.cut) else 0
+
+
+def lines_of(postings: Postings) -> tuple[Line, ...]:
+    """Write postings as they would be stored."""
+    return tuple((line.account, line.currency, line.amount, line.movement.value) for line in postings.lines)
+
+
+def is_exact(amount: Decimal | None) -> bool:
+    """Tell whether a stored amount is one that the books may hold."""
+    return amount is not None and has_decimals(amount, POOL_DECIMALS) and abs(amount) < LARGEST
+
+
+def distinct(
+    session: Session, column: InstrumentedAttribute[Any], *conditions: ColumnElement[bool], lowest: str | int
+) -> Iterator[Any]:
+    """Find the different values of an indexed column above a lowest, one look into the index for each."""
+    last = lowest
+    while (found := session.scalar(select(func.min(column)).where(column > last, *conditions))) is not None:
+        yield found
+        last = found
+
+
+def books(session: Session) -> tuple[str, ...]:
+    """Name every book that has a stripe, an entry or a cycle, and the reference book, which always is."""
+    columns = (StripeRow.jackpot_id, EntryRow.jackpot_id, CycleRow.jackpot_id)
+    return tuple(
+        sorted({REFERENCE_BOOK, *(book for column in columns for book in distinct(session, column, lowest=""))})
+    )
+
+
+def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
+    """Read a book's stripes, by number."""
+    rows = session.execute(
+        select(
+            StripeRow.stripe_no,
+            StripeRow.seq,
+            StripeRow.head,
+            StripeRow.meter_players,
+            StripeRow.meter_house,
+            StripeRow.reserve,
+            StripeRow.prize_fund,
+            StripeRow.accepting,
+            # A stripe may begin at -infinity, which no datetime holds.
+            case((func.isfinite(StripeRow.booked_at), StripeRow.booked_at), else_=None),
+        )
+        .where(StripeRow.jackpot_id == book)
+        .order_by(StripeRow.stripe_no)
+    )
+    return tuple(BookedStripe(row[0], row[1], row[2], Pools(*row[3:7]), row[7], row[8]) for row in rows)
+
+
+def stripe_numbers(session: Session, book: str) -> tuple[int, ...]:
+    """Name the stripes that have an entry, whether or not they are there."""
+    return tuple(distinct(session, EntryRow.stripe_no, EntryRow.jackpot_id == book, lowest=-(2**31)))
+
+
+def cycles(session: Session, book: str) -> tuple[BookedCycle, ...]:
+    """Read a book's cycles, by number."""
+    rows = session.execute(
+        select(CycleRow.cycle, CycleRow.rules_version, CycleRow.stripe_no, CycleRow.seq, CycleRow.cut)
+        .where(CycleRow.jackpot_id == book)
+        .order_by(CycleRow.cycle)
+    )
+    return tuple(BookedCycle(*row[:4], tuple(row[4])) for row in rows)
+
+
+def entries(
+    session: Session, book: str, stripe_no: int, *, after: int = -1, upto: int = 2**63 - 1
+) -> Iterator[BookedEntry]:
+    """Read a stripe's entries in the order of their seqs, a page at a time; those after one seq and up to another."""
+    last = after
+    while True:
+        page = _entries(
+            session,
+            EntryRow.jackpot_id == book,
+            EntryRow.stripe_no == stripe_no,
+            EntryRow.seq > last,
+            EntryRow.seq <= upto,
+            order=(EntryRow.seq,),
+            limit=PAGE,
+        )
+        yield from page
+        if len(page) < PAGE:
+            return
+        last = page[-1].seq
+
+
+def entries_of_rounds(session: Session, book: str, *, after: int, upto: int) -> list[BookedEntry]:
+    """Read the entries of the rounds whose keys lie after one and up to another, by key and step."""
+    return _entries(
+        session,
+        EntryRow.jackpot_id == book,
+        EntryRow.round_key > after,
+        EntryRow.round_key <= upto,
+        order=(EntryRow.round_key, EntryRow.step),
+    )
+
+
+def _entries(
+    session: Session,
+    *conditions: ColumnElement[bool],
+    order: tuple[InstrumentedAttribute[Any], ...],
+    limit: int | None = None,
+) -> list[BookedEntry]:
+    rows = session.execute(select(EntryRow.__table__).where(*conditions).order_by(*order).limit(limit))
+    return [_entry(row) for row in rows]
+
+
+def _entry(row: Row[Any]) -> BookedEntry:
+    return BookedEntry(
+        book=row.jackpot_id,
+        stripe_no=row.stripe_no,
+        seq=row.seq,
+        kind=row.kind,
+        principal=row.principal,
+        round_key=row.round_key,
+        step=row.step,
+        received_at=row.received_at,
+        booked_at=row.booked_at,
+        digest=row.digest,
+        head=row.head,
+        lines=tuple(zip(row.accounts, row.currencies, row.amounts, row.movements, strict=True)),
+    )

@@ -1,0 +1,154 @@
+"""A jackpot's standing documents (rules, sheets, cycles, tables), and whether they are those of its opening."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from jackpot_service.domain import facts, posting_rules
+from jackpot_service.domain.accounts import METER_HOUSE
+from jackpot_service.domain.entries import Entry
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import RateSheet
+from jackpot_service.domain.rules import JackpotRules, as_document, from_document
+from jackpot_service.ledger import digests, replay
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
+from jackpot_service.records.schema import RulesVersionRow
+from jackpot_service.reports.verification.positions import PoolsByPosition
+from jackpot_service.reports.verification.references import References
+
+Found = Iterator[Mismatch]
+
+_UNREADABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+"""What reading a document raises that is not what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jackpot:
+    """
+    What a jackpot's entries are checked against. `documents` are the rules versions as stored, whatever they say.
+
+    `rules` lacks a version that cannot be read.
+    """
+
+    jackpot_id: str
+    references: References
+    stripes: tuple[BookedStripe, ...]
+    cycles: tuple[BookedCycle, ...]
+    documents: Mapping[int, Any]
+    rules: Mapping[int, JackpotRules]
+    pools: PoolsByPosition
+
+    @property
+    def base(self) -> str:
+        """The jackpot's base currency."""
+        return self.references.jackpots[self.jackpot_id]
+
+    def sheet(self, number: int) -> RateSheet:
+        """Raises: KeyError if there is none of this number."""
+        return self.references.sheets[self.base, number]
+
+    def cycle_at(self, entry: BookedEntry) -> BookedCycle:
+        """
+        Find the cycle that ran when an entry was booked; that of the entry which opened a cycle is the one before.
+
+        Raises: LookupError if no cycle had begun.
+        """
+        running = [cycle for cycle in self.cycles if cycle.seq_on(entry.stripe_no) < entry.seq]
+        if not running:
+            message = "no cycle had begun"
+            raise LookupError(message)
+        return running[-1]
+
+    def opened_by(self, entry: BookedEntry) -> BookedCycle | None:
+        """The cycle that an entry opened, if it opened one."""
+        place = (entry.stripe_no, entry.seq)
+        return next((cycle for cycle in self.cycles if (cycle.stripe_no, cycle.seq) == place), None)
+
+
+def read(session: Session, jackpot_id: str, references: References, pools: PoolsByPosition) -> Jackpot:
+    """Read a jackpot's standing documents as they are now, past every cache."""
+    rows = session.execute(
+        select(RulesVersionRow.version, RulesVersionRow.document)
+        .where(RulesVersionRow.jackpot_id == jackpot_id)
+        .order_by(RulesVersionRow.version)
+    )
+    documents = {version: document for version, document in rows}  # noqa: C416  dict() cannot read a Result
+    rules = {}
+    for version, document in documents.items():
+        try:
+            rules[version] = from_document(document)
+        except _UNREADABLE:  # `rules_are_readable` names it.
+            continue
+    stripes, cycles = replay.stripes(session, jackpot_id), replay.cycles(session, jackpot_id)
+    return Jackpot(jackpot_id, references, stripes, cycles, documents, rules, pools)
+
+
+def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
+    """Check a jackpot's opening and its standing documents; `entries` are those that belong to no round."""
+    yield from rules_are_readable(jackpot)
+    yield from stripes_are_accepting(jackpot.jackpot_id, jackpot.stripes)
+    openings = [entry for entry in entries if (entry.stripe_no, entry.seq) == (0, 1)]
+    for entry in entries:
+        if entry not in openings or entry.kind != EntryKind.JACKPOT_OPENED:
+            detail = f"a {entry.kind} of no round does not belong here"
+            yield Mismatch(Code.ENTRY_KIND, jackpot.jackpot_id, entry.place, detail)
+    if not openings:
+        yield Mismatch(Code.JACKPOT_OPENING, jackpot.jackpot_id, "stripe 0, seq 1", "does not open the jackpot")
+    elif 1 in jackpot.rules:
+        yield from opening_is_as_recorded(jackpot, openings[0], jackpot.rules[1])
+
+
+def rules_are_readable(jackpot: Jackpot) -> Found:
+    """
+    Every version says what rules say and nothing else, in the jackpot's base, and every cycle has its version.
+
+    Only the first version is written by an entry, the jackpot's opening; this version has no changes of rules.
+    """
+    for version, document in jackpot.documents.items():
+        place = f"rules version {version}"
+        rules = jackpot.rules.get(version)
+        if rules is None or as_document(rules) != document:
+            yield Mismatch(Code.RULES_DOCUMENT, jackpot.jackpot_id, place, f"says {document}")
+        elif rules.base != jackpot.base:
+            detail = f"in {rules.base}, the jackpot's base is {jackpot.base}"
+            yield Mismatch(Code.JACKPOT_BASE, jackpot.jackpot_id, place, detail)
+        if version != 1:
+            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, jackpot.jackpot_id, place, "was written by no entry")
+    for cycle in jackpot.cycles:
+        if cycle.rules_version not in jackpot.documents:
+            detail = f"there is no rules version {cycle.rules_version}"
+            yield Mismatch(Code.RULES_MISSING, jackpot.jackpot_id, f"cycle {cycle.cycle}", detail)
+
+
+def stripes_are_accepting(book: str, stripes: Sequence[BookedStripe]) -> Found:
+    """Every stripe takes bets: this version books no suspension, so none can have been."""
+    for stripe in stripes:
+        if not stripe.accepting:
+            yield Mismatch(Code.STRIPE_ACCEPTING, book, f"stripe {stripe.stripe_no}", "takes no bets, by no entry")
+
+
+def opening_is_as_recorded(jackpot: Jackpot, entry: BookedEntry, rules: JackpotRules) -> Found:
+    """The opening recorded the first rules version, seeded the base amount, and opened the first cycle."""
+    first = jackpot.opened_by(entry)
+    if first is None or (first.cycle, first.rules_version, first.cut) != (1, 1, (1,)):
+        yield Mismatch(Code.JACKPOT_OPENING, jackpot.jackpot_id, entry.place, f"opened {first}")
+    base_amount = entry.pools().meter_house
+    seed = posting_rules.for_seed(base_amount, base=jackpot.base)
+    if entry.lines != replay.lines_of(seed):
+        detail = f"a base amount in {METER_HOUSE} and nothing else was to be booked"
+        yield Mismatch(Code.ENTRY_POSTINGS, jackpot.jackpot_id, entry.place, detail)
+    recorded = Entry(
+        book=jackpot.jackpot_id,
+        kind=EntryKind.JACKPOT_OPENED,
+        principal=entry.principal,
+        received_at=entry.received_at,
+        facts=facts.of_jackpot(jackpot.jackpot_id, rules, base_amount=base_amount),
+        postings=seed,
+    )
+    if digests.digest(recorded) != entry.digest:
+        yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, "the jackpot's opening")

@@ -1,0 +1,63 @@
+"""Whether a jackpot's settlements saw one order of events, so that no two of them paid from the same money."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from sqlalchemy import Text, and_, cast, exists, func, select
+from sqlalchemy.orm import Session
+
+from jackpot_service.ledger.cycles import cut_after
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.schema import EntryRow
+from jackpot_service.records.schema import AwardRow, SettlementRow
+
+PAGE = 1000
+
+Seen = tuple[tuple[int, ...], int, int, bool]
+"""A settlement: the positions it saw, the stripe and seq of its entry, and whether it paid from the meter."""
+
+
+def settlements_do_not_cross(session: Session, book: str) -> Iterator[Mismatch]:
+    """
+    Of any two settlements, one saw at least what the other saw; what comes after an award from the meter saw it.
+
+    Every settlement reads one instant of all stripes, and instants have an order. Two that each lack what the other
+    saw, or an award from the meter that the next settlement overlooks, mean that a lock was missing.
+    """
+    for earlier, later in pairwise(_by_position(session, book)):
+        positions, stripe_no, _, paid_from_meter = earlier
+        least = cut_after(positions, stripe_no=stripe_no) if paid_from_meter else positions
+        if not _covers(later[0], least):
+            place = f"stripe {later[1]}, seq {later[2]}"
+            detail = f"saw {list(later[0])}, and an earlier one at stripe {stripe_no}, seq {earlier[2]} {list(least)}"
+            yield Mismatch(Code.SETTLEMENTS_CROSS, book, place, detail)
+
+
+def _by_position(session: Session, book: str) -> Iterator[Seen]:
+    """Read a jackpot's settlements in the order of what they saw, through a cursor of the server."""
+    paid_from_meter = exists().where(
+        AwardRow.jackpot_id == SettlementRow.jackpot_id,
+        AwardRow.round_key == SettlementRow.round_key,
+        AwardRow.funded_by == "meter",
+    )
+    total = select(func.sum(func.unnest(SettlementRow.positions).column_valued("seq"))).scalar_subquery()
+    rows = session.execute(
+        select(SettlementRow.positions, EntryRow.stripe_no, EntryRow.seq, paid_from_meter)
+        .join(
+            EntryRow,
+            and_(
+                EntryRow.jackpot_id == SettlementRow.jackpot_id,
+                EntryRow.round_key == SettlementRow.round_key,
+                EntryRow.step == SettlementRow.step,
+            ),
+        )
+        .where(SettlementRow.jackpot_id == book)
+        .order_by(total, cast(SettlementRow.positions, Text), paid_from_meter),
+        execution_options={"yield_per": PAGE},
+    )
+    for positions, stripe_no, seq, is_paid in rows:
+        yield tuple(positions), stripe_no, seq, is_paid
+
+
+def _covers(later: Sequence[int], earlier: Sequence[int]) -> bool:
+    return len(later) >= len(earlier) and all(seq >= before for seq, before in zip(later, earlier, strict=False))

@@ -1,0 +1,57 @@
+"""The reference documents as their rows are now: casinos, tables, keys, rate sheets, and which jackpots there are."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, select
+from sqlalchemy.orm import Session
+
+from jackpot_service.domain.money import Rate, RateSheet
+from jackpot_service.records.schema import CasinoRow, JackpotRow, KeyRow, RateRow, RateSheetRow, TableRow
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """
+    All reference documents, by id; sheets by base and number, with the instant each is in force from.
+
+    Each row has the columns of its table. All are kept in memory: there are few, and everything refers to them.
+    """
+
+    jackpots: Mapping[str, str]
+    casinos: Mapping[str, Row[Any]]
+    tables: Mapping[str, Row[Any]]
+    keys: Mapping[str, Row[Any]]
+    sheets: Mapping[tuple[str, int], RateSheet]
+    sheet_rows: Mapping[tuple[str, int], Row[Any]]
+
+    def effective_at(self, base: str, number: int) -> datetime:
+        """When a sheet came, or comes, into force. Raises: KeyError if there is none of this number."""
+        effective_at: datetime = self.sheet_rows[base, number].effective_at
+        return effective_at
+
+
+def read(session: Session) -> References:
+    """Read all reference documents as they are now, past every cache."""
+    rates: defaultdict[tuple[str, int], dict[str, Rate]] = defaultdict(dict)
+    for row in _rows(session, RateRow):
+        rates[row.base, row.number][row.currency] = Rate(row.currency, row.base_per_unit, row.exponent)
+    sheet_rows = {(row.base, row.number): row for row in _rows(session, RateSheetRow)}
+    return References(
+        jackpots={row.jackpot_id: row.base for row in _rows(session, JackpotRow)},
+        casinos={row.casino_id: row for row in _rows(session, CasinoRow)},
+        tables={row.table_id: row for row in _rows(session, TableRow)},
+        keys={row.key_id: row for row in _rows(session, KeyRow)},
+        sheets={
+            (base, number): RateSheet(base, number, rates[base, number])
+            for base, number in sorted(sheet_rows.keys() | rates.keys())
+        },
+        sheet_rows=sheet_rows,
+    )
+
+
+def _rows(session: Session, model: Any) -> Any:  # noqa: ANN401  any of the tables, all its columns
+    return session.execute(select(model.__table__).order_by(*model.__table__.primary_key.columns))

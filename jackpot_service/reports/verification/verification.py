@@ -1,0 +1,35 @@
+"""What a verification of the books reports: how much was checked, and what is wrong."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from jackpot_service.ledger.mismatches import Mismatch
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """How many books, entries, rounds, bets and awards were checked, and every mismatch found."""
+
+    books: int
+    entries: int
+    rounds: int
+    bets: int
+    awards: int
+    mismatches: tuple[Mismatch, ...]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.mismatches
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a verification stands: in which book, and what it has checked of all books so far."""
+
+    book: str
+    entries: int
+    rounds: int
+
+
+OnProgress = Callable[[Progress], None]

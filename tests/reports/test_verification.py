@@ -1,0 +1,204 @@
+"""The proof finds whatever is changed in any table: each case changes rows as only a superuser can, and is undone."""
+
+import os
+from collections.abc import Iterator
+from typing import Any, Final
+
+import psycopg
+import pytest
+import sqlalchemy
+from psycopg import sql
+from sqlalchemy import NullPool, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from jackpot_service import db, embedded
+from jackpot_service.db import Base
+from jackpot_service.ledger import replay
+from jackpot_service.ledger.mismatches import Code
+from jackpot_service.reports.verification import documents, order, positions
+from jackpot_service.reports.verification.proof import verify
+from jackpot_service.reports.verification.verification import Progress
+from tests.reports import history
+from tests.reports.corruptions import CORRUPTIONS, Corruption
+
+NOT_PROVED: Final = {
+    "exceptions": "refusals are noted for finance, not booked",
+    "rounds.replays": "how often calls were repeated is counted, not booked",
+}
+"""The tables and columns whose change the proof does not see, and why."""
+
+SHOWN_ELSEWHERE: Final = {
+    Code.BOOKED_BEFORE_RECEIVED: "a CHECK refuses such a row even to a superuser; see the tests of the laws",
+}
+
+
+@pytest.fixture(scope="module")
+def url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[str]:
+    """Name a database with the history in it; tests undo what they change."""
+    name = f"history_{os.getpid()}"
+    administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
+    try:
+        with history.engine_of(cluster.url(name)) as engine:
+            history.write(engine)
+        yield cluster.url(name)
+    finally:
+        administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def superuser(url: str) -> Iterator[Session]:
+    """Open a session whose changes no trigger refuses, and which is rolled back."""
+    engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
+    with Session(engine) as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        yield session
+
+
+def test_the_books_of_an_untouched_history_are_right(url: str) -> None:
+    with history.engine_of(url) as engine, db.snapshot(engine) as session:
+        verification = verify(session)
+    assert verification.mismatches == ()
+    assert verification.is_clean
+    assert (verification.books, verification.rounds, verification.bets) == (4, 24, 49)
+
+
+def test_the_history_has_every_kind_of_movement_and_of_award(superuser: Session) -> None:
+    movements = set(superuser.scalars(text("SELECT DISTINCT movement FROM postings")))
+    assert movements == {"contribution", "reversal", "award", "overflow", "refill", "seed", "fill"}
+    assert set(superuser.scalars(text("SELECT DISTINCT step FROM award_steps"))) == {"payable", "held"}
+    assert superuser.scalar(text("SELECT sum(amount) FROM postings WHERE account = 'house:adjustments'")) < 0
+    stripes = superuser.execute(text("SELECT jackpot_id, count(DISTINCT stripe_no) FROM entries GROUP BY 1 ORDER BY 1"))
+    assert dict(stripes.all()) == {"-": 1, "capped": 2, "cyber": 2, "live": 3}
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
+    changed: Any = superuser.execute(text(corruption.statement))
+    assert changed.rowcount == 1
+    assert {mismatch.code for mismatch in verify(superuser).mismatches} == corruption.codes
+
+
+def test_every_table_is_corrupted_or_has_a_reason_not_to_be() -> None:
+    assert {corruption.table for corruption in CORRUPTIONS} | NOT_PROVED.keys() >= Base.metadata.tables.keys()
+
+
+def test_every_code_is_shown() -> None:
+    shown = {code for corruption in CORRUPTIONS for code in corruption.codes}
+    assert shown | SHOWN_ELSEWHERE.keys() == set(Code)
+
+
+WHERE: Final = {
+    "entries": "kind = 'bets'",
+    "rates": "currency = 'GBP'",
+    "settlements": "jackpot_id = 'cyber'",
+    "stripes": "jackpot_id = 'live'",
+    "voids": "NOT is_tombstone",
+}
+"""Which row of a table is changed, where not every one would do."""
+
+CHANGES: Final = {
+    "award_steps.step": "'reversed'",
+    "awards.funded_by": "CASE funded_by WHEN 'meter' THEN 'prize_fund' ELSE 'meter' END",
+    "entries.accounts": "accounts[2:] || accounts[1]",
+    "entries.currencies": "array_append(currencies[2:], 'XXX')",
+    "entries.amounts": "amounts[2:] || amounts[1]",
+    "entries.movements": "array_append(movements[2:], 'gift')",
+    "entries.received_at": "received_at - interval '1 day'",
+    "hands.status": "CASE status WHEN 'dealt' THEN 'dead' ELSE 'forfeited' END",
+    "keys.role": "'auditor'",
+    "keys.casino_id": "'c2'",
+    "rates.exponent": "exponent - 1",
+    "rounds.state": "CASE state WHEN 'open' THEN 'settled' ELSE 'open' END",
+    "settlements.carried": "coalesce(carried, 0) + 1",
+    "settlements.entitlements": "'[]'",
+    "stripes.booked_at": "booked_at - interval '1 day'",
+}
+"""How a column is changed whose constraints take no arbitrary value."""
+
+
+BY_TYPE: Final = (
+    (JSONB, """{} || '{{"x": 1}}'"""),
+    (sqlalchemy.DateTime, "coalesce({}, now()) + interval '1 day'"),
+    (sqlalchemy.Boolean, "NOT {}"),
+    (sqlalchemy.LargeBinary, "sha256({})"),
+    (sqlalchemy.Text, "coalesce({}, '') || 'x'"),
+    (sqlalchemy.Numeric, "{} + 10"),
+    (sqlalchemy.Integer, "{} + 10"),
+)
+"""How any other column is changed; an array, by one more item."""
+
+
+def _changed(column: sqlalchemy.Column[Any]) -> str:
+    if str(column) in CHANGES:
+        return CHANGES[str(column)]
+    if isinstance(column.type, ARRAY):
+        item = "1" if isinstance(column.type.item_type, sqlalchemy.Integer) else "'x'"
+        return f"array_append({column.name}, {item})"
+    return next(change for kind, change in BY_TYPE if isinstance(column.type, kind)).format(column.name)
+
+
+COLUMNS: Final = [
+    column
+    for table in Base.metadata.sorted_tables
+    for column in table.columns
+    if table.name not in NOT_PROVED and str(column) not in NOT_PROVED
+]
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=str)
+def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
+    table = column.table.name
+    key = ", ".join(column.table.primary_key.columns.keys())
+    row = f"SELECT ctid FROM {table} WHERE {WHERE.get(table, 'true')} ORDER BY {key} LIMIT 1"  # noqa: S608  constants
+    statement = f"UPDATE {table} SET {column.name} = {_changed(column)} WHERE ctid = ({row})"  # noqa: S608  as above
+    changed: Any = superuser.execute(text(statement))
+    assert changed.rowcount == 1
+    assert verify(superuser).mismatches
+
+
+def test_what_is_not_proved_is_not_seen(superuser: Session) -> None:
+    superuser.execute(text("UPDATE exceptions SET principal = 'somebody'"))
+    superuser.execute(text("UPDATE rounds SET replays = replays + 1"))
+    assert verify(superuser).is_clean
+
+
+def test_pages_and_marks_of_any_size_prove_the_same(superuser: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, size in (
+        (replay, "PAGE", 2),
+        (documents, "PAGE", 3),
+        (order, "PAGE", 1),
+        (positions, "SPAN", 2),
+        (positions, "KEPT_BLOCKS", 1),
+    ):
+        monkeypatch.setattr(module, name, size)
+    seen: list[Progress] = []
+    assert verify(superuser, on_progress=seen.append).is_clean
+    assert [progress.entries for progress in seen] == sorted(progress.entries for progress in seen)
+    assert seen[-1].book == "live"
+
+
+def test_a_database_without_anything_in_it_is_right(database_url: str) -> None:
+    with history.engine_of(database_url) as engine, db.snapshot(engine) as session:
+        verification = verify(session)
+    assert (verification.books, verification.entries, verification.mismatches) == (1, 0, ())
+
+
+def test_a_snapshot_sees_one_instant_whatever_is_booked_meanwhile(database_url: str) -> None:
+    with history.engine_of(database_url) as engine, db.snapshot(engine) as session:
+        assert verify(session).entries == 0
+        history.found(history.Casino(engine))
+        assert verify(session).entries == 0
+        with db.snapshot(engine) as later:
+            assert verify(later).entries == 13
+
+
+def test_a_snapshot_cannot_write_and_leaves_its_connection_as_it_was(database_url: str) -> None:
+    with history.engine_of(database_url) as engine:
+        with db.snapshot(engine) as session, pytest.raises(DBAPIError, match="read-only"):
+            session.execute(text("INSERT INTO casinos VALUES ('c', 'C', 1)"))
+        with Session(engine) as session:
+            assert session.scalar(text("SHOW transaction_read_only")) == "off"
+            assert session.scalar(text("SHOW transaction_isolation")) == "read committed"
+            assert session.scalar(text("SHOW statement_timeout")) != "0"
