@@ -16,7 +16,7 @@ import psycopg
 import sqlalchemy
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.orm import DeclarativeBase
 
 from jackpot_service.config import Config
 from jackpot_service.domain.errors import LedgerError, Unavailable
@@ -45,6 +45,9 @@ NAMING_CONVENTION = {
 
 
 T = TypeVar("T")
+
+Session = sqlalchemy.Connection
+"""What acts are given: one connection in one transaction. No objects are tracked in it, so it is not the ORM's."""
 
 
 class Base(DeclarativeBase):
@@ -127,7 +130,7 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
 
 
 def _driver_connection(session: Session) -> psycopg.Connection[Any]:
-    connection = session.connection().connection.driver_connection
+    connection = session.connection.driver_connection
     assert isinstance(connection, psycopg.Connection)  # noqa: S101  narrows a type; the engine is made for psycopg only
     return connection
 
@@ -141,7 +144,8 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
     until = time.monotonic() + engine.get_execution_options().get("request_timeout_s", DEFAULT_REQUEST_TIMEOUT_S)
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            with Session(engine, expire_on_commit=False) as session:
+            with engine.connect() as session:
+                session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
                 result = act(session)
                 _commit(session)
                 return result
@@ -157,7 +161,7 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
 
 
 def _commit(session: Session) -> None:
-    warnings: list[str] = session.connection().info["warnings"]
+    warnings: list[str] = session.info["warnings"]
     warnings.clear()
     try:
         session.commit()
@@ -217,6 +221,6 @@ def snapshot(engine: sqlalchemy.Engine) -> Iterator[Session]:
     Its statements have no time-out: a proof over years of entries reads for long, and holds no lock that others need.
     """
     options: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-    with engine.connect().execution_options(**options) as connection, Session(connection) as session:
+    with engine.connect().execution_options(**options) as session:
         session.execute(sqlalchemy.text("SET LOCAL statement_timeout = 0"))
         yield session

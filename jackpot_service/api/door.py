@@ -9,11 +9,10 @@ import flask
 import flask_smorest
 import orjson
 import sqlalchemy
-from sqlalchemy.orm import Session
 
 from jackpot_service.api.parsing import Parser
 from jackpot_service.config import Config
-from jackpot_service.db import transact
+from jackpot_service.db import Session, transact
 from jackpot_service.domain.principals import Principal
 
 T = TypeVar("T")

@@ -197,23 +197,34 @@ _REQUIRED = frozenset({"bet_id", "player_id", "currency", "stake_minor"})
 _WORDS = re.compile(f"{IDENTIFIER.pattern} {IDENTIFIER.pattern} {IDENTIFIER.pattern} {CURRENCY.pattern}")
 
 
-def read_bet(raw: object) -> Bet:
+def read_bet(raw: Any) -> Bet:  # noqa: ANN401  any JSON
     """Read one bet of a batch. Raises: ValidationError, by name."""
-    if type(raw) is dict and raw.keys() <= _READERS.keys():
-        get = raw.get
-        bet_id, player_id, currency, stake_minor = get("bet_id"), get("player_id"), get("currency"), get("stake_minor")
-        hand = get("hand", DEFAULT_HAND)
-        if (
-            type(bet_id) is type(player_id) is type(hand) is type(currency) is str
-            and type(stake_minor) is int
-            and 0 < stake_minor <= LARGEST_MINOR
-            and _WORDS.fullmatch(f"{bet_id} {player_id} {hand} {currency}")
-        ):
-            occurred_at = get("occurred_at")
-            return Bet(
-                bet_id, player_id, hand, currency, stake_minor, None if occurred_at is None else instant(occurred_at)
-            )
-    raise ValidationError(_flaws_of(raw))
+    try:
+        bet_id, player_id, currency, stake_minor = raw["bet_id"], raw["player_id"], raw["currency"], raw["stake_minor"]
+        hand = raw.get("hand", DEFAULT_HAND)
+        occurred_at = raw.get("occurred_at")
+        count = len(_REQUIRED) + ("hand" in raw) + ("occurred_at" in raw)
+    except (TypeError, KeyError):
+        raise ValidationError(_flaws_of(raw)) from None
+    if (
+        len(raw) != count
+        or type(bet_id) is not str
+        or type(player_id) is not str
+        or type(hand) is not str
+        or type(currency) is not str
+        or type(stake_minor) is not int
+        or not 0 < stake_minor <= LARGEST_MINOR
+        or not _WORDS.fullmatch(f"{bet_id} {player_id} {hand} {currency}")
+    ):
+        raise ValidationError(_flaws_of(raw))
+    if occurred_at is not None:
+        try:
+            occurred_at = instant(occurred_at)
+        except ValidationError:
+            raise ValidationError(_flaws_of(raw)) from None
+    elif "occurred_at" in raw:
+        raise ValidationError(_flaws_of(raw))
+    return Bet(bet_id, player_id, hand, currency, stake_minor, occurred_at)
 
 
 def _flaws_of(raw: object) -> Any:  # noqa: ANN401  marshmallow's messages

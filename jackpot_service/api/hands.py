@@ -20,6 +20,7 @@ class Cards(ReadField[tuple[Card, ...]]):
         "type": "array",
         "maxItems": MOST_CARDS,
         "items": {"type": "string", "pattern": "^[2-9TJQKA][shdc]$"},
+        "default": [],
     }
 
     def read(self, value: object) -> tuple[Card, ...]:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import flask
 from marshmallow import Schema, ValidationError, fields
-from sqlalchemy.orm import Session
 
 from jackpot_service.api import answers
 from jackpot_service.api.door import Blueprint, act, answer, now, principal
@@ -15,6 +14,7 @@ from jackpot_service.api.fields import CurrencyCode, ReadField
 from jackpot_service.api.lists import Limit
 from jackpot_service.api.schemas import AwardSchema, MeterSchema, RequestSchema, decimal
 from jackpot_service.auth import allow
+from jackpot_service.db import Session
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.money import RateSheet, plain
 from jackpot_service.domain.paytables import PaytableLine, paytable

@@ -12,7 +12,7 @@ import flask
 import orjson
 import structlog
 from flask_smorest.error_handler import ErrorHandlerMixin
-from marshmallow import Schema, fields
+from marshmallow import INCLUDE, Schema, fields
 from werkzeug.exceptions import HTTPException
 
 from jackpot_service.domain.errors import (
@@ -57,7 +57,10 @@ HTTP_CODES = {
 
 
 class ProblemSchema(Schema):
-    """Problem details (RFC 9457), for documentation."""
+    """Problem details (RFC 9457), for documentation; a problem's facts stand beside these members."""
+
+    class Meta:  # noqa: D106  marshmallow's options
+        unknown = INCLUDE
 
     type = fields.String(required=True, metadata={"description": "`urn:jackpot:problem:` and the code."})
     title = fields.String(required=True)

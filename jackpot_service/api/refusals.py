@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 import structlog
-from sqlalchemy.orm import Session
 
 from jackpot_service.api.door import act, now, principal
+from jackpot_service.db import Session
 from jackpot_service.domain.bets import StakeOutOfRange
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.rounds import RoundCancelled, RoundSettled

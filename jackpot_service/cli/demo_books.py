@@ -6,13 +6,12 @@ from decimal import Decimal
 
 import click
 import sqlalchemy
-from sqlalchemy.orm import Session
 
 from jackpot_service.auth import Authenticator
 from jackpot_service.cli.books import print_verification
 from jackpot_service.cli.opening import act
 from jackpot_service.config import Config
-from jackpot_service.db import snapshot, transact
+from jackpot_service.db import Session, snapshot, transact
 from jackpot_service.demo import scene
 from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.money import plain

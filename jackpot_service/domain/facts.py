@@ -38,9 +38,7 @@ def of_postings(postings: Postings) -> list[list[str]]:
 
 def of_bets(bets: Iterable[Bet]) -> list[list[Any]]:
     """Every field of each bet, by bet id."""
-    return sorted(
-        [bet.bet_id, bet.player_id, bet.hand, bet.currency, bet.stake_minor, instant(bet.occurred_at)] for bet in bets
-    )
+    return sorted([*bet[:-1], bet.occurred_at and instant(bet.occurred_at)] for bet in bets)
 
 
 def of_opening(round_: Round) -> Facts:

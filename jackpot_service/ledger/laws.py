@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 
-from sqlalchemy.orm import Session
-
+from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.money import EXACT, ZERO, plain
 from jackpot_service.domain.pools import Pools

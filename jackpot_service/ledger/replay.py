@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, case, func, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute
 
+from jackpot_service.db import Session
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import Movement, Posting, Postings

@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
 
+from jackpot_service.db import Session
 from jackpot_service.records.schema import ExceptionRow
 
 

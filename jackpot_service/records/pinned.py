@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
+from jackpot_service.db import Session
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.domain.rules import JackpotRules, from_document
@@ -52,7 +52,7 @@ def sheet(session: Session, base: str, number: int) -> RateSheet:
 
 
 def _kept(session: Session, key: tuple[Any, ...], read: Callable[[], T]) -> T:
-    kept: dict[tuple[Any, ...], T] = session.connection().info.setdefault("pinned", {})
+    kept: dict[tuple[Any, ...], T] = session.info.setdefault("pinned", {})
     if key not in kept:
         kept[key] = read()
     return kept[key]

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func, insert, select, update
-from sqlalchemy.orm import Session
 
+from jackpot_service.db import Session
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rules import JackpotRules, as_document

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlalchemy import and_, func, select, text
-from sqlalchemy.orm import Session
 
+from jackpot_service.db import Session
 from jackpot_service.domain.money import from_minor
 from jackpot_service.records.schema import AwardRow, RateRow, RoundRow, RulesVersionRow
 

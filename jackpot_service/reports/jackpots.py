@@ -5,17 +5,16 @@ from datetime import datetime
 from decimal import Decimal
 
 from sqlalchemy import and_, select
-from sqlalchemy.orm import Session
 
-from jackpot_service.db import pipelined
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.meters import Meter
 from jackpot_service.domain.money import total
 from jackpot_service.domain.pools import Pools
-from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.ledger.schema import CycleRow, EntryRow
-from jackpot_service.records import pinned, references, verdicts
+from jackpot_service.records import pinned, references, rounds, verdicts
 from jackpot_service.records.meters import meter_of
 from jackpot_service.records.schema import RoundRow
 from jackpot_service.records.standing import UnknownJackpot
@@ -81,7 +80,7 @@ def last_hits(session: Session, jackpot_id: str, *, limit: int) -> tuple[Hit, ..
     """
     jackpot_state(session, jackpot_id)
     found = session.execute(
-        select(RoundRow, EntryRow.booked_at)
+        select(RoundRow.table_id, RoundRow.round_id, EntryRow.booked_at)
         .select_from(CycleRow)
         .join(
             EntryRow,
@@ -99,24 +98,15 @@ def last_hits(session: Session, jackpot_id: str, *, limit: int) -> tuple[Hit, ..
         .order_by(CycleRow.cycle.desc())
         .limit(limit)
     ).all()
-    return tuple(_hit(session, row, booked_at) for row, booked_at in found)
+    return tuple(_hit(session, jackpot_id, *row) for row in found)
 
 
-def _hit(session: Session, row: RoundRow, booked_at: datetime) -> Hit:
-    round_ = Round(
-        row.jackpot_id,
-        row.round_key,
-        row.table_id,
-        row.round_id,
-        row.casino_id,
-        RoundState(row.state),
-        row.rules_version,
-        row.rate_sheet,
-        row.steps,
-        row.bet_count,
-        row.weight,
-        row.opened_at,
-    )
+def _hit(session: Session, jackpot_id: str, table_id: str, round_id: str, booked_at: datetime) -> Hit:
+    with pipelined(session) as pipe:
+        cursor = rounds.send_find(pipe, jackpot_id=jackpot_id, table_id=table_id, round_id=round_id)
+    round_ = rounds.round_of(cursor)
+    if round_ is None:
+        raise LookupError(round_id)
     with pipelined(session) as pipe:
         cursors = verdicts.send_settlement(pipe, round_)
     settlement, awards = verdicts.settlement_of(cursors)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.orm import Session
-
+from jackpot_service.db import Session
 from jackpot_service.domain.money import NoRate, RateSheet
 from jackpot_service.records import pinned, references
 

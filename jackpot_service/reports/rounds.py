@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
-from jackpot_service.db import pipelined
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.outcomes import Cancellation, Result
@@ -131,7 +130,7 @@ def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:
         .where(EntryRow.jackpot_id == round_.jackpot_id, EntryRow.round_key == round_.round_key)
         .order_by(EntryRow.step)
     )
-    return tuple(EntryPlace(*row) for row in found.tuples())
+    return tuple(EntryPlace(*row) for row in found)
 
 
 def latest_rounds(

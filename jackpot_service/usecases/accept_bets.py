@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from sqlalchemy.orm import Session
-
-from jackpot_service.db import pipelined
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.bets import Bet, require_hands, require_stakes
 from jackpot_service.domain.contribution import contribute, stakes_by_currency

@@ -1,7 +1,6 @@
 """Adding a casino."""
 
-from sqlalchemy.orm import Session
-
+from jackpot_service.db import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.records import references as records

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.orm import Session
-
-from jackpot_service.db import pipelined
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import facts
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.entries import Entry, RoundStep

@@ -3,8 +3,7 @@
 import hashlib
 import secrets
 
-from sqlalchemy.orm import Session
-
+from jackpot_service.db import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sqlalchemy.orm import Session
-
-from jackpot_service.db import pipelined
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.catalog.jackpots import published_rules
 from jackpot_service.domain.entries import Entry

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from sqlalchemy.orm import Session
-
+from jackpot_service.db import Session
 from jackpot_service.domain import currencies, facts
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind

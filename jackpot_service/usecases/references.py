@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy.orm import Session
-
-from jackpot_service.db import pipelined
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind

@@ -2,9 +2,7 @@
 
 from collections.abc import Collection
 
-from sqlalchemy.orm import Session
-
-from jackpot_service.db import pipelined
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.settlement import Terms
 from jackpot_service.ledger import books, stripes

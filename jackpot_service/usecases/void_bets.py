@@ -4,9 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy.orm import Session
-
-from jackpot_service.db import pipelined
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import facts
 from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.entries import Entry, RoundStep

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Row, select
-from sqlalchemy.orm import Session
 
+from jackpot_service.db import Session
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.ledger import replay

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
+from jackpot_service.db import Session
 from jackpot_service.domain import facts, posting_rules
 from jackpot_service.domain.accounts import METER_HOUSE
 from jackpot_service.domain.entries import Entry

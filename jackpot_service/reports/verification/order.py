@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from sqlalchemy import Text, and_, cast, exists, func, select
-from sqlalchemy.orm import Session
 
+from jackpot_service.db import Session
 from jackpot_service.ledger.cycles import cut_after
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.schema import EntryRow

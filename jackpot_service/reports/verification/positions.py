@@ -4,8 +4,7 @@ from bisect import bisect_right
 from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 
-from sqlalchemy.orm import Session
-
+from jackpot_service.db import Session
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.replay import BookedEntry

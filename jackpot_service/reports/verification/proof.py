@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sqlalchemy.orm import Session
-
+from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.pools import Pools

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, select
-from sqlalchemy.orm import Session
 
+from jackpot_service.db import Session
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.records.schema import CasinoRow, JackpotRow, KeyRow, RateRow, RateSheetRow, TableRow
 
