@@ -28,9 +28,11 @@ def utc_now() -> datetime:
 def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[], datetime] = utc_now) -> flask.Flask:
     """Wire the application. Raises: LookupError if a route states no roles."""
     app = flask.Flask("jackpot_service", static_folder=None)
-    app.config.update(description.options(config), MAX_CONTENT_LENGTH=config.max_body_bytes, PROPAGATE_EXCEPTIONS=False)
+    app.config.update(description.options(config), PROPAGATE_EXCEPTIONS=False)
+    app.config["MAX_CONTENT_LENGTH"] = config.max_body_bytes + 1  # `api.parsing` refuses the one byte more.
     app.url_map.converters["id"] = description.IdentifierConverter
     app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False
     app.extensions[EXTENSION] = Door(engine, config, clock)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)

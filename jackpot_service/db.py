@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import psycopg
 import sqlalchemy
@@ -78,6 +78,7 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         "statement_timeout": config.statement_timeout_ms,
         "lock_timeout": config.lock_timeout_ms,
         "idle_in_transaction_session_timeout": 60_000,
+        "plan_cache_mode": "force_generic_plan",
     }
     engine = sqlalchemy.create_engine(
         url,
@@ -85,6 +86,7 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         max_overflow=0,
         pool_timeout=config.pool_timeout_s,
         pool_recycle=600,
+        pool_use_lifo=True,
         pool_reset_on_return="rollback",
         connect_args={"options": " ".join(f"-c {name}={value}" for name, value in options.items())},
     )
@@ -129,6 +131,26 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
         yield Pipeline(connection)
 
 
+@contextmanager
+def committed(session: Session) -> Iterator[Pipeline]:
+    """
+    As `pipelined`, for the last statements of an act: the commit goes with them, in the same round trip.
+
+    What the block sends must fail by itself if it must not be committed: results can be read only afterwards.
+
+    Raises: OutcomeUnknown if the connection breaks in it.
+    """
+    connection = _driver_connection(session)
+    try:
+        with connection.pipeline():
+            yield Pipeline(connection)
+            connection.commit()
+    except psycopg.Error as error:
+        if not _is_connection_lost(error):
+            raise
+        _raise_outcome_unknown(session, error)
+
+
 def _driver_connection(session: Session) -> psycopg.Connection[Any]:
     connection = session.connection.driver_connection
     assert isinstance(connection, psycopg.Connection)  # noqa: S101  narrows a type; the engine is made for psycopg only
@@ -146,6 +168,7 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
         try:
             with engine.connect() as session:
                 session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
+                session.info["warnings"].clear()
                 result = act(session)
                 _commit(session)
                 return result
@@ -161,20 +184,24 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
 
 
 def _commit(session: Session) -> None:
-    warnings: list[str] = session.info["warnings"]
-    warnings.clear()
+    """Commit what the act has not committed itself, and look whether the database is sure of it."""
     try:
         session.commit()
     except (DBAPIError, psycopg.Error) as error:
         state = _sqlstate(error)
         if state is not None and state[:2] in {"23", "40"}:
             raise
-        session.invalidate()
-        message = "The connection to the database broke while committing."
-        raise OutcomeUnknown(message) from error
+        _raise_outcome_unknown(session, error)
+    warnings: list[str] = session.info["warnings"]
     if warnings:
         message = f"The database warned while committing: {warnings[0]}"
         raise OutcomeUnknown(message)
+
+
+def _raise_outcome_unknown(session: Session, error: Exception) -> NoReturn:
+    session.invalidate()
+    message = "The connection to the database broke while committing."
+    raise OutcomeUnknown(message) from error
 
 
 def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt: int, *, may_retry: bool) -> None:

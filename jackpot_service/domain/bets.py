@@ -1,6 +1,6 @@
 """What a jackpot bet is, and which stakes a jackpot's rules take."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
@@ -51,9 +51,11 @@ class HandLimit(Refused):
     title = "Too many hands"
 
 
-def require_stakes(bets: Sequence[Bet], *, rules: JackpotRules, sheet: RateSheet) -> None:
+def require_stakes(bets: Mapping[int, Bet], *, rules: JackpotRules, sheet: RateSheet) -> None:
     """
     Refuse a batch that holds a stake the rules do not take, naming every such bet.
+
+    `bets` are keyed by their place in the batch as it was sent.
 
     Raises: NoRate for a currency that the sheet lacks; CurrencyNotAccepted; StakeOutOfRange.
     """
@@ -64,12 +66,12 @@ def require_stakes(bets: Sequence[Bet], *, rules: JackpotRules, sheet: RateSheet
         _require_at_most(bets, largest_stake=rules.largest_stake, sheet=sheet)
 
 
-def _require_currency(bets: Sequence[Bet], *, base: str) -> None:
+def _require_currency(bets: Mapping[int, Bet], *, base: str) -> None:
     flaws = tuple(
         Flaw(
             f"/bets/{index}/currency", CurrencyNotAccepted.code, f"This jackpot takes {base} only, not {bet.currency}."
         )
-        for index, bet in enumerate(bets)
+        for index, bet in bets.items()
         if bet.currency != base
     )
     if flaws:
@@ -77,10 +79,10 @@ def _require_currency(bets: Sequence[Bet], *, base: str) -> None:
         raise CurrencyNotAccepted(message, flaws=flaws, currency=base)
 
 
-def _require_token(bets: Sequence[Bet], *, token: Decimal, sheet: RateSheet) -> None:
+def _require_token(bets: Mapping[int, Bet], *, token: Decimal, sheet: RateSheet) -> None:
     flaws = tuple(
         Flaw(f"/bets/{index}/stake_minor", StakeOutOfRange.code, f"The token is {token} {bet.currency}.")
-        for index, bet in enumerate(bets)
+        for index, bet in bets.items()
         if sheet.base_value(bet.stake_minor, bet.currency) != token
     )
     if flaws:
@@ -88,10 +90,9 @@ def _require_token(bets: Sequence[Bet], *, token: Decimal, sheet: RateSheet) -> 
         raise StakeOutOfRange(message, flaws=flaws, token=plain(token))
 
 
-def _require_at_most(bets: Sequence[Bet], *, largest_stake: Decimal, sheet: RateSheet) -> None:
-    largest_minor = {
-        currency: sheet.rate(currency).most_minor_within(largest_stake) for currency in {bet.currency for bet in bets}
-    }
+def _require_at_most(bets: Mapping[int, Bet], *, largest_stake: Decimal, sheet: RateSheet) -> None:
+    used = {bet.currency for bet in bets.values()}
+    largest_minor = {currency: sheet.rate(currency).most_minor_within(largest_stake) for currency in used}
     flaws = tuple(
         Flaw(
             f"/bets/{index}/stake_minor",
@@ -99,7 +100,7 @@ def _require_at_most(bets: Sequence[Bet], *, largest_stake: Decimal, sheet: Rate
             f"The largest stake is worth {largest_stake} {sheet.base}: {largest_minor[bet.currency]} minor units "
             f"of {bet.currency}.",
         )
-        for index, bet in enumerate(bets)
+        for index, bet in bets.items()
         if bet.stake_minor > largest_minor[bet.currency]
     )
     if flaws:
@@ -107,18 +108,19 @@ def _require_at_most(bets: Sequence[Bet], *, largest_stake: Decimal, sheet: Rate
         raise StakeOutOfRange(message, flaws=flaws, largest_stake=plain(largest_stake))
 
 
-def require_hands(bets: Iterable[Bet], *, standing: Iterable[Bet], rules: JackpotRules) -> None:
+def require_hands(bets: Mapping[int, Bet], *, standing: Iterable[Bet], rules: JackpotRules) -> None:
     """
     Refuse a batch by which a player would hold two live bets on one hand, or bet on more hands than allowed.
 
-    `standing` are the round's live bets already booked, of at least the batch's players.
+    `bets` are keyed by their place in the batch as it was sent; `standing` are the round's live bets already booked,
+    of at least the batch's players.
 
     Raises: HandLimit, naming the first bet of the batch that is too much for its player.
     """
     hands_of: dict[str, set[str]] = {}
     for bet in standing:
         hands_of.setdefault(bet.player_id, set()).add(bet.hand)
-    for index, bet in enumerate(bets):
+    for index, bet in bets.items():
         hands = hands_of.setdefault(bet.player_id, set())
         if bet.hand in hands:
             _too_many(index, f"Player {bet.player_id} already has a live bet on hand {bet.hand}.")

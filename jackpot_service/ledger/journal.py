@@ -1,7 +1,7 @@
 """Writing entries: the one statement that books, and the one place that changes a pool."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -14,7 +14,8 @@ from jackpot_service.ledger.digests import digest
 
 # The stripe's row lock is held from here to the commit, so its `seq` is dense and in commit order. The clock is a
 # parameter; an entry is never booked before the one that stands before it. The postings' columns travel as texts joined
-# by spaces, which no account, currency, amount or movement holds.
+# by spaces, which no account, currency, amount or movement holds. A stripe that does not accept leaves `seq` null, and
+# an entry's cannot be: so the whole transaction fails, also where its commit is already on the way.
 _POST = """
 WITH stripe AS (
     UPDATE stripes
@@ -35,8 +36,9 @@ SELECT %(book)s, %(stripe_no)s, stripe.seq, %(kind)s, %(principal)s, %(round_key
        %(received_at)s, stripe.booked_at, %(digest)s, stripe.head, string_to_array(%(accounts)s, ' '),
        string_to_array(%(currencies)s, ' '), string_to_array(%(amounts)s, ' ')::numeric[],
        string_to_array(%(movements)s, ' ')
-FROM stripe
-RETURNING seq, booked_at
+FROM (SELECT) AS always
+LEFT JOIN stripe ON true
+RETURNING seq
 """
 
 
@@ -47,42 +49,29 @@ class JackpotSuspended(Conflict):
     title = "The jackpot is suspended"
 
 
-@dataclass(frozen=True, slots=True)
-class Booked:
-    """Where an entry stands."""
-
-    stripe_no: int
-    seq: int
-    booked_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """An entry that has been sent; `booked` tells its place once the pipeline has ended."""
-
-    book: str
-    stripe_no: int
-    cursor: psycopg.Cursor[Any]
-
-    def booked(self) -> Booked:
-        """Raises: JackpotSuspended if the stripe did not take the entry, which was sent `if_accepting`."""
-        row = self.cursor.fetchone()
-        if row is None:
-            message = f"Jackpot {self.book} takes no bets now."
-            raise JackpotSuspended(message, jackpot_id=self.book)
-        return Booked(self.stripe_no, *row)
+@contextmanager
+def refused_if_suspended(jackpot_id: str) -> Iterator[None]:
+    """Stand around a pipeline that posts `if_accepting`. Raises: JackpotSuspended if the stripe did not accept."""
+    try:
+        yield
+    except psycopg.errors.NotNullViolation as error:
+        if (error.diag.table_name, error.diag.column_name) != ("entries", "seq"):
+            raise
+        message = f"Jackpot {jackpot_id} takes no bets now."
+        raise JackpotSuspended(message, jackpot_id=jackpot_id) from None
 
 
-def post(pipe: Pipeline, entry: Entry, *, stripe_no: int, if_accepting: bool = False) -> Posted:
+def post(pipe: Pipeline, entry: Entry, *, stripe_no: int, if_accepting: bool = False) -> psycopg.Cursor[Any]:
     """
     Book an entry on a stripe, whose lock is held from then to the commit: so it is the last statement of its act.
 
-    With `if_accepting`, a stripe whose jackpot is suspended does not take it, and `booked` raises.
+    With `if_accepting`, a stripe whose jackpot is suspended does not take it; see `refused_if_suspended`. The cursor
+    tells the entry's seq.
     """
     pools = entry.postings.pools()
     lines = entry.postings.lines
     step = entry.round_step
-    cursor = pipe.send(
+    return pipe.send(
         _POST,
         {
             "book": entry.book,
@@ -104,4 +93,3 @@ def post(pipe: Pipeline, entry: Entry, *, stripe_no: int, if_accepting: bool = F
             "movements": " ".join(line.movement.value for line in lines),
         },
     )
-    return Posted(entry.book, stripe_no, cursor)

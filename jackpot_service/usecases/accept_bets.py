@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.db import Session, committed, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.bets import Bet, require_hands, require_stakes
 from jackpot_service.domain.contribution import contribute, stakes_by_currency
@@ -83,9 +83,9 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """A batch held against what the round already knows."""
+    """A batch held against what the round already knows; new bets by their place in the batch."""
 
-    new: tuple[Bet, ...]
+    new: Mapping[int, Bet]
     replayed: int
     void: tuple[str, ...]
 
@@ -151,7 +151,7 @@ def _sort_out(bets: Sequence[Bet], booked: Sequence[BookedBet], tombstones: Coll
     known = {one.bet.bet_id: one for one in booked}
     _require_same(bets, known)
     return _Batch(
-        new=tuple(bet for bet in bets if bet.bet_id not in known and bet.bet_id not in tombstones),
+        new={place: bet for place, bet in enumerate(bets) if bet.bet_id not in known and bet.bet_id not in tombstones},
         replayed=sum(bet.bet_id in known and not known[bet.bet_id].is_void for bet in bets),
         void=tuple(
             bet.bet_id
@@ -205,17 +205,17 @@ def _accepted(session: Session, view: RoundView, batch: _Batch, meter: Meter, *,
 
 
 def _require_acceptable(
-    new: Sequence[Bet], standing_bets: Sequence[Bet], *, rules: JackpotRules, sheet: RateSheet, now: datetime
+    new: Mapping[int, Bet], standing_bets: Sequence[Bet], *, rules: JackpotRules, sheet: RateSheet, now: datetime
 ) -> None:
     """The ladder of meaning: currency, rate, stake, hands."""
-    for currency in sorted({bet.currency for bet in new}):
+    for currency in sorted({bet.currency for bet in new.values()}):
         try:
             currencies.tender(currency, on=now.date())
             sheet.rate(currency)
         except (currencies.UnknownCurrency, NoRate) as error:
             error.flaws = tuple(
                 Flaw(f"/bets/{index}/currency", error.code, error.detail)
-                for index, bet in enumerate(new)
+                for index, bet in new.items()
                 if bet.currency == currency
             )
             raise
@@ -233,22 +233,22 @@ def _book(
     sheet: RateSheet,
     stripe_no: int,
 ) -> BetsAccepted:
-    contributed = contribute(stakes_by_currency(batch.new), split=rules.split, sheet=sheet)
-    after = round_.stepped(bets=len(batch.new), weight=contributed.value)
+    bets = tuple(batch.new.values())
+    contributed = contribute(stakes_by_currency(bets), split=rules.split, sheet=sheet)
+    after = round_.stepped(bets=len(bets), weight=contributed.value)
     entry = Entry(
         book=round_.jackpot_id,
         kind=EntryKind.BETS,
         principal=command.principal.name,
         received_at=command.now,
-        facts={"bets": facts.of_bets(batch.new), **facts.of_opening(after)},
+        facts={"bets": facts.of_bets(bets), **facts.of_opening(after)},
         postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=sheet),
         round_step=RoundStep.of(after),
     )
-    with pipelined(session) as pipe:
+    with journal.refused_if_suspended(round_.jackpot_id), committed(session) as pipe:
         rounds.save(pipe, after)
-        bet_records.add(pipe, after, batch.new)
-        posted = journal.post(pipe, entry, stripe_no=stripe_no, if_accepting=True)
+        bet_records.add(pipe, after, bets)
+        journal.post(pipe, entry, stripe_no=stripe_no, if_accepting=True)
         books_cursor = books.send_read(pipe, round_.jackpot_id)
-    posted.booked()
     meter = meter_of(session, round_.jackpot_id, books.books_of(books_cursor))
-    return _accepted(session, RoundView(after, meter.cycle), batch, meter, booked=len(batch.new))
+    return _accepted(session, RoundView(after, meter.cycle), batch, meter, booked=len(bets))

@@ -107,6 +107,5 @@ def _book(
     with pipelined(session) as pipe:
         rounds.save(pipe, after)
         verdicts.add_cancellation(pipe, after, cancellation, cycle=cycle.cycle)
-        posted = journal.post(pipe, entry, stripe_no=stripe_no)
-    posted.booked()
+        journal.post(pipe, entry, stripe_no=stripe_no)
     return RoundCancelledNow(RoundView(after, cycle.cycle), bets, is_replay=False)

@@ -61,8 +61,7 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
     with pipelined(session) as pipe:
         stripes.add(pipe, command.jackpot_id, stripe_nos=range(command.stripes), now=command.act.now)
         cycles.open_next(pipe, command.jackpot_id, cycle=1, rules_version=1, stripe_no=0, cut=(1,))
-        posted = journal.post(pipe, entry, stripe_no=0)
-    posted.booked()
+        journal.post(pipe, entry, stripe_no=0)
     return rules
 
 

@@ -16,6 +16,8 @@ from jackpot_service.usecases.references import Act
 
 RATE_DECIMALS = 10
 RATE_BOUND = Decimal(10**10)
+LEAST_MINOR_VALUE = Decimal("1e-9")
+"""The least that a minor unit may be worth: an award from a meter of nine billion still fits 64 bits."""
 
 
 class BadRate(Refused):
@@ -47,6 +49,7 @@ def publish_rates(session: Session, command: PublishRates) -> RateSheet:
         _require_rate(command.base, code, rate)
         currency = currencies.tender(code, on=command.effective_at.date())
         rates[code] = Rate(code, rate, currency.exponent)
+        _require_minor_value(rates[code])
     references.lock(session)
     number = records.last_sheet_number(session, command.base) + 1
     sheet = RateSheet(command.base, number, rates)
@@ -66,3 +69,9 @@ def _require_rate(base: str, code: str, rate: Decimal) -> None:
     if not has_decimals(rate, RATE_DECIMALS):
         message = f"The rate of {code} may have at most {RATE_DECIMALS} decimals."
         raise BadRate(message, currency=code)
+
+
+def _require_minor_value(rate: Rate) -> None:
+    if rate.base_value(1) < LEAST_MINOR_VALUE:
+        message = f"A minor unit of {rate.currency} would be worth less than {LEAST_MINOR_VALUE:f} base units."
+        raise BadRate(message, currency=rate.currency)

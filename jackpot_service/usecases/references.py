@@ -38,5 +38,6 @@ def post(session: Session, act: Act, kind: EntryKind, facts: Mapping[str, Any]) 
     """Book an entry without postings in the reference book; returns its seq."""
     entry = Entry(book=REFERENCE_BOOK, kind=kind, principal=act.principal.name, received_at=act.now, facts=facts)
     with pipelined(session) as pipe:
-        posted = journal.post(pipe, entry, stripe_no=0)
-    return posted.booked().seq
+        cursor = journal.post(pipe, entry, stripe_no=0)
+    (seq,) = cursor.fetchone() or (0,)
+    return int(seq)

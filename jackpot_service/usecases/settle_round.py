@@ -191,9 +191,8 @@ def _book(
         verdicts.add_settlement(pipe, after, settlement, cycle=cycle.cycle, positions=positions, now=command.now)
         if cut is not None:
             _open_next(pipe, settlement, entry, cycle, cut, stripe_no=stripe_no)
-        posted = journal.post(pipe, entry, stripe_no=stripe_no)
+        journal.post(pipe, entry, stripe_no=stripe_no)
         settlement_cursors = verdicts.send_settlement(pipe, after)
-    posted.booked()
     booked, awards = verdicts.settlement_of(settlement_cursors)
     return RoundSettledNow(RoundView(after, cycle.cycle), booked, awards, settlement.refunds, is_replay=False)
 

@@ -129,6 +129,5 @@ def _book(
     with pipelined(session) as pipe:
         rounds.save(pipe, after)
         bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones)
-        posted = journal.post(pipe, entry, stripe_no=stripe_no)
-    posted.booked()
+        journal.post(pipe, entry, stripe_no=stripe_no)
     return RoundView(after, cycle.cycle)

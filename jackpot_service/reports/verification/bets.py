@@ -26,12 +26,14 @@ def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
         try:
             for bet in batch:
                 sheet.rate(bet.bet.currency)
-            require_stakes([one.bet for one in batch], rules=rules, sheet=sheet)
+            require_stakes(dict(enumerate(one.bet for one in batch)), rules=rules, sheet=sheet)
         except Refused as refusal:
             yield Mismatch(Code.BET_STAKE, entry.book, entry.place, _said(round_, entry, refusal))
         try:
             standing = round_.live(before_step=entry.step or 0) if batch else ()
-            require_hands([one.bet for one in batch], standing=[one.bet for one in standing], rules=rules)
+            require_hands(
+                dict(enumerate(one.bet for one in batch)), standing=[one.bet for one in standing], rules=rules
+            )
         except HandLimit as refusal:
             yield Mismatch(Code.BET_HANDS, entry.book, entry.place, _said(round_, entry, refusal))
 

@@ -1,0 +1,161 @@
+"""What every answer carries: a request id, a problem where there is one, Allow on 405; and that a failure is told."""
+
+import re
+from decimal import Decimal
+
+import pytest
+import sqlalchemy
+
+from jackpot_service import db
+from jackpot_service.app import create_app
+from jackpot_service.domain.principals import Role
+from tests.support.answers import Answer
+from tests.support.bets import bet
+from tests.support.hands import ROYAL_FLUSH, hand
+from tests.support.house import House
+
+REQUEST_ID = "X-Request-Id"
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    house.open(base_amount="1000")
+    return house
+
+
+def one_of_each(house: House) -> dict[int, Answer]:
+    """Answers of every status that a caller can bring about."""
+    bets = house.post_bets(bet())
+    etag = house.get("/v1/jackpots/j1/meter").headers["ETag"]
+    answers = [
+        bets,
+        house.post_bets(bet()),
+        house.get("/v1/jackpots/j1/meter", headers={"If-None-Match": etag}),
+        house.send("POST", "T1", "r1/bets", b"["),
+        house.call("GET", "/v1/jackpots", key=None),
+        house.send("POST", "T1", "r1/bets", {"bets": []}, key=house.key(Role.FINANCE)),
+        house.get("/v1/nothing"),
+        house.call("DELETE", "/v1/jackpots", key=house.key(Role.OPERATOR)),
+        house.put_result(hand("1"), bet_count=7),
+        house.send("POST", "T1", "r1/bets", b"x" * 2_000_000),
+        house.call("PUT", "/v1/tables/T1/rounds/r1/result", key=house.key(Role.TABLE)),
+        house.post_bets(),
+    ]
+    return {answer.status: answer for answer in answers}
+
+
+def test_every_answer_carries_an_id_of_its_own(opened: House) -> None:
+    answers = one_of_each(opened)
+
+    assert set(answers) == {200, 201, 304, 400, 401, 403, 404, 405, 409, 413, 415, 422}
+    ids = [answer.headers[REQUEST_ID] for answer in answers.values()]
+    assert all(re.fullmatch(r"[0-9a-f]{32}", request_id) for request_id in ids)
+    assert len(set(ids)) == len(ids)
+
+
+def test_every_refusal_is_a_problem(opened: House) -> None:
+    for status, answer in one_of_each(opened).items():
+        if status >= 400:
+            problem = answer.problem(status, answer.body["code"])
+            assert problem["type"] == f"urn:jackpot:problem:{problem['code']}"
+            assert problem["retryable"] is False
+            assert problem["instance"].startswith("/v1/")
+
+
+@pytest.mark.parametrize("sent", ["abc", "A-1_b.c:d", "x" * 64])
+def test_a_request_id_that_was_sent_comes_back(house: House, sent: str) -> None:
+    assert house.call("GET", "/healthz", key=None, headers={REQUEST_ID: sent}).headers[REQUEST_ID] == sent
+
+
+@pytest.mark.parametrize("sent", ["", "a b", "x" * 65, "<script>", "é", "a,b", "{}"])
+def test_a_request_id_that_is_no_id_is_replaced(house: House, sent: str) -> None:
+    answered = house.call("GET", "/healthz", key=None, headers={REQUEST_ID: sent}).headers[REQUEST_ID]
+
+    assert re.fullmatch(r"[0-9a-f]{32}", answered)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/v1/tables/T1/rounds/r1/bets", {"POST", "OPTIONS"}),
+        ("PUT", "/v1/tables/T1/rounds/r1/bets", {"POST", "OPTIONS"}),
+        ("DELETE", "/v1/tables/T1/rounds/r1/voids", {"POST", "OPTIONS"}),
+        ("POST", "/v1/tables/T1/rounds/r1/result", {"PUT", "OPTIONS"}),
+        ("POST", "/v1/tables/T1/rounds/r1/cancellation", {"PUT", "OPTIONS"}),
+        ("DELETE", "/v1/tables/T1/rounds/r1", {"GET", "HEAD", "OPTIONS"}),
+        ("POST", "/v1/tables/T1/rounds", {"GET", "HEAD", "OPTIONS"}),
+        ("PATCH", "/v1/jackpots/j1/meter", {"GET", "HEAD", "OPTIONS"}),
+        ("POST", "/v1/rates", {"GET", "HEAD", "OPTIONS"}),
+        ("DELETE", "/readyz", {"GET", "HEAD", "OPTIONS"}),
+        ("TRACE", "/v1/jackpots", {"GET", "HEAD", "OPTIONS"}),
+        ("NONSENSE", "/v1/jackpots", {"GET", "HEAD", "OPTIONS"}),
+    ],
+)
+def test_another_method_is_answered_with_those_that_are_allowed(
+    opened: House, method: str, path: str, allowed: set[str]
+) -> None:
+    answer = opened.call(method, path, key=opened.key(Role.TABLE), data=b"{}" if method != "TRACE" else None)
+
+    answer.problem(405, "method-not-allowed")
+    assert {name.strip() for name in answer.headers["Allow"].split(",")} == allowed
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/v1", "/v2/jackpots", "/v1//jackpots", "/v1/jackpots/j1/nothing", "/v1/%00", "/favicon.ico"]
+)
+def test_a_path_that_is_none_of_ours_is_not_found(opened: House, path: str) -> None:
+    opened.get(path).problem(404, "not-found")
+
+
+def test_a_head_request_is_answered_without_a_body(opened: House) -> None:
+    answer = opened.call("HEAD", "/v1/jackpots/j1/meter", key=opened.key(Role.AUDITOR))
+
+    assert (answer.status, answer.text) == (200, "")
+    assert answer.headers["ETag"]
+
+
+def no_fraction_in(found: object) -> bool:
+    """Whether no number of a body is written with a point or an exponent: those are read as Decimals."""
+    if isinstance(found, dict):
+        return all(map(no_fraction_in, found.values()))
+    if isinstance(found, list):
+        return all(map(no_fraction_in, found))
+    return not isinstance(found, Decimal)
+
+
+def test_every_number_of_every_answer_is_whole(opened: House) -> None:
+    opened.bet(bet(currency="SEK", stake_minor=777))
+    opened.settle(hand("1", ROYAL_FLUSH))
+    paths = ("/v1/jackpots", "/v1/jackpots/j1/meter?currency=GBP", "/v1/jackpots/j1/hits", "/v1/jackpots/j1/rules")
+
+    for path in (*paths, "/v1/jackpots/j1/paytable", "/v1/tables/T1/rounds/r1", "/v1/rates?base=EUR"):
+        assert no_fraction_in(opened.get(path).ok()), path
+
+
+def test_without_its_database_the_service_says_try_again(opened: House) -> None:
+    nowhere = db.create_engine(opened.config, "postgresql+psycopg://nobody@/nothing?host=/nowhere")
+    app = create_app(opened.config, nowhere, clock=opened.clock)
+    key = opened.key(Role.TABLE)
+
+    bets = opened.post_bets(bet(), app=app)
+    ready = opened.call("GET", "/readyz", key=None, app=app)
+
+    assert bets.problem(503, "busy")["retryable"] is True
+    assert int(bets.headers["Retry-After"]) >= 1
+    assert (ready.status, ready.body["status"]) == (503, "not-ready")
+    assert opened.call("GET", "/healthz", key=None, app=app).status == 200
+    assert key not in bets.text
+
+
+def test_a_failure_of_ours_is_a_problem_that_tells_nothing_of_the_inside(opened: House, database_url: str) -> None:
+    owner = sqlalchemy.create_engine(database_url, poolclass=sqlalchemy.NullPool)
+    with owner.begin() as connection:
+        connection.execute(sqlalchemy.text("ALTER TABLE bets RENAME TO lost"))
+
+    answer = opened.post_bets(bet())
+
+    problem = answer.problem(500, "internal-error")
+    assert problem["retryable"] is False
+    assert answer.headers[REQUEST_ID]
+    for inside in ("bets b", "psycopg", "SELECT", "Traceback", "relation"):
+        assert inside not in answer.text

@@ -1,0 +1,151 @@
+"""Refusals that finance must see are kept: one row for each kind, table, round and content."""
+
+import pytest
+
+from jackpot_service.domain.principals import Role
+from tests.support.answers import Answer
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, hand
+from tests.support.house import CYBER, House
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    house.open(base_amount="1000", tables=("T1", "T2"))
+    return house
+
+
+def kinds(house: House) -> list[str]:
+    return [kept["kind"] for kept in house.books.exceptions()]
+
+
+def late_bet(house: House) -> Answer:
+    house.cancel()
+    return house.post_bets(bet("late"))
+
+
+def bet_conflict(house: House) -> Answer:
+    house.bet(bet())
+    return house.post_bets(bet(stake_minor=200))
+
+
+def stake_out_of_range(house: House) -> Answer:
+    return house.post_bets(bet(stake_minor=10_001))
+
+
+def bet_count_mismatch(house: House) -> Answer:
+    house.bet(bet())
+    return house.put_result(hand("1"), bet_count=2)
+
+
+def result_conflict(house: House) -> Answer:
+    house.bet(bet())
+    house.settle(hand("1"))
+    return house.put_result(hand("1", FLUSH))
+
+
+def cancellation_conflict(house: House) -> Answer:
+    house.cancel()
+    return house.put_cancellation(reason="power cut")
+
+
+def round_cancelled(house: House) -> Answer:
+    house.cancel()
+    return house.put_result(hand("1"), bet_count=0)
+
+
+def round_settled(house: House) -> Answer:
+    house.settle(hand("1"))
+    return house.post_voids("b1")
+
+
+@pytest.mark.parametrize(
+    ("refused", "kind", "status", "code"),
+    [
+        (late_bet, "late-bet", 409, "round-cancelled"),
+        (bet_conflict, "bet-conflict", 409, "bet-conflict"),
+        (stake_out_of_range, "stake-out-of-range", 422, "stake-out-of-range"),
+        (bet_count_mismatch, "bet-count-mismatch", 409, "bet-count-mismatch"),
+        (result_conflict, "result-conflict", 409, "result-conflict"),
+        (cancellation_conflict, "cancellation-conflict", 409, "cancellation-conflict"),
+        (round_cancelled, "round-cancelled", 409, "round-cancelled"),
+        (round_settled, "round-settled", 409, "round-settled"),
+    ],
+)
+def test_a_refusal_that_finance_must_see_is_kept(
+    opened: House, refused: object, kind: str, status: int, code: str
+) -> None:
+    assert callable(refused)
+    refused(opened).problem(status, code)
+
+    (kept,) = opened.books.exceptions()
+    assert (kept["kind"], kept["jackpot_id"], kept["table_id"], kept["round_id"]) == (kind, "j1", "T1", "r1")
+    assert kept["principal"] == "a table"
+    assert kept["detail"]["request"]["call"] in {"bets", "voids", "result", "cancellation"}
+    assert kept["detail"]["detail"]
+
+
+def test_the_same_call_refused_again_is_kept_once(opened: House) -> None:
+    opened.cancel()
+
+    for _ in range(3):
+        opened.post_bets(bet("a"), bet("b")).problem(409, "round-cancelled")
+    opened.post_bets(bet("b"), bet("a")).problem(409, "round-cancelled")
+
+    assert kinds(opened) == ["late-bet"]
+
+
+def test_another_content_round_or_table_is_kept_beside_it(opened: House) -> None:
+    opened.cancel()
+    opened.cancel(round_id="r2")
+    opened.cancel(table_id="T2")
+
+    opened.post_bets(bet("a")).problem(409, "round-cancelled")
+    opened.post_bets(bet("a", stake_minor=1)).problem(409, "round-cancelled")
+    opened.post_bets(bet("a"), round_id="r2").problem(409, "round-cancelled")
+    opened.post_bets(bet("a"), table_id="T2").problem(409, "round-cancelled")
+
+    assert kinds(opened) == ["late-bet"] * 4
+
+
+def test_a_token_of_another_value_is_kept(house: House) -> None:
+    house.open(CYBER)
+
+    house.post_bets(bet(stake_minor=99)).problem(422, "stake-out-of-range", "/bets/0/stake_minor")
+
+    assert kinds(house) == ["stake-out-of-range"]
+
+
+def test_what_was_asked_can_be_read_in_what_is_kept(opened: House) -> None:
+    opened.post_bets(bet("big", currency="GBP", stake_minor=9999)).problem(422, "stake-out-of-range")
+
+    (kept,) = opened.books.exceptions()
+    assert kept["detail"]["request"]["bets"] == [["big", "player-of-big", "1", "GBP", 9999, None]]
+
+
+def test_a_plain_mistake_is_not_kept(opened: House) -> None:
+    opened.post_bets(bet(stake_minor=0)).problem(422, "validation")
+    opened.post_bets(bet(currency="XXX")).problem(422, "unknown-currency")
+    opened.post_bets(bet(currency="CHF")).problem(422, "no-rate")
+    opened.post_bets(bet("a"), bet("a")).problem(422, "duplicate-bet")
+    opened.post_bets(bet("a", player_id="p"), bet("b", player_id="p")).problem(422, "hand-limit")
+    opened.put_result(hand("1", FLUSH[:4]), bet_count=0).problem(422, "hands-invalid")
+    opened.post_bets(bet(), table_id="T9").problem(404, "table-unknown")
+    opened.send("POST", "T1", "r1/bets", {"bets": [bet()]}, key=opened.key(Role.FINANCE)).problem(403, "role-forbidden")
+
+    assert kinds(opened) == []
+
+
+def test_the_order_in_which_wrong_things_are_noticed(opened: House) -> None:
+    """Shape, then identity, then the round's state, then meaning: currency, rate, stake, hands."""
+    opened.bet(bet("known"))
+    different, late = bet("known", stake_minor=1), bet("late", currency="XXX")
+
+    opened.post_bets(different, bet("x", stake_minor=0)).problem(422, "validation")
+    opened.post_bets(different, late).problem(409, "bet-conflict")
+    opened.post_bets(bet("a", stake_minor=10_001), bet("b", currency="CHF")).problem(422, "no-rate")
+    opened.post_bets(bet("a", stake_minor=10_001), bet("b", player_id="player-of-a")).problem(422, "stake-out-of-range")
+    opened.cancel()
+    opened.post_bets(late).problem(409, "round-cancelled")
+    opened.post_bets(different, late).problem(409, "bet-conflict")
+    assert opened.post_bets(bet("known")).ok(200)["replayed"] == 1

@@ -1,0 +1,262 @@
+"""Bodies that are wrong whatever is asked: a problem that says so, nothing written, never a 500."""
+
+import codecs
+import gzip
+from collections.abc import Mapping
+from typing import Final
+
+import orjson
+import pytest
+
+from jackpot_service.domain.principals import Role
+from tests.support.answers import PROBLEM, Answer, Body
+from tests.support.bets import bet
+from tests.support.house import House
+
+CALLS: Final[Mapping[str, tuple[str, Body]]] = {
+    "bets": ("POST", {"bets": [bet()]}),
+    "voids": ("POST", {"bet_ids": ["b1"]}),
+    "result": ("PUT", {"bet_count": 0, "hands": []}),
+    "cancellation": ("PUT", {"reason": "misdeal"}),
+}
+"""Every call that takes a body, with a body that it takes."""
+
+NO_JSON: Final = {
+    "nothing": b"",
+    "white space": b" \n\t",
+    "a word": b"misdeal",
+    "cut off": b'{"reason":"misdeal"',
+    "two documents": b"{}{}",
+    "a comma too many": b'{"reason":"misdeal",}',
+    "single quotes": b"{'reason':'misdeal'}",
+    "a comment": b'{"reason":"misdeal"/**/}',
+    "100,000 brackets": b"[" * 100_000,
+    "100,000 brackets, closed": b"[" * 100_000 + b"]" * 100_000,
+    "100,000 braces": b'{"a":' * 100_000,
+    "NaN": b'{"bet_count":NaN}',
+    "Infinity": b'{"bet_count":Infinity}',
+    "-Infinity": b'{"bet_count":-Infinity}',
+    "5,000 digits": b'{"bet_count":' + b"9" * 5000 + b"}",
+    "a huge exponent": b'{"bet_count":1e999999999}',
+    "a leading zero": b'{"bet_count":01}',
+    "hexadecimal": b'{"bet_count":0x10}',
+    "a lone surrogate": b'{"reason":"\\ud800"}',
+    "a surrogate as UTF-8": b'{"reason":"\xed\xa0\x80"}',
+    "no UTF-8": b'{"reason":"\xff\xfe"}',
+    "an overlong NUL": b'{"reason":"\xc0\x80"}',
+    "a raw NUL": b'{"reason":"mis\x00deal"}',
+    "a NUL behind": b'{"reason":"misdeal"}\x00',
+    "a byte order mark": codecs.BOM_UTF8 + b'{"reason":"misdeal"}',
+    "UTF-16": '{"reason":"misdeal"}'.encode("utf-16"),
+    "gzip without saying so": gzip.compress(b'{"reason":"misdeal"}'),
+}
+
+KEY_TWICE: Final = {
+    "plainly": b'{"reason":"a","reason":"b"}',
+    "with the same value": b'{"bets":[],"bets":[]}',
+    "with white space before the colon": b'{"reason" :"a","reason"\n\t:"b"}',
+    "behind colons in a string": b'{"reason":"a:b:c","reason":"d"}',
+    "with colons in the key": b'{"a:b":1,"a:b":2}',
+    "with an escaped letter": b'{"reason":"a","\\u0072eason":"b"}',
+    "with an escaped colon": b'{"reason":"a\\u003ab","reason":"c"}',
+    "deep inside": b'{"bets":[{"bet_id":"b1","stake_minor":1,"stake_minor":100}]}',
+    "deep inside, behind colons": b'{"bets":[{"occurred_at":"09:30:00","bet_id":"b1","bet_id":"b2"}]}',
+    "in an object that another swallows": b'{"reason":{"a":1,"a":2},"reason":"b"}',
+}
+
+NO_OBJECT: Final = {
+    "an array": b"[]",
+    "an array of objects": b'[{"reason":"misdeal"}]',
+    "a number": b"1",
+    "a string": b'"misdeal"',
+    "null": b"null",
+    "true": b"true",
+}
+
+OTHER_MEDIA: Final[Mapping[str, Mapping[str, str]]] = {
+    "none": {"Content-Type": ""},
+    "text": {"Content-Type": "text/plain"},
+    "a form": {"Content-Type": "application/x-www-form-urlencoded"},
+    "a file": {"Content-Type": "multipart/form-data; boundary=x"},
+    "something like JSON": {"Content-Type": "application/vnd.api+json"},
+    "JSON in the parameter": {"Content-Type": "text/html; application/json"},
+    "gzip": {"Content-Encoding": "gzip"},
+    "an unknown encoding": {"Content-Encoding": "zstd"},
+}
+
+over_calls = pytest.mark.parametrize("call", CALLS)
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    house.open(base_amount="1000")
+    return house
+
+
+def send(house: House, call: str, data: bytes, headers: Mapping[str, str] | None = None) -> Answer:
+    method, _ = CALLS[call]
+    path = f"/v1/tables/T1/rounds/r1/{call}"
+    return house.call(method, path, key=house.key(Role.TABLE), data=data, headers=headers)
+
+
+def require_refused(house: House, answer: Answer, before: Mapping[str, int], status: int, code: str) -> None:
+    answer.problem(status, code)
+    assert house.books.counts() == before
+
+
+def require_all_refused(house: House, call: str, bodies: Mapping[str, bytes], status: int, code: str) -> None:
+    before = house.books.counts()
+    for name, body in bodies.items():
+        answer = send(house, call, body)
+        assert (answer.status, answer.body["code"]) == (status, code), (name, answer.text)
+    assert house.books.counts() == before
+
+
+@over_calls
+def test_what_is_no_json_is_refused(opened: House, call: str) -> None:
+    require_all_refused(opened, call, NO_JSON, 400, "not-json")
+
+
+@over_calls
+def test_a_key_that_stands_twice_in_an_object_is_refused(opened: House, call: str) -> None:
+    require_all_refused(opened, call, KEY_TWICE, 400, "key-twice")
+
+
+@over_calls
+def test_a_key_that_stands_twice_among_90000_is_found_without_comparing_all_with_all(opened: House, call: str) -> None:
+    keys = [b'"%06d":1' % number for number in range(90_000)]
+    before = opened.books.counts()
+
+    answer = send(opened, call, b"{" + b",".join([*keys, keys[0]]) + b"}")
+
+    require_refused(opened, answer, before, 400, "key-twice")
+
+
+@over_calls
+def test_what_is_no_object_is_refused(opened: House, call: str) -> None:
+    require_all_refused(opened, call, NO_OBJECT, 422, "validation")
+    send(opened, call, b"[]").problem(422, "validation", "")
+
+
+@over_calls
+def test_deep_nesting_is_refused_whether_or_not_a_reader_can_follow_it(opened: House, call: str) -> None:
+    before = opened.books.counts()
+
+    for depth in (200, 254, 255, 500, 990, 1000, 1023, 1024, 1025):
+        for left, inside, right in ((b"[", b"", b"]"), (b'{"a":', b"1", b"}"), (b'{"a:":[', b'":"', b"]}")):
+            answer = send(opened, call, left * depth + inside + right * depth)
+            assert (answer.status, answer.media_type) in {(400, PROBLEM), (422, PROBLEM)}, (depth, left, answer.text)
+
+    assert opened.books.counts() == before
+
+
+@over_calls
+def test_another_media_type_is_refused(opened: House, call: str) -> None:
+    before = opened.books.counts()
+    data = orjson.dumps(CALLS[call][1])
+
+    for name, headers in OTHER_MEDIA.items():
+        answer = send(opened, call, data, headers)
+        assert (answer.status, answer.body["code"]) == (415, "unsupported-media-type"), (name, answer.text)
+
+    assert opened.books.counts() == before
+
+
+@over_calls
+def test_a_gzip_bomb_is_not_unpacked(opened: House, call: str) -> None:
+    before = opened.books.counts()
+    bomb = gzip.compress(b" " * 10_000_000)
+
+    answer = send(opened, call, bomb, {"Content-Encoding": "gzip"})
+
+    require_refused(opened, answer, before, 415, "unsupported-media-type")
+
+
+@over_calls
+def test_a_charset_may_be_named(opened: House, call: str) -> None:
+    data = orjson.dumps(CALLS[call][1])
+
+    answer = send(opened, call, data, {"Content-Type": "application/json; charset=utf-8"})
+
+    assert answer.status in {200, 201}
+
+
+@over_calls
+def test_a_body_of_ten_megabytes_is_refused(opened: House, call: str) -> None:
+    before = opened.books.counts()
+
+    answer = send(opened, call, b'{"reason":"' + b"x" * 10_000_000 + b'"}')
+
+    require_refused(opened, answer, before, 413, "body-too-large")
+
+
+def test_a_body_of_unstated_length_is_refused_where_it_goes_too_far(opened: House) -> None:
+    """As the server hands over what comes in chunks: a stream that ends, of no stated length."""
+    before = opened.books.counts()
+    client = opened.app.test_client()
+
+    response = client.put(
+        "/v1/tables/T1/rounds/r1/cancellation",
+        data=b'{"reason":"misdeal"}' + b" " * 2_000_000 + b"and more",
+        headers={
+            "Authorization": f"Bearer {opened.key(Role.TABLE)}",
+            "Content-Type": "application/json",
+            "Transfer-Encoding": "chunked",
+        },
+        environ_overrides={"CONTENT_LENGTH": "", "wsgi.input_terminated": True},
+    )
+
+    require_refused(opened, Answer.of(response), before, 413, "body-too-large")
+
+
+@over_calls
+def test_a_field_that_the_contract_does_not_name_is_refused(opened: House, call: str) -> None:
+    before = opened.books.counts()
+    body = {**CALLS[call][1], "~/": 1}
+
+    answer = send(opened, call, orjson.dumps(body))
+
+    answer.problem(422, "validation", "/~0~1")
+    assert opened.books.counts() == before
+
+
+@over_calls
+def test_everything_that_is_missing_is_named(opened: House, call: str) -> None:
+    needed = {
+        "bets": ("/bets",),
+        "voids": ("/bet_ids",),
+        "result": ("/bet_count", "/hands"),
+        "cancellation": ("/reason",),
+    }
+    before = opened.books.counts()
+
+    send(opened, call, b"{}").problem(422, "validation", *needed[call])
+
+    assert opened.books.counts() == before
+
+
+IMPOSSIBLE_IDS: Final = (
+    f"/v1/tables/{'T' * 65}/rounds/r1",
+    f"/v1/tables/T1/rounds/{'r' * 65}",
+    "/v1/tables/T%001/rounds/r1",
+    "/v1/tables/T1/rounds/r%00",
+    "/v1/tables/T1/rounds/r%0A",
+    "/v1/tables/T%2F1/rounds/r1",
+    "/v1/tables/T 1/rounds/r1",
+    "/v1/tables/T1/rounds/%ff",
+    "/v1/tables/T1/rounds/r%C3%A9",
+    "/v1/tables/T1/rounds/%ED%A0%80",
+    "/v1/tables//rounds/r1",
+)
+
+
+@over_calls
+def test_an_id_that_cannot_be_is_no_resource(opened: House, call: str) -> None:
+    method, body = CALLS[call]
+    before = opened.books.counts()
+
+    for path in IMPOSSIBLE_IDS:
+        answer = opened.call(method, f"{path}/{call}", key=opened.key(Role.TABLE), data=orjson.dumps(body))
+        assert (answer.status, answer.media_type) == (404, PROBLEM), (path, answer.text)
+
+    assert opened.books.counts() == before

@@ -1,0 +1,142 @@
+"""Lists: pages that miss nothing and repeat nothing, cursors that only a page gives, periods half open."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.support.bets import bet
+from tests.support.hands import ROYAL_FLUSH, hand
+from tests.support.house import House
+
+ROUNDS = "/v1/tables/T1/rounds"
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    house.open(base_amount="1000", tables=("T1", "T2"))
+    return house
+
+
+def round_ids(house: House, query: str = "") -> list[str]:
+    return [round_["round_id"] for round_ in house.get(f"{ROUNDS}{query}").ok()["items"]]
+
+
+def test_rounds_are_listed_newest_first_and_only_those_of_the_table(opened: House) -> None:
+    for number in range(3):
+        opened.bet(bet(), round_id=f"r{number}")
+        opened.bet(bet(), round_id=f"other-{number}", table_id="T2")
+
+    listed = opened.get(ROUNDS).ok()
+
+    assert [round_["round_id"] for round_ in listed["items"]] == ["r2", "r1", "r0"]
+    assert listed["next"] is None
+    assert opened.get(f"{ROUNDS}/r1").ok()["round"] == listed["items"][1]
+
+
+def test_a_table_that_has_played_nothing_has_an_empty_list(opened: House) -> None:
+    assert opened.get(ROUNDS).ok() == {"items": [], "next": None}
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 8])
+def test_pages_together_are_the_list(opened: House, limit: int) -> None:
+    for number in range(7):
+        opened.bet(bet(), round_id=f"r{number}")
+
+    pages, cursor = [], ""
+    while True:
+        page = opened.get(f"{ROUNDS}?limit={limit}{cursor}").ok()
+        pages.append([round_["round_id"] for round_ in page["items"]])
+        if page["next"] is None:
+            break
+        cursor = f"&after={page['next']}"
+
+    assert [round_id for page in pages for round_id in page] == [f"r{number}" for number in range(6, -1, -1)]
+    assert all(len(page) == limit for page in pages[:-1])
+    assert 0 < len(pages[-1]) <= limit
+
+
+def test_what_is_opened_between_two_pages_is_neither_repeated_nor_shifted(opened: House) -> None:
+    for number in range(4):
+        opened.bet(bet(), round_id=f"r{number}")
+    first = opened.get(f"{ROUNDS}?limit=2").ok()
+
+    opened.bet(bet(), round_id="new")
+    second = opened.get(f"{ROUNDS}?limit=2&after={first['next']}").ok()
+
+    assert [round_["round_id"] for round_ in second["items"]] == ["r1", "r0"]
+    assert second["next"] is None
+
+
+def test_a_tampered_cursor_is_refused_or_ends_the_list_and_shows_nothing_of_others(opened: House) -> None:
+    for number in range(3):
+        opened.bet(bet(), round_id=f"r{number}")
+        opened.bet(bet(), round_id=f"other-{number}", table_id="T2")
+    cursor = opened.get(f"{ROUNDS}?limit=1").ok()["next"]
+    other = opened.get("/v1/tables/T2/rounds?limit=1").ok()["next"]
+
+    for tampered in (cursor[1:], cursor + "0" * 16, cursor.upper(), "z" + cursor[1:], f"{cursor}'--", f"{cursor}%00"):
+        opened.get(f"{ROUNDS}?after={tampered}").problem(422, "validation", "?after")
+    assert set(round_ids(opened, f"?after={other}")) <= {"r0", "r1", "r2"}
+    assert round_ids(opened, "?after=k1") == []
+    assert round_ids(opened, "?after=k7fffffffffffffff") == ["r2", "r1", "r0"]
+
+
+def test_a_period_includes_its_beginning_and_not_its_end(opened: House) -> None:
+    for number in range(4):
+        opened.bet(bet(), round_id=f"r{number}")
+    at = [opened.round(f"r{number}")["opened_at"] for number in range(4)]
+
+    assert round_ids(opened, f"?from={at[1]}&to={at[3]}") == ["r2", "r1"]
+    assert round_ids(opened, f"?from={at[3]}") == ["r3"]
+    assert round_ids(opened, f"?to={at[0]}") == []
+    assert round_ids(opened, f"?from={at[2]}&to={at[2]}") == []
+    assert round_ids(opened, f"?from={at[3]}&to={at[1]}") == []
+    assert round_ids(opened, f"?from={at[0]}&limit=1") == ["r3"]
+    assert round_ids(opened, "?from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z") == ["r3", "r2", "r1", "r0"]
+
+
+def test_a_time_may_be_told_in_any_zone(opened: House) -> None:
+    opened.bet(bet(), round_id="early")
+    opened.clock.advance(timedelta(hours=1))
+    opened.bet(bet(), round_id="late")
+    half_past_nine_in_athens = "2026-11-20T11:30:00%2B02:00"
+
+    assert round_ids(opened, f"?from={half_past_nine_in_athens}") == ["late"]
+    assert round_ids(opened, f"?to={half_past_nine_in_athens}") == ["early"]
+
+
+def test_a_listed_round_shows_the_cycle_it_ended_in(opened: House) -> None:
+    opened.bet(bet(), round_id="cancelled")
+    opened.cancel(round_id="cancelled")
+    opened.bet(bet(), round_id="hit")
+    opened.bet(bet(), round_id="open")
+    opened.settle(hand("1", ROYAL_FLUSH), round_id="hit")
+
+    listed = {round_["round_id"]: round_ for round_ in opened.get(ROUNDS).ok()["items"]}
+
+    assert {round_id: (round_["state"], round_["cycle"]) for round_id, round_ in listed.items()} == {
+        "cancelled": ("cancelled", 1),
+        "hit": ("settled", 1),
+        "open": ("open", 2),
+    }
+
+
+def test_hits_are_listed_the_latest_first_as_many_as_are_asked_for(opened: House) -> None:
+    for number in range(4):
+        opened.bet(bet(), round_id=f"r{number}")
+        opened.settle(hand("1", ROYAL_FLUSH), round_id=f"r{number}")
+
+    hits = opened.get("/v1/jackpots/j1/hits?limit=3").ok()["items"]
+
+    assert [(hit["cycle"], hit["round_id"]) for hit in hits] == [(4, "r3"), (3, "r2"), (2, "r1")]
+    assert len(opened.get("/v1/jackpots/j1/hits").ok()["items"]) == 4
+    assert hits[0]["hit_at"] > hits[1]["hit_at"] > hits[2]["hit_at"]
+
+
+def test_jackpots_are_listed_by_id(opened: House) -> None:
+    opened.open(jackpot_id="a-first", tables=())
+
+    listed = opened.get("/v1/jackpots").ok()
+
+    assert [jackpot["jackpot_id"] for jackpot in listed["items"]] == ["a-first", "j1"]
+    assert opened.get("/v1/jackpots/j1").ok() == listed["items"][1]

@@ -1,0 +1,152 @@
+"""The meter: shown in any currency of the sheet, with an ETag that changes exactly when the meter may."""
+
+from decimal import Decimal
+
+import pytest
+
+from jackpot_service.domain.principals import Role
+from tests.support.answers import Answer
+from tests.support.bets import bet
+from tests.support.hands import ROYAL_FLUSH, hand
+from tests.support.house import CYBER, House
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    house.open(base_amount="1000")
+    return house
+
+
+def look(house: House, etag: str | None = None, *, query: str = "", jackpot_id: str = "j1") -> Answer:
+    headers = {} if etag is None else {"If-None-Match": etag}
+    return house.get(f"/v1/jackpots/{jackpot_id}/meter{query}", headers=headers)
+
+
+def test_a_meter_that_has_not_changed_is_not_sent_again(opened: House) -> None:
+    first = look(opened)
+
+    again = look(opened, first.headers["ETag"])
+
+    assert (again.status, again.text) == (304, "")
+    assert again.headers["ETag"] == first.headers["ETag"]
+    assert not first.headers["ETag"].startswith("W/")
+
+
+def test_one_of_several_tags_is_enough(opened: House) -> None:
+    etag = look(opened).headers["ETag"]
+
+    assert look(opened, f'"other", {etag}').status == 304
+    assert look(opened, "*").status == 304
+    assert look(opened, '"other"').status == 200
+    assert look(opened, 'garbage,,"').status == 200
+
+
+def test_a_bet_changes_the_tag(opened: House) -> None:
+    etag = look(opened).headers["ETag"]
+    opened.bet(bet())
+
+    changed = look(opened, etag)
+
+    assert changed.ok()["amount"] == "1000.45"
+    assert changed.headers["ETag"] != etag
+
+
+def test_a_bet_that_changes_nothing_in_the_end_changes_the_tag(opened: House) -> None:
+    etag = look(opened).headers["ETag"]
+    opened.bet(bet())
+    opened.void("b1")
+
+    assert look(opened, etag).ok()["amount"] == "1000.00"
+
+
+def test_a_hit_changes_the_tag(opened: House) -> None:
+    opened.bet(bet())
+    etag = look(opened).headers["ETag"]
+    opened.settle(hand("1", ROYAL_FLUSH))
+
+    assert look(opened, etag).ok()["cycle"] == 2
+
+
+def test_a_replay_does_not_change_the_tag(opened: House) -> None:
+    opened.bet(bet())
+    etag = look(opened).headers["ETag"]
+    opened.post_bets(bet()).ok(200)
+
+    assert look(opened, etag).status == 304
+
+
+def test_a_new_sheet_changes_the_tag(opened: House) -> None:
+    pounds = look(opened, query="?currency=GBP")
+    opened.publish(GBP="1.25")
+
+    changed = look(opened, pounds.headers["ETag"], query="?currency=GBP")
+
+    assert (pounds.body["amount"], changed.ok()["amount"]) == ("854.70", "800.00")
+
+
+def test_each_currency_and_each_jackpot_has_a_tag_of_its_own(opened: House) -> None:
+    opened.open(CYBER, jackpot_id="j2", base_amount="1000", tables=())
+    tags = {
+        look(opened).headers["ETag"],
+        look(opened, query="?currency=GBP").headers["ETag"],
+        look(opened, query="?currency=SEK").headers["ETag"],
+        look(opened, jackpot_id="j2").headers["ETag"],
+    }
+
+    assert len(tags) == 4
+    assert look(opened, query="?currency=EUR").headers["ETag"] == look(opened).headers["ETag"]
+
+
+@pytest.mark.parametrize(
+    ("currency", "amount", "amount_minor"),
+    [
+        ("EUR", "1000.00", 100_000),
+        ("GBP", "854.70", 85_470),
+        ("SEK", "11454.75", 1_145_475),
+        ("JPY", "163934", 163_934),
+    ],
+)
+def test_a_meter_is_shown_rounded_down_in_a_currencys_own_decimals(
+    opened: House, currency: str, amount: str, amount_minor: int
+) -> None:
+    meter = opened.meter(currency=currency)
+
+    assert (meter["currency"], meter["amount"], meter["amount_minor"]) == (currency, amount, amount_minor)
+    assert Decimal(meter["exact"]) == 1000
+    assert Decimal(meter["overflow"]) == 0
+
+
+def test_a_meter_is_as_of_its_last_movement(opened: House) -> None:
+    before = opened.meter()
+    opened.meter()
+    opened.bet(bet())
+    after = opened.meter()
+
+    assert opened.meter()["as_of"] == after["as_of"]
+    assert after["as_of"] > before["as_of"]
+    assert after["version"] != before["version"]
+
+
+def test_everybody_sees_the_same_meter(opened: House) -> None:
+    opened.bet(bet())
+
+    seen = [opened.get("/v1/jackpots/j1/meter", role=role).ok() for role in Role]
+
+    assert all(meter == seen[0] for meter in seen)
+    assert opened.get("/v1/jackpots/j1/meter?max_age=1").ok() == seen[0]
+
+
+def test_the_share_of_a_unit_is_told_while_a_round_of_shared_rules_is_open(house: House) -> None:
+    house.open(base_amount="998.65")
+    house.open(CYBER, jackpot_id="j2", tables=("C1",))
+
+    shared = house.bet(bet(), bet("b2"), bet("b3"))
+    owned = house.bet(bet(), table_id="C1")
+    house.void("b1", "b2", "b3")
+    empty = house.post_bets(bet()).ok(200)
+    house.bet(bet("b4"))
+    house.settle(hand("1"))
+    over = house.post_bets(bet("b4")).ok(200)
+
+    assert shared["share_per_unit"] == "333.3333333333"
+    assert (owned["share_per_unit"], empty["share_per_unit"], over["share_per_unit"]) == (None, None, None)

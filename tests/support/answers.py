@@ -1,0 +1,58 @@
+"""What the service answered, as a test looks at it: no float is ever made of a number."""
+
+import json
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from werkzeug.datastructures import Headers
+from werkzeug.test import TestResponse
+
+PROBLEM = "application/problem+json"
+STANDARD_MEMBERS = {"type", "title", "status", "detail", "instance", "code", "retryable"}
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Status, headers and text of an answer."""
+
+    status: int
+    headers: Headers
+    text: str
+
+    @classmethod
+    def of(cls, response: TestResponse) -> "Answer":
+        return cls(response.status_code, response.headers, response.get_data(as_text=True))
+
+    @property
+    def media_type(self) -> str:
+        return self.headers.get("Content-Type", "").partition(";")[0]
+
+    @property
+    def body(self) -> Body:
+        found: Body = json.loads(self.text, parse_float=Decimal)
+        return found
+
+    def ok(self, status: int = 200) -> Body:
+        """Give the body of an answer that must have this status."""
+        if self.status != status or self.media_type != "application/json":
+            message = f"{status} was expected, not {self.status} {self.media_type}: {self.text[:1000]}"
+            raise AssertionError(message)
+        return self.body
+
+    def problem(self, status: int, code: str, *pointers: str) -> Body:
+        """Give the body of a problem that must have this status and code, and point at these places."""
+        if self.status != status or self.media_type != PROBLEM:
+            message = f"a problem {status} {code} was expected, not {self.status} {self.media_type}: {self.text[:1000]}"
+            raise AssertionError(message)
+        body = self.body
+        pointed = tuple(flaw["pointer"] for flaw in body.get("errors", ()))
+        if body["code"] != code or body["status"] != status or STANDARD_MEMBERS - body.keys():
+            message = f"a problem {status} {code} was expected: {self.text[:1000]}"
+            raise AssertionError(message)
+        if pointers and pointed != pointers:
+            message = f"the problem points at {pointed}, not at {pointers}: {self.text[:1000]}"
+            raise AssertionError(message)
+        return body

@@ -1,0 +1,221 @@
+"""A whole house for a test: casinos, jackpots, tables, rates and keys, and the HTTP door in front of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import flask
+import orjson
+
+from jackpot_service import db
+from jackpot_service.app import create_app
+from jackpot_service.config import Config
+from jackpot_service.db import Session
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.records.pinned import Table
+from jackpot_service.usecases.add_casino import add_casino
+from jackpot_service.usecases.add_table import add_table
+from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
+from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
+from jackpot_service.usecases.references import Act
+from tests.support.answers import Answer, Body
+from tests.support.clock import Clock
+from tests.support.reading import Books
+
+T = TypeVar("T")
+
+LIVE = "live-caribbean-stud"
+CYBER = "cyber-caribbean-stud"
+SENECA = "seneca-caribbean-stud"
+
+RATES = {"GBP": "1.17", "SEK": "0.0873", "JPY": "0.0061"}
+"""The first sheet of every house; it has no CHF."""
+
+AUTOMATIC = "automatic"
+"""As a key: that of a server of the table's casino."""
+
+
+class House:
+    """A migrated database with a casino `c1` and a rate sheet of EUR in it, and an application on it."""
+
+    def __init__(self, database_url: str, **configured: Any) -> None:  # noqa: ANN401 -- the settings of a Config
+        self.config = replace(Config(), **configured)
+        self.clock = Clock()
+        self.engine = db.create_engine(self.config, database_url)
+        self.books = Books(self.engine)
+        self.app = self.start()
+        self._keys: dict[Principal, str] = {}
+        self._casino_of: dict[str, str] = {}
+        self.add_casino("c1")
+        self.publish(**RATES)
+        for role in (Role.TABLE, Role.AUDITOR):
+            self.key(role)
+
+    def start(self) -> flask.Flask:
+        """Start the application, or another process of it: what one remembers, the other does not."""
+        return create_app(self.config, self.engine, clock=self.clock)
+
+    # What an operator does.
+
+    def transact(self, use_case: Callable[[Session], T]) -> T:
+        return db.transact(self.engine, use_case)
+
+    def act(self) -> Act:
+        return Act(SYSTEM_OPERATOR, self.clock())
+
+    def add_casino(self, casino_id: str) -> None:
+        self.transact(lambda session: add_casino(session, self.act(), casino_id=casino_id, name=f"Casino {casino_id}"))
+
+    def add_table(
+        self,
+        table_id: str,
+        *,
+        jackpot_id: str | None = None,
+        casino_id: str = "c1",
+        game: str = "caribbean-stud",
+    ) -> None:
+        new = Table(table_id, casino_id, game, jackpot_id)
+        self.transact(lambda session: add_table(session, self.act(), new))
+        self._casino_of[table_id] = casino_id
+
+    def publish(self, base: str = "EUR", **rates: str) -> int:
+        """Put a rate sheet in force from now on; returns its number."""
+        act = self.act()
+        command = PublishRates(act, base, {code: Decimal(rate) for code, rate in rates.items()}, act.now)
+        return self.transact(lambda session: publish_rates(session, command)).number
+
+    def open(
+        self,
+        rulebook: str = LIVE,
+        *,
+        jackpot_id: str = "j1",
+        base: str = "EUR",
+        base_amount: str | None = None,
+        settings: Mapping[str, str] | None = None,
+        tables: tuple[str, ...] = ("T1",),
+        stripes: int = 4,
+    ) -> JackpotRules:
+        """Open a jackpot, and tables of casino c1 that play for it."""
+        command = OpenJackpot(
+            act=self.act(),
+            jackpot_id=jackpot_id,
+            rulebook=rulebook,
+            base=base,
+            base_amount=None if base_amount is None else Decimal(base_amount),
+            settings=settings or {},
+            stripes=stripes,
+        )
+        rules = self.transact(lambda session: open_jackpot(session, command))
+        for table_id in tables:
+            self.add_table(table_id, jackpot_id=jackpot_id)
+        return rules
+
+    def key(self, role: Role, *, casino_id: str | None = None, table_ids: tuple[str, ...] = ()) -> str:
+        """A key of a role; the same one whenever it is asked again."""
+        if role is Role.TABLE and casino_id is None:
+            casino_id = "c1"
+        principal = Principal(f"a {role}", role, casino_id, frozenset(table_ids))
+        if principal not in self._keys:
+            self._keys[principal] = self.transact(lambda session: create_key(session, self.act(), principal))
+        return self._keys[principal]
+
+    # What callers send.
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        key: str | None,
+        data: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        app: flask.Flask | None = None,
+    ) -> Answer:
+        """Send a request through the whole WSGI application, byte by byte as it is given."""
+        sent = {} if key is None else {"Authorization": f"Bearer {key}"}
+        if data is not None:
+            sent["Content-Type"] = "application/json"
+        sent |= headers or {}
+        client = (app or self.app).test_client()
+        return Answer.of(client.open(path, method=method, data=data, headers=sent))
+
+    def get(
+        self, path: str, *, role: Role = Role.AUDITOR, key: str | None = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        return self.call("GET", path, key=key or self.key(role), headers=headers)
+
+    def send(
+        self,
+        method: str,
+        table_id: str,
+        path: str,
+        body: object,
+        *,
+        key: str | None = None,
+        app: flask.Flask | None = None,
+    ) -> Answer:
+        """Send a body to something of a table, with a key of a server of the table's casino unless another is given."""
+        key = key or self.key(Role.TABLE, casino_id=self._casino_of.get(table_id, "c1"))
+        data = body if isinstance(body, bytes) else orjson.dumps(body)
+        return self.call(method, f"/v1/tables/{table_id}/rounds/{path}", key=key, data=data, app=app)
+
+    def post_bets(
+        self, *bets: Body, round_id: str = "r1", table_id: str = "T1", app: flask.Flask | None = None
+    ) -> Answer:
+        return self.send("POST", table_id, f"{round_id}/bets", {"bets": bets}, app=app)
+
+    def post_voids(self, *bet_ids: str, round_id: str = "r1", table_id: str = "T1") -> Answer:
+        return self.send("POST", table_id, f"{round_id}/voids", {"bet_ids": bet_ids})
+
+    def put_result(
+        self,
+        *hands: Body,
+        round_id: str = "r1",
+        table_id: str = "T1",
+        bet_count: int | None = None,
+        app: flask.Flask | None = None,
+        **more: object,
+    ) -> Answer:
+        """Send a result; unless stated, it counts the live bets as the ledger does."""
+        count = self.live_bets(table_id, round_id) if bet_count is None else bet_count
+        body = {"bet_count": count, "hands": hands, **more}
+        return self.send("PUT", table_id, f"{round_id}/result", body, app=app)
+
+    def put_cancellation(
+        self, *, round_id: str = "r1", table_id: str = "T1", reason: str = "misdeal", **more: object
+    ) -> Answer:
+        return self.send("PUT", table_id, f"{round_id}/cancellation", {"reason": reason, **more})
+
+    # The same where nothing but success is expected.
+
+    def bet(self, *bets: Body, round_id: str = "r1", table_id: str = "T1") -> Body:
+        return self.post_bets(*bets, round_id=round_id, table_id=table_id).ok(201)
+
+    def void(self, *bet_ids: str, round_id: str = "r1", table_id: str = "T1") -> Body:
+        return self.post_voids(*bet_ids, round_id=round_id, table_id=table_id).ok()
+
+    def settle(self, *hands: Body, round_id: str = "r1", table_id: str = "T1") -> Body:
+        """Settle a round and give the settlement."""
+        settlement: Body = self.put_result(*hands, round_id=round_id, table_id=table_id).ok(201)["settlement"]
+        return settlement
+
+    def cancel(self, *, round_id: str = "r1", table_id: str = "T1") -> Body:
+        return self.put_cancellation(round_id=round_id, table_id=table_id).ok(201)
+
+    def meter(self, jackpot_id: str = "j1", currency: str = "EUR") -> Body:
+        return self.get(f"/v1/jackpots/{jackpot_id}/meter?currency={currency}").ok()
+
+    def round(self, round_id: str = "r1", table_id: str = "T1") -> Body:
+        """The whole record of a round."""
+        return self.get(f"/v1/tables/{table_id}/rounds/{round_id}").ok()
+
+    def live_bets(self, table_id: str, round_id: str) -> int:
+        found: int = self.books.value(
+            "SELECT coalesce(max(bet_count), 0) FROM rounds WHERE table_id = :table AND round_id = :round",
+            table=table_id,
+            round=round_id,
+        )
+        return found

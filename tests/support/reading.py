@@ -1,0 +1,93 @@
+"""Looking into the books past the service: pools, balances, rows."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import sqlalchemy
+from sqlalchemy import text
+
+from jackpot_service import db
+from jackpot_service.db import Base
+from jackpot_service.domain.money import ZERO
+from jackpot_service.domain.pools import Pools
+from jackpot_service.ledger import laws
+from jackpot_service.ledger.mismatches import Mismatch
+from jackpot_service.reports.verification.proof import verify
+
+TABLES = tuple(sorted(Base.metadata.tables))
+
+_POOLS = text(
+    """
+    SELECT sum(meter_players), sum(meter_house), sum(reserve), sum(prize_fund) FROM stripes WHERE jackpot_id = :jackpot
+    """
+)
+
+_BALANCE = text(
+    """
+    SELECT sum(amount) FROM postings WHERE jackpot_id = :jackpot AND account = :account AND currency = :currency
+    """
+)
+
+_MOVED = text(
+    """
+    SELECT sum(amount) FROM postings WHERE jackpot_id = :jackpot AND account = :account AND movement = :movement
+    """
+)
+
+_COUNTS = text(" UNION ALL ".join(f"SELECT '{table}', count(*) FROM {table}" for table in TABLES))  # noqa: S608 -- the models' own names
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+class Books:
+    """The database of a test, looked at from outside."""
+
+    def __init__(self, engine: sqlalchemy.Engine) -> None:
+        self._engine = engine
+
+    def rows(self, statement: str, **parameters: object) -> Rows:
+        with self._engine.connect() as connection:
+            return [dict(row) for row in connection.execute(text(statement), parameters).mappings()]
+
+    def value(self, statement: sqlalchemy.TextClause | str, **parameters: object) -> Any:  # noqa: ANN401 -- any column
+        statement = text(statement) if isinstance(statement, str) else statement
+        with self._engine.connect() as connection:
+            return connection.execute(statement, parameters).scalar_one()
+
+    def pools(self, jackpot_id: str) -> Pools:
+        """What a jackpot's stripes hold together."""
+        with self._engine.connect() as connection:
+            return Pools(*connection.execute(_POOLS, {"jackpot": jackpot_id}).one())
+
+    def balance(self, jackpot_id: str, account: str, currency: str = "EUR") -> Decimal:
+        """What all postings put into an account."""
+        found: Decimal | None = self.value(_BALANCE, jackpot=jackpot_id, account=account, currency=currency)
+        return found or ZERO
+
+    def moved(self, jackpot_id: str, account: str, movement: str) -> Decimal:
+        """What the postings of one movement put into an account."""
+        found: Decimal | None = self.value(_MOVED, jackpot=jackpot_id, account=account, movement=movement)
+        return found or ZERO
+
+    def exceptions(self) -> Rows:
+        """The refusals that were kept for finance, in the order in which they were noticed."""
+        return self.rows("SELECT * FROM exceptions ORDER BY noticed_at, kind")
+
+    def counts(self) -> dict[str, int]:
+        """How many rows every table holds."""
+        with self._engine.connect() as connection:
+            return {row[0]: row[1] for row in connection.execute(_COUNTS)}
+
+    def counts_but_exceptions(self) -> dict[str, int]:
+        """How many rows every table holds in which a refusal may leave nothing."""
+        return {table: count for table, count in self.counts().items() if table != "exceptions"}
+
+    def broken_laws(self) -> tuple[Mismatch, ...]:
+        with db.snapshot(self._engine) as session:
+            return laws.broken(session)
+
+    def mismatches(self) -> tuple[Mismatch, ...]:
+        """What the full verification finds."""
+        with db.snapshot(self._engine) as session:
+            return verify(session).mismatches

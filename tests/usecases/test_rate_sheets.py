@@ -1,0 +1,141 @@
+"""Which rate sheet is in force: latest effective time, then highest number; a round keeps the one it was pinned to."""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from jackpot_service.domain.currencies import UnknownCurrency
+from jackpot_service.usecases.publish_rates import BadRate, PublishRates, publish_rates
+from tests.support.bets import bet
+from tests.support.house import House
+
+
+def publish(house: House, at: datetime, **rates: str) -> int:
+    """Publish a sheet that is in force from an instant on."""
+    command = PublishRates(house.act(), "EUR", {code: Decimal(rate) for code, rate in rates.items()}, at)
+    return house.transact(lambda session: publish_rates(session, command)).number
+
+
+def in_force(house: House) -> tuple[int, str]:
+    sheet = house.get("/v1/rates?base=EUR").ok()
+    rates = {rate["currency"]: rate["rate"] for rate in sheet["rates"]}
+    return sheet["number"], rates["GBP"]
+
+
+def test_sheets_are_numbered_from_one_for_each_base(house: House) -> None:
+    assert [house.publish(GBP="1.2"), house.publish(GBP="1.3")] == [2, 3]
+    assert house.publish("USD", GBP="1.3") == 1
+
+
+def test_a_sheet_of_the_future_is_not_yet_in_force(house: House) -> None:
+    tomorrow = house.clock.at + timedelta(days=1)
+    publish(house, tomorrow, GBP="1.30")
+    assert in_force(house) == (1, "1.17")
+
+    house.clock.at = tomorrow
+    assert in_force(house) == (2, "1.3")
+
+
+def test_the_later_effective_time_wins_whatever_the_number(house: House) -> None:
+    now = house.clock.at
+    publish(house, now + timedelta(minutes=2), GBP="2")
+    publish(house, now + timedelta(minutes=1), GBP="3")
+    house.clock.advance(timedelta(minutes=5))
+
+    assert in_force(house) == (2, "2")
+
+
+def test_of_the_same_effective_time_the_higher_number_wins(house: House) -> None:
+    soon = house.clock.at + timedelta(minutes=1)
+    publish(house, soon, GBP="2")
+    publish(house, soon, GBP="3")
+    house.clock.advance(timedelta(minutes=5))
+
+    assert in_force(house) == (3, "3")
+
+
+def test_a_sheet_dated_back_does_not_win_over_one_in_force_since(house: House) -> None:
+    publish(house, house.clock.at - timedelta(days=1), GBP="9")
+
+    assert in_force(house) == (1, "1.17")
+
+
+@pytest.mark.parametrize("first_seen", ["bet", "void", "cancellation"])
+def test_a_round_is_pinned_when_it_is_first_seen_by_whatever(house: House, first_seen: str) -> None:
+    house.open()
+    if first_seen == "bet":
+        house.bet(bet("first"))
+    elif first_seen == "void":
+        house.void("first")
+    else:
+        house.cancel()
+
+    house.publish(GBP="1.30")
+
+    assert house.round()["round"]["rate_sheet"] == 1
+    if first_seen != "cancellation":
+        house.bet(bet("later", currency="GBP"))
+        later = next(booked for booked in house.round()["bets"] if booked["bet_id"] == "later")
+        assert later["contribution"]["value"] == "1.17"
+    assert house.bet(bet(), round_id="next")["round"]["rate_sheet"] == 2
+
+
+def test_a_round_keeps_a_currency_that_a_later_sheet_leaves_out(house: House) -> None:
+    house.open()
+    house.bet(bet("a", currency="SEK", stake_minor=1000))
+    house.publish(GBP="1.17")
+
+    house.bet(bet("b", currency="SEK", stake_minor=1000))
+
+    house.post_bets(bet(currency="SEK"), round_id="next").problem(422, "no-rate", "/bets/0/currency")
+
+
+def test_without_any_sheet_of_its_base_a_jackpot_takes_no_bet(house: House) -> None:
+    house.open(base="USD", jackpot_id="dollars", tables=("D1",))
+    before = house.books.counts()
+
+    house.post_bets(bet(currency="USD"), table_id="D1").problem(422, "no-rate")
+    house.put_cancellation(table_id="D1").problem(422, "no-rate")
+    house.put_result(table_id="D1").problem(422, "no-rate")
+
+    assert house.books.counts() == before
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "NaN", "Infinity", "10000000000", "0.00000000001"])
+def test_a_rate_that_cannot_be_is_refused(house: House, rate: str) -> None:
+    before = house.books.counts()
+
+    with pytest.raises(BadRate):
+        house.publish(GBP=rate)
+
+    assert house.books.counts() == before
+
+
+def test_the_base_currency_has_no_rate_of_its_own(house: House) -> None:
+    with pytest.raises(BadRate, match="base currency"):
+        house.publish(EUR="1")
+
+
+@pytest.mark.parametrize("code", ["XXX", "HRK", "BGN", "eur"])
+def test_a_currency_that_is_no_tender_gets_no_rate(house: House, code: str) -> None:
+    with pytest.raises(UnknownCurrency):
+        house.publish(**{code: "1"})
+
+
+def test_a_withdrawn_currency_is_taken_by_a_sheet_of_its_time(house: House) -> None:
+    before_the_euro = house.clock.at.replace(year=2025, month=6)
+
+    publish(house, before_the_euro, BGN="0.5113")
+
+
+def test_the_finest_rate_is_exact(house: House) -> None:
+    house.publish(JPY="0.0061234567", GBP="1.17")
+    house.open(settings={"split.meter": "0.4501", "split.prize_fund": "0.3183"})
+
+    house.bet(bet(currency="JPY", stake_minor=1))
+
+    contribution = house.round()["bets"][0]["contribution"]
+    assert contribution["value"] == "0.0061234567"
+    assert Decimal(contribution["meter"]) == Decimal("0.0061234567") * Decimal("0.4501")
+    assert house.books.pools("j1").meter == Decimal("0.00275616786067")

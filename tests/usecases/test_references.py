@@ -1,0 +1,190 @@
+"""Casinos, tables, jackpots and keys: added once, bound for ever, refused where they could not be."""
+
+from decimal import Decimal
+
+import pytest
+
+from jackpot_service.domain.catalog.jackpots import UnknownRulebook
+from jackpot_service.domain.currencies import UnknownCurrency
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.rules import BadRules, UnknownSetting
+from jackpot_service.records.pinned import Table, UnknownTable
+from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.usecases.add_casino import add_casino
+from jackpot_service.usecases.add_table import BadGame, UnknownCasino, add_table
+from jackpot_service.usecases.create_key import BadKey, create_key, hash_of
+from jackpot_service.usecases.references import AlreadyExists
+from tests.support.house import CYBER, LIVE, SENECA, House
+
+
+def test_a_casino_is_added_once(house: House) -> None:
+    before = house.books.counts()
+
+    assert house.transact(lambda s: add_casino(s, house.act(), casino_id="c1", name="Casino c1")) is False
+    with pytest.raises(AlreadyExists):
+        house.transact(lambda s: add_casino(s, house.act(), casino_id="c1", name="Another"))
+
+    assert house.books.counts() == before
+
+
+def test_a_table_is_added_once_and_never_moves(house: House) -> None:
+    house.open()
+    house.add_casino("c2")
+    same = Table("T1", "c1", "caribbean-stud", "j1")
+    before = house.books.counts()
+
+    assert house.transact(lambda s: add_table(s, house.act(), same)) is False
+    for moved in (
+        Table("T1", "c2", "caribbean-stud", "j1"),
+        Table("T1", "c1", "casino-holdem-2-hand", None),
+        Table("T1", "c1", "caribbean-stud", None),
+    ):
+        with pytest.raises(AlreadyExists):
+            house.transact(lambda s, moved=moved: add_table(s, house.act(), moved))  # type: ignore[misc]
+
+    assert house.books.counts() == before
+
+
+@pytest.mark.parametrize(
+    ("new", "error"),
+    [
+        (Table("T9", "c9", "caribbean-stud", None), UnknownCasino),
+        (Table("T9", "c1", "caribbean-stud", "j9"), UnknownJackpot),
+        (Table("T9", "c1", "baccarat", None), BadGame),
+        (Table("T9", "c1", "casino-holdem-2-hand", "j1"), BadGame),
+    ],
+)
+def test_a_table_that_could_not_be_is_refused(house: House, new: Table, error: type[LedgerError]) -> None:
+    house.open()
+    before = house.books.counts()
+
+    with pytest.raises(error):
+        house.transact(lambda s: add_table(s, house.act(), new))
+
+    assert house.books.counts() == before
+
+
+def test_a_jackpot_starts_with_its_base_amount_of_the_houses_money(house: House) -> None:
+    house.open(base_amount="123.456789012345678901")
+
+    assert house.books.pools("j1") == Pools(meter_house=Decimal("123.456789012345678901"))
+    assert house.books.balance("j1", "house:seed") == -Decimal("123.456789012345678901")
+    assert house.meter()["amount"] == "123.45"
+
+
+@pytest.mark.parametrize(("rulebook", "amount"), [(LIVE, "0.00"), (CYBER, "10000.00"), (SENECA, "10000.00")])
+def test_a_jackpot_starts_with_its_reset_amount_unless_told_otherwise(house: House, rulebook: str, amount: str) -> None:
+    house.open(rulebook)
+
+    assert house.meter()["amount"] == amount
+
+
+def test_a_jackpot_is_opened_once(house: House) -> None:
+    house.open()
+    before = house.books.counts()
+
+    with pytest.raises(AlreadyExists):
+        house.open(tables=())
+
+    assert house.books.counts() == before
+
+
+@pytest.mark.parametrize(
+    ("rulebook", "base", "base_amount", "settings", "error"),
+    [
+        ("bingo", "EUR", None, {}, UnknownRulebook),
+        (LIVE, "XXX", None, {"largest_stake": "1"}, UnknownCurrency),
+        (LIVE, "HRK", None, {"largest_stake": "1"}, UnknownCurrency),
+        (LIVE, "SEK", None, {}, BadRules),
+        (LIVE, "EUR", "-1", {}, BadRules),
+        (LIVE, "EUR", "NaN", {}, BadRules),
+        (LIVE, "EUR", "1000000000000000", {}, BadRules),
+        (LIVE, "EUR", "0.0000000000000000001", {}, BadRules),
+        (LIVE, "EUR", "1001", {"limit": "1000"}, BadRules),
+        (LIVE, "EUR", None, {"limit": "0"}, BadRules),
+        (LIVE, "EUR", None, {"limit": "1e3"}, BadRules),
+        (LIVE, "EUR", None, {"reset_amount": "-1"}, BadRules),
+        (LIVE, "EUR", None, {"reset_amount": "2", "limit": "1"}, BadRules),
+        (LIVE, "EUR", None, {"split.meter": "0.9"}, BadRules),
+        (LIVE, "EUR", None, {"split.meter": "0.45001"}, BadRules),
+        (LIVE, "EUR", None, {"policy": "minor_first"}, BadRules),
+        (LIVE, "EUR", None, {"token": "1"}, BadRules),
+        (LIVE, "EUR", None, {"colour": "red"}, UnknownSetting),
+        (CYBER, "EUR", None, {"policy": "shared_by_stake"}, BadRules),
+        (CYBER, "EUR", None, {"split.prize_fund": "0.1"}, BadRules),
+        (CYBER, "EUR", None, {"token": "0.005"}, BadRules),
+        (CYBER, "JPY", None, {"token": "1.5"}, BadRules),
+        (CYBER, "EUR", None, {"held_threshold": "0"}, BadRules),
+    ],
+)
+def test_a_jackpot_that_could_not_run_is_refused(  # noqa: PLR0917 -- a row of the table above
+    house: House,
+    rulebook: str,
+    base: str,
+    base_amount: str | None,
+    settings: dict[str, str],
+    error: type[LedgerError],
+) -> None:
+    before = house.books.counts()
+
+    with pytest.raises(error):
+        house.open(rulebook, base=base, base_amount=base_amount, settings=settings, tables=())
+
+    assert house.books.counts() == before
+
+
+def test_of_a_key_only_the_hash_of_its_secret_is_kept(house: House) -> None:
+    key = house.key(Role.OPERATOR)
+    prefix, key_id, secret = key.split("_", 2)
+
+    (row,) = house.books.rows("SELECT * FROM keys WHERE key_id = :key_id", key_id=key_id)
+
+    assert prefix == "jk"
+    assert bytes(row["secret_hash"]) == hash_of(secret)
+    assert secret not in str(row)
+    assert len(secret) >= 43
+
+
+def test_every_key_is_another_even_for_the_same_principal(house: House) -> None:
+    principal = Principal("server", Role.TABLE, "c1")
+
+    keys = {house.transact(lambda s: create_key(s, house.act(), principal)) for _ in range(5)}
+
+    assert len(keys) == len({key.split("_")[1] for key in keys}) == 5
+    assert all(house.get("/v1/jackpots", key=key).status == 200 for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("principal", "error"),
+    [
+        (Principal("p", Role.TABLE), BadKey),
+        (Principal("p", Role.OPERATOR, "c1"), BadKey),
+        (Principal("p", Role.RATES, "c1"), BadKey),
+        (Principal("p", Role.AUDITOR, "c1"), BadKey),
+        (Principal("p", Role.FINANCE, "c1", frozenset({"T1"})), BadKey),
+        (Principal("p", Role.TABLE, "c9"), UnknownCasino),
+        (Principal("p", Role.TABLE, "c1", frozenset({"T9"})), UnknownTable),
+        (Principal("p", Role.TABLE, "c2", frozenset({"T1"})), UnknownTable),
+    ],
+)
+def test_a_key_that_no_principal_could_use_is_refused(
+    house: House, principal: Principal, error: type[LedgerError]
+) -> None:
+    house.open()
+    house.add_casino("c2")
+    before = house.books.counts()
+
+    with pytest.raises(error):
+        house.transact(lambda s: create_key(s, house.act(), principal))
+
+    assert house.books.counts() == before
+
+
+def test_what_an_operator_does_is_in_the_reference_book(house: House) -> None:
+    house.open()
+
+    kinds = [row["kind"] for row in house.books.rows("SELECT kind FROM entries WHERE jackpot_id = '-' ORDER BY seq")]
+
+    assert kinds == ["casino_added", "rates_published", "key_created", "key_created", "table_added"]

@@ -1,0 +1,178 @@
+"""Scenarios 1 to 8: what a bet contributes, and which stakes are taken. Rulebook: Live Caribbean Stud."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from jackpot_service.domain.pools import Pools
+from tests.support.answers import Body
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, NOTHING, NOTHING_TOO, ROYAL_FLUSH, dead, hand
+from tests.support.house import House
+
+ZERO = Decimal(0)
+
+
+def decimals(texts: Body) -> dict[str, Decimal]:
+    return {name: Decimal(text) for name, text in texts.items()}
+
+
+def require_contribution(house: House, stake: Body, *, value: str, parts: tuple[str, str, str, str]) -> None:
+    """Place a bet, and find its parts in the record, in the pools and in the postings."""
+    meter, reserve, prize_fund, margin = map(Decimal, parts)
+    house.open()
+
+    accepted = house.bet(bet(**stake))
+
+    (booked,) = house.round()["bets"]
+    assert decimals(booked["contribution"]) == {
+        "value": Decimal(value),
+        "meter": meter,
+        "reserve": reserve,
+        "prize_fund": prize_fund,
+        "house": margin,
+    }
+    assert meter + reserve + prize_fund + margin == Decimal(value)
+    assert house.books.pools("j1") == Pools(meter, ZERO, reserve, prize_fund)
+    assert house.books.balance("j1", "house:margin") == margin
+    assert Decimal(accepted["meter"]["exact"]) == meter
+    assert Decimal(accepted["round"]["weight"]) == Decimal(value)
+
+
+def test_scenario_01_one_euro_is_split_to_the_last_cent(house: House) -> None:
+    require_contribution(house, {}, value="1", parts=("0.45", "0.05", "0.3184", "0.1816"))
+
+    assert house.books.balance("j1", "casino:c1") == Decimal(-1)
+
+
+def test_scenario_02_a_pound_is_split_at_its_rate(house: House) -> None:
+    parts = ("0.5265", "0.0585", "0.372528", "0.212472")
+
+    require_contribution(house, {"currency": "GBP"}, value="1.17", parts=parts)
+
+    assert house.books.balance("j1", "casino:c1", "GBP") == Decimal(-1)
+    assert house.books.balance("j1", "fx:GBP", "GBP") == Decimal(1)
+    assert house.books.balance("j1", "fx:EUR") == Decimal("-1.17")
+
+
+def test_scenario_03_ten_crowns_are_split_at_their_rate(house: House) -> None:
+    parts = ("0.39285", "0.04365", "0.2779632", "0.1585368")
+
+    require_contribution(house, {"currency": "SEK", "stake_minor": 1000}, value="0.873", parts=parts)
+
+    assert house.books.balance("j1", "casino:c1", "SEK") == Decimal(-10)
+
+
+def test_scenario_04_ten_thousand_bets_of_ten_cents_make_exactly_450(house: House) -> None:
+    house.open()
+
+    for batch in range(5):
+        tenths = [bet(f"b{number}", stake_minor=10) for number in range(2000)]
+        assert house.bet(*tenths, round_id=f"r{batch}")["accepted"] == 2000
+
+    assert house.books.pools("j1") == Pools(Decimal(450), ZERO, Decimal(50), Decimal("318.4"))
+    assert house.books.balance("j1", "house:margin") == Decimal("181.6")
+    assert house.books.balance("j1", "casino:c1") == Decimal(-1000)
+
+
+def test_scenario_05_after_any_sequence_every_entry_and_every_currency_sums_to_zero(house: House) -> None:
+    house.open(base_amount="100", settings={"reset_amount": "75"}, tables=("T1", "T2"))
+    three = (
+        bet("e", hand="1"),
+        bet("g", hand="2", currency="GBP", stake_minor=333),
+        bet("y", hand="3", currency="JPY", stake_minor=150),
+    )
+    house.bet(*three)
+    house.void("g", "never-seen")
+    house.bet(*three, round_id="r2")
+    house.publish(GBP="1.3", SEK="0.09", JPY="0.006")
+    house.bet(*three, round_id="r3", table_id="T2")
+    house.settle(hand("1", FLUSH), dead("2"), hand("3"), round_id="r2")
+    house.cancel(round_id="r3", table_id="T2")
+    house.bet(*three, round_id="r4", table_id="T2")
+    house.settle(hand("1", ROYAL_FLUSH), hand("2"), hand("3", NOTHING_TOO), round_id="r4", table_id="T2")
+    house.void("e")
+
+    by_entry = "SELECT sum(amount) FROM postings GROUP BY jackpot_id, stripe_no, seq, currency HAVING sum(amount) <> 0"
+    assert house.books.rows(by_entry) == []
+    assert house.books.rows("SELECT currency FROM postings GROUP BY currency HAVING sum(amount) <> 0") == []
+    pools = house.books.pools("j1")
+    assert pools == Pools(
+        *(
+            house.books.balance("j1", account)
+            for account in ("pool:meter:players", "pool:meter:house", "pool:reserve", "pool:prize_fund")
+        )
+    )
+    assert pools.meter > 0
+
+
+def test_scenario_06_a_stake_above_the_largest_is_refused_and_kept_as_an_exception(house: House) -> None:
+    house.open(base_amount="1000")
+    before = house.books.counts_but_exceptions()
+
+    answer = house.post_bets(bet("fine", stake_minor=10_000), bet("beyond", stake_minor=10_001))
+
+    problem = answer.problem(422, "stake-out-of-range", "/bets/1/stake_minor")
+    assert Decimal(problem["largest_stake"]) == 100
+    assert house.books.counts_but_exceptions() == before
+    assert house.books.pools("j1") == Pools(meter_house=Decimal(1000))
+    (kept,) = house.books.exceptions()
+    assert (kept["kind"], kept["table_id"], kept["round_id"]) == ("stake-out-of-range", "T1", "r1")
+
+
+def test_scenario_06_the_largest_stake_is_meant_in_the_base_currency(house: House) -> None:
+    house.open()
+
+    house.bet(bet(currency="GBP", stake_minor=8547), round_id="taken")
+    beyond = house.post_bets(bet(currency="GBP", stake_minor=8548), round_id="refused")
+
+    beyond.problem(422, "stake-out-of-range", "/bets/0/stake_minor")
+
+
+@pytest.mark.parametrize(
+    ("stake", "status", "code", "name"),
+    [
+        pytest.param({"stake_minor": 100.5}, 422, "validation", "stake_minor", id="1.005 EUR"),
+        pytest.param({"currency": "JPY", "stake_minor": 1.5}, 422, "validation", "stake_minor", id="1.5 JPY"),
+        pytest.param({"stake_minor": -1}, 422, "validation", "stake_minor", id="-1"),
+        pytest.param({"stake_minor": 0}, 422, "validation", "stake_minor", id="0"),
+        pytest.param({"stake_minor": True}, 422, "validation", "stake_minor", id="true"),
+        pytest.param({"currency": "XXX"}, 422, "unknown-currency", "currency", id="unknown currency"),
+        pytest.param({"currency": "CHF"}, 422, "no-rate", "currency", id="no rate"),
+    ],
+)
+def test_scenario_07_a_stake_that_cannot_be_is_refused(
+    house: House, stake: dict[str, Any], status: int, code: str, name: str
+) -> None:
+    house.open()
+    before = house.books.counts()
+
+    house.post_bets(bet(**stake)).problem(status, code, f"/bets/0/{name}")
+
+    assert house.books.counts() == before
+
+
+def test_scenario_07_a_stake_that_is_not_a_number_is_no_json(house: House) -> None:
+    house.open()
+    before = house.books.counts()
+    body = b'{"bets":[{"bet_id":"b1","player_id":"p1","currency":"EUR","stake_minor":NaN}]}'
+
+    house.send("POST", "T1", "r1/bets", body).problem(400, "not-json")
+
+    assert house.books.counts() == before
+
+
+def test_scenario_08_a_limit_keeps_the_rest_off_the_offer(house: House) -> None:
+    house.open(base_amount="999.80", settings={"limit": "1000"})
+
+    accepted = house.bet(bet())
+
+    meter = house.meter()
+    assert meter["amount"] == "1000.00"
+    assert meter["amount_minor"] == 100_000
+    assert Decimal(meter["exact"]) == 1000
+    assert Decimal(meter["overflow"]) == Decimal("0.25")
+    assert accepted["meter"] == meter
+    assert house.books.pools("j1").meter == Decimal("1000.25")
+    house.settle(hand("1", NOTHING))
