@@ -1,6 +1,6 @@
 """Writing entries: the one statement that books, and the one place that changes a pool."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,34 +10,50 @@ from jackpot_service.db import Pipeline
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.money import plain
+from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.digests import digest
 
-# The stripe's row lock is held from here to the commit, so its `seq` is dense and in commit order. The clock is a
-# parameter; an entry is never booked before the one that stands before it. The postings' columns travel as texts joined
-# by spaces, which no account, currency, amount or movement holds. A stripe that does not accept leaves `seq` null, and
-# an entry's cannot be: so the whole transaction fails, also where its commit is already on the way.
+# The stripe's row is locked first and held to the commit, so its `seq` is dense and in commit order. The clock is a
+# parameter; no entry is booked before those that stand before it. An entry's postings travel as texts joined by spaces,
+# which no account, currency, amount or movement holds. A stripe that does not accept leaves `seq` null, and an entry's
+# cannot be: so the whole transaction fails, also where its commit is already on the way.
 _POST = """
-WITH stripe AS (
-    UPDATE stripes
-    SET seq = seq + 1,
-        head = sha256(head || %(digest)s
-                      || int8send((extract(epoch FROM greatest(booked_at, %(received_at)s)) * 1000000)::bigint)),
-        meter_players = meter_players + %(meter_players)s,
-        meter_house = meter_house + %(meter_house)s,
-        reserve = reserve + %(reserve)s,
-        prize_fund = prize_fund + %(prize_fund)s,
-        booked_at = greatest(booked_at, %(received_at)s)
+WITH new AS (
+    SELECT *
+    FROM unnest(%(kinds)s::text[], %(principals)s::text[], %(round_keys)s::bigint[], %(steps)s::int[],
+                %(received_at)s::timestamptz[], %(digests)s::bytea[], %(accounts)s::text[], %(currencies)s::text[],
+                %(amounts)s::text[], %(movements)s::text[])
+         WITH ORDINALITY AS entry (kind, principal, round_key, step, received_at, digest, accounts, currencies,
+                                   amounts, movements, number)
+),
+stripe AS (
+    SELECT seq, greatest(booked_at, %(now)s) AS booked_at,
+           chained_heads(head, %(digests)s::bytea[], greatest(booked_at, %(now)s)) AS heads
+    FROM stripes
     WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (accepting OR NOT %(if_accepting)s)
-    RETURNING seq, head, booked_at
+    FOR NO KEY UPDATE
+),
+moved AS (
+    UPDATE stripes
+    SET seq = stripe.seq + %(count)s,
+        head = stripe.heads[%(count)s],
+        meter_players = stripes.meter_players + %(meter_players)s,
+        meter_house = stripes.meter_house + %(meter_house)s,
+        reserve = stripes.reserve + %(reserve)s,
+        prize_fund = stripes.prize_fund + %(prize_fund)s,
+        booked_at = stripe.booked_at
+    FROM stripe
+    WHERE stripes.jackpot_id = %(book)s AND stripes.stripe_no = %(stripe_no)s
+    RETURNING stripe.seq, stripe.booked_at, stripe.heads
 )
 INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at, digest,
                      head, accounts, currencies, amounts, movements)
-SELECT %(book)s, %(stripe_no)s, stripe.seq, %(kind)s, %(principal)s, %(round_key)s::bigint, %(step)s::int,
-       %(received_at)s, stripe.booked_at, %(digest)s, stripe.head, string_to_array(%(accounts)s, ' '),
-       string_to_array(%(currencies)s, ' '), string_to_array(%(amounts)s, ' ')::numeric[],
-       string_to_array(%(movements)s, ' ')
-FROM (SELECT) AS always
-LEFT JOIN stripe ON true
+SELECT %(book)s, %(stripe_no)s, moved.seq + new.number, new.kind, new.principal, new.round_key, new.step,
+       new.received_at, moved.booked_at, new.digest, moved.heads[new.number], string_to_array(new.accounts, ' '),
+       string_to_array(new.currencies, ' '), string_to_array(new.amounts, ' ')::numeric[],
+       string_to_array(new.movements, ' ')
+FROM new
+LEFT JOIN moved ON true
 RETURNING seq
 """
 
@@ -61,35 +77,47 @@ def refused_if_suspended(jackpot_id: str) -> Iterator[None]:
         raise JackpotSuspended(message, jackpot_id=jackpot_id) from None
 
 
-def post(pipe: Pipeline, entry: Entry, *, stripe_no: int, if_accepting: bool = False) -> psycopg.Cursor[Any]:
-    """
-    Book an entry on a stripe, whose lock is held from then to the commit: so it is the last statement of its act.
+def post(pipe: Pipeline, entry: Entry, *, stripe_no: int) -> psycopg.Cursor[Any]:
+    """Book one entry on a stripe; see `post_all`."""
+    return post_all(pipe, [entry], stripe_no=stripe_no)
 
-    With `if_accepting`, a stripe whose jackpot is suspended does not take it; see `refused_if_suspended`. The cursor
-    tells the entry's seq.
+
+def post_all(
+    pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int, if_accepting: bool = False
+) -> psycopg.Cursor[Any]:
     """
-    pools = entry.postings.pools()
-    lines = entry.postings.lines
-    step = entry.round_step
+    Book entries of one book on a stripe, one after another, at the same instant.
+
+    The stripe's lock is held from then to the commit: so it is the last statement of its act that writes. With
+    `if_accepting`, a stripe whose jackpot is suspended does not take them; see `refused_if_suspended`. The cursor tells
+    the entries' seqs.
+    """
+    pools = Pools()
+    for entry in entries:
+        pools += entry.postings.pools()
+    steps = [entry.round_step for entry in entries]
+    lines = [entry.postings.lines for entry in entries]
     return pipe.send(
         _POST,
         {
-            "book": entry.book,
+            "book": entries[0].book,
             "stripe_no": stripe_no,
             "if_accepting": if_accepting,
-            "kind": entry.kind.value,
-            "principal": entry.principal,
-            "round_key": None if step is None else step.round_key,
-            "step": None if step is None else step.step,
-            "received_at": entry.received_at,
-            "digest": digest(entry),
+            "count": len(entries),
+            "now": max(entry.received_at for entry in entries),
+            "kinds": [entry.kind.value for entry in entries],
+            "principals": [entry.principal for entry in entries],
+            "round_keys": [None if step is None else step.round_key for step in steps],
+            "steps": [None if step is None else step.step for step in steps],
+            "received_at": [entry.received_at for entry in entries],
+            "digests": [digest(entry) for entry in entries],
             "meter_players": pools.meter_players,
             "meter_house": pools.meter_house,
             "reserve": pools.reserve,
             "prize_fund": pools.prize_fund,
-            "accounts": " ".join(line.account for line in lines),
-            "currencies": " ".join(line.currency for line in lines),
-            "amounts": " ".join(plain(line.amount) for line in lines),
-            "movements": " ".join(line.movement.value for line in lines),
+            "accounts": [" ".join(line.account for line in each) for each in lines],
+            "currencies": [" ".join(line.currency for line in each) for each in lines],
+            "amounts": [" ".join(plain(line.amount) for line in each) for each in lines],
+            "movements": [" ".join(line.movement.value for line in each) for each in lines],
         },
     )

@@ -248,7 +248,7 @@ def _book(
     with journal.refused_if_suspended(round_.jackpot_id), committed(session) as pipe:
         rounds.save(pipe, after)
         bet_records.add(pipe, after, bets)
-        journal.post(pipe, entry, stripe_no=stripe_no, if_accepting=True)
+        journal.post_all(pipe, [entry], stripe_no=stripe_no, if_accepting=True)
         books_cursor = books.send_read(pipe, round_.jackpot_id)
     meter = meter_of(session, round_.jackpot_id, books.books_of(books_cursor))
     return _accepted(session, RoundView(after, meter.cycle), batch, meter, booked=len(bets))

@@ -32,6 +32,22 @@ CREATE TABLE stripes (
         AND abs(reserve) < 1e20 AND scale(prize_fund) <= 18 AND abs(prize_fund) < 1e20)
 ) WITH (fillfactor = 20);
 
+-- The heads after each of some entries that are booked together: sha256(head before || digest || microseconds).
+CREATE FUNCTION chained_heads(head bytea, digests bytea[], booked_at timestamptz) RETURNS bytea[]
+    LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+DECLARE
+    moment bytea := int8send((extract(epoch FROM booked_at) * 1000000)::bigint);
+    digest bytea;
+    heads bytea[] := '{}';
+BEGIN
+    FOREACH digest IN ARRAY digests LOOP
+        head := sha256(head || digest || moment);
+        heads := heads || head;
+    END LOOP;
+    RETURN heads;
+END
+$$;
+
 CREATE TABLE entries (
     jackpot_id TEXT NOT NULL,
     stripe_no INTEGER NOT NULL,
@@ -312,6 +328,7 @@ DROP TABLE tables;
 DROP TABLE casinos;
 DROP TABLE cycles;
 DROP TABLE entries;
+DROP FUNCTION chained_heads;
 DROP TABLE stripes;
 """
 
