@@ -9,6 +9,7 @@ import flask
 import sqlalchemy
 
 from jackpot_service.api import description, health, jackpots, problems, rates, round_records, rounds
+from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
 from jackpot_service.api.fields import IDENTIFIER
 from jackpot_service.auth import Authenticator, require_role, roles_of
@@ -33,7 +34,7 @@ def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[],
     app.url_map.converters["id"] = description.IdentifierConverter
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
-    app.extensions[EXTENSION] = Door(engine, config, clock)
+    app.extensions[EXTENSION] = Door(engine, BetGroups(engine), config, clock)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
     description.describe_paths(api)

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 _SCHEMES: Final = ("postgresql", "postgresql+psycopg")
 _LOG_LEVELS: Final = ("debug", "info", "warning", "error", "critical")
-_ROLE: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _INTEGER: Final = re.compile(r"[0-9]{1,12}")
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 
@@ -36,25 +35,21 @@ class Config:
     Everything that may differ between two installations; the defaults are those of a first look.
 
     database_url: a PostgreSQL in SQLAlchemy's spelling, or None for the embedded one in `data_dir`.
-    database_role: the restricted role that the application takes on; it may append to the books and no more.
     pool_size: connections kept per process.
     max_batch, max_body_bytes: the most bets and the most bytes that one request may carry.
     stripes: into how many rows the pools of a newly opened jackpot are divided.
-    open_round_minutes: after how long a round without a result is reported as left open.
     """
 
     database_url: str | None = field(default=None, repr=False)
     data_dir: Path = Path("var")
-    database_role: str = "jackpot_app"
     pool_size: int = 10
     max_batch: int = 2000
     max_body_bytes: int = 1024 * 1024
     request_timeout_s: float = 5.0
     statement_timeout_ms: int = 2000
-    lock_timeout_ms: int = 3000
+    lock_timeout_ms: int = 1500
     pool_timeout_s: float = 1.0
     stripes: int = 4
-    open_round_minutes: int = 15
     log_level: str = "info"
 
     @classmethod
@@ -69,7 +64,6 @@ class Config:
         return cls(
             database_url=read.database_url("JACKPOT_DATABASE_URL"),
             data_dir=Path(read.text("JACKPOT_DATA_DIR", str(default.data_dir), "a directory's path")),
-            database_role=read.role("JACKPOT_DATABASE_ROLE", default.database_role),
             pool_size=read.integer("JACKPOT_POOL_SIZE", default.pool_size, most=100),
             max_batch=read.integer("JACKPOT_MAX_BATCH", default.max_batch, most=100_000),
             max_body_bytes=read.integer("JACKPOT_MAX_BODY_BYTES", default.max_body_bytes, least=1024, most=1 << 28),
@@ -78,7 +72,6 @@ class Config:
             lock_timeout_ms=read.integer("JACKPOT_LOCK_TIMEOUT_MS", default.lock_timeout_ms),
             pool_timeout_s=read.seconds("JACKPOT_POOL_TIMEOUT_S", default.pool_timeout_s),
             stripes=read.integer("JACKPOT_STRIPES", default.stripes, most=256),
-            open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes),
             log_level=read.log_level("JACKPOT_LOG_LEVEL", default.log_level),
         )
 
@@ -104,13 +97,6 @@ class _Reader:
             accepted = "postgresql://user@host/database (PostgreSQL only), or leave it unset for the embedded one"
             raise ConfigError(variable, _without_password(value), accepted)
         return f"postgresql+psycopg://{rest}"
-
-    def role(self, variable: str, default: str) -> str:
-        accepted = "a role's name: lower-case letters, digits and _, at most 63"
-        value = self.text(variable, default, accepted)
-        if not _ROLE.fullmatch(value):
-            raise ConfigError(variable, value, accepted)
-        return value
 
     def integer(self, variable: str, default: int, *, least: int = 1, most: int = 10_000_000) -> int:
         accepted = f"a whole number from {least} to {most}"

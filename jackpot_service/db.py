@@ -1,5 +1,7 @@
 """
-The way into the database: engine, pipelines, and `transact`, the only commit, rollback and retry of the service.
+The way into the database: engine, pipelines, and `transact`, which alone commits, rolls back and tries again.
+
+An act may let its commit go with its last statements, in the same round trip (`committed`).
 
 READ COMMITTED, unique keys and row locks carry correctness. Each failure is one of three kinds: a definite refusal
 (the ledger said no), retryable (nothing was written; tried again here, then answered as `Busy`), or unknown (the
@@ -27,11 +29,27 @@ ATTEMPTS = 8
 DEFAULT_REQUEST_TIMEOUT_S = 5.0
 """How long a transaction is tried again, for an engine that does not say otherwise."""
 
-RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
-"""Serialization failure, deadlock, and a unique key that somebody else wrote first: reading again tells who won."""
+ROLE = "jackpot_app"
+"""The role that the service takes on at every connection: it may append to the books and no more (see migrations)."""
 
-BUSY_STATES = frozenset({"55P03", "57014", "53300", "57P03"})
-"""Lock or statement time-out, too many connections, starting up: the server said no; the caller should wait."""
+NETWORK = {
+    "connect_timeout": 3,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 5000,
+}
+"""A host that falls silent must not hold a request for the minutes that TCP would wait; the URL may say otherwise."""
+
+RETRYABLE_STATES = frozenset({"40001", "40P01"})
+"""Serialization failure and deadlock: somebody else was first."""
+
+RACED_KEYS = frozenset({"uq_rounds_jackpot_id_table_id_round_id", "pk_rounds"})
+"""Unique keys that two requests may both write in good faith; reading again tells the loser who won."""
+
+BUSY_STATES = frozenset({"55P03", "57014", "57P03"})
+BUSY_CLASS = "53"
+"""Lock or statement time-out, starting up, short of resources: the server said no; the caller should wait."""
 
 READ_ONLY_STATE = "25006"
 
@@ -71,9 +89,9 @@ class OutcomeUnknown(Unavailable):
 
 
 def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
-    """Make the application's engine: restricted role, UTC, time-outs of the configuration, no statement over them."""
+    """Make the application's engine: the restricted role, UTC, and the time-outs of the configuration."""
     options = {
-        "role": config.database_role,
+        "role": ROLE,
         "timezone": "UTC",
         "statement_timeout": config.statement_timeout_ms,
         "lock_timeout": config.lock_timeout_ms,
@@ -88,7 +106,10 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         pool_recycle=600,
         pool_use_lifo=True,
         pool_reset_on_return="rollback",
-        connect_args={"options": " ".join(f"-c {name}={value}" for name, value in options.items())},
+        connect_args={
+            **{name: value for name, value in NETWORK.items() if name not in sqlalchemy.make_url(url).query},
+            "options": " ".join(f"-c {name}={value}" for name, value in options.items()),
+        },
     )
     event.listen(engine, "connect", _keep_notices)
     return engine.execution_options(request_timeout_s=config.request_timeout_s)
@@ -149,6 +170,7 @@ def committed(session: Session) -> Iterator[Pipeline]:
         if not _is_connection_lost(error):
             raise
         _raise_outcome_unknown(session, error)
+    session.info["is_committed"] = True
 
 
 def _driver_connection(session: Session) -> psycopg.Connection[Any]:
@@ -169,7 +191,9 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
             with engine.connect() as session:
                 session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
                 session.info["warnings"].clear()
-                result = act(session)
+                session.info["is_committed"] = False
+                with _unknown_after_commit(session):
+                    result = act(session)
                 _commit(session)
                 return result
         except LedgerError:
@@ -181,6 +205,17 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
             _raise_unless_retryable(engine, error, attempt, may_retry=time.monotonic() < until)
         time.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311  spreads retries, hides nothing
     raise AssertionError  # the last attempt has raised
+
+
+@contextmanager
+def _unknown_after_commit(session: Session) -> Iterator[None]:
+    """What fails after an act has committed itself must not be answered as if nothing had been written."""
+    try:
+        yield
+    except Exception as error:
+        if not session.info["is_committed"]:
+            raise
+        _raise_outcome_unknown(session, error)
 
 
 def _commit(session: Session) -> None:
@@ -200,19 +235,20 @@ def _commit(session: Session) -> None:
 
 def _raise_outcome_unknown(session: Session, error: Exception) -> NoReturn:
     session.invalidate()
-    message = "The connection to the database broke while committing."
+    message = "Something broke at or after the commit."
     raise OutcomeUnknown(message) from error
 
 
 def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt: int, *, may_retry: bool) -> None:
     state = _sqlstate(error)
-    if state in RETRYABLE_STATES and attempt < ATTEMPTS and may_retry:
+    is_lost_race = state in RETRYABLE_STATES or _raced_key(error) in RACED_KEYS
+    if is_lost_race and attempt < ATTEMPTS and may_retry:
         return
     if state == READ_ONLY_STATE or _is_connection_lost(error):
         engine.dispose()
         if attempt == 1 and may_retry:
             return
-    elif state not in BUSY_STATES and state not in RETRYABLE_STATES:
+    elif not is_lost_race and state not in BUSY_STATES and (state or "")[:2] != BUSY_CLASS:
         raise error
     message = "The database could not do this now; nothing was written."
     raise Busy(message) from error
@@ -223,12 +259,18 @@ def _sqlstate(error: Exception) -> str | None:
     return cause.sqlstate if isinstance(cause, psycopg.Error) else None
 
 
+def _raced_key(error: Exception) -> str | None:
+    """The unique key that an error speaks of, if it is a violation of one."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return cause.diag.constraint_name if isinstance(cause, psycopg.errors.UniqueViolation) else None
+
+
 def _is_connection_lost(error: Exception) -> bool:
-    """Whether the connection itself failed. Such failures carry no SQLSTATE, or one of the classes 08 and 57P0x."""
+    """Whether the connection itself failed: without a SQLSTATE, or with one that says the server ended it."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     if not isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
         return False
-    return cause.sqlstate is None or cause.sqlstate.startswith("08") or cause.sqlstate in {"57P01", "57P02"}
+    return cause.sqlstate is None or cause.sqlstate.startswith("08") or cause.sqlstate in {"57P01", "57P02", "25P03"}
 
 
 def is_writable(engine: sqlalchemy.Engine) -> bool:

@@ -13,8 +13,8 @@ from jackpot_service.app import create_app
 from jackpot_service.config import Config
 from jackpot_service.db import create_engine
 
-THREADS = 2
-"""Threads a worker: enough to wait for the database in parallel, few enough not to fight for the interpreter."""
+THREADS = 16
+"""Threads a worker: as many calls can wait for the commit that they share."""
 
 LONGEST_QUEUE = 512
 """Connections that may wait for a worker before the kernel makes others wait."""

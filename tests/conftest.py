@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 -- xdist's own class, which has no types
+def pytest_configure_node(node: Any) -> None:
     """Tell a worker of pytest-xdist which directory it is."""
     node.workerinput["postgres_directory"] = str(node.config.stash[_DIRECTORY])
 

@@ -11,7 +11,6 @@ def test_an_empty_environment_gives_the_defaults_of_a_first_look() -> None:
     assert config == Config()
     assert config.database_url is None
     assert config.data_dir == Path("var")
-    assert config.database_role == "jackpot_app"
     assert (config.max_batch, config.max_body_bytes, config.stripes) == (2000, 1_048_576, 4)
 
 
@@ -20,7 +19,6 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
         {
             "JACKPOT_DATABASE_URL": "postgresql://ledger@db.example/jackpot",
             "JACKPOT_DATA_DIR": "/srv/jackpot",
-            "JACKPOT_DATABASE_ROLE": "teller",
             "JACKPOT_POOL_SIZE": "3",
             "JACKPOT_MAX_BATCH": "50",
             "JACKPOT_MAX_BODY_BYTES": "4096",
@@ -29,7 +27,6 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
             "JACKPOT_LOCK_TIMEOUT_MS": "800",
             "JACKPOT_POOL_TIMEOUT_S": "0.25",
             "JACKPOT_STRIPES": "16",
-            "JACKPOT_OPEN_ROUND_MINUTES": "30",
             "JACKPOT_LOG_LEVEL": "WARNING",
         }
     )
@@ -37,7 +34,6 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
     assert config == Config(
         database_url="postgresql+psycopg://ledger@db.example/jackpot",
         data_dir=Path("/srv/jackpot"),
-        database_role="teller",
         pool_size=3,
         max_batch=50,
         max_body_bytes=4096,
@@ -46,7 +42,6 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
         lock_timeout_ms=800,
         pool_timeout_s=0.25,
         stripes=16,
-        open_round_minutes=30,
         log_level="warning",
     )
 
@@ -85,7 +80,6 @@ def test_a_configuration_does_not_print_its_database_url() -> None:
     ("variable", "value", "accepted"),
     [
         ("JACKPOT_DATA_DIR", "", "a directory's path"),
-        ("JACKPOT_DATABASE_ROLE", 'x"; drop', "a role's name"),
         ("JACKPOT_POOL_SIZE", "0", "a whole number from 1 to 100"),
         ("JACKPOT_POOL_SIZE", "101", "a whole number from 1 to 100"),
         ("JACKPOT_MAX_BATCH", "2_000", "a whole number"),
@@ -97,7 +91,6 @@ def test_a_configuration_does_not_print_its_database_url() -> None:
         ("JACKPOT_REQUEST_TIMEOUT_S", "0", "seconds, more than 0"),
         ("JACKPOT_REQUEST_TIMEOUT_S", "nan", "seconds, more than 0"),
         ("JACKPOT_POOL_TIMEOUT_S", "3601", "seconds, more than 0"),
-        ("JACKPOT_OPEN_ROUND_MINUTES", "1.5", "a whole number from 1"),
         ("JACKPOT_LOG_LEVEL", "loud", "one of debug, info, warning, error, critical"),
     ],
 )

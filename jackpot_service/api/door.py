@@ -10,6 +10,7 @@ import flask_smorest
 import orjson
 import sqlalchemy
 
+from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.parsing import Parser
 from jackpot_service.config import Config
 from jackpot_service.db import Session, transact
@@ -25,6 +26,7 @@ class Door:
     """What the application was wired with: its database, its configuration, its clock."""
 
     engine: sqlalchemy.Engine
+    bet_groups: BetGroups
     config: Config
     clock: Callable[[], datetime]
 

@@ -22,7 +22,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rules import as_document
 from jackpot_service.domain.rules_text import in_sentences
 from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits
-from jackpot_service.reports.rates import SheetInForce, sheet_in_force
+from jackpot_service.reports.rates import sheet_to_show
 
 DEFAULT_HITS = 25
 
@@ -161,8 +161,7 @@ def _state_and_sheet(session: Session, jackpot_id: str, at: datetime) -> tuple[J
 
 
 def _sheet(session: Session, state: JackpotState, at: datetime) -> RateSheet:
-    found: SheetInForce = sheet_in_force(session, state.rules.base, at=at)
-    return found.sheet
+    return sheet_to_show(session, state.rules.base, at=at)
 
 
 def _jackpot(state: JackpotState, sheet: RateSheet) -> dict[str, Any]:
@@ -250,14 +249,14 @@ def get_rules(jackpot_id: str) -> flask.Response:
 @blueprint.arguments(HitsQuerySchema(), location="query")
 @blueprint.response(200, HitListSchema())
 def get_hits(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
-    """List the last hits. A key with a casino sees no player ids of other casinos."""
+    """List the last hits. A key bound to a casino or to tables sees no player ids of others."""
     hits = act(lambda session: last_hits(session, jackpot_id, limit=query["limit"]))
     return answer({"items": [_hit(hit, principal()) for hit in hits], "next": None})
 
 
 def _hit(hit: Hit, reader: Principal) -> dict[str, Any]:
     awards = [answers.of_award(award) for award in hit.awards]
-    if not reader.sees_casino(hit.round.casino_id):
+    if not reader.sees_table(hit.round.table_id, hit.round.casino_id):
         awards = [award | {"player_id": None} for award in awards]
     return {
         "cycle": hit.settlement.cycle,

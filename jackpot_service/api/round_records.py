@@ -12,6 +12,7 @@ from jackpot_service.api.fields import Instant
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.schemas import RoundSchema, SettlementSchema, decimal
 from jackpot_service.auth import allow
+from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.contribution import contribute
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.money import plain
@@ -19,7 +20,6 @@ from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rules import as_document
 from jackpot_service.domain.verdict import Hand
-from jackpot_service.records.bets import BookedBet
 from jackpot_service.records.rounds import LAST_KEY
 from jackpot_service.reports.rounds import RoundRecord, latest_rounds, round_record
 

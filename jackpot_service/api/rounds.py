@@ -1,17 +1,18 @@
 """The table servers' calls: bets, voids, result, cancellation."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import flask
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import answers
-from jackpot_service.api.door import Blueprint, answer, door, now, principal
+from jackpot_service.api.door import Blueprint, act, answer, door, now, principal
 from jackpot_service.api.fields import Bets, Identifier, Instant, Text, Whole
 from jackpot_service.api.hands import Cards, HandSchema, hands_of
 from jackpot_service.api.parsing import Invalid
-from jackpot_service.api.refusals import act_or_keep
+from jackpot_service.api.refusals import kept_if_refused
 from jackpot_service.api.schemas import (
     MeterSchema,
     RefundSchema,
@@ -21,19 +22,23 @@ from jackpot_service.api.schemas import (
     decimal,
 )
 from jackpot_service.auth import allow
+from jackpot_service.config import Config
 from jackpot_service.domain import facts
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import Flaw
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Role
-from jackpot_service.usecases.accept_bets import AcceptBets, accept_bets
+from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
 
 MOST_HANDS = 60
 """Far more hands than one deck can deal, so that the count of cards is what refuses."""
+
+MOST_LISTED = {"maxItems": Config().max_batch}
+"""The batch limit as it is described; what is enforced is the configuration's."""
 
 TABLE_SERVERS = (Role.TABLE,)
 
@@ -45,7 +50,8 @@ blueprint = Blueprint(
 class VoidsSchema(RequestSchema):
     """Ids of bets to make void, known or not."""
 
-    bet_ids = fields.List(Identifier(), required=True, validate=validate.Length(min=1))
+    bet_ids = fields.List(Identifier(), required=True, validate=validate.Length(min=1), metadata=MOST_LISTED)
+    occurred_at = Instant(load_default=None)
 
 
 class ResultSchema(RequestSchema):
@@ -68,7 +74,8 @@ class CancellationSchema(RequestSchema):
 class BetsSchema(RequestSchema):
     """A batch of bets: booked as a whole, or not at all."""
 
-    bets = Bets(required=True)
+    bets = Bets(required=True, metadata=MOST_LISTED)
+    occurred_at = Instant(load_default=None, metadata={"description": "Of the bets that do not state their own."})
 
 
 class BetsAcceptedSchema(Schema):
@@ -104,6 +111,13 @@ class RoundCancelledSchema(Schema):
     refunds = fields.List(fields.Nested(RefundSchema()), required=True)
 
 
+def _dated(bets: tuple[Bet, ...], occurred_at: datetime | None) -> tuple[Bet, ...]:
+    """Give the batch's time to the bets that do not state their own."""
+    if occurred_at is None:
+        return bets
+    return tuple(bet if bet.occurred_at else bet._replace(occurred_at=occurred_at) for bet in bets)
+
+
 def _require_batch(batch: Sequence[object], *, pointer: str) -> None:
     """Raises: Invalid if a batch is larger than configured."""
     most = door().config.max_batch
@@ -116,16 +130,18 @@ def _require_batch(batch: Sequence[object], *, pointer: str) -> None:
 @blueprint.arguments(BetsSchema())
 @blueprint.response(201, BetsAcceptedSchema(), description="Some bets were booked.")
 @blueprint.alt_response(200, schema=BetsAcceptedSchema(), description="All were replays.")
-def post_bets(body: dict[str, tuple[Bet, ...]], table_id: str, round_id: str) -> flask.Response:
+def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
     """Book a batch of a round's bets. The round opens with its first."""
     _require_batch(body["bets"], pointer="/bets")
-    command = AcceptBets(principal(), table_id, round_id, body["bets"], now())
-    done = act_or_keep(
-        lambda session: accept_bets(session, command),
+    bets = _dated(body["bets"], body["occurred_at"])
+    command = AcceptBets(principal(), table_id, round_id, bets, now())
+    done = kept_if_refused(
+        lambda: door().bet_groups.accept(command),
         call="bets",
         table_id=table_id,
         round_id=round_id,
-        request={"bets": facts.of_bets(command.bets)},
+        content=[[bet.bet_id, *bet.content] for bet in sorted(bets, key=lambda bet: bet.bet_id)],
+        request={"bets": facts.of_bets(bets)},
     )
     return answer(
         {
@@ -144,16 +160,17 @@ def post_bets(body: dict[str, tuple[Bet, ...]], table_id: str, round_id: str) ->
 @allow(*TABLE_SERVERS)
 @blueprint.arguments(VoidsSchema())
 @blueprint.response(200, BetsVoidedSchema())
-def post_voids(body: dict[str, list[str]], table_id: str, round_id: str) -> flask.Response:
+def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
     """Make bets void while the round is open; an unknown id stays void for ever."""
     _require_batch(body["bet_ids"], pointer="/bet_ids")
     bet_ids = tuple(dict.fromkeys(body["bet_ids"]))
-    command = VoidBets(principal(), table_id, round_id, bet_ids, now())
-    done = act_or_keep(
-        lambda session: void_bets(session, command),
+    command = VoidBets(principal(), table_id, round_id, bet_ids, now(), body["occurred_at"])
+    done = kept_if_refused(
+        lambda: act(lambda session: void_bets(session, command)),
         call="voids",
         table_id=table_id,
         round_id=round_id,
+        content=sorted(bet_ids),
         request={"bet_ids": sorted(bet_ids)},
     )
     return answer({"round": answers.of_round(done.round), "voided": done.voided, "unknown": done.unknown})
@@ -168,11 +185,12 @@ def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
     """Settle a round by its dealt cards."""
     result = Result(body["bet_count"], hands_of(body["hands"]), body["dealer"], body["occurred_at"])
     command = SettleRound(principal(), table_id, round_id, result, now())
-    done = act_or_keep(
-        lambda session: settle_round(session, command),
+    done = kept_if_refused(
+        lambda: act(lambda session: settle_round(session, command)),
         call="result",
         table_id=table_id,
         round_id=round_id,
+        content=result.content,
         request=facts.of_result(result),
     )
     settlement = answers.of_settlement(done.settlement, done.awards, done.refunds)
@@ -188,11 +206,12 @@ def put_cancellation(body: dict[str, Any], table_id: str, round_id: str) -> flas
     """Cancel a round and refund its bets."""
     cancellation = Cancellation(body["reason"], hands_of(body["hands"]), body["occurred_at"])
     command = CancelRound(principal(), table_id, round_id, cancellation, now())
-    done = act_or_keep(
-        lambda session: cancel_round(session, command),
+    done = kept_if_refused(
+        lambda: act(lambda session: cancel_round(session, command)),
         call="cancellation",
         table_id=table_id,
         round_id=round_id,
+        content=cancellation.content,
         request={"reason": cancellation.reason, "hands": facts.of_hands(cancellation.hands)},
     )
     refunds = [answers.of_refund(bet) for bet in done.refunds]

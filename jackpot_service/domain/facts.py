@@ -49,9 +49,9 @@ def of_opening(round_: Round) -> Facts:
     return {"opened": pins}
 
 
-def of_voids(voided: Iterable[str], tombstones: Iterable[str]) -> Facts:
+def of_voids(voided: Iterable[str], tombstones: Iterable[str], *, occurred_at: datetime | None) -> Facts:
     """The ids made void: of booked bets, and of bets not yet known."""
-    return {"voided": sorted(voided), "tombstones": sorted(tombstones)}
+    return {"voided": sorted(voided), "tombstones": sorted(tombstones), "occurred_at": instant(occurred_at)}
 
 
 def of_hands(hands: Iterable[Hand]) -> list[list[Any]]:

@@ -28,7 +28,6 @@ class EntryKind(StrEnum):
     CASINO_ADDED = "casino_added"
     TABLE_ADDED = "table_added"
     KEY_CREATED = "key_created"
-    KEY_REVOKED = "key_revoked"
     RATES_PUBLISHED = "rates_published"
 
 

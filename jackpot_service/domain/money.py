@@ -27,8 +27,6 @@ ONE = Decimal(1)
 POOL_DECIMALS = 18
 """Decimals of a pool amount: at most 4 of a stake, 10 of a rate and 4 of a split."""
 
-ATOMS_PER_UNIT = 10**POOL_DECIMALS
-
 
 def total(amounts: Iterable[Decimal]) -> Decimal:
     """Add amounts exactly. The sum of nothing is 0."""

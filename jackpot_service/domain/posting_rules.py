@@ -104,7 +104,7 @@ def for_awards(
     return Postings(tuple(lines))
 
 
-def transfer(movement: Movement, source: Account, target: Account, amount: Decimal, base: str) -> Postings:
+def moved(movement: Movement, source: Account, target: Account, amount: Decimal, base: str) -> Postings:
     """Move an amount of the base currency between two accounts; nothing is booked for 0."""
     if not amount:
         return Postings()
@@ -113,22 +113,22 @@ def transfer(movement: Movement, source: Account, target: Account, amount: Decim
 
 def for_seed(amount: Decimal, *, base: str) -> Postings:
     """Put the house's money into the meter: a base amount, or what is missing to the reset amount."""
-    return transfer(Movement.SEED, accounts.HOUSE_SEED, accounts.METER_HOUSE, amount, base)
+    return moved(Movement.SEED, accounts.HOUSE_SEED, accounts.METER_HOUSE, amount, base)
 
 
 def for_overflow(amount: Decimal, *, base: str) -> Postings:
     """Move the players' money that a limit kept off the offer to the reserve, at a hit."""
-    return transfer(Movement.OVERFLOW, accounts.METER_PLAYERS, accounts.RESERVE, amount, base)
+    return moved(Movement.OVERFLOW, accounts.METER_PLAYERS, accounts.RESERVE, amount, base)
 
 
 def for_refill(amount: Decimal, *, base: str) -> Postings:
     """Start the next jackpot: the whole reserve becomes meter."""
-    return transfer(Movement.REFILL, accounts.RESERVE, accounts.METER_PLAYERS, amount, base)
+    return moved(Movement.REFILL, accounts.RESERVE, accounts.METER_PLAYERS, amount, base)
 
 
 def for_fill(amount: Decimal, *, base: str) -> Postings:
     """Lift the players' part of the meter, fallen below zero by late reversals, from the house's part."""
-    return transfer(Movement.FILL, accounts.METER_HOUSE, accounts.METER_PLAYERS, amount, base)
+    return moved(Movement.FILL, accounts.METER_HOUSE, accounts.METER_PLAYERS, amount, base)
 
 
 def joined(parts: Sequence[Postings]) -> Postings:

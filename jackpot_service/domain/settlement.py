@@ -121,6 +121,7 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
     if verdict.is_hit or awards:
         seed = _seed(pools + postings.pools(), following)
         postings += posting_rules.for_seed(seed, base=terms.sheet.base)
+        postings += _fill(pools + postings.pools(), base=terms.sheet.base)
     after = pools + postings.pools()
     return Settlement(
         policy=terms.rules.policy,
@@ -225,10 +226,14 @@ def _award_postings(awards: Sequence[Award], taken: Mapping[Account, Decimal], t
     )
 
 
+def _fill(pools: Pools, *, base: str) -> Postings:
+    """Lift the players' part of the meter to zero, as far as the house's part reaches."""
+    return posting_rules.for_fill(min(max(negated(pools.meter_players), ZERO), max(pools.meter_house, ZERO)), base=base)
+
+
 def _paid_from_meter(awards: Sequence[Award], pools: Pools, terms: Terms) -> Postings:
     """Pay awards from the meter: first fill the players' part if it is below zero, then take it before the house's."""
-    fill = min(max(negated(pools.meter_players), ZERO), max(pools.meter_house, ZERO))
-    filled = posting_rules.for_fill(fill, base=terms.sheet.base)
+    filled = _fill(pools, base=terms.sheet.base)
     cost = _cost(awards)
     from_players = min(cost, max((pools + filled.pools()).meter_players, ZERO))
     taken = {METER_PLAYERS: from_players, METER_HOUSE: EXACT.subtract(cost, from_players)}

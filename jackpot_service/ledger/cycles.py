@@ -38,8 +38,17 @@ class Cycle:
 
 
 def send_at(pipe: Pipeline, jackpot_id: str, *, stripe_no: int, seq: int) -> psycopg.Cursor[Any]:
-    """Send the question in which cycle an entry stands; the answer is one number."""
+    """Send the question in which cycle an entry stands; `at_of` reads the answer."""
     return pipe.send(_AT, {"jackpot_id": jackpot_id, "stripe_no": stripe_no, "seq": seq})
+
+
+def at_of(cursor: psycopg.Cursor[Any]) -> int:
+    """Read the answer to `send_at`."""
+    for (cycle,) in cursor:
+        if cycle is not None:
+            return int(cycle)
+    message = "An entry that stands in no cycle: its jackpot was not opened by this service."
+    raise LookupError(message)
 
 
 def cut_after(positions: Sequence[int], *, stripe_no: int) -> tuple[int, ...]:

@@ -27,15 +27,17 @@ from jackpot_service.db import Base
 
 Instant = Annotated[datetime, mapped_column(TIMESTAMP(timezone=True))]
 Amount = Annotated[Decimal, mapped_column(Numeric)]
-Key = Annotated[str, mapped_column(Text)]
+Key = Annotated[str, mapped_column(Text(collation="C"))]
+"""Text that is compared byte by byte, as Python does: a replay must list ids in the order of the first answer."""
+
 Count = Annotated[int, mapped_column(Integer)]
 Position = Annotated[int, mapped_column(BigInteger)]
 
 
-def exact(*columns: str) -> CheckConstraint:
+def exact(*columns: str, name: str = "exact") -> CheckConstraint:
     """A CHECK that amounts are exact: at most 18 decimals, below 10**20."""
     laws = " AND ".join(f"scale({column}) <= 18 AND abs({column}) < 1e20" for column in columns)
-    return CheckConstraint(laws, name="exact")
+    return CheckConstraint(laws, name=name)
 
 
 class StripeRow(Base):

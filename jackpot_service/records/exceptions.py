@@ -10,26 +10,31 @@ import orjson
 from sqlalchemy.dialects.postgresql import insert
 
 from jackpot_service.db import Session
+from jackpot_service.records import pinned
 from jackpot_service.records.schema import ExceptionRow
 
 
 @dataclass(frozen=True, slots=True)
 class ExceptionRecord:
-    """A refusal: its kind (the problem's code), whose call it answered, and what the call asked and was told."""
+    """
+    A refusal: its kind (the problem's code), whose call it answered, and what the call asked and was told.
+
+    `content` is what makes a call the same when it is repeated; `request` also has its remarks.
+    """
 
     kind: str
-    jackpot_id: str
     table_id: str
     round_id: str
     principal: str
     noticed_at: datetime
+    content: Any
     request: Mapping[str, Any]
     detail: str
 
 
 def keep(session: Session, record: ExceptionRecord) -> None:
     """Write a refusal, unless the very same call was refused for the same reason before."""
-    digest = hashlib.sha256(orjson.dumps(record.request, option=orjson.OPT_SORT_KEYS)).digest()
+    digest = hashlib.sha256(orjson.dumps(record.content, option=orjson.OPT_SORT_KEYS)).digest()
     session.execute(
         insert(ExceptionRow)
         .values(
@@ -37,7 +42,7 @@ def keep(session: Session, record: ExceptionRecord) -> None:
             table_id=record.table_id,
             round_id=record.round_id,
             digest=digest,
-            jackpot_id=record.jackpot_id,
+            jackpot_id=pinned.table(session, record.table_id).jackpot_id or "",
             principal=record.principal,
             noticed_at=record.noticed_at,
             detail={"request": record.request, "detail": record.detail},

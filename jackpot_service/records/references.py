@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import func, insert, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain.money import RateSheet
@@ -89,11 +89,6 @@ def live_key(session: Session, key_id: str) -> Key | None:
         return None
     secret_hash, name, role, casino_id, table_ids = row
     return Key(key_id, secret_hash, Principal(name, Role(role), casino_id, frozenset(table_ids)))
-
-
-def revoke_key(session: Session, key_id: str, *, now: datetime) -> None:
-    """Put a key out of force."""
-    session.execute(update(KeyRow).where(KeyRow.key_id == key_id).values(revoked_at=now))
 
 
 def add_sheet(session: Session, sheet: RateSheet, *, effective_at: datetime, entry_seq: int) -> None:

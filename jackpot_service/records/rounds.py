@@ -1,8 +1,9 @@
 """The rounds' rows: found by the caller's ids, opened, locked, and changed by each entry of theirs."""
 
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 
@@ -12,28 +13,42 @@ from jackpot_service.domain.rounds import Round, RoundState
 _COLUMNS = """jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
        weight, opened_at"""
 
-_FIND = f"""
+# Rounds are asked for by the caller's ids, as texts joined by spaces, and locked in the order of their keys.
+_NAMED = f"""
 SELECT {_COLUMNS}
 FROM rounds
-WHERE jackpot_id = %(jackpot_id)s AND table_id = %(table_id)s AND round_id = %(round_id)s
+WHERE jackpot_id = %(jackpot_id)s
+  AND (table_id, round_id) IN (SELECT * FROM unnest(string_to_array(%(table_ids)s, ' '),
+                                                    string_to_array(%(round_ids)s, ' ')))
+ORDER BY round_key
 """  # noqa: S608  a constant
 
-_LOCK = f"{_FIND} FOR NO KEY UPDATE"
+_LOCK = f"{_NAMED} FOR NO KEY UPDATE"
 
-_OPEN = """
+_ADD = """
 INSERT INTO rounds (jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps,
                     bet_count, weight, replays, opened_at)
-VALUES (%(jackpot_id)s, %(round_key)s, %(table_id)s, %(round_id)s, %(casino_id)s, %(state)s, %(rules_version)s,
-        %(rate_sheet)s, %(steps)s, %(bet_count)s, %(weight)s, 0, %(opened_at)s)
+SELECT %(jackpot_id)s, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
+       weight, 0, opened_at
+FROM unnest(%(round_keys)s::bigint[], %(table_ids)s::text[], %(round_ids)s::text[], %(casino_ids)s::text[],
+            %(states)s::text[], %(rules_versions)s::int[], %(rate_sheets)s::int[], %(steps)s::int[],
+            %(bet_counts)s::int[], %(weights)s::numeric[], %(opened_at)s::timestamptz[])
+     AS new (round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count, weight,
+             opened_at)
+ORDER BY round_key
 """
 
 _CHANGE = """
-UPDATE rounds SET state = %(state)s, steps = %(steps)s, bet_count = %(bet_count)s, weight = %(weight)s
-WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+UPDATE rounds
+SET state = new.state, steps = new.steps, bet_count = new.bet_count, weight = new.weight
+FROM unnest(%(round_keys)s::bigint[], %(states)s::text[], %(steps)s::int[], %(bet_counts)s::int[],
+            %(weights)s::numeric[])
+     AS new (round_key, state, steps, bet_count, weight)
+WHERE rounds.jackpot_id = %(jackpot_id)s AND rounds.round_key = new.round_key
 """
 
-_COUNT_REPLAY = """
-UPDATE rounds SET replays = replays + 1 WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+_COUNT_REPLAYS = """
+UPDATE rounds SET replays = replays + 1 WHERE jackpot_id = %(jackpot_id)s AND round_key = ANY(%(round_keys)s)
 """
 
 _LATEST = f"""
@@ -51,6 +66,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST_KEY = 2**63 - 1
 
 
+class RoundName(NamedTuple):
+    """The caller's ids of a round of some jackpot."""
+
+    table_id: str
+    round_id: str
+
+
 def new_key(now: datetime) -> int:
     """Make a round key: milliseconds since 1970 (42 bits), then 21 random bits; so keys are ordered by time."""
     return first_key_at(now) | secrets.randbits(_RANDOM_BITS)
@@ -61,20 +83,32 @@ def first_key_at(instant: datetime) -> int:
     return max(0, (instant - _EPOCH) // timedelta(milliseconds=1)) << _RANDOM_BITS
 
 
-def send_find(pipe: Pipeline, *, jackpot_id: str, table_id: str, round_id: str) -> psycopg.Cursor[Any]:
+def columns(names: Sequence[RoundName]) -> dict[str, str]:
+    """Write rounds' names as the parameters that statements on several rounds take."""
+    return {
+        "table_ids": " ".join([name.table_id for name in names]),
+        "round_ids": " ".join([name.round_id for name in names]),
+    }
+
+
+def send_find(pipe: Pipeline, jackpot_id: str, name: RoundName) -> psycopg.Cursor[Any]:
     """Send the question for a round by the caller's ids; `round_of` reads the answer."""
-    return pipe.send(_FIND, {"jackpot_id": jackpot_id, "table_id": table_id, "round_id": round_id})
+    return pipe.send(_NAMED, {"jackpot_id": jackpot_id, **columns([name])})
 
 
-def send_lock(pipe: Pipeline, *, jackpot_id: str, table_id: str, round_id: str) -> psycopg.Cursor[Any]:
-    """As `send_find`, and keep every other change of the round waiting until the commit."""
-    return pipe.send(_LOCK, {"jackpot_id": jackpot_id, "table_id": table_id, "round_id": round_id})
+def send_lock(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> psycopg.Cursor[Any]:
+    """As `send_find`, for several, and keep every other change of them waiting until the commit."""
+    return pipe.send(_LOCK, {"jackpot_id": jackpot_id, **columns(names)})
 
 
 def round_of(cursor: psycopg.Cursor[Any]) -> Round | None:
-    """Read the answer: the round, or None if it was never seen."""
-    row = cursor.fetchone()
-    return None if row is None else _round(row)
+    """Read the answer for one round: the round, or None if it was never seen."""
+    return next(iter(rounds_of(cursor)), None)
+
+
+def rounds_of(cursor: psycopg.Cursor[Any]) -> tuple[Round, ...]:
+    """Read the answer, in its order."""
+    return tuple(_round(row) for row in cursor)
 
 
 def _round(row: tuple[Any, ...]) -> Round:
@@ -82,58 +116,52 @@ def _round(row: tuple[Any, ...]) -> Round:
     return Round(jackpot_id, round_key, table_id, round_id, casino_id, RoundState(state), *rest)
 
 
-def add(pipe: Pipeline, round_: Round) -> None:
-    """Write a round that is first seen. If another transaction was first, the unique key says so: read again."""
-    pipe.send(
-        _OPEN,
-        {
-            "jackpot_id": round_.jackpot_id,
-            "round_key": round_.round_key,
-            "table_id": round_.table_id,
-            "round_id": round_.round_id,
-            "casino_id": round_.casino_id,
-            "state": round_.state.value,
-            "rules_version": round_.rules_version,
-            "rate_sheet": round_.rate_sheet,
-            "steps": round_.steps,
-            "bet_count": round_.bet_count,
-            "weight": round_.weight,
-            "opened_at": round_.opened_at,
-        },
-    )
-
-
-def change(pipe: Pipeline, round_: Round) -> None:
-    """Write what an entry changed of a round that is locked."""
-    pipe.send(
-        _CHANGE,
-        {
-            "jackpot_id": round_.jackpot_id,
-            "round_key": round_.round_key,
-            "state": round_.state.value,
-            "steps": round_.steps,
-            "bet_count": round_.bet_count,
-            "weight": round_.weight,
-        },
-    )
-
-
-def save(pipe: Pipeline, round_: Round) -> None:
-    """Write a round after an entry of it: added by its first step, changed by every later one."""
-    if round_.steps == 1:
-        add(pipe, round_)
-    else:
-        change(pipe, round_)
-
-
-def count_replay(pipe: Pipeline, round_: Round) -> None:
+def save(pipe: Pipeline, rounds: Sequence[Round]) -> None:
     """
-    Count a repeated call before it is answered.
+    Write rounds of one jackpot after an entry of each: added by the first step, changed by every later one.
+
+    If another transaction was first to add one, the unique key says so: read again.
+    """
+    added = [round_ for round_ in rounds if round_.steps == 1]
+    changed = [round_ for round_ in rounds if round_.steps > 1]
+    if added:
+        pipe.send(_ADD, {**_changes(added), **_pins(added)})
+    if changed:
+        pipe.send(_CHANGE, _changes(changed))
+
+
+def _changes(rounds: Sequence[Round]) -> dict[str, Any]:
+    return {
+        "jackpot_id": rounds[0].jackpot_id,
+        "round_keys": [round_.round_key for round_ in rounds],
+        "states": [round_.state.value for round_ in rounds],
+        "steps": [round_.steps for round_ in rounds],
+        "bet_counts": [round_.bet_count for round_ in rounds],
+        "weights": [round_.weight for round_ in rounds],
+    }
+
+
+def _pins(rounds: Sequence[Round]) -> dict[str, Any]:
+    return {
+        "table_ids": [round_.table_id for round_ in rounds],
+        "round_ids": [round_.round_id for round_ in rounds],
+        "casino_ids": [round_.casino_id for round_ in rounds],
+        "rules_versions": [round_.rules_version for round_ in rounds],
+        "rate_sheets": [round_.rate_sheet for round_ in rounds],
+        "opened_at": [round_.opened_at for round_ in rounds],
+    }
+
+
+def count_replays(pipe: Pipeline, rounds: Sequence[Round]) -> None:
+    """
+    Count a repeated call on each of some rounds of one jackpot before it is answered.
 
     A replay that only read would write no WAL and wait for no replica: under synchronous replication it could confirm
     a commit that a failover then loses. By writing, its own commit waits.
     """
-    pipe.send(_COUNT_REPLAY, {"jackpot_id": round_.jackpot_id, "round_key": round_.round_key})
+    if rounds:
+        keys = [round_.round_key for round_ in rounds]
+        pipe.send(_COUNT_REPLAYS, {"jackpot_id": rounds[0].jackpot_id, "round_keys": keys})
 
 
 def send_latest(
@@ -158,8 +186,3 @@ def send_latest(
             "limit": limit,
         },
     )
-
-
-def rounds_of(cursor: psycopg.Cursor[Any]) -> tuple[Round, ...]:
-    """Read the answer, in its order."""
-    return tuple(_round(row) for row in cursor)

@@ -159,6 +159,7 @@ class RoundRow(Base):
         PrimaryKeyConstraint("jackpot_id", "round_key"),
         UniqueConstraint("jackpot_id", "table_id", "round_id"),
         Index("ix_rounds_jackpot_id_table_id_round_key", "jackpot_id", "table_id", "round_key"),
+        CheckConstraint(f"round_id ~ {IDENTIFIER}", name="round_id"),
         CheckConstraint("state IN ('open', 'settled', 'cancelled')", name="state"),
         CheckConstraint("bet_count >= 0 AND steps >= 1 AND weight >= 0", name="counts"),
         exact("weight"),
@@ -211,6 +212,7 @@ class VoidRow(Base):
     bet_id: Mapped[Key]
     step: Mapped[Count]
     is_tombstone: Mapped[bool] = mapped_column(Boolean)
+    occurred_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
 
 
 class ResultRow(Base):
@@ -267,7 +269,8 @@ class SettlementRow(Base):
     __tablename__ = "settlements"
     __table_args__ = (
         PrimaryKeyConstraint("jackpot_id", "round_key"),
-        exact("meter_before", "weight", "meter_after", "reserve_after", "prize_fund_after", "overflow", "house_seed"),
+        exact("meter_before", "weight", "meter_after", "reserve_after", "prize_fund_after"),
+        exact("overflow", "carried", "house_seed", name="exact_on_a_hit"),
     )
 
     jackpot_id: Mapped[Key]

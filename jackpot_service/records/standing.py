@@ -1,5 +1,6 @@
 """What is in force for a jackpot now: what a round that is first seen gets pinned."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,6 +10,7 @@ import psycopg
 from jackpot_service.db import Pipeline
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import NoRate
+from jackpot_service.records.rounds import RoundName, columns
 
 _READ = """
 SELECT j.base,
@@ -16,8 +18,11 @@ SELECT j.base,
        (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = j.jackpot_id ORDER BY c.cycle DESC LIMIT 1),
        (SELECT r.number FROM rate_sheets r WHERE r.base = j.base AND r.effective_at <= %(now)s
         ORDER BY r.effective_at DESC, r.number DESC LIMIT 1),
-       EXISTS (SELECT FROM rounds o
-               WHERE o.jackpot_id = j.jackpot_id AND o.table_id = %(table_id)s AND o.round_id = %(round_id)s)
+       ARRAY(SELECT asked.number::int
+             FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' '))
+                  WITH ORDINALITY AS asked (table_id, round_id, number)
+             JOIN rounds r ON r.jackpot_id = j.jackpot_id AND r.table_id = asked.table_id
+                              AND r.round_id = asked.round_id)
 FROM jackpots j
 WHERE j.jackpot_id = %(jackpot_id)s
 """
@@ -35,7 +40,7 @@ class Standing:
     """
     A jackpot's base currency, its number of stripes, and the rules version and rate sheet in force.
 
-    `is_round_seen` tells whether the round that was asked about was there, a moment ago.
+    `rounds_seen` tells which of the rounds that were asked about were there a moment ago, by their places from 1.
     """
 
     jackpot_id: str
@@ -43,7 +48,7 @@ class Standing:
     stripes: int
     rules_version: int
     rate_sheet: int | None
-    is_round_seen: bool
+    rounds_seen: list[int]
 
     def require_sheet(self) -> int:
         """Raises: NoRate if no sheet of the base currency is in force."""
@@ -53,9 +58,11 @@ class Standing:
         return self.rate_sheet
 
 
-def send_read(pipe: Pipeline, *, jackpot_id: str, table_id: str, round_id: str, now: datetime) -> psycopg.Cursor[Any]:
-    """Send the question, on behalf of a round; `standing_of` reads the answer."""
-    return pipe.send(_READ, {"jackpot_id": jackpot_id, "table_id": table_id, "round_id": round_id, "now": now})
+def send_read(
+    pipe: Pipeline, jackpot_id: str, *, now: datetime, names: Sequence[RoundName] = ()
+) -> psycopg.Cursor[Any]:
+    """Send the question, perhaps on behalf of rounds; `standing_of` reads the answer."""
+    return pipe.send(_READ, {"jackpot_id": jackpot_id, "now": now, **columns(names)})
 
 
 def standing_of(cursor: psycopg.Cursor[Any], jackpot_id: str) -> Standing:

@@ -79,6 +79,49 @@ FROM settlements
 WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
 """
 
+_CLOSING_CYCLES = """
+SELECT round_key, cycle FROM settlements WHERE jackpot_id = %(jackpot_id)s AND round_key = ANY(%(round_keys)s)
+UNION ALL
+SELECT round_key, cycle FROM cancellations WHERE jackpot_id = %(jackpot_id)s AND round_key = ANY(%(round_keys)s)
+"""
+
+_AWARDS = """
+INSERT INTO awards (jackpot_id, round_key, bet_id, tier, award_id, amount_minor, currency, cost, funded_by)
+SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, award_id, amount_minor, currency, cost, funded_by
+FROM unnest(%(bet_ids)s::text[], %(tiers)s::text[], %(award_ids)s::text[], %(amounts_minor)s::bigint[],
+            %(currencies)s::text[], %(costs)s::numeric[], %(funded_by)s::text[])
+     AS new (bet_id, tier, award_id, amount_minor, currency, cost, funded_by)
+"""
+
+_ADD_AWARD_STEPS = """
+INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at)
+SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, step, %(taken_at)s
+FROM unnest(%(bet_ids)s::text[], %(tiers)s::text[], %(steps)s::text[]) AS new (bet_id, tier, step)
+"""
+
+_RESULT = """
+SELECT bet_count, dealer, occurred_at, step FROM results
+WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+"""
+
+_CANCELLATION = """
+SELECT reason, cycle, occurred_at, step FROM cancellations
+WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+"""
+
+_HANDS = """
+SELECT hand, status, cards FROM hands
+WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+ORDER BY hand
+"""
+
+_SETTLEMENT = """
+SELECT cycle, policy, meter_before, weight, entitlements, meter_after, reserve_after, prize_fund_after, overflow,
+       carried, house_seed, cycle_after, positions, step
+FROM settlements
+WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
+"""
+
 _CLOSING_CYCLE = """
 SELECT cycle FROM settlements WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
 UNION ALL
@@ -249,15 +292,17 @@ def settlement_of(
     return settlement, tuple(BookedAward(*award) for award in cursors[1])
 
 
-def send_closing_cycle(pipe: Pipeline, round_: Round) -> psycopg.Cursor[Any]:
-    """Send the question in which cycle a round ended; `closing_cycle_of` reads the answer."""
-    return pipe.send(_CLOSING_CYCLE, _key(round_))
+def send_closing_cycles(pipe: Pipeline, rounds: Sequence[Round]) -> psycopg.Cursor[Any] | None:
+    """Send the question in which cycles rounds of one jackpot ended; `closing_cycles_of` reads the answer."""
+    if not rounds:
+        return None
+    keys = [round_.round_key for round_ in rounds]
+    return pipe.send(_CLOSING_CYCLES, {"jackpot_id": rounds[0].jackpot_id, "round_keys": keys})
 
 
-def closing_cycle_of(cursor: psycopg.Cursor[Any]) -> int | None:
-    """Read the answer: the cycle, or None for a round that is open."""
-    row = cursor.fetchone()
-    return None if row is None else int(row[0])
+def closing_cycles_of(cursor: psycopg.Cursor[Any] | None) -> dict[int, int]:
+    """Read the answer: by round key; a round that is open is not in it."""
+    return {} if cursor is None else dict(cursor.fetchall())
 
 
 def _only(cursor: psycopg.Cursor[Any]) -> tuple[Any, ...]:

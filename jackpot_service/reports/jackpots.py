@@ -16,6 +16,7 @@ from jackpot_service.ledger import books
 from jackpot_service.ledger.schema import CycleRow, EntryRow
 from jackpot_service.records import pinned, references, rounds, verdicts
 from jackpot_service.records.meters import meter_of
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.schema import RoundRow
 from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
@@ -103,7 +104,7 @@ def last_hits(session: Session, jackpot_id: str, *, limit: int) -> tuple[Hit, ..
 
 def _hit(session: Session, jackpot_id: str, table_id: str, round_id: str, booked_at: datetime) -> Hit:
     with pipelined(session) as pipe:
-        cursor = rounds.send_find(pipe, jackpot_id=jackpot_id, table_id=table_id, round_id=round_id)
+        cursor = rounds.send_find(pipe, jackpot_id, RoundName(table_id, round_id))
     round_ = rounds.round_of(cursor)
     if round_ is None:
         raise LookupError(round_id)

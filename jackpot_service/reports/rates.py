@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jackpot_service.db import Session
-from jackpot_service.domain.money import NoRate, RateSheet
+from jackpot_service.domain.currencies import CURRENCIES
+from jackpot_service.domain.money import ONE, NoRate, Rate, RateSheet
 from jackpot_service.records import pinned, references
 
 
@@ -28,3 +29,11 @@ def sheet_in_force(session: Session, base: str, *, at: datetime) -> SheetInForce
         raise NoRate(message, currency=base)
     number, effective_at = found
     return SheetInForce(pinned.sheet(session, base, number), effective_at)
+
+
+def sheet_to_show(session: Session, base: str, *, at: datetime) -> RateSheet:
+    """The sheet in force; if there is none, number 0 with the base currency alone, in which amounts can be shown."""
+    try:
+        return sheet_in_force(session, base, at=at).sheet
+    except NoRate:
+        return RateSheet(base, 0, {base: Rate(base, ONE, CURRENCIES[base].exponent)})

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import select
 
 from jackpot_service.db import Session, pipelined
+from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.outcomes import Cancellation, Result
@@ -17,8 +18,7 @@ from jackpot_service.ledger import books
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, verdicts
-from jackpot_service.records.bets import BookedBet
-from jackpot_service.records.schema import CancellationRow, SettlementRow
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 
 
@@ -67,18 +67,19 @@ class Page:
 
 
 def round_record(session: Session, principal: Principal, *, table_id: str, round_id: str) -> RoundRecord:
-    """Recall a round. Raises: UnknownTable, NoJackpot, UnknownRound."""
-    _, jackpot_id = gaming_tables.with_jackpot(session, principal, table_id)
-    round_ids = {"jackpot_id": jackpot_id, "table_id": table_id, "round_id": round_id}
+    """Recall a round. Raises: UnknownTable, UnknownRound."""
+    jackpot_id = gaming_tables.visible(session, principal, table_id).jackpot_id
+    if jackpot_id is None:
+        raise _unknown(table_id, round_id)
+    name = RoundName(table_id, round_id)
     with pipelined(session) as pipe:
-        round_cursor = rounds.send_find(pipe, **round_ids)
-        booked_cursor = bet_records.send_of_round(pipe, **round_ids)
-        tombstone_cursor = bet_records.send_tombstones(pipe, **round_ids)
+        round_cursor = rounds.send_find(pipe, jackpot_id, name)
+        booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
+        tombstone_cursor = bet_records.send_tombstones(pipe, jackpot_id, [name])
         books_cursor = books.send_read(pipe, jackpot_id)
     round_ = rounds.round_of(round_cursor)
     if round_ is None:
-        message = f"Table {table_id} has no round {round_id}."
-        raise UnknownRound(message, table_id=table_id, round_id=round_id)
+        raise _unknown(table_id, round_id)
     rules = pinned.rules(session, jackpot_id, round_.rules_version)
     result, settlement, awards = _settled(session, round_)
     cancellation, cancelled_in = _cancelled(session, round_)
@@ -86,7 +87,7 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
     return RoundRecord(
         view=RoundView(round_, ended_in or books.books_of(books_cursor).cycle.cycle),
         bets=bet_records.booked_of(booked_cursor),
-        tombstones=bet_records.tombstones_of(tombstone_cursor),
+        tombstones=bet_records.tombstones_of(tombstone_cursor).get(round_.round_key, {}),
         result=result,
         cancellation=cancellation,
         settlement=settlement,
@@ -95,6 +96,11 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
         rules=rules,
         sheet=pinned.sheet(session, rules.base, round_.rate_sheet),
     )
+
+
+def _unknown(table_id: str, round_id: str) -> UnknownRound:
+    message = f"Table {table_id} has no round {round_id}."
+    return UnknownRound(message, table_id=table_id, round_id=round_id)
 
 
 def _settled(session: Session, round_: Round) -> tuple[Result | None, BookedSettlement | None, tuple[BookedAward, ...]]:
@@ -146,9 +152,11 @@ def latest_rounds(
     """
     List a table's rounds, newest first, perhaps only those opened in a period (its end excluded).
 
-    Raises: UnknownTable, NoJackpot.
+    The period's ends are cut to milliseconds. Raises: UnknownTable.
     """
-    _, jackpot_id = gaming_tables.with_jackpot(session, principal, table_id)
+    jackpot_id = gaming_tables.visible(session, principal, table_id).jackpot_id
+    if jackpot_id is None:
+        return Page((), None)
     with pipelined(session) as pipe:
         found = rounds.send_latest(
             pipe,
@@ -162,17 +170,8 @@ def latest_rounds(
         books_cursor = books.send_read(pipe, jackpot_id)
     running = books.books_of(books_cursor).cycle.cycle
     listed = rounds.rounds_of(found)
-    ended_in = _closing_cycles(session, jackpot_id, [round_.round_key for round_ in listed[:limit]])
+    with pipelined(session) as pipe:
+        ended_cursor = verdicts.send_closing_cycles(pipe, listed[:limit])
+    ended_in = verdicts.closing_cycles_of(ended_cursor)
     items = tuple(RoundView(round_, ended_in.get(round_.round_key, running)) for round_ in listed[:limit])
     return Page(items, items[-1].round.round_key if len(listed) > limit else None)
-
-
-def _closing_cycles(session: Session, jackpot_id: str, round_keys: list[int]) -> dict[int, int]:
-    """The cycle in which each round that is over ended."""
-    cycles_of: dict[int, int] = {}
-    for row in (SettlementRow, CancellationRow):
-        found = session.execute(
-            select(row.round_key, row.cycle).where(row.jackpot_id == jackpot_id, row.round_key.in_(round_keys))
-        )
-        cycles_of.update((round_key, cycle) for round_key, cycle in found)
-    return cycles_of

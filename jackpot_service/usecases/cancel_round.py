@@ -5,6 +5,7 @@ from datetime import datetime
 
 from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import facts
+from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Conflict
@@ -16,7 +17,7 @@ from jackpot_service.domain.settlement import reverse
 from jackpot_service.ledger import journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, rounds, standing, verdicts
-from jackpot_service.records.bets import BookedBet
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import first_sight, reversals
 
 
@@ -55,13 +56,12 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
 
     Raises: UnknownTable, NoJackpot, RoundSettled, CancellationConflict, NoRate.
     """
-    require_hands_of_one_deck(command.cancellation.hands)
     table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
-    round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
+    name = RoundName(table.table_id, command.round_id)
     with pipelined(session) as pipe:
-        standing_cursor = standing.send_read(pipe, **round_ids, now=command.now)
-        round_cursor = rounds.send_lock(pipe, **round_ids)
-        booked_cursor = bet_records.send_of_round(pipe, **round_ids)
+        standing_cursor = standing.send_read(pipe, jackpot_id, now=command.now)
+        round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
+        booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
     in_force = standing.standing_of(standing_cursor, jackpot_id)
     round_ = rounds.round_of(round_cursor)
     live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
@@ -69,6 +69,7 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
         return _replay(session, round_, command.cancellation, live)
     round_ = round_ or first_sight.pin(table, command.round_id, in_force, now=command.now)
     round_.require_open()
+    require_hands_of_one_deck(command.cancellation.hands)
     return _book(session, command, round_, live, stripe_no=stripes.choose(in_force.stripes))
 
 
@@ -82,18 +83,18 @@ def _replay(
         message = f"Round {round_.round_id} was cancelled before, with reason {booked.reason!r}."
         raise CancellationConflict(message, table_id=round_.table_id, round_id=round_.round_id)
     with pipelined(session) as pipe:
-        rounds.count_replay(pipe, round_)
+        rounds.count_replays(pipe, [round_])
     return RoundCancelledNow(RoundView(round_, cycle), tuple(one.bet for one in live), is_replay=True)
 
 
 def _book(
     session: Session, command: CancelRound, round_: Round, live: tuple[BookedBet, ...], *, stripe_no: int
 ) -> RoundCancelledNow:
-    cycle, places = reversals.lock_and_read(session, round_, stripe_no=stripe_no)
+    after = round_.stepped(state=RoundState.CANCELLED)
+    cycle, places = reversals.lock_and_read(session, after, stripe_no=stripe_no)
     terms = reversals.terms(session, round_, cycle)
     bets = tuple(one.bet for one in live)
     postings = reverse(bets, terms=terms, won_since=reversals.won_since(live, cycle, places))
-    after = round_.stepped(state=RoundState.CANCELLED)
     cancellation = command.cancellation
     entry = Entry(
         book=round_.jackpot_id,
@@ -105,7 +106,6 @@ def _book(
         round_step=RoundStep.of(after),
     )
     with pipelined(session) as pipe:
-        rounds.save(pipe, after)
         verdicts.add_cancellation(pipe, after, cancellation, cycle=cycle.cycle)
         journal.post(pipe, entry, stripe_no=stripe_no)
     return RoundCancelledNow(RoundView(after, cycle.cycle), bets, is_replay=False)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.catalog.jackpots import published_rules
-from jackpot_service.domain.entries import Entry
+from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import Rate, plain
 from jackpot_service.domain.rules import BadRules, JackpotRules, require_amount
@@ -41,6 +41,9 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
     """
     currency = currencies.tender(command.base, on=command.act.now.date())
     rules = published_rules(command.rulebook, base=command.base, settings=command.settings)
+    if command.jackpot_id == REFERENCE_BOOK:
+        message = f"{REFERENCE_BOOK} names the book of what belongs to no jackpot."
+        raise BadRules(message)
     _require_payable_token(rules, currency.exponent)
     base_amount = rules.reset_amount if command.base_amount is None else command.base_amount
     _require_base_amount(base_amount, rules)

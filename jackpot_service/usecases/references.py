@@ -39,5 +39,4 @@ def post(session: Session, act: Act, kind: EntryKind, facts: Mapping[str, Any]) 
     entry = Entry(book=REFERENCE_BOOK, kind=kind, principal=act.principal.name, received_at=act.now, facts=facts)
     with pipelined(session) as pipe:
         cursor = journal.post(pipe, entry, stripe_no=0)
-    (seq,) = cursor.fetchone() or (0,)
-    return int(seq)
+    return next(int(seq) for (seq,) in cursor)

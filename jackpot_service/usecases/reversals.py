@@ -3,25 +3,27 @@
 from collections.abc import Collection
 
 from jackpot_service.db import Session, pipelined
+from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.settlement import Terms
 from jackpot_service.ledger import books, stripes
 from jackpot_service.ledger.cycles import Cycle
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import pinned
-from jackpot_service.records.bets import BookedBet
+from jackpot_service.records import pinned, rounds
 
 
-def lock_and_read(session: Session, round_: Round, *, stripe_no: int) -> tuple[Cycle, dict[int, tuple[int, int]]]:
+def lock_and_read(session: Session, after: Round, *, stripe_no: int) -> tuple[Cycle, dict[int, tuple[int, int]]]:
     """
-    Lock a stripe, then read the running cycle and where the round's entries stand.
+    Write the round as it will be, lock a stripe, then read the running cycle and where the round's entries stand.
 
-    A hit holds all stripes, so holding any one keeps the cycle as it is until the commit.
+    The round comes first: everybody locks rounds before stripes, and a round that is opened is locked by its insert. A
+    hit holds all stripes, so holding any one keeps the cycle as it is until the commit.
     """
     with pipelined(session) as pipe:
-        stripes.lock_one(pipe, round_.jackpot_id, stripe_no)
-        books_cursor = books.send_read(pipe, round_.jackpot_id)
-        place_cursor = bet_records.send_places(pipe, round_)
+        rounds.save(pipe, [after])
+        stripes.lock_one(pipe, after.jackpot_id, stripe_no)
+        books_cursor = books.send_read(pipe, after.jackpot_id)
+        place_cursor = bet_records.send_places(pipe, after)
     return books.books_of(books_cursor).cycle, bet_records.places_of(place_cursor)
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from jackpot_service.db import Pipeline, Session, pipelined
 from jackpot_service.domain import facts
+from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Conflict
@@ -19,7 +20,7 @@ from jackpot_service.ledger.books import Books
 from jackpot_service.ledger.cycles import Cycle
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
-from jackpot_service.records.bets import BookedBet
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 from jackpot_service.usecases import first_sight, reversals
 
@@ -79,11 +80,11 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     HandMissing, NoRate.
     """
     table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
-    round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
+    name = RoundName(table.table_id, command.round_id)
     with pipelined(session) as pipe:
-        standing_cursor = standing.send_read(pipe, **round_ids, now=command.now)
-        round_cursor = rounds.send_lock(pipe, **round_ids)
-        booked_cursor = bet_records.send_of_round(pipe, **round_ids)
+        standing_cursor = standing.send_read(pipe, jackpot_id, now=command.now)
+        round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
+        booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
     in_force = standing.standing_of(standing_cursor, jackpot_id)
     round_ = rounds.round_of(round_cursor)
     live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
@@ -121,7 +122,7 @@ def _replay(session: Session, round_: Round, result: Result, live: tuple[BookedB
     if booked.content != result.content:
         _refuse_other_result(round_, booked, result)
     with pipelined(session) as pipe:
-        rounds.count_replay(pipe, round_)
+        rounds.count_replays(pipe, [round_])
     settlement, awards = verdicts.settlement_of(settlement_cursors)
     return RoundSettledNow(
         RoundView(round_, settlement.cycle), settlement, awards, refunds_of(live, booked), is_replay=True
@@ -140,15 +141,20 @@ def refunds_of(live: tuple[BookedBet, ...], result: Result) -> tuple[Bet, ...]:
     return tuple(one.bet for one in live if one.bet.hand in result.dead_hands)
 
 
-def _lock_and_read(session: Session, round_: Round, *, stripe_no: int, locks_all: bool) -> _Locked:
-    """Lock first, then read in later statements, so that what is read cannot change until the commit."""
+def _lock_and_read(session: Session, after: Round, *, stripe_no: int, locks_all: bool) -> _Locked:
+    """
+    Write the round as it will be, lock, then read in later statements, so that what is read cannot change.
+
+    The round comes first: everybody locks rounds before stripes, and a round that is opened is locked by its insert.
+    """
     with pipelined(session) as pipe:
+        rounds.save(pipe, [after])
         if locks_all:
-            stripes.lock_all(pipe, round_.jackpot_id)
+            stripes.lock_all(pipe, after.jackpot_id)
         else:
-            stripes.lock_one(pipe, round_.jackpot_id, stripe_no)
-        books_cursor = books.send_read(pipe, round_.jackpot_id)
-        place_cursor = bet_records.send_places(pipe, round_)
+            stripes.lock_one(pipe, after.jackpot_id, stripe_no)
+        books_cursor = books.send_read(pipe, after.jackpot_id)
+        place_cursor = bet_records.send_places(pipe, after)
     return _Locked(books.books_of(books_cursor), bet_records.places_of(place_cursor))
 
 
@@ -161,7 +167,8 @@ def _book(
     *,
     stripe_no: int,
 ) -> RoundSettledNow:
-    locked = _lock_and_read(session, round_, stripe_no=stripe_no, locks_all=verdict.pays_from_meter)
+    after = round_.stepped(state=RoundState.SETTLED)
+    locked = _lock_and_read(session, after, stripe_no=stripe_no, locks_all=verdict.pays_from_meter)
     cycle, positions = locked.books.cycle, locked.books.positions
     settlement = settle(
         verdict,
@@ -169,7 +176,6 @@ def _book(
         pools=locked.books.pools,
         won_since=reversals.won_since(live, cycle, locked.places),
     )
-    after = round_.stepped(state=RoundState.SETTLED)
     cut = cycles.cut_after(positions, stripe_no=stripe_no) if verdict.is_hit else None
     entry = Entry(
         book=round_.jackpot_id,
@@ -186,7 +192,6 @@ def _book(
         round_step=RoundStep.of(after),
     )
     with pipelined(session) as pipe:
-        rounds.save(pipe, after)
         verdicts.add_result(pipe, after, command.result)
         verdicts.add_settlement(pipe, after, settlement, cycle=cycle.cycle, positions=positions, now=command.now)
         if cut is not None:

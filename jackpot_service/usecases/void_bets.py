@@ -6,6 +6,7 @@ from datetime import datetime
 
 from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import facts
+from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.journal import EntryKind
@@ -16,7 +17,7 @@ from jackpot_service.domain.settlement import reverse
 from jackpot_service.ledger import cycles, journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing
-from jackpot_service.records.bets import BookedBet
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import first_sight, reversals
 
 
@@ -29,6 +30,7 @@ class VoidBets:
     round_id: str
     bet_ids: tuple[str, ...]
     now: datetime
+    occurred_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +52,16 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
     Raises: UnknownTable, NoJackpot, RoundSettled, RoundCancelled, NoRate.
     """
     table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
-    round_ids = {"jackpot_id": jackpot_id, "table_id": table.table_id, "round_id": command.round_id}
+    name = RoundName(table.table_id, command.round_id)
     with pipelined(session) as pipe:
-        standing_cursor = standing.send_read(pipe, **round_ids, now=command.now)
-        round_cursor = rounds.send_lock(pipe, **round_ids)
-        booked_cursor = bet_records.send_of_round(pipe, **round_ids)
-        tombstone_cursor = bet_records.send_tombstones(pipe, **round_ids)
+        standing_cursor = standing.send_read(pipe, jackpot_id, now=command.now)
+        round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
+        booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
+        tombstone_cursor = bet_records.send_tombstones(pipe, jackpot_id, [name])
     in_force = standing.standing_of(standing_cursor, jackpot_id)
     round_ = rounds.round_of(round_cursor)
     booked = {one.bet.bet_id: one for one in bet_records.booked_of(booked_cursor)}
-    tombstones = bet_records.tombstones_of(tombstone_cursor)
+    tombstones = bet_records.tombstones_of(tombstone_cursor).get(round_.round_key, {}) if round_ else {}
     voided = {bet_id for bet_id in command.bet_ids if bet_id in booked and not booked[bet_id].is_void}
     unknown = {bet_id for bet_id in command.bet_ids if bet_id not in booked and bet_id not in tombstones}
     if round_ is not None and not voided and not unknown:
@@ -89,12 +91,12 @@ def _replay(
     void_steps = {**tombstones, **voided}
     step = max(void_steps[bet_id] for bet_id in bet_ids)
     with pipelined(session) as pipe:
-        rounds.count_replay(pipe, round_)
+        rounds.count_replays(pipe, [round_])
         place_cursor = bet_records.send_places(pipe, round_)
     stripe_no, seq = bet_records.places_of(place_cursor)[step]
     with pipelined(session) as pipe:
         cycle_cursor = cycles.send_at(pipe, round_.jackpot_id, stripe_no=stripe_no, seq=seq)
-    (cycle,) = cycle_cursor.fetchone() or (0,)
+    cycle = cycles.at_of(cycle_cursor)
     live = [one.bet for one in booked.values() if one.step <= step and (one.void_step is None or one.void_step > step)]
     rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = pinned.sheet(session, rules.base, round_.rate_sheet)
@@ -111,23 +113,24 @@ def _book(
     *,
     stripe_no: int,
 ) -> RoundView:
-    cycle, places = reversals.lock_and_read(session, round_, stripe_no=stripe_no)
-    terms = reversals.terms(session, round_, cycle)
     bets = [one.bet for one in refunded]
+    rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
+    sheet = pinned.sheet(session, rules.base, round_.rate_sheet)
+    after = round_.stepped(bets=-len(bets), weight=negated(weight(bets, sheet)))
+    cycle, places = reversals.lock_and_read(session, after, stripe_no=stripe_no)
+    terms = reversals.terms(session, round_, cycle)
     postings = reverse(bets, terms=terms, won_since=reversals.won_since(refunded, cycle, places))
-    after = round_.stepped(bets=-len(bets), weight=negated(weight(bets, terms.sheet)))
     voided = {bet.bet_id for bet in bets}
     entry = Entry(
         book=round_.jackpot_id,
         kind=EntryKind.VOIDS,
         principal=command.principal.name,
         received_at=command.now,
-        facts={**facts.of_voids(voided, tombstones), **facts.of_opening(after)},
+        facts={**facts.of_voids(voided, tombstones, occurred_at=command.occurred_at), **facts.of_opening(after)},
         postings=postings,
         round_step=RoundStep.of(after),
     )
     with pipelined(session) as pipe:
-        rounds.save(pipe, after)
-        bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones)
+        bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones, occurred_at=command.occurred_at)
         journal.post(pipe, entry, stripe_no=stripe_no)
     return RoundView(after, cycle.cycle)

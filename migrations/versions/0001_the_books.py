@@ -13,7 +13,7 @@ TABLES = """
 -- The books.
 
 CREATE TABLE stripes (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     stripe_no INTEGER NOT NULL,
     seq BIGINT NOT NULL,
     head BYTEA NOT NULL,
@@ -49,11 +49,11 @@ END
 $$;
 
 CREATE TABLE entries (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     stripe_no INTEGER NOT NULL,
     seq BIGINT NOT NULL,
-    kind TEXT NOT NULL,
-    principal TEXT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    principal TEXT COLLATE "C" NOT NULL,
     round_key BIGINT,
     step INTEGER,
     received_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -76,7 +76,7 @@ CREATE UNIQUE INDEX uq_entries_jackpot_id_round_key_step
     ON entries (jackpot_id, round_key, step) WHERE round_key IS NOT NULL;
 
 CREATE TABLE cycles (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     cycle INTEGER NOT NULL,
     rules_version INTEGER NOT NULL,
     stripe_no INTEGER NOT NULL,
@@ -89,18 +89,18 @@ CREATE TABLE cycles (
 -- What belongs to no jackpot.
 
 CREATE TABLE casinos (
-    casino_id TEXT NOT NULL,
-    name TEXT NOT NULL,
+    casino_id TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
     entry_seq BIGINT NOT NULL,
     CONSTRAINT pk_casinos PRIMARY KEY (casino_id),
     CONSTRAINT ck_casinos_casino_id CHECK (casino_id ~ '^[A-Za-z0-9._:-]{1,64}$')
 );
 
 CREATE TABLE tables (
-    table_id TEXT NOT NULL,
-    casino_id TEXT NOT NULL,
-    game TEXT NOT NULL,
-    jackpot_id TEXT,
+    table_id TEXT COLLATE "C" NOT NULL,
+    casino_id TEXT COLLATE "C" NOT NULL,
+    game TEXT COLLATE "C" NOT NULL,
+    jackpot_id TEXT COLLATE "C",
     entry_seq BIGINT NOT NULL,
     CONSTRAINT pk_tables PRIMARY KEY (table_id),
     CONSTRAINT fk_tables_casino_id_casinos FOREIGN KEY(casino_id) REFERENCES casinos (casino_id),
@@ -108,11 +108,11 @@ CREATE TABLE tables (
 );
 
 CREATE TABLE keys (
-    key_id TEXT NOT NULL,
+    key_id TEXT COLLATE "C" NOT NULL,
     secret_hash BYTEA NOT NULL,
-    principal TEXT NOT NULL,
-    role TEXT NOT NULL,
-    casino_id TEXT,
+    principal TEXT COLLATE "C" NOT NULL,
+    role TEXT COLLATE "C" NOT NULL,
+    casino_id TEXT COLLATE "C",
     table_ids TEXT[] NOT NULL,
     revoked_at TIMESTAMP WITH TIME ZONE,
     entry_seq BIGINT NOT NULL,
@@ -124,7 +124,7 @@ CREATE TABLE keys (
 );
 
 CREATE TABLE rate_sheets (
-    base TEXT NOT NULL,
+    base TEXT COLLATE "C" NOT NULL,
     number INTEGER NOT NULL,
     effective_at TIMESTAMP WITH TIME ZONE NOT NULL,
     entry_seq BIGINT NOT NULL,
@@ -135,9 +135,9 @@ CREATE TABLE rate_sheets (
 CREATE INDEX ix_rate_sheets_base_effective_at_number ON rate_sheets (base, effective_at, number);
 
 CREATE TABLE rates (
-    base TEXT NOT NULL,
+    base TEXT COLLATE "C" NOT NULL,
     number INTEGER NOT NULL,
-    currency TEXT NOT NULL,
+    currency TEXT COLLATE "C" NOT NULL,
     base_per_unit NUMERIC NOT NULL,
     exponent INTEGER NOT NULL,
     CONSTRAINT pk_rates PRIMARY KEY (base, number, currency),
@@ -150,14 +150,14 @@ CREATE TABLE rates (
 -- Jackpots and their rounds.
 
 CREATE TABLE jackpots (
-    jackpot_id TEXT NOT NULL,
-    base TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    base TEXT COLLATE "C" NOT NULL,
     CONSTRAINT pk_jackpots PRIMARY KEY (jackpot_id),
     CONSTRAINT ck_jackpots_jackpot_id CHECK (jackpot_id ~ '^[A-Za-z0-9._:-]{1,64}$' AND jackpot_id <> '-')
 );
 
 CREATE TABLE rules_versions (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     version INTEGER NOT NULL,
     document JSONB NOT NULL,
     CONSTRAINT pk_rules_versions PRIMARY KEY (jackpot_id, version),
@@ -165,12 +165,12 @@ CREATE TABLE rules_versions (
 );
 
 CREATE TABLE rounds (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     round_key BIGINT NOT NULL,
-    table_id TEXT NOT NULL,
-    round_id TEXT NOT NULL,
-    casino_id TEXT NOT NULL,
-    state TEXT NOT NULL,
+    table_id TEXT COLLATE "C" NOT NULL,
+    round_id TEXT COLLATE "C" NOT NULL,
+    casino_id TEXT COLLATE "C" NOT NULL,
+    state TEXT COLLATE "C" NOT NULL,
     rules_version INTEGER NOT NULL,
     rate_sheet INTEGER NOT NULL,
     steps INTEGER NOT NULL,
@@ -180,6 +180,7 @@ CREATE TABLE rounds (
     opened_at TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_rounds PRIMARY KEY (jackpot_id, round_key),
     CONSTRAINT uq_rounds_jackpot_id_table_id_round_id UNIQUE (jackpot_id, table_id, round_id),
+    CONSTRAINT ck_rounds_round_id CHECK (round_id ~ '^[A-Za-z0-9._:-]{1,64}$'),
     CONSTRAINT ck_rounds_state CHECK (state IN ('open', 'settled', 'cancelled')),
     CONSTRAINT ck_rounds_counts CHECK (bet_count >= 0 AND steps >= 1 AND weight >= 0),
     CONSTRAINT ck_rounds_exact CHECK (scale(weight) <= 18 AND abs(weight) < 1e20)
@@ -188,13 +189,13 @@ CREATE TABLE rounds (
 CREATE INDEX ix_rounds_jackpot_id_table_id_round_key ON rounds (jackpot_id, table_id, round_key);
 
 CREATE TABLE bets (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     round_key BIGINT NOT NULL,
-    bet_id TEXT NOT NULL,
+    bet_id TEXT COLLATE "C" NOT NULL,
     step INTEGER NOT NULL,
-    player_id TEXT NOT NULL,
-    hand TEXT NOT NULL,
-    currency TEXT NOT NULL,
+    player_id TEXT COLLATE "C" NOT NULL,
+    hand TEXT COLLATE "C" NOT NULL,
+    currency TEXT COLLATE "C" NOT NULL,
     stake_minor BIGINT NOT NULL,
     occurred_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_bets PRIMARY KEY (jackpot_id, round_key, bet_id),
@@ -202,16 +203,17 @@ CREATE TABLE bets (
 );
 
 CREATE TABLE voids (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     round_key BIGINT NOT NULL,
-    bet_id TEXT NOT NULL,
+    bet_id TEXT COLLATE "C" NOT NULL,
     step INTEGER NOT NULL,
     is_tombstone BOOLEAN NOT NULL,
+    occurred_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_voids PRIMARY KEY (jackpot_id, round_key, bet_id)
 );
 
 CREATE TABLE results (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     round_key BIGINT NOT NULL,
     step INTEGER NOT NULL,
     bet_count INTEGER NOT NULL,
@@ -221,31 +223,31 @@ CREATE TABLE results (
 );
 
 CREATE TABLE cancellations (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     round_key BIGINT NOT NULL,
     step INTEGER NOT NULL,
-    reason TEXT NOT NULL,
+    reason TEXT COLLATE "C" NOT NULL,
     cycle INTEGER NOT NULL,
     occurred_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_cancellations PRIMARY KEY (jackpot_id, round_key)
 );
 
 CREATE TABLE hands (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     round_key BIGINT NOT NULL,
-    hand TEXT NOT NULL,
-    status TEXT NOT NULL,
+    hand TEXT COLLATE "C" NOT NULL,
+    status TEXT COLLATE "C" NOT NULL,
     cards TEXT[] NOT NULL,
     CONSTRAINT pk_hands PRIMARY KEY (jackpot_id, round_key, hand),
     CONSTRAINT ck_hands_status CHECK (status IN ('dealt', 'dead', 'forfeited'))
 );
 
 CREATE TABLE settlements (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     round_key BIGINT NOT NULL,
     step INTEGER NOT NULL,
     cycle INTEGER NOT NULL,
-    policy TEXT NOT NULL,
+    policy TEXT COLLATE "C" NOT NULL,
     positions BIGINT[] NOT NULL,
     meter_before NUMERIC NOT NULL,
     weight NUMERIC NOT NULL,
@@ -261,20 +263,22 @@ CREATE TABLE settlements (
     CONSTRAINT ck_settlements_exact CHECK (scale(meter_before) <= 18 AND abs(meter_before) < 1e20
         AND scale(weight) <= 18 AND abs(weight) < 1e20 AND scale(meter_after) <= 18
         AND abs(meter_after) < 1e20 AND scale(reserve_after) <= 18 AND abs(reserve_after) < 1e20
-        AND scale(prize_fund_after) <= 18 AND abs(prize_fund_after) < 1e20 AND scale(overflow) <= 18
-        AND abs(overflow) < 1e20 AND scale(house_seed) <= 18 AND abs(house_seed) < 1e20)
+        AND scale(prize_fund_after) <= 18 AND abs(prize_fund_after) < 1e20),
+    CONSTRAINT ck_settlements_exact_on_a_hit CHECK (scale(overflow) <= 18 AND abs(overflow) < 1e20
+        AND scale(carried) <= 18 AND abs(carried) < 1e20
+        AND scale(house_seed) <= 18 AND abs(house_seed) < 1e20)
 );
 
 CREATE TABLE awards (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     round_key BIGINT NOT NULL,
-    bet_id TEXT NOT NULL,
-    tier TEXT NOT NULL,
-    award_id TEXT NOT NULL,
+    bet_id TEXT COLLATE "C" NOT NULL,
+    tier TEXT COLLATE "C" NOT NULL,
+    award_id TEXT COLLATE "C" NOT NULL,
     amount_minor BIGINT NOT NULL,
-    currency TEXT NOT NULL,
+    currency TEXT COLLATE "C" NOT NULL,
     cost NUMERIC NOT NULL,
-    funded_by TEXT NOT NULL,
+    funded_by TEXT COLLATE "C" NOT NULL,
     CONSTRAINT pk_awards PRIMARY KEY (jackpot_id, round_key, bet_id, tier),
     CONSTRAINT ck_awards_amount_minor CHECK (amount_minor > 0),
     CONSTRAINT ck_awards_funded_by CHECK (funded_by IN ('prize_fund', 'meter')),
@@ -282,11 +286,11 @@ CREATE TABLE awards (
 );
 
 CREATE TABLE award_steps (
-    jackpot_id TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
     round_key BIGINT NOT NULL,
-    bet_id TEXT NOT NULL,
-    tier TEXT NOT NULL,
-    step TEXT NOT NULL,
+    bet_id TEXT COLLATE "C" NOT NULL,
+    tier TEXT COLLATE "C" NOT NULL,
+    step TEXT COLLATE "C" NOT NULL,
     taken_at TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_award_steps PRIMARY KEY (jackpot_id, round_key, bet_id, tier, step),
     CONSTRAINT ck_award_steps_step CHECK (step IN ('payable', 'held', 'approved', 'rejected', 'paid', 'reversed'))
@@ -295,12 +299,12 @@ CREATE TABLE award_steps (
 -- Refusals that finance must see.
 
 CREATE TABLE exceptions (
-    kind TEXT NOT NULL,
-    table_id TEXT NOT NULL,
-    round_id TEXT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    table_id TEXT COLLATE "C" NOT NULL,
+    round_id TEXT COLLATE "C" NOT NULL,
     digest BYTEA NOT NULL,
-    jackpot_id TEXT NOT NULL,
-    principal TEXT NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    principal TEXT COLLATE "C" NOT NULL,
     noticed_at TIMESTAMP WITH TIME ZONE NOT NULL,
     detail JSONB NOT NULL,
     CONSTRAINT pk_exceptions PRIMARY KEY (kind, table_id, round_id, digest),

@@ -75,6 +75,11 @@ END
 $$
 """
 
+REFUSE_REVIVAL = """
+CREATE TRIGGER revoked_for_good BEFORE UPDATE ON keys
+    FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL) EXECUTE FUNCTION refuse_rewrite()
+"""
+
 POSTINGS = """
 CREATE VIEW postings AS
 SELECT e.jackpot_id, e.stripe_no, e.seq, p.line, p.account, p.currency, p.amount, p.movement, e.kind, e.booked_at
@@ -113,11 +118,13 @@ def upgrade() -> None:
             f"CREATE TRIGGER no_truncate BEFORE TRUNCATE ON {table} "
             "FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewrite()"
         )
+    op.execute(REFUSE_REVIVAL)
     op.execute(REFERENCE_STRIPE)
 
 
 def downgrade() -> None:
     """Take the walls down. The role stays: it belongs to the cluster, where other databases may use it."""
+    op.execute("DROP TRIGGER revoked_for_good ON keys")
     for table in (*APPEND_ONLY, *UPDATABLE):
         op.execute(f"DROP TRIGGER no_truncate ON {table}")
     for table in UPDATABLE:

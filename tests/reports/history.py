@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import TypeVar
 
 import sqlalchemy
-from sqlalchemy.orm import Session
 
 from jackpot_service import db
 from jackpot_service.config import Config
+from jackpot_service.db import Session
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.outcomes import Cancellation, Result
@@ -161,19 +161,19 @@ def play_live(casino: Casino) -> None:
     casino.bet("T2", "mixed", ("a", "ann", "dead", "GBP", 300), ("b", "bob", "forfeited", "EUR", 500))
     casino.bet("T2", "mixed", ("c", "cem", "h1", "EUR", 100))
     casino.settle("T2", "mixed", 3, h1=STRAIGHT_FLUSH, dead="As Ks", forfeited="Ah Kh Qh Jh Th")
-    for round_id in ("cancelled late", "voided late", "dead late"):
+    for round_id in ("cancelled-late", "voided-late", "dead-late"):
         casino.bet("T1", round_id, ("a", "ann", "dead", "GBP", 700), ("b", "bob", "h1", "EUR", 900))
     casino.bet("T2", "hit", *currencies, ("d", "dan", "h3", "JPY", 1000), ("e", "eve", "dead", "EUR", 400))
     casino.settle("T2", "hit", 5, h1=ROYAL, h2=FOUR, h3=NOTHING, dead="2s")
-    casino.bet("T1", "voided late", ("c", "cem", "h1", "EUR", 100))
-    casino.void("T1", "voided late", "a", "c")
-    casino.cancel("T1", "cancelled late", "power cut")
-    casino.settle("T1", "dead late", 2, dead="9d 9h 9s", h1=NOTHING)
-    casino.void("T1", "unseen void", "x", "y")
+    casino.bet("T1", "voided-late", ("c", "cem", "h1", "EUR", 100))
+    casino.void("T1", "voided-late", "a", "c")
+    casino.cancel("T1", "cancelled-late", "power cut")
+    casino.settle("T1", "dead-late", 2, dead="9d 9h 9s", h1=NOTHING)
+    casino.void("T1", "unseen-void", "x", "y")
     casino.cancel("T1", "unseen", "never dealt")
-    casino.settle("T1", "unseen result", 0, h1=NOTHING)
-    casino.bet("T2", "second hit", ("a", "ann", "h1", "EUR", 100))
-    casino.settle("T2", "second hit", 1, h1=ROYAL)
+    casino.settle("T1", "unseen-result", 0, h1=NOTHING)
+    casino.bet("T2", "second-hit", ("a", "ann", "h1", "EUR", 100))
+    casino.settle("T2", "second-hit", 1, h1=ROYAL)
 
 
 def play_cyber(casino: Casino) -> None:
@@ -193,16 +193,16 @@ def play_cyber(casino: Casino) -> None:
 
 def play_capped(casino: Casino) -> None:
     for number in range(4):
-        casino.bet("K1", f"full {number}", ("a", "ann", "h1", "GBP", 100 + number))
+        casino.bet("K1", f"full-{number}", ("a", "ann", "h1", "GBP", 100 + number))
     casino.bet("K1", "held", ("a", "ann", "h1", "EUR", 3000), ("b", "bob", "h2", "EUR", 10))
     casino.settle("K1", "held", 2, h1=FOUR, h2=FLUSH)
-    casino.bet("K1", "capped hit", ("a", "ann", "h1", "EUR", 100), ("b", "bob", "h2", "SEK", 555))
-    casino.settle("K1", "capped hit", 2, h1=ROYAL, h2=NOTHING)
-    casino.settle("K1", "full 0", 1, h1=NOTHING_TOO)
+    casino.bet("K1", "capped-hit", ("a", "ann", "h1", "EUR", 100), ("b", "bob", "h2", "SEK", 555))
+    casino.settle("K1", "capped-hit", 2, h1=ROYAL, h2=NOTHING)
+    casino.settle("K1", "full-0", 1, h1=NOTHING_TOO)
 
 
 def _refuse(casino: Casino) -> None:
     record = exceptions.ExceptionRecord(
-        "round-settled", "live", "T1", "lost", "server of T1", casino.now, {"bets": []}, "Too late."
+        "round-settled", "T1", "lost", "server of T1", casino.now, [], {"bets": []}, "Too late."
     )
     casino.act(lambda session: exceptions.keep(session, record))

@@ -11,10 +11,9 @@ from psycopg import sql
 from sqlalchemy import NullPool, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
 
 from jackpot_service import db, embedded
-from jackpot_service.db import Base
+from jackpot_service.db import Base, Session
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.reports.verification import documents, order, positions
@@ -51,7 +50,7 @@ def url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> It
 def superuser(url: str) -> Iterator[Session]:
     """Open a session whose changes no trigger refuses, and which is rolled back."""
     engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
-    with Session(engine) as session:
+    with engine.connect() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         yield session
 
@@ -198,7 +197,7 @@ def test_a_snapshot_cannot_write_and_leaves_its_connection_as_it_was(database_ur
     with history.engine_of(database_url) as engine:
         with db.snapshot(engine) as session, pytest.raises(DBAPIError, match="read-only"):
             session.execute(text("INSERT INTO casinos VALUES ('c', 'C', 1)"))
-        with Session(engine) as session:
+        with engine.connect() as session:
             assert session.scalar(text("SHOW transaction_read_only")) == "off"
             assert session.scalar(text("SHOW transaction_isolation")) == "read committed"
             assert session.scalar(text("SHOW statement_timeout")) != "0"

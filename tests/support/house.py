@@ -41,7 +41,7 @@ AUTOMATIC = "automatic"
 class House:
     """A migrated database with a casino `c1` and a rate sheet of EUR in it, and an application on it."""
 
-    def __init__(self, database_url: str, **configured: Any) -> None:  # noqa: ANN401 -- the settings of a Config
+    def __init__(self, database_url: str, **configured: Any) -> None:
         self.config = replace(Config(), **configured)
         self.clock = Clock()
         self.engine = db.create_engine(self.config, database_url)

@@ -50,7 +50,7 @@ class Books:
         with self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(text(statement), parameters).mappings()]
 
-    def value(self, statement: sqlalchemy.TextClause | str, **parameters: object) -> Any:  # noqa: ANN401 -- any column
+    def value(self, statement: sqlalchemy.TextClause | str, **parameters: object) -> Any:
         statement = text(statement) if isinstance(statement, str) else statement
         with self._engine.connect() as connection:
             return connection.execute(statement, parameters).scalar_one()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from jackpot_service.domain import posting_rules
+from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import HandLimit, require_hands, require_stakes
 from jackpot_service.domain.contribution import contribute, stakes_by_currency
 from jackpot_service.domain.errors import Refused
@@ -11,7 +12,6 @@ from jackpot_service.domain.settlement import Terms, reverse
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry
-from jackpot_service.records.bets import BookedBet
 from jackpot_service.reports.verification.documents import RoundDocuments
 from jackpot_service.reports.verification.jackpots import Jackpot
 

@@ -8,12 +8,12 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from jackpot_service.db import Session
+from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.records.bets import BookedBet
 from jackpot_service.records.schema import (
     AwardRow,
     AwardStepRow,

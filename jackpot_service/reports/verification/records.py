@@ -67,6 +67,7 @@ def _facts(entry: BookedEntry, step: int, round_: RoundDocuments, jackpot: Jackp
             return facts.of_voids(
                 [row.bet_id for row in voids if not row.is_tombstone],
                 [row.bet_id for row in voids if row.is_tombstone],
+                occurred_at=next((row.occurred_at for row in voids), None),
             )
         case EntryKind.CANCELLATION:
             return facts.of_cancellation(cancellation(round_), cycle=round_.required("cancellations").cycle)

@@ -1,0 +1,96 @@
+"""A batch of bets held against what its round already holds: what is new, what is a replay, what is void."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.errors import Conflict, Flaw, Refused
+
+
+@dataclass(frozen=True, slots=True)
+class BookedBet:
+    """A bet as the books hold it: the step of its round that accepted it, and the one that made it void, if any."""
+
+    bet: Bet
+    step: int
+    void_step: int | None
+
+    @property
+    def is_void(self) -> bool:
+        """Whether it was made void."""
+        return self.void_step is not None
+
+
+class DuplicateBet(Refused):
+    """A bet id stands twice in one batch."""
+
+    code = "duplicate-bet"
+    title = "A bet stands twice in the batch"
+
+
+class BetConflict(Conflict):
+    """A bet id was used before, for another bet."""
+
+    code = "bet-conflict"
+    title = "The bet id belongs to another bet"
+
+
+_CONTENT = ("player_id", "hand", "currency", "stake_minor")
+"""The names of `Bet.content`, in its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch held against what the round already knows; new bets by their place in the batch."""
+
+    new: Mapping[int, Bet]
+    replayed: int
+    void: tuple[str, ...]
+
+
+def require_distinct(bets: Sequence[Bet]) -> None:
+    """Raises: DuplicateBet if a bet id stands twice in a batch."""
+    counts = Counter(bet.bet_id for bet in bets)
+    twice = [bet_id for bet_id, count in counts.items() if count > 1]
+    if twice:
+        flaws = tuple(
+            Flaw(f"/bets/{index}/bet_id", DuplicateBet.code, f"{bet.bet_id} stands more than once in the batch.")
+            for index, bet in enumerate(bets)
+            if counts[bet.bet_id] > 1
+        )
+        message = f"{len(twice)} bet id(s) stand more than once in the batch."
+        raise DuplicateBet(message, flaws=flaws, bet_ids=twice)
+
+
+def sort_out(bets: Sequence[Bet], booked: Sequence[BookedBet], tombstones: Collection[str]) -> Batch:
+    """Tell new bets from replays and void ones. Raises: BetConflict."""
+    known = {one.bet.bet_id: one for one in booked}
+    _require_same(bets, known)
+    return Batch(
+        new={place: bet for place, bet in enumerate(bets) if bet.bet_id not in known and bet.bet_id not in tombstones},
+        replayed=sum(bet.bet_id in known and not known[bet.bet_id].is_void for bet in bets),
+        void=tuple(
+            bet.bet_id
+            for bet in bets
+            if bet.bet_id in tombstones or (bet.bet_id in known and known[bet.bet_id].is_void)
+        ),
+    )
+
+
+def _require_same(bets: Sequence[Bet], known: Mapping[str, BookedBet]) -> None:
+    flaws = tuple(
+        Flaw(f"/bets/{index}", BetConflict.code, _difference(known[bet.bet_id].bet, bet))
+        for index, bet in enumerate(bets)
+        if bet.bet_id in known and known[bet.bet_id].bet.content != bet.content
+    )
+    if flaws:
+        ids = [bet.bet_id for bet in bets if bet.bet_id in known and known[bet.bet_id].bet.content != bet.content]
+        message = f"{len(flaws)} bet id(s) of the batch were booked with other content: {', '.join(ids)}."
+        raise BetConflict(message, flaws=flaws, bet_ids=ids)
+
+
+def _difference(booked: Bet, sent: Bet) -> str:
+    pairs = zip(_CONTENT, booked.content, sent.content, strict=True)
+    said = [f"{name} {before} was booked, {after} was sent" for name, before, after in pairs if before != after]
+    return f"Bet {booked.bet_id}: {'; '.join(said)}."

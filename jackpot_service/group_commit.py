@@ -1,0 +1,119 @@
+"""
+Group commit: calls that arrive while a commit is in flight share the next one.
+
+There is no timer. The first call to come runs at once, by itself; those that come meanwhile wait, and the next of them
+runs for all that may go together. So an idle service answers as fast as ever, and a busy one commits fewer times. What
+a group shares is its round trips and its flush; each member has its own outcome.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from jackpot_service.db import Busy
+from jackpot_service.domain.errors import LedgerError, Unavailable
+
+Command = TypeVar("Command")
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(slots=True)
+class _Member(Generic[Command, Outcome]):
+    """A call that waits: for its outcome, or to lead the next group."""
+
+    command: Command
+    woken: threading.Event = field(default_factory=threading.Event)
+    outcome: Outcome | Exception | None = None
+
+
+class GroupCommit(Generic[Command, Outcome]):
+    """
+    Runs commands in groups, one group at a time.
+
+    `run` takes the commands of a group and returns their outcomes in order: an answer, or the error that refuses one.
+    `may_join` tells whether a command may go with those already chosen. `most_waiting` bounds the queue.
+    """
+
+    def __init__(
+        self,
+        run: Callable[[Sequence[Command]], Sequence[Outcome | LedgerError]],
+        *,
+        may_join: Callable[[Sequence[Command], Command], bool],
+        most_waiting: int,
+    ) -> None:
+        self._run = run
+        self._may_join = may_join
+        self._most_waiting = most_waiting
+        self._lock = threading.Lock()
+        self._waiting: deque[_Member[Command, Outcome]] = deque()
+        self._is_running = False
+
+    def submit(self, command: Command) -> Outcome:
+        """
+        Run a command, perhaps with others, and return its own outcome.
+
+        Raises: the error that refuses it; Busy if too many wait; whatever `run` raised when it ran this command alone.
+        """
+        member: _Member[Command, Outcome] = _Member(command)
+        with self._lock:
+            if len(self._waiting) >= self._most_waiting:
+                message = "Too many calls wait to be committed."
+                raise Busy(message)
+            leads = not self._is_running
+            self._is_running = True
+            if not leads:
+                self._waiting.append(member)
+        if not leads:
+            member.woken.wait()
+        if member.outcome is None:
+            self._lead(member)
+        if isinstance(member.outcome, Exception):
+            raise member.outcome
+        assert member.outcome is not None  # noqa: S101  narrows a type: whoever led has set it
+        return member.outcome
+
+    def _lead(self, leader: _Member[Command, Outcome]) -> None:
+        """Run a group that begins with the leader, wake its members, and then whoever leads next."""
+        with self._lock:
+            group = [leader, *self._joining(leader)]
+        try:
+            self._settle(group)
+        finally:
+            with self._lock:
+                following = self._waiting.popleft() if self._waiting else None
+                self._is_running = following is not None
+            for member in (*group[1:], *([following] if following else [])):
+                member.woken.set()
+
+    def _joining(self, leader: _Member[Command, Outcome]) -> list[_Member[Command, Outcome]]:
+        """Take from the queue, in its order, what may go with the leader."""
+        chosen = [leader.command]
+        joining = []
+        staying: deque[_Member[Command, Outcome]] = deque()
+        for member in self._waiting:
+            if self._may_join(chosen, member.command):
+                chosen.append(member.command)
+                joining.append(member)
+            else:
+                staying.append(member)
+        self._waiting = staying
+        return joining
+
+    def _settle(self, group: Sequence[_Member[Command, Outcome]]) -> None:
+        """Give every member its outcome. If the group as a whole fails, each runs alone, so that none harms another."""
+        try:
+            outcomes = self._run([member.command for member in group])
+        except Unavailable as error:
+            for member in group:
+                member.outcome = type(error)(error.detail)
+        except Exception as error:  # noqa: BLE001  it belongs to whoever caused it, and is raised there
+            if len(group) == 1:
+                group[0].outcome = error
+                return
+            for member in group:
+                self._settle([member])
+        else:
+            for member, outcome in zip(group, outcomes, strict=True):
+                member.outcome = outcome
