@@ -1,0 +1,152 @@
+"""Group commit: what arrives while a commit is in flight shares the next one, and nobody harms another."""
+
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from jackpot_service.db import Busy, OutcomeUnknown
+from jackpot_service.domain.errors import LedgerError, Refused
+from jackpot_service.group_commit import GroupCommit
+
+
+class Gate:
+    """Runs commands, each to its double; the first run waits until it is let go. Odd ones may be refused."""
+
+    def __init__(self) -> None:
+        self.groups: list[list[int]] = []
+        self.entered = threading.Event()
+        self.go = threading.Event()
+        self.failing: set[int] = set()
+        self.unknown = False
+
+    def run(self, commands: Sequence[int]) -> list[int | LedgerError]:
+        self.groups.append(list(commands))
+        if len(self.groups) == 1:
+            self.entered.set()
+            assert self.go.wait(30)
+        elif self.unknown:
+            message = "The connection broke."
+            raise OutcomeUnknown(message)
+        if self.failing & set(commands):
+            message = f"broken by {sorted(self.failing & set(commands))}"
+            raise ZeroDivisionError(message)
+        return [Refused(f"{command} is negative") if command < 0 else 2 * command for command in commands]
+
+
+def play(gate: Gate, groups: GroupCommit[int, int], commands: Sequence[int]) -> dict[int, int | Exception]:
+    """Submit 1, and the commands while it is in flight, in their order; return every outcome."""
+    outcomes: dict[int, int | Exception] = {}
+
+    def submit(command: int) -> None:
+        try:
+            outcomes[command] = groups.submit(command)
+        except Exception as error:  # noqa: BLE001  it is the outcome
+            outcomes[command] = error
+
+    threads = [threading.Thread(target=submit, args=(1,))]
+    threads[0].start()
+    assert gate.entered.wait(30)
+    for count, command in enumerate(commands, start=1):
+        threads.append(threading.Thread(target=submit, args=(command,)))
+        threads[-1].start()
+        while len(groups._waiting) < count and threads[-1].is_alive():
+            pass
+    gate.go.set()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    return outcomes
+
+
+def anything(_: Sequence[int], __: int) -> bool:
+    return True
+
+
+def test_a_call_that_comes_alone_runs_at_once_and_alone() -> None:
+    gate = Gate()
+    gate.go.set()
+    groups = GroupCommit(gate.run, may_join=anything, most_waiting=9)
+    assert [groups.submit(4), groups.submit(5)] == [8, 10]
+    assert gate.groups == [[4], [5]]
+
+
+def test_calls_that_come_while_a_commit_is_in_flight_share_the_next_in_their_order() -> None:
+    gate = Gate()
+    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, most_waiting=9), [2, 3, 4])
+    assert gate.groups == [[1], [2, 3, 4]]
+    assert outcomes == {1: 2, 2: 4, 3: 6, 4: 8}
+
+
+def test_what_may_not_go_together_goes_one_group_after_another_in_its_order() -> None:
+    gate = Gate()
+    groups = GroupCommit(gate.run, may_join=lambda chosen, one: chosen[0] % 2 == one % 2, most_waiting=9)
+    assert play(gate, groups, [2, 3, 4, 5]) == {1: 2, 2: 4, 3: 6, 4: 8, 5: 10}
+    assert gate.groups == [[1], [2, 4], [3, 5]]
+
+
+def test_a_refused_member_harms_no_other() -> None:
+    gate = Gate()
+    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, most_waiting=9), [2, -3, 4])
+    assert {command: outcome for command, outcome in outcomes.items() if command > 0} == {1: 2, 2: 4, 4: 8}
+    assert isinstance(outcomes[-3], Refused)
+
+
+def test_a_member_that_breaks_its_group_breaks_alone() -> None:
+    gate = Gate()
+    gate.failing = {3}
+    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, most_waiting=9), [2, 3, 4])
+    assert gate.groups == [[1], [2, 3, 4], [2], [3], [4]]
+    assert isinstance(outcomes.pop(3), ZeroDivisionError)
+    assert outcomes == {1: 2, 2: 4, 4: 8}
+
+
+def test_an_unknown_outcome_is_every_members_own() -> None:
+    gate = Gate()
+    gate.unknown = True
+    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, most_waiting=9), [2, 3])
+    assert gate.groups == [[1], [2, 3]]
+    assert outcomes.pop(1) == 2
+    assert all(isinstance(outcome, OutcomeUnknown) for outcome in outcomes.values())
+    assert outcomes[2] is not outcomes[3]
+
+
+def test_a_full_queue_says_so_and_goes_on() -> None:
+    gate = Gate()
+    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, most_waiting=2), [2, 3, 4])
+    assert isinstance(outcomes.pop(4), Busy)
+    assert outcomes == {1: 2, 2: 4, 3: 6}
+
+
+def test_it_runs_again_after_everything_was_answered() -> None:
+    gate = Gate()
+    groups = GroupCommit(gate.run, may_join=anything, most_waiting=9)
+    play(gate, groups, [2])
+    assert groups.submit(7) == 14
+
+
+@pytest.mark.parametrize("threads", [2, 16])
+def test_every_one_of_many_calls_gets_its_own_outcome_once(threads: int) -> None:
+    lock = threading.Lock()
+    ran: list[int] = []
+
+    def run(commands: Sequence[int]) -> list[int]:
+        with lock:
+            ran.extend(commands)
+        return [2 * command for command in commands]
+
+    groups: GroupCommit[int, int] = GroupCommit(run, may_join=anything, most_waiting=64)
+    outcomes: dict[int, int] = {}
+
+    def submit(first: int) -> None:
+        for command in range(first, first + 200):
+            outcomes[command] = groups.submit(command)
+
+    workers = [threading.Thread(target=submit, args=(1000 * number,)) for number in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert sorted(ran) == sorted(outcomes)
+    assert len(ran) == 200 * threads
+    assert all(outcome == 2 * command for command, outcome in outcomes.items())
