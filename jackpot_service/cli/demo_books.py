@@ -13,6 +13,7 @@ from jackpot_service.cli.opening import act
 from jackpot_service.config import Config
 from jackpot_service.db import Session, snapshot, transact
 from jackpot_service.demo import scene
+from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import Principal, Role
@@ -96,12 +97,12 @@ def print_books(engine: sqlalchemy.Engine) -> bool:
         click.echo("\nMeters")
         for state in jackpot_states(session):
             click.echo(
-                f"  {state.jackpot_id:<10} {state.rules.base} {plain(state.meter.exact):>24}   cycle "
+                f"  {state.jackpot_id:<10} {state.rules.base} {plain(state.meter.exact):>22}   cycle "
                 f"{state.meter.cycle}, reserve {plain(state.pools.reserve)}, prize fund {plain(state.pools.prize_fund)}"
             )
         click.echo("\nAwards")
         for award in award_totals(session):
-            amount = plain(award.amount)
+            amount = _in_words(award.amount, award.currency)
             click.echo(f"  {award.jackpot_id:<10} {award.tier:<16} {award.count:>8}   {award.currency} {amount:>20}")
         click.echo("\nCasinos (negative: the casino owes the house)")
         _print_balances(casino_balances(session))
@@ -113,5 +114,10 @@ def print_books(engine: sqlalchemy.Engine) -> bool:
 
 def _print_balances(balances: Mapping[str, Mapping[str, Decimal]]) -> None:
     for casino_id, amounts in balances.items():
-        stated = "   ".join(f"{currency} {plain(amount)}" for currency, amount in amounts.items())
+        stated = "   ".join(f"{currency} {_in_words(amount, currency)}" for currency, amount in amounts.items())
         click.echo(f"  {casino_id:<10} {stated}")
+
+
+def _in_words(amount: Decimal, currency: str) -> str:
+    """Players' money as people write it: thousands apart, and the currency's decimals."""
+    return f"{amount:,.{CURRENCIES[currency].exponent}f}"
