@@ -41,6 +41,20 @@ NETWORK = {
 }
 """A host that falls silent must not hold a request for the minutes that TCP would wait; the URL may say otherwise."""
 
+INDEXED = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
+"""
+Every statement of the hot path finds its few rows by an index. A plan that is made while the tables are new and empty
+would read them whole, and go on doing so until somebody analyses them: a jackpot's first minutes would grow slower.
+"""
+
+PLANNED_ANEW = {"plan_cache_mode": "auto", "enable_seqscan": "on", "enable_hashjoin": "on", "enable_mergejoin": "on"}
+"""The same settings for whoever reads much of the books at once."""
+
 RETRYABLE_STATES = frozenset({"40001", "40P01"})
 """Serialization failure and deadlock: somebody else was first."""
 
@@ -96,7 +110,7 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         "statement_timeout": config.statement_timeout_ms,
         "lock_timeout": config.lock_timeout_ms,
         "idle_in_transaction_session_timeout": 60_000,
-        "plan_cache_mode": "force_generic_plan",
+        **INDEXED,
     }
     engine = sqlalchemy.create_engine(
         url,
@@ -210,10 +224,11 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
 @contextmanager
 def _unknown_after_commit(session: Session) -> Iterator[None]:
     """What fails after an act has committed itself must not be answered as if nothing had been written."""
+    info = session.info  # Of a connection that broke it could not be asked for any more.
     try:
         yield
     except Exception as error:
-        if not session.info["is_committed"]:
+        if not info["is_committed"]:
             raise
         _raise_outcome_unknown(session, error)
 
@@ -292,4 +307,6 @@ def snapshot(engine: sqlalchemy.Engine) -> Iterator[Session]:
     options: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     with engine.connect().execution_options(**options) as session:
         session.execute(sqlalchemy.text("SET LOCAL statement_timeout = 0"))
+        for name, usual in PLANNED_ANEW.items():
+            session.execute(sqlalchemy.text(f"SET LOCAL {name} = {usual}"))
         yield session

@@ -25,32 +25,48 @@ FROM unnest(string_to_array(%(round_keys)s, ' ')::bigint[], string_to_array(%(st
      AS new (round_key, step, bet_id, player_id, hand, currency, stake_minor, occurred_at)
 """
 
-_BOOKED = """
-SELECT b.round_key, b.bet_id, b.player_id, b.hand, b.currency, b.stake_minor, b.occurred_at, b.step, v.step
-FROM rounds r
-JOIN bets b ON b.jackpot_id = r.jackpot_id AND b.round_key = r.round_key
-LEFT JOIN voids v ON v.jackpot_id = b.jackpot_id AND v.round_key = b.round_key AND v.bet_id = b.bet_id
-WHERE r.jackpot_id = %(jackpot_id)s
-  AND (r.table_id, r.round_id) IN (SELECT * FROM unnest(string_to_array(%(table_ids)s, ' '),
-                                                        string_to_array(%(round_ids)s, ' ')))
+_ROUNDS = """
+FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' ')) AS asked (table_id, round_id)
+CROSS JOIN LATERAL (
+    SELECT o.round_key
+    FROM rounds o
+    WHERE o.jackpot_id = %(jackpot_id)s AND o.table_id = asked.table_id AND o.round_id = asked.round_id
+    LIMIT 1
+) AS r
 """
 
-_OF_ROUND = f"{_BOOKED} ORDER BY b.round_key, b.bet_id"
+# OFFSET 0 keeps each round's lookup by itself, see `rounds`.
+_BOOKED = f"""
+SELECT booked.*
+{_ROUNDS}
+CROSS JOIN LATERAL (
+    SELECT b.round_key, b.bet_id, b.player_id, b.hand, b.currency, b.stake_minor, b.occurred_at, b.step, v.step
+    FROM bets b
+    LEFT JOIN voids v ON v.jackpot_id = b.jackpot_id AND v.round_key = b.round_key AND v.bet_id = b.bet_id
+    WHERE b.jackpot_id = %(jackpot_id)s AND b.round_key = r.round_key
+    OFFSET 0
+) AS booked (round_key, bet_id, player_id, hand, currency, stake_minor, occurred_at, step, void_step)
+"""  # noqa: S608  a constant
+
+_OF_ROUND = f"{_BOOKED} ORDER BY booked.round_key, booked.bet_id"
 
 _OF_BATCHES = f"""{_BOOKED}
-  AND (b.bet_id = ANY(string_to_array(%(bet_ids)s, ' ')) OR b.player_id = ANY(string_to_array(%(player_ids)s, ' ')))
-ORDER BY b.round_key, b.bet_id
+WHERE booked.bet_id = ANY(string_to_array(%(bet_ids)s, ' '))
+   OR booked.player_id = ANY(string_to_array(%(player_ids)s, ' '))
+ORDER BY booked.round_key, booked.bet_id
 """
 
-_TOMBSTONES = """
+_TOMBSTONES = f"""
 SELECT v.round_key, v.bet_id, v.step
-FROM rounds r
-JOIN voids v ON v.jackpot_id = r.jackpot_id AND v.round_key = r.round_key
-WHERE r.jackpot_id = %(jackpot_id)s AND v.is_tombstone
-  AND (r.table_id, r.round_id) IN (SELECT * FROM unnest(string_to_array(%(table_ids)s, ' '),
-                                                        string_to_array(%(round_ids)s, ' ')))
+{_ROUNDS}
+CROSS JOIN LATERAL (
+    SELECT w.round_key, w.bet_id, w.step
+    FROM voids w
+    WHERE w.jackpot_id = %(jackpot_id)s AND w.round_key = r.round_key AND w.is_tombstone
+    OFFSET 0
+) AS v
 ORDER BY v.round_key, v.bet_id
-"""
+"""  # noqa: S608  a constant
 
 _ADD_VOIDS = """
 INSERT INTO voids (jackpot_id, round_key, bet_id, step, is_tombstone, occurred_at)

@@ -13,17 +13,20 @@ from jackpot_service.domain.rounds import Round, RoundState
 _COLUMNS = """jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
        weight, opened_at"""
 
-# Rounds are asked for by the caller's ids, as texts joined by spaces, and locked in the order of their keys.
+# Rounds are asked for, locked and added in the order of the caller's ids, which is the same for everybody. Each is
+# looked up by itself (LATERAL, LIMIT): a join would read all rounds of a jackpot whose table is thought to be small.
 _NAMED = f"""
-SELECT {_COLUMNS}
-FROM rounds
-WHERE jackpot_id = %(jackpot_id)s
-  AND (table_id, round_id) IN (SELECT * FROM unnest(string_to_array(%(table_ids)s, ' '),
-                                                    string_to_array(%(round_ids)s, ' ')))
-ORDER BY round_key
+SELECT found.*
+FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' ')) AS asked (table_id, round_id)
+CROSS JOIN LATERAL (
+    SELECT {_COLUMNS}
+    FROM rounds r
+    WHERE r.jackpot_id = %(jackpot_id)s AND r.table_id = asked.table_id AND r.round_id = asked.round_id
+    LIMIT 1
+) AS found
 """  # noqa: S608  a constant
 
-_LOCK = f"{_NAMED} FOR NO KEY UPDATE"
+_LOCK = _NAMED.replace("LIMIT 1", "LIMIT 1 FOR NO KEY UPDATE")
 
 _ADD = """
 INSERT INTO rounds (jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps,
@@ -35,7 +38,7 @@ FROM unnest(%(round_keys)s::bigint[], %(table_ids)s::text[], %(round_ids)s::text
             %(bet_counts)s::int[], %(weights)s::numeric[], %(opened_at)s::timestamptz[])
      AS new (round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count, weight,
              opened_at)
-ORDER BY round_key
+ORDER BY table_id, round_id
 """
 
 _CHANGE = """
@@ -44,7 +47,8 @@ SET state = new.state, steps = new.steps, bet_count = new.bet_count, weight = ne
 FROM unnest(%(round_keys)s::bigint[], %(states)s::text[], %(steps)s::int[], %(bet_counts)s::int[],
             %(weights)s::numeric[])
      AS new (round_key, state, steps, bet_count, weight)
-WHERE rounds.jackpot_id = %(jackpot_id)s AND rounds.round_key = new.round_key
+WHERE rounds.jackpot_id = %(jackpot_id)s AND rounds.round_key = ANY(%(round_keys)s)
+  AND rounds.round_key = new.round_key
 """
 
 _COUNT_REPLAYS = """
@@ -98,7 +102,7 @@ def send_find(pipe: Pipeline, jackpot_id: str, name: RoundName) -> psycopg.Curso
 
 def send_lock(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> psycopg.Cursor[Any]:
     """As `send_find`, for several, and keep every other change of them waiting until the commit."""
-    return pipe.send(_LOCK, {"jackpot_id": jackpot_id, **columns(names)})
+    return pipe.send(_LOCK, {"jackpot_id": jackpot_id, **columns(sorted(names))})
 
 
 def round_of(cursor: psycopg.Cursor[Any]) -> Round | None:

@@ -21,8 +21,10 @@ SELECT j.base,
        ARRAY(SELECT asked.number::int
              FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' '))
                   WITH ORDINALITY AS asked (table_id, round_id, number)
-             JOIN rounds r ON r.jackpot_id = j.jackpot_id AND r.table_id = asked.table_id
-                              AND r.round_id = asked.round_id)
+             WHERE (SELECT true FROM rounds r
+                    WHERE r.jackpot_id = %(jackpot_id)s AND r.table_id = asked.table_id
+                      AND r.round_id = asked.round_id
+                    LIMIT 1))
 FROM jackpots j
 WHERE j.jackpot_id = %(jackpot_id)s
 """

@@ -179,7 +179,6 @@ CREATE TABLE rounds (
     replays INTEGER NOT NULL,
     opened_at TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_rounds PRIMARY KEY (jackpot_id, round_key),
-    CONSTRAINT uq_rounds_jackpot_id_table_id_round_id UNIQUE (jackpot_id, table_id, round_id),
     CONSTRAINT ck_rounds_round_id CHECK (round_id ~ '^[A-Za-z0-9._:-]{1,64}$'),
     CONSTRAINT ck_rounds_state CHECK (state IN ('open', 'settled', 'cancelled')),
     CONSTRAINT ck_rounds_counts CHECK (bet_count >= 0 AND steps >= 1 AND weight >= 0),
@@ -187,6 +186,11 @@ CREATE TABLE rounds (
 ) WITH (fillfactor = 70);
 
 CREATE INDEX ix_rounds_jackpot_id_table_id_round_key ON rounds (jackpot_id, table_id, round_key);
+
+-- Made last: on a table that is still empty every index costs the same, and the planner takes the newest. Another one
+-- would read all rounds of the table to find one, until the table is analysed.
+ALTER TABLE rounds
+    ADD CONSTRAINT uq_rounds_jackpot_id_table_id_round_id UNIQUE (jackpot_id, table_id, round_id);
 
 CREATE TABLE bets (
     jackpot_id TEXT COLLATE "C" NOT NULL,

@@ -1,0 +1,215 @@
+"""Settling a round: money is conserved, nothing is promised that is not there, and no order matters."""
+
+import random
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jackpot_service.domain import posting_rules
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.contribution import contribute, stakes_by_currency
+from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.rules import FundedBy
+from jackpot_service.domain.settlement import AwardState, Settlement, Terms, settle
+from jackpot_service.domain.verdict import Hand, Verdict, judge
+from tests.properties import values
+from tests.properties.profile import repeatable
+
+RULEBOOKS = ["live-caribbean-stud", "cyber-caribbean-stud", "seneca-caribbean-stud"]
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round about to be settled: its bets, its hands, and the jackpot as it stands with the bets booked."""
+
+    bets: list[Bet]
+    hands: tuple[Hand, ...]
+    terms: Terms
+    pools: Pools
+    won_since: frozenset[str]
+
+    @property
+    def verdict(self) -> Verdict:
+        return judge(self.bets, self.hands, self.terms.rules)
+
+    def settled(self) -> Settlement:
+        return settle(self.verdict, terms=self.terms, pools=self.pools, won_since=self.won_since)
+
+
+@st.composite
+def rounds(draw: st.DrawFn) -> Round:
+    """Rounds under any rules; the jackpot may have changed its terms since, and been won since some bets."""
+    rules = draw(values.rules(RULEBOOKS))
+    bets = draw(values.bets(token_minor=None if rules.token is None else 100))
+    running = draw(values.rules([rules.rulebook], [rules.policy]))
+    following = draw(values.rules([rules.rulebook], [rules.policy]))
+    sheet = draw(values.sheets())
+    terms = Terms(rules=rules, sheet=sheet, casino_id="c1", cycle=3, running=running, following=following)
+    won_since = frozenset(bet.bet_id for bet in bets if draw(st.integers(0, 4)) == 0)
+    counted = [bet for bet in bets if bet.bet_id not in won_since]
+    contribution = contribute(stakes_by_currency(counted), split=rules.split, sheet=sheet)
+    before = Pools(
+        draw(values.amounts(-50, 20_000)),
+        draw(values.amounts(0, 20_000)),
+        draw(values.amounts(0, 2_000)),
+        draw(values.amounts(-5_000, 5_000)),
+    )
+    booked = posting_rules.for_contribution(contribution, casino_id="c1", sheet=sheet)
+    return Round(bets, draw(values.hands()), terms, before + booked.pools(), won_since)
+
+
+def cost(settlement: Settlement, funded_by: FundedBy) -> Fraction:
+    return sum((Fraction(award.cost) for award in settlement.awards if award.funded_by is funded_by), Fraction(0))
+
+
+def moved(settlement: Settlement, account: str) -> Fraction:
+    return sum((Fraction(line.amount) for line in settlement.postings.lines if line.account == account), Fraction(0))
+
+
+def after(round_: Round, settlement: Settlement) -> Pools:
+    return round_.pools + settlement.postings.pools()
+
+
+@repeatable
+@given(rounds())
+def test_what_is_taken_from_the_pools_is_paid_refunded_held_or_the_houses(round_: Round) -> None:
+    settlement = round_.settled()
+    sums: defaultdict[str, Fraction] = defaultdict(Fraction)
+    for line in settlement.postings.lines:
+        sums[line.currency] += Fraction(line.amount)
+    assert not any(sums.values())
+
+    paid: Counter[str] = Counter()
+    for award in settlement.awards:
+        if award.state is AwardState.PAYABLE:
+            paid[award.bet.currency] += award.amount_minor
+    for bet in settlement.refunds:
+        paid[bet.currency] += bet.stake_minor
+    for currency, rate in round_.terms.sheet.rates.items():
+        booked = [
+            line for line in settlement.postings.lines if (line.account, line.currency) == ("casino:c1", currency)
+        ]
+        assert sum(Fraction(line.amount) for line in booked) == Fraction(paid[currency], 10**rate.exponent)
+    held = [Fraction(award.cost) for award in settlement.awards if award.state is AwardState.HELD]
+    assert moved(settlement, "awards:held") == sum(held)
+    assert moved(settlement, "house:seed") == -Fraction(settlement.house_seed)
+
+
+@repeatable
+@given(rounds())
+def test_the_meter_falls_by_awards_and_refunds_only_and_rises_by_reserve_and_seed(round_: Round) -> None:
+    settlement = round_.settled()
+    refunded = [bet for bet in settlement.refunds if bet.bet_id not in round_.won_since]
+    back = contribute(stakes_by_currency(refunded), split=round_.terms.rules.split, sheet=round_.terms.sheet)
+    before, later = round_.pools, after(round_, settlement)
+    reserve = Fraction(before.reserve) - Fraction(back.reserve)
+    gained = Fraction(settlement.house_seed) + (reserve if round_.verdict.is_hit else 0)
+    assert Fraction(later.meter) == (
+        Fraction(before.meter) - Fraction(back.meter) - cost(settlement, FundedBy.METER) + gained
+    )
+    assert Fraction(later.reserve) == (0 if round_.verdict.is_hit else reserve)
+    dead = contribute(stakes_by_currency(settlement.refunds), split=round_.terms.rules.split, sheet=round_.terms.sheet)
+    assert Fraction(later.prize_fund) == (
+        Fraction(before.prize_fund) - Fraction(dead.prize_fund) - cost(settlement, FundedBy.PRIZE_FUND)
+    )
+
+
+@repeatable
+@given(rounds())
+def test_awards_from_the_meter_never_exceed_what_is_on_offer(round_: Round) -> None:
+    settlement = round_.settled()
+    assert 0 <= cost(settlement, FundedBy.METER) <= Fraction(settlement.meter_before)
+    assert sum(claim.amount for claim in settlement.entitlements) <= Fraction(settlement.meter_before)
+    assert all(award.amount_minor > 0 for award in settlement.awards)
+
+
+@repeatable
+@given(rounds())
+def test_an_award_is_less_than_one_minor_unit_below_what_is_due(round_: Round) -> None:
+    settlement = round_.settled()
+    paid = {(award.bet.bet_id, award.tier): award for award in settlement.awards if award.funded_by is FundedBy.METER}
+    due = {(claim.bet_id, claim.tier): claim.amount for claim in settlement.entitlements}
+    if round_.terms.rules.is_shared and round_.verdict.is_hit:
+        factor = Fraction(settlement.meter_before) / Fraction(settlement.weight)
+        (royal, *_) = round_.terms.rules.prizes
+        for bet in round_.verdict.dealt:
+            value = Fraction(round_.terms.sheet.base_value(bet.stake_minor, bet.currency))
+            due[bet.bet_id, royal] = value * factor
+    assert set(paid) <= set(due)
+    bets = {bet.bet_id: bet for bet in round_.bets}
+    for (bet_id, tier), amount in due.items():
+        least = Fraction(round_.terms.sheet.base_value(1, bets[bet_id].currency))
+        award = paid.get((bet_id, tier))
+        payout = Fraction(0) if award is None else Fraction(award.cost)
+        assert amount - least < payout <= amount
+
+
+@repeatable
+@given(rounds(), st.randoms(use_true_random=False))
+def test_neither_the_order_of_bets_nor_of_hands_nor_of_cards_matters(round_: Round, chance: random.Random) -> None:
+    hands = [Hand(hand.hand, hand.status, tuple(chance.sample(hand.cards, len(hand.cards)))) for hand in round_.hands]
+    other = Round(
+        chance.sample(round_.bets, len(round_.bets)),
+        tuple(chance.sample(hands, len(hands))),
+        round_.terms,
+        round_.pools,
+        round_.won_since,
+    )
+    assert other.settled() == round_.settled()
+
+
+@repeatable
+@given(rounds())
+def test_a_hit_ends_the_cycle_and_nothing_else_does(round_: Round) -> None:
+    settlement = round_.settled()
+    later = after(round_, settlement)
+    if round_.verdict.is_hit:
+        assert settlement.cycle_after == 4
+        assert settlement.carried is not None
+        assert settlement.carried >= 0
+        assert Fraction(settlement.carried) == Fraction(settlement.meter_before) - cost(settlement, FundedBy.METER)
+        assert later.meter >= round_.terms.following.reset_amount
+        assert later.reserve == 0
+    else:
+        assert settlement.cycle_after == 3
+        assert settlement.carried is None
+        assert settlement.overflow == 0
+        if cost(settlement, FundedBy.METER):
+            assert later.meter >= round_.terms.running.reset_amount
+
+
+@repeatable
+@given(rounds())
+def test_the_settlement_says_what_the_pools_hold_afterwards(round_: Round) -> None:
+    settlement = round_.settled()
+    later = after(round_, settlement)
+    terms = round_.terms.following if round_.verdict.is_hit else round_.terms.running
+    assert settlement.meter_after == later.on_offer(terms.limit)
+    assert (settlement.reserve_after, settlement.prize_fund_after) == (later.reserve, later.prize_fund)
+
+
+@repeatable
+@given(rounds())
+def test_players_money_is_taken_first_and_never_below_zero_by_an_award(round_: Round) -> None:
+    settlement = round_.settled()
+    later = after(round_, settlement)
+    if round_.verdict.pays_from_meter:
+        assert later.meter_house >= 0
+        assert later.meter_players >= min(Decimal(0), round_.pools.meter_players)
+    else:
+        assert later.meter_house == round_.pools.meter_house
+
+
+@repeatable
+@given(rounds())
+def test_a_pools_awards_are_held_together_or_not_at_all(round_: Round) -> None:
+    settlement = round_.settled()
+    threshold = round_.terms.running.held_threshold
+    for funded_by in FundedBy:
+        states = {award.state for award in settlement.awards if award.funded_by is funded_by}
+        is_held = threshold is not None and cost(settlement, funded_by) >= Fraction(threshold)
+        assert states <= {AwardState.HELD if is_held else AwardState.PAYABLE}

@@ -1,0 +1,202 @@
+"""The schema's way up and down, and the walls around the books that it builds."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy
+from psycopg import sql
+from psycopg.errors import InsufficientPrivilege
+from sqlalchemy import Table
+
+from jackpot_service import migrate
+from jackpot_service.config import Config
+from jackpot_service.db import Base, create_engine, transact
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.records import exceptions
+from jackpot_service.records.exceptions import ExceptionRecord
+from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.references import Act
+from tests.races import scene
+
+UPDATABLE = {
+    "stripes": {"seq", "head", "meter_players", "meter_house", "reserve", "prize_fund", "accepting", "booked_at"},
+    "rounds": {"state", "steps", "bet_count", "weight", "replays"},
+    "keys": {"revoked_at"},
+}
+"""The only columns that are ever changed; everything else is written once."""
+
+TABLES = sorted(Base.metadata.tables)
+APPEND_ONLY = sorted(set(TABLES) - set(UPDATABLE))
+APPLICATION = "jackpot_app"
+
+
+def test_the_schema_goes_up_down_and_up_again(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    first = _catalogue(empty_database_url)
+    assert first
+
+    migrate.downgrade(empty_database_url, "base")
+    assert [row for row in _catalogue(empty_database_url) if row[0] != "alembic_version"] == []
+
+    migrate.upgrade(empty_database_url)
+    assert _catalogue(empty_database_url) == first
+
+
+def test_each_revision_can_be_taken_back_by_itself(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    whole = _catalogue(empty_database_url)
+    migrate.downgrade(empty_database_url, "-1")
+    assert _catalogue(empty_database_url) != whole
+    migrate.upgrade(empty_database_url, "+1")
+    assert _catalogue(empty_database_url) == whole
+
+
+def test_the_migrated_schema_is_that_of_the_models(database_url: str) -> None:
+    assert migrate.differences(database_url) == []
+
+
+def test_a_database_knows_whether_it_is_current(empty_database_url: str) -> None:
+    engine = sqlalchemy.create_engine(empty_database_url, poolclass=sqlalchemy.NullPool)
+    assert not migrate.is_current(engine)
+    migrate.upgrade(empty_database_url, "0001")
+    assert not migrate.is_current(engine)
+    migrate.upgrade(empty_database_url)
+    assert migrate.is_current(engine)
+
+
+def _catalogue(url: str) -> list[tuple[Any, ...]]:
+    """List every relation, column, constraint, index, trigger, function and grant of the database."""
+    questions = (
+        "SELECT relname, relkind::text, reloptions::text, relacl::text FROM pg_class WHERE relnamespace = {0}",
+        """
+        SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull::text, a.attacl::text
+        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relnamespace = {0} AND a.attnum > 0
+        """,
+        """
+        SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE connamespace = {0}
+        """,
+        "SELECT tablename::text, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
+        """
+        SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(t.oid)
+        FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE c.relnamespace = {0} AND NOT tgisinternal
+        """,
+        "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = {0}",
+        "SELECT viewname::text, definition FROM pg_views WHERE schemaname = 'public'",
+    )
+    with psycopg.connect(_plain(url)) as connection:
+        found = [
+            tuple(row)
+            for question in questions
+            for row in connection.execute(question.format("'public'::regnamespace"))
+        ]
+    return sorted((row for row in found if "alembic_version" not in str(row[0])), key=str)
+
+
+def _plain(url: str) -> str:
+    return url.replace("+psycopg", "")
+
+
+# --- The walls ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def owner(database_url: str) -> Iterator[psycopg.Connection[Any]]:
+    """Connect as the owner to a database with at least one row in each table."""
+    engine = create_engine(Config(), database_url)
+    try:
+        _write_everything(engine)
+    finally:
+        engine.dispose()
+    with psycopg.connect(_plain(database_url)) as connection:
+        yield connection
+
+
+@pytest.fixture
+def application(owner: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
+    """Connect as the application's role does."""
+    owner.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(APPLICATION)))
+    owner.commit()
+    return owner
+
+
+def _write_everything(engine: sqlalchemy.Engine) -> None:
+    scene.found(engine)
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+    scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2"))
+    scene.void(engine, "T1", "r1", "b2", "never")
+    scene.settle(engine, "T1", "r1", 1, {"1": scene.ROYAL})
+    scene.cancel(engine, "T1", "r2")
+    now = datetime.now(UTC)
+    record = ExceptionRecord(
+        kind="late-bet",
+        table_id="T1",
+        round_id="r1",
+        principal="server",
+        noticed_at=now,
+        content=[],
+        request={"bets": []},
+        detail="Too late.",
+    )
+    transact(engine, lambda session: exceptions.keep(session, record))
+    auditor = Principal("auditor", Role.AUDITOR)
+    transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
+
+
+def _refused(connection: psycopg.Connection[Any], statement: str, *names: str, message: str) -> None:
+    with pytest.raises(InsufficientPrivilege, match=message):
+        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+    connection.rollback()
+
+
+def _columns(table: str) -> list[str]:
+    found: Table = Base.metadata.tables[table]
+    return [column.name for column in found.columns]
+
+
+def test_the_application_may_neither_change_nor_delete_what_is_written_once(
+    application: psycopg.Connection[Any],
+) -> None:
+    denied = "permission denied"
+    for table in TABLES:
+        _refused(application, "DELETE FROM {}", table, message=denied)
+        _refused(application, "TRUNCATE {}", table, message=denied)
+        for column in set(_columns(table)) - UPDATABLE.get(table, set()):
+            _refused(application, "UPDATE {} SET {} = DEFAULT", table, column, message=denied)
+
+
+def test_the_application_may_change_what_commits_change(application: psycopg.Connection[Any]) -> None:
+    for table, columns in UPDATABLE.items():
+        assert columns <= set(_columns(table))
+        for column in columns:
+            name = sql.Identifier(column)
+            changing = sql.SQL("UPDATE {} SET {} = {}").format(sql.Identifier(table), name, name)
+            assert application.execute(changing).rowcount > 0
+            application.rollback()
+
+
+def test_the_application_may_neither_build_nor_break_tables(application: psycopg.Connection[Any]) -> None:
+    denied = "permission denied|must be owner"
+    for statement in (
+        "CREATE TABLE {} (id int)",
+        "ALTER TABLE entries DISABLE TRIGGER ALL",
+        "DROP TABLE entries",
+        "DROP TRIGGER append_only ON entries",
+        "SET session_replication_role = replica",
+    ):
+        _refused(application, statement, "built", message=denied)
+
+
+def test_the_owner_is_refused_as_well(owner: psycopg.Connection[Any]) -> None:
+    refused = "append-only"
+    for table in TABLES:
+        count = owner.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(table))).rowcount
+        assert count > 0, f"nothing in {table} to try it on"
+        _refused(owner, "DELETE FROM {}", table, message=refused)
+        _refused(owner, "TRUNCATE {} CASCADE", table, message=refused)
+    for table in APPEND_ONLY:
+        for column in _columns(table):
+            _refused(owner, "UPDATE {} SET {} = {}", table, column, column, message=refused)
