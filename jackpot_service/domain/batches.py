@@ -65,6 +65,8 @@ def require_distinct(bets: Sequence[Bet]) -> None:
 
 def sort_out(bets: Sequence[Bet], booked: Sequence[BookedBet], tombstones: Collection[str]) -> Batch:
     """Tell new bets from replays and void ones. Raises: BetConflict."""
+    if not booked and not tombstones:
+        return Batch(new=dict(enumerate(bets)), replayed=0, void=())
     known = {one.bet.bet_id: one for one in booked}
     _require_same(bets, known)
     return Batch(

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 import psycopg
@@ -81,24 +82,21 @@ SELECT step, stripe_no, seq FROM entries WHERE jackpot_id = %(jackpot_id)s AND r
 
 def add(pipe: Pipeline, batches: Sequence[tuple[Round, Sequence[Bet]]]) -> None:
     """Write accepted bets of rounds of one jackpot, in the order of their ids, each by its round's current step."""
-    rows = [
-        (str(round_.round_key), str(round_.steps), bet)
-        for round_, bets in sorted(batches, key=lambda batch: batch[0].round_key)
-        for bet in sorted(bets, key=lambda bet: bet.bet_id)
-    ]
-    occurred_at = [bet.occurred_at for _, _, bet in rows]
+    ordered = sorted(batches, key=lambda batch: batch[0].round_key)
+    rows = [bet for _, bets in ordered for bet in sorted(bets, key=itemgetter(0))]
+    bet_ids, player_ids, hands, currencies, stakes_minor, occurred_at = zip(*rows, strict=True)
     pipe.send(
         _ADD,
         {
-            "jackpot_id": batches[0][0].jackpot_id,
-            "round_keys": " ".join([round_key for round_key, _, _ in rows]),
-            "steps": " ".join([step for _, step, _ in rows]),
-            "bet_ids": " ".join([bet.bet_id for _, _, bet in rows]),
-            "player_ids": " ".join([bet.player_id for _, _, bet in rows]),
-            "hands": " ".join([bet.hand for _, _, bet in rows]),
-            "currencies": " ".join([bet.currency for _, _, bet in rows]),
-            "stakes_minor": " ".join([str(bet.stake_minor) for _, _, bet in rows]),
-            "occurred_at": occurred_at if any(occurred_at) else None,
+            "jackpot_id": ordered[0][0].jackpot_id,
+            "round_keys": "".join([f"{round_.round_key} " * len(bets) for round_, bets in ordered]).strip(),
+            "steps": "".join([f"{round_.steps} " * len(bets) for round_, bets in ordered]).strip(),
+            "bet_ids": " ".join(bet_ids),
+            "player_ids": " ".join(player_ids),
+            "hands": " ".join(hands),
+            "currencies": " ".join(currencies),
+            "stakes_minor": " ".join(map(str, stakes_minor)),
+            "occurred_at": list(occurred_at) if any(occurred_at) else None,
         },
     )
 

@@ -16,8 +16,10 @@ _READ = """
 SELECT j.base,
        (SELECT count(*) FROM stripes s WHERE s.jackpot_id = j.jackpot_id),
        (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = j.jackpot_id ORDER BY c.cycle DESC LIMIT 1),
-       (SELECT r.number FROM rate_sheets r WHERE r.base = j.base AND r.effective_at <= %(now)s
-        ORDER BY r.effective_at DESC, r.number DESC LIMIT 1),
+       ARRAY(SELECT (SELECT r.number FROM rate_sheets r WHERE r.base = j.base AND r.effective_at <= came.at
+                     ORDER BY r.effective_at DESC, r.number DESC LIMIT 1)
+             FROM unnest(%(came)s::timestamptz[]) WITH ORDINALITY AS came (at, number)
+             ORDER BY came.number),
        ARRAY(SELECT asked.number::int
              FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' '))
                   WITH ORDINALITY AS asked (table_id, round_id, number)
@@ -40,35 +42,37 @@ class UnknownJackpot(NotFound):
 @dataclass(frozen=True, slots=True)
 class Standing:
     """
-    A jackpot's base currency, its number of stripes, and the rules version and rate sheet in force.
+    A jackpot's base currency, its number of stripes, and the rules version and rate sheets in force.
 
-    `rounds_seen` tells which of the rounds that were asked about were there a moment ago, by their places from 1.
+    `rate_sheets` are those at each of the instants that were asked about, None where there was none. `rounds_seen`
+    tells which of the rounds that were asked about were there a moment ago, by their places from 1.
     """
 
     jackpot_id: str
     base: str
     stripes: int
     rules_version: int
-    rate_sheet: int | None
+    rate_sheets: list[int | None]
     rounds_seen: list[int]
 
-    def require_sheet(self) -> int:
-        """Raises: NoRate if no sheet of the base currency is in force."""
-        if self.rate_sheet is None:
+    def require_sheet(self, place: int) -> int:
+        """The sheet at one of the instants. Raises: NoRate if no sheet of the base currency was in force."""
+        number = self.rate_sheets[place]
+        if number is None:
             message = f"No rate sheet of {self.base} is in force."
             raise NoRate(message, currency=self.base)
-        return self.rate_sheet
+        return number
 
 
 def send_read(
-    pipe: Pipeline, jackpot_id: str, *, now: datetime, names: Sequence[RoundName] = ()
+    pipe: Pipeline, jackpot_id: str, *, came: Sequence[datetime], names: Sequence[RoundName] = ()
 ) -> psycopg.Cursor[Any]:
-    """Send the question, perhaps on behalf of rounds; `standing_of` reads the answer."""
-    return pipe.send(_READ, {"jackpot_id": jackpot_id, "now": now, **columns(names)})
+    """Send the question for requests that came at some instants, perhaps on behalf of rounds; see `standing_of`."""
+    return pipe.send(_READ, {"jackpot_id": jackpot_id, "came": list(came), **columns(names)})
 
 
 def standing_of(cursor: psycopg.Cursor[Any], jackpot_id: str) -> Standing:
-    """Read the answer to `read`. Raises: UnknownJackpot."""
+    """Read the answer to `send_read`. Raises: UnknownJackpot."""
     row = cursor.fetchone()
     if row is None:
         message = f"There is no jackpot {jackpot_id}."

@@ -30,7 +30,7 @@ from jackpot_service.records.meters import meter_of
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.standing import Standing
-from jackpot_service.usecases import first_sight
+from jackpot_service.usecases.first_sight import Pins
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +120,18 @@ def accept_group(session: Session, commands: Sequence[AcceptBets]) -> tuple[Bets
     if admitted:
         jackpot_id = _only_jackpot(admitted)
         names = [commands[place].name for place in admitted]
-        now = max(commands[place].now for place in admitted)
+        came = [commands[place].now for place in admitted]
         with pipelined(session) as pipe:
-            standing_cursor = standing.send_read(pipe, jackpot_id, now=now, names=names)
+            standing_cursor = standing.send_read(pipe, jackpot_id, came=came, names=names)
         in_force = standing.standing_of(standing_cursor, jackpot_id)
         known = [list(admitted)[number - 1] for number in in_force.rounds_seen]
         seen = _lock_and_read(session, jackpot_id, [commands[place] for place in known]) if known else {}
         decisions = {}
-        for place, table in admitted.items():
-            command = commands[place]
+        for number, (place, table) in enumerate(admitted.items()):
+            name = commands[place].name
+            pins = Pins(table, in_force, number)
             try:
-                decisions[place] = _decision(session, command, table, in_force, seen.get(command.name, _Seen()))
+                decisions[place] = _decision(session, commands[place], pins, seen.get(name, _Seen()))
             except LedgerError as refusal:
                 outcomes[place] = refusal
         outcomes |= _book(session, in_force, decisions) if decisions else {}
@@ -178,12 +179,12 @@ def _lock_and_read(session: Session, jackpot_id: str, commands: Sequence[AcceptB
     }
 
 
-def _decision(session: Session, command: AcceptBets, table: Table, in_force: Standing, seen: _Seen) -> _Decision:
+def _decision(session: Session, command: AcceptBets, pins: Pins, seen: _Seen) -> _Decision:
     """The ladder of a batch: identity, the round's state, meaning."""
     batch = sort_out(command.bets, seen.booked, seen.tombstones)
-    round_ = seen.round or first_sight.pin(table, command.round_id, in_force, now=command.now)
+    round_ = seen.round or pins.pin(command.round_id, now=command.now)
     rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
-    sheet = pinned.sheet(session, in_force.base, round_.rate_sheet)
+    sheet = pinned.sheet(session, rules.base, round_.rate_sheet)
     if not batch.new:
         return _Decision(batch, round_, rules, sheet, entry=None)
     round_.require_open()

@@ -18,7 +18,8 @@ from jackpot_service.ledger import journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, rounds, standing, verdicts
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases import first_sight, reversals
+from jackpot_service.usecases import reversals
+from jackpot_service.usecases.first_sight import Pins
 
 
 class CancellationConflict(Conflict):
@@ -59,7 +60,7 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
     table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     with pipelined(session) as pipe:
-        standing_cursor = standing.send_read(pipe, jackpot_id, now=command.now)
+        standing_cursor = standing.send_read(pipe, jackpot_id, came=[command.now])
         round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
         booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
     in_force = standing.standing_of(standing_cursor, jackpot_id)
@@ -67,7 +68,7 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
     live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
     if round_ is not None and round_.state is RoundState.CANCELLED:
         return _replay(session, round_, command.cancellation, live)
-    round_ = round_ or first_sight.pin(table, command.round_id, in_force, now=command.now)
+    round_ = round_ or Pins(table, in_force).pin(command.round_id, now=command.now)
     round_.require_open()
     require_hands_of_one_deck(command.cancellation.hands)
     return _book(session, command, round_, live, stripe_no=stripes.choose(in_force.stripes))

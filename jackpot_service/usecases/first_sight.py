@@ -1,5 +1,6 @@
 """A round that is first seen: by a bet, a void, a result without bets, or a cancellation."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -9,23 +10,35 @@ from jackpot_service.records.pinned import Table
 from jackpot_service.records.standing import Standing
 
 
-def pin(table: Table, round_id: str, in_force: Standing, *, now: datetime) -> Round:
+@dataclass(frozen=True, slots=True)
+class Pins:
     """
-    Pin the rules version and the rate sheet in force to a round that has no entry yet.
+    What a round gets pinned if its table's request is the first to see it.
 
-    Raises: NoRate if no rate sheet of the jackpot's base currency is in force.
+    `place` is that of the request among those that the standing was asked for.
     """
-    return Round(
-        jackpot_id=in_force.jackpot_id,
-        round_key=rounds.new_key(now),
-        table_id=table.table_id,
-        round_id=round_id,
-        casino_id=table.casino_id,
-        state=RoundState.OPEN,
-        rules_version=in_force.rules_version,
-        rate_sheet=in_force.require_sheet(),
-        steps=0,
-        bet_count=0,
-        weight=Decimal(0),
-        opened_at=now,
-    )
+
+    table: Table
+    in_force: Standing
+    place: int = 0
+
+    def pin(self, round_id: str, *, now: datetime) -> Round:
+        """
+        Pin the rules version and the rate sheet in force to a round that has no entry yet.
+
+        Raises: NoRate if no rate sheet of the jackpot's base currency was in force.
+        """
+        return Round(
+            jackpot_id=self.in_force.jackpot_id,
+            round_key=rounds.new_key(now),
+            table_id=self.table.table_id,
+            round_id=round_id,
+            casino_id=self.table.casino_id,
+            state=RoundState.OPEN,
+            rules_version=self.in_force.rules_version,
+            rate_sheet=self.in_force.require_sheet(self.place),
+            steps=0,
+            bet_count=0,
+            weight=Decimal(0),
+            opened_at=now,
+        )

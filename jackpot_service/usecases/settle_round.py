@@ -22,7 +22,8 @@ from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
-from jackpot_service.usecases import first_sight, reversals
+from jackpot_service.usecases import reversals
+from jackpot_service.usecases.first_sight import Pins
 
 
 class ResultConflict(Conflict):
@@ -82,7 +83,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     with pipelined(session) as pipe:
-        standing_cursor = standing.send_read(pipe, jackpot_id, now=command.now)
+        standing_cursor = standing.send_read(pipe, jackpot_id, came=[command.now])
         round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
         booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
     in_force = standing.standing_of(standing_cursor, jackpot_id)
@@ -94,7 +95,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
         round_.require_open()
     _require_count(command, live)
     require_hands_of_one_deck(command.result.hands, command.result.dealer)
-    round_ = round_ or first_sight.pin(table, command.round_id, in_force, now=command.now)
+    round_ = round_ or Pins(table, in_force).pin(command.round_id, now=command.now)
     rules = pinned.rules(session, jackpot_id, round_.rules_version)
     verdict = judge((one.bet for one in live), command.result.hands, rules)
     return _book(session, command, round_, live, verdict, stripe_no=stripes.choose(in_force.stripes))

@@ -18,7 +18,8 @@ from jackpot_service.ledger import cycles, journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases import first_sight, reversals
+from jackpot_service.usecases import reversals
+from jackpot_service.usecases.first_sight import Pins
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +55,22 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
     table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     with pipelined(session) as pipe:
-        standing_cursor = standing.send_read(pipe, jackpot_id, now=command.now)
+        standing_cursor = standing.send_read(pipe, jackpot_id, came=[command.now])
         round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
         booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
         tombstone_cursor = bet_records.send_tombstones(pipe, jackpot_id, [name])
     in_force = standing.standing_of(standing_cursor, jackpot_id)
     round_ = rounds.round_of(round_cursor)
-    booked = {one.bet.bet_id: one for one in bet_records.booked_of(booked_cursor)}
+    # A round opened between these statements shows its bets only; opening it again then fails, and all is read again.
+    seen = bet_records.booked_of(booked_cursor) if round_ is not None else ()
+    booked = {one.bet.bet_id: one for one in seen}
     tombstones = bet_records.tombstones_of(tombstone_cursor).get(round_.round_key, {}) if round_ else {}
     voided = {bet_id for bet_id in command.bet_ids if bet_id in booked and not booked[bet_id].is_void}
     unknown = {bet_id for bet_id in command.bet_ids if bet_id not in booked and bet_id not in tombstones}
     if round_ is not None and not voided and not unknown:
         view = _replay(session, round_, command.bet_ids, booked=booked, tombstones=tombstones)
     else:
-        round_ = round_ or first_sight.pin(table, command.round_id, in_force, now=command.now)
+        round_ = round_ or Pins(table, in_force).pin(command.round_id, now=command.now)
         round_.require_open()
         refunded = [booked[bet_id] for bet_id in sorted(voided)]
         view = _book(session, command, round_, refunded, unknown, stripe_no=stripes.choose(in_force.stripes))

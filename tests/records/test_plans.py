@@ -36,7 +36,7 @@ def plan(session: Session, statement: str, parameters: Mapping[str, Any]) -> str
         (bets._OF_ROUND, ASKED),
         (bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"}),
         (bets._TOMBSTONES, ASKED),
-        (standing._READ, {**ASKED, "now": "2026-01-01"}),
+        (standing._READ, {**ASKED, "came": ["2026-01-01"]}),
     ],
 )
 def test_a_round_is_looked_up_by_all_its_ids(session: Session, statement: str, parameters: Mapping[str, Any]) -> None:
