@@ -1,0 +1,92 @@
+"""The real server as processes of its own, to be killed and started again, on a port that stays the same."""
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+HOST = "127.0.0.1"
+LONGEST_START_S = 60
+# Below the range from which the kernel takes the ports of clients: one that asks a dead server would else at times be
+# connected to itself.
+PORTS = range(15_000, 30_000)
+
+
+@dataclass
+class Service:
+    """`jackpot serve` on a database; all its processes form one group."""
+
+    url: str
+    log: Path
+    workers: int = 2
+    port: int = 0
+    process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def base_url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    def start(self) -> None:
+        """Start it and wait until it is ready."""
+        command = [sys.executable, "-m", "jackpot_service.cli", "serve", f"--host={HOST}", f"--port={self.port}"]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*command, f"--workers={self.workers}"],
+                env={**os.environ, "JACKPOT_DATABASE_URL": self.url},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        until = time.monotonic() + LONGEST_START_S
+        while self.asked("/readyz") != httpx.codes.OK:
+            assert self.process.poll() is None, f"the server ended: {self.log.read_text()}"
+            assert time.monotonic() < until, f"the server does not get ready: {self.log.read_text()}"
+            time.sleep(0.02)
+
+    def asked(self, path: str) -> int:
+        """Ask for a page without a key; returns the status, 0 for no answer."""
+        try:
+            return httpx.get(f"{self.base_url}{path}", trust_env=False, timeout=5).status_code
+        except httpx.TransportError:
+            return 0
+
+    def kill(self) -> None:
+        """Kill every process of it, as the machine would; does nothing if it does not run."""
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+
+@contextmanager
+def served(url: str, log: Path) -> Iterator[Service]:
+    """Serve a database, and leave no process behind."""
+    service = Service(url, log)
+    try:
+        service.port = _free_port()
+        service.start()
+        yield service
+    finally:
+        service.kill()
+
+
+def _free_port() -> int:
+    """Find a port that nobody listens on."""
+    while True:
+        port = random.SystemRandom().choice(PORTS)
+        with socket.socket() as probe:
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+        return port

@@ -1,0 +1,19 @@
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy
+
+from jackpot_service.db import create_engine
+from tests.races import scene
+from tests.races.processes import CONFIG
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[sqlalchemy.Engine]:
+    """Give the test an engine of its own, on a database with the casino and its first rate sheet."""
+    engine = create_engine(CONFIG, database_url)
+    try:
+        scene.found(engine)
+        yield engine
+    finally:
+        engine.dispose()
