@@ -7,6 +7,7 @@ marshmallow's own integers take 5.7 and "5", its decimals round; these refuse.
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any, ClassVar, TypeVar
 
 from marshmallow import ValidationError, fields
@@ -170,6 +171,9 @@ class Bets(ReadField[tuple[Bet, ...]]):
         if type(value) is not list or not value:
             message = "must be a list of bets, at least one"
             raise ValidationError(message)
+        alike = read_alike(value)
+        if alike is not None:
+            return alike
         bets: list[Bet] = []
         flaws: dict[int, Any] = {}
         for index, raw in enumerate(value):
@@ -195,6 +199,32 @@ _READERS: Mapping[str, Callable[[object], Any]] = {
 _REQUIRED = frozenset({"bet_id", "player_id", "currency", "stake_minor"})
 
 _WORDS = re.compile(f"{IDENTIFIER.pattern} {IDENTIFIER.pattern} {IDENTIFIER.pattern} {CURRENCY.pattern}")
+
+
+_LINES = re.compile(f"(?:{_WORDS.pattern}\n)*{_WORDS.pattern}")
+
+_FIELDS = itemgetter("bet_id", "player_id", "currency", "stake_minor")
+
+
+def read_alike(raws: list[Any]) -> tuple[Bet, ...] | None:
+    """
+    Read a batch whose bets all name the same fields, and no time, column by column: half the cost of one by one.
+
+    Returns None if they do not, or if anything is wrong with any; `read_bet` then says what.
+    """
+    if set(map(type, raws)) != {dict} or len(sizes := set(map(len, raws))) != 1:
+        return None
+    try:
+        bet_ids, player_ids, currencies, stakes = zip(*map(_FIELDS, raws), strict=True)
+        hands = tuple(map(itemgetter("hand"), raws)) if sizes == {5} else (DEFAULT_HAND,) * len(raws)
+    except KeyError:
+        return None
+    if not sizes <= {4, 5} or set(map(type, (*bet_ids, *player_ids, *hands, *currencies))) != {str}:
+        return None
+    if set(map(type, stakes)) != {int} or min(stakes) <= 0 or max(stakes) > LARGEST_MINOR:
+        return None
+    words = "\n".join(map(" ".join, zip(bet_ids, player_ids, hands, currencies, strict=True)))
+    return tuple(map(Bet, bet_ids, player_ids, hands, currencies, stakes)) if _LINES.fullmatch(words) else None
 
 
 def read_bet(raw: Any) -> Bet:  # noqa: ANN401  any JSON

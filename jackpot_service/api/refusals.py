@@ -1,6 +1,7 @@
 """Keeping the refusals that finance must see: late bets, count mismatches, stakes out of range, conflicts."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import structlog
@@ -29,18 +30,25 @@ TO_KEEP: tuple[type[LedgerError], ...] = (
     RoundCancelled,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a call asked: `content` is what makes a repeated call the same, `request` also has its remarks."""
+
+    content: object
+    request: Mapping[str, Any]
+
+
 LATE_BET = "late-bet"
 """The kind of a bet for a round that is over; other late calls keep the refusal's own code."""
 
 
-def kept_if_refused(
-    run: Callable[[], T], *, call: str, table_id: str, round_id: str, content: object, request: Mapping[str, Any]
-) -> T:
+def kept_if_refused(run: Callable[[], T], *, call: str, table_id: str, round_id: str, asked: Callable[[], Asked]) -> T:
     """
     Run a call; if it is refused in a way that finance must see, keep that in a transaction of its own.
 
     It is written after the rollback, and before the caller is answered: if it cannot be, the answer is the database's
-    failure, and the caller's retry brings the refusal again. `content` is what makes a repeated call the same.
+    failure, and the caller's retry brings the refusal again. `asked` tells what was asked, if that has to be kept.
     """
     try:
         return run()
@@ -52,8 +60,8 @@ def kept_if_refused(
             round_id=round_id,
             principal=principal().name,
             noticed_at=now(),
-            content=[call, content],
-            request={"call": call, **request},
+            content=[call, asked().content],
+            request={"call": call, **asked().request},
             detail=refusal.detail,
         )
         act(lambda session: exceptions.keep(session, record))

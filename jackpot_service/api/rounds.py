@@ -12,7 +12,7 @@ from jackpot_service.api.door import Blueprint, act, answer, door, now, principa
 from jackpot_service.api.fields import Bets, Identifier, Instant, Text, Whole
 from jackpot_service.api.hands import Cards, HandSchema, hands_of
 from jackpot_service.api.parsing import Invalid
-from jackpot_service.api.refusals import kept_if_refused
+from jackpot_service.api.refusals import Asked, kept_if_refused
 from jackpot_service.api.schemas import (
     MeterSchema,
     RefundSchema,
@@ -140,8 +140,7 @@ def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Respo
         call="bets",
         table_id=table_id,
         round_id=round_id,
-        content=[[bet.bet_id, *bet.content] for bet in sorted(bets, key=lambda bet: bet.bet_id)],
-        request={"bets": facts.of_bets(bets)},
+        asked=lambda: Asked(sorted([bet.bet_id, *bet.content] for bet in bets), {"bets": facts.of_bets(bets)}),
     )
     return answer(
         {
@@ -170,8 +169,7 @@ def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         call="voids",
         table_id=table_id,
         round_id=round_id,
-        content=sorted(bet_ids),
-        request={"bet_ids": sorted(bet_ids)},
+        asked=lambda: Asked(sorted(bet_ids), {"bet_ids": sorted(bet_ids)}),
     )
     return answer({"round": answers.of_round(done.round), "voided": done.voided, "unknown": done.unknown})
 
@@ -190,8 +188,7 @@ def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         call="result",
         table_id=table_id,
         round_id=round_id,
-        content=result.content,
-        request=facts.of_result(result),
+        asked=lambda: Asked(result.content, facts.of_result(result)),
     )
     settlement = answers.of_settlement(done.settlement, done.awards, done.refunds)
     return answer({"round": answers.of_round(done.round), "settlement": settlement}, 200 if done.is_replay else 201)
@@ -211,8 +208,9 @@ def put_cancellation(body: dict[str, Any], table_id: str, round_id: str) -> flas
         call="cancellation",
         table_id=table_id,
         round_id=round_id,
-        content=cancellation.content,
-        request={"reason": cancellation.reason, "hands": facts.of_hands(cancellation.hands)},
+        asked=lambda: Asked(
+            cancellation.content, {"reason": cancellation.reason, "hands": facts.of_hands(cancellation.hands)}
+        ),
     )
     refunds = [answers.of_refund(bet) for bet in done.refunds]
     return answer({"round": answers.of_round(done.round), "refunds": refunds}, 200 if done.is_replay else 201)

@@ -117,6 +117,9 @@ def require_hands(bets: Mapping[int, Bet], *, standing: Iterable[Bet], rules: Ja
 
     Raises: HandLimit, naming the first bet of the batch that is too much for its player.
     """
+    standing = tuple(standing)
+    if not standing and len({bet.player_id for bet in bets.values()}) == len(bets):
+        return  # The usual batch: one bet a player, none before.
     hands_of: dict[str, set[str]] = {}
     for bet in standing:
         hands_of.setdefault(bet.player_id, set()).add(bet.hand)

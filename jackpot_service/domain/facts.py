@@ -9,6 +9,7 @@ sent is not content. Amounts are written without exponent and trailing zeros, ti
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any
 
 from jackpot_service.domain.bets import Bet
@@ -38,7 +39,11 @@ def of_postings(postings: Postings) -> list[list[str]]:
 
 def of_bets(bets: Iterable[Bet]) -> list[list[Any]]:
     """Every field of each bet, by bet id."""
-    return sorted([*bet[:-1], bet.occurred_at and instant(bet.occurred_at)] for bet in bets)
+    rows: list[list[Any]] = sorted(map(list, bets), key=itemgetter(0))
+    for row in rows:
+        if row[-1] is not None:
+            row[-1] = instant(row[-1])
+    return rows
 
 
 def of_opening(round_: Round) -> Facts:
