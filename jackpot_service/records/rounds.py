@@ -58,7 +58,8 @@ UPDATE rounds SET replays = replays + 1 WHERE jackpot_id = %(jackpot_id)s AND ro
 _LATEST = f"""
 SELECT {_COLUMNS}
 FROM rounds
-WHERE jackpot_id = %(jackpot_id)s AND table_id = %(table_id)s AND round_key < %(before)s
+WHERE jackpot_id = %(jackpot_id)s AND jackpot_id || ' ' || table_id = %(jackpot_id)s || ' ' || %(table_id)s
+  AND round_key < %(before)s
   AND round_key >= %(from_key)s AND round_key < %(to_key)s
 ORDER BY round_key DESC
 LIMIT %(limit)s

@@ -185,7 +185,7 @@ CREATE TABLE rounds (
     CONSTRAINT ck_rounds_exact CHECK (scale(weight) <= 18 AND abs(weight) < 1e20)
 ) WITH (fillfactor = 70);
 
-CREATE INDEX ix_rounds_jackpot_id_table_id_round_key ON rounds (jackpot_id, table_id, round_key);
+CREATE INDEX ix_rounds_latest ON rounds ((jackpot_id || ' ' || table_id), round_key);
 
 -- Made last: on a table that is still empty every index costs the same, and the planner takes the newest. Another one
 -- would read all rounds of the table to find one, until the table is analysed.
