@@ -17,7 +17,7 @@ THREADS = 16
 """Threads a worker: as many calls can wait for the commit that they share."""
 
 OBJECTS_BETWEEN_COLLECTIONS = 200_000
-"""A batch makes thousands of objects that no cycle holds; looking for one every 700 cost a fifth of its time."""
+"""A batch makes thousands of objects that no cycle holds; looking every 700 cost 1.3 of 4.9 ms a thousand bets."""
 
 LONGEST_QUEUE = 512
 """Connections that may wait for a worker before the kernel makes others wait."""

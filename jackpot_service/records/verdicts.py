@@ -86,49 +86,6 @@ SELECT round_key, cycle FROM cancellations WHERE jackpot_id = %(jackpot_id)s AND
 """
 
 _AWARDS = """
-INSERT INTO awards (jackpot_id, round_key, bet_id, tier, award_id, amount_minor, currency, cost, funded_by)
-SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, award_id, amount_minor, currency, cost, funded_by
-FROM unnest(%(bet_ids)s::text[], %(tiers)s::text[], %(award_ids)s::text[], %(amounts_minor)s::bigint[],
-            %(currencies)s::text[], %(costs)s::numeric[], %(funded_by)s::text[])
-     AS new (bet_id, tier, award_id, amount_minor, currency, cost, funded_by)
-"""
-
-_ADD_AWARD_STEPS = """
-INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at)
-SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, step, %(taken_at)s
-FROM unnest(%(bet_ids)s::text[], %(tiers)s::text[], %(steps)s::text[]) AS new (bet_id, tier, step)
-"""
-
-_RESULT = """
-SELECT bet_count, dealer, occurred_at, step FROM results
-WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
-"""
-
-_CANCELLATION = """
-SELECT reason, cycle, occurred_at, step FROM cancellations
-WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
-"""
-
-_HANDS = """
-SELECT hand, status, cards FROM hands
-WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
-ORDER BY hand
-"""
-
-_SETTLEMENT = """
-SELECT cycle, policy, meter_before, weight, entitlements, meter_after, reserve_after, prize_fund_after, overflow,
-       carried, house_seed, cycle_after, positions, step
-FROM settlements
-WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
-"""
-
-_CLOSING_CYCLE = """
-SELECT cycle FROM settlements WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
-UNION ALL
-SELECT cycle FROM cancellations WHERE jackpot_id = %(jackpot_id)s AND round_key = %(round_key)s
-"""
-
-_AWARDS = """
 SELECT a.award_id, a.bet_id, b.player_id, b.hand, a.tier, a.amount_minor, a.currency, a.cost, a.funded_by,
        (SELECT s.step FROM award_steps s
         WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
