@@ -290,11 +290,16 @@ def _is_connection_lost(error: Exception) -> bool:
 
 def is_writable(engine: sqlalchemy.Engine) -> bool:
     """Tell whether the database answers and is a primary, so that it takes entries."""
-    try:
-        with engine.connect() as connection:
-            return not connection.execute(sqlalchemy.text("SELECT pg_is_in_recovery()")).scalar_one()
-    except (DBAPIError, sqlalchemy.exc.TimeoutError):
-        return False
+    for _ in range(2):  # A connection that the pool kept from before a restart says nothing about now.
+        try:
+            with engine.connect() as connection:
+                return not connection.execute(sqlalchemy.text("SELECT pg_is_in_recovery()")).scalar_one()
+        except DBAPIError as error:
+            if not _is_connection_lost(error):
+                return False
+        except sqlalchemy.exc.TimeoutError:
+            return False
+    return False
 
 
 @contextmanager

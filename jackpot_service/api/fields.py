@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 
 from marshmallow import ValidationError, fields
 
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, Bets
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 IDENTIFIER_PATTERN = f"^{IDENTIFIER.pattern}$"
@@ -141,7 +141,7 @@ class Instant(ReadField[datetime]):
         return instant(value)
 
 
-class Bets(ReadField[tuple[Bet, ...]]):
+class BetList(ReadField[Bets]):
     """
     A batch of bets, read in one go: a nested schema would cost ten times as much a bet.
 
@@ -166,7 +166,7 @@ class Bets(ReadField[tuple[Bet, ...]]):
         },
     }
 
-    def read(self, value: object) -> tuple[Bet, ...]:
+    def read(self, value: object) -> Bets:
         """Raises: ValidationError."""
         if type(value) is not list or not value:
             message = "must be a list of bets, at least one"
@@ -183,7 +183,7 @@ class Bets(ReadField[tuple[Bet, ...]]):
                 flaws[index] = error.messages
         if flaws:
             raise ValidationError(flaws)
-        return tuple(bets)
+        return Bets.of(bets)
 
 
 DEFAULT_HAND = "1"
@@ -200,31 +200,39 @@ _REQUIRED = frozenset({"bet_id", "player_id", "currency", "stake_minor"})
 
 _WORDS = re.compile(f"{IDENTIFIER.pattern} {IDENTIFIER.pattern} {IDENTIFIER.pattern} {CURRENCY.pattern}")
 
-
-_LINES = re.compile(f"(?:{_WORDS.pattern}\n)*{_WORDS.pattern}")
-
-_FIELDS = itemgetter("bet_id", "player_id", "currency", "stake_minor")
+_IDENTIFIERS = re.compile(f"(?:{IDENTIFIER.pattern} )*+{IDENTIFIER.pattern}")
 
 
-def read_alike(raws: list[Any]) -> tuple[Bet, ...] | None:
+def read_alike(raws: list[Any]) -> Bets | None:
     """
-    Read a batch whose bets all name the same fields, and no time, column by column: half the cost of one by one.
+    Read a batch whose bets all name the same fields, and no time, column by column: a third of the cost of one by one.
 
     Returns None if they do not, or if anything is wrong with any; `read_bet` then says what.
     """
-    if set(map(type, raws)) != {dict} or len(sizes := set(map(len, raws))) != 1:
+    if set(map(type, raws)) != {dict} or (sizes := set(map(len, raws))) not in ({4}, {5}):
         return None
     try:
-        bet_ids, player_ids, currencies, stakes = zip(*map(_FIELDS, raws), strict=True)
-        hands = tuple(map(itemgetter("hand"), raws)) if sizes == {5} else (DEFAULT_HAND,) * len(raws)
+        columns = [list(map(itemgetter(name), raws)) for name in ("bet_id", "player_id", "currency", "stake_minor")]
+        hands = list(map(itemgetter("hand"), raws)) if sizes == {5} else [DEFAULT_HAND] * len(raws)
     except KeyError:
         return None
-    if not sizes <= {4, 5} or set(map(type, (*bet_ids, *player_ids, *hands, *currencies))) != {str}:
+    bet_ids, player_ids, currencies, stakes = columns
+    if not (_are_identifiers(bet_ids) and _are_identifiers(player_ids) and _are_identifiers(hands)):
+        return None
+    if set(map(type, currencies)) != {str} or not all(map(CURRENCY.fullmatch, set(currencies))):
         return None
     if set(map(type, stakes)) != {int} or min(stakes) <= 0 or max(stakes) > LARGEST_MINOR:
         return None
-    words = "\n".join(map(" ".join, zip(bet_ids, player_ids, hands, currencies, strict=True)))
-    return tuple(map(Bet, bet_ids, player_ids, hands, currencies, stakes)) if _LINES.fullmatch(words) else None
+    return Bets(bet_ids, player_ids, hands, currencies, stakes, occurred_at=None, places=range(len(raws)))
+
+
+def _are_identifiers(values: list[Any]) -> bool:
+    """Tell it of all at once: joined by spaces they must be as many identifiers as there are values."""
+    try:
+        words = " ".join(values)
+    except TypeError:  # Not all are strings.
+        return False
+    return _IDENTIFIERS.fullmatch(words) is not None and words.count(" ") == len(values) - 1
 
 
 def read_bet(raw: Any) -> Bet:  # noqa: ANN401  any JSON

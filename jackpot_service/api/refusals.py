@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import structlog
 
 from jackpot_service.api.door import act, now, principal
+from jackpot_service.domain.acceptance import StakeOutOfRange
 from jackpot_service.domain.batches import BetConflict
-from jackpot_service.domain.bets import StakeOutOfRange
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.rounds import RoundCancelled, RoundSettled
 from jackpot_service.records import exceptions

@@ -1,7 +1,6 @@
 """The table servers' calls: bets, voids, result, cancellation."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Sized
 from typing import Any
 
 import flask
@@ -9,7 +8,7 @@ from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import answers
 from jackpot_service.api.door import Blueprint, act, answer, door, now, principal
-from jackpot_service.api.fields import Bets, Identifier, Instant, Text, Whole
+from jackpot_service.api.fields import BetList, Identifier, Instant, Text, Whole
 from jackpot_service.api.hands import Cards, HandSchema, hands_of
 from jackpot_service.api.parsing import Invalid
 from jackpot_service.api.refusals import Asked, kept_if_refused
@@ -24,7 +23,6 @@ from jackpot_service.api.schemas import (
 from jackpot_service.auth import allow
 from jackpot_service.config import Config
 from jackpot_service.domain import facts
-from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import Flaw
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Result
@@ -74,7 +72,7 @@ class CancellationSchema(RequestSchema):
 class BetsSchema(RequestSchema):
     """A batch of bets: booked as a whole, or not at all."""
 
-    bets = Bets(required=True, metadata=MOST_LISTED)
+    bets = BetList(required=True, metadata=MOST_LISTED)
     occurred_at = Instant(load_default=None, metadata={"description": "Of the bets that do not state their own."})
 
 
@@ -111,14 +109,7 @@ class RoundCancelledSchema(Schema):
     refunds = fields.List(fields.Nested(RefundSchema()), required=True)
 
 
-def _dated(bets: tuple[Bet, ...], occurred_at: datetime | None) -> tuple[Bet, ...]:
-    """Give the batch's time to the bets that do not state their own."""
-    if occurred_at is None:
-        return bets
-    return tuple(bet if bet.occurred_at else bet._replace(occurred_at=occurred_at) for bet in bets)
-
-
-def _require_batch(batch: Sequence[object], *, pointer: str) -> None:
+def _require_batch(batch: Sized, *, pointer: str) -> None:
     """Raises: Invalid if a batch is larger than configured."""
     most = door().config.max_batch
     if len(batch) > most:
@@ -133,14 +124,14 @@ def _require_batch(batch: Sequence[object], *, pointer: str) -> None:
 def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
     """Book a batch of a round's bets. The round opens with its first."""
     _require_batch(body["bets"], pointer="/bets")
-    bets = _dated(body["bets"], body["occurred_at"])
+    bets = body["bets"].dated(body["occurred_at"]) if body["occurred_at"] else body["bets"]
     command = AcceptBets(principal(), table_id, round_id, bets, now())
     done = kept_if_refused(
         lambda: door().bet_groups.accept(command),
         call="bets",
         table_id=table_id,
         round_id=round_id,
-        asked=lambda: Asked(sorted([bet.bet_id, *bet.content] for bet in bets), {"bets": facts.of_bets(bets)}),
+        asked=lambda: Asked(sorted([bet.bet_id, *bet.content] for bet in bets), {"bets": facts.of_refused_bets(bets)}),
     )
     return answer(
         {

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.errors import Conflict, Flaw, Refused
 
 
@@ -42,48 +42,47 @@ _CONTENT = ("player_id", "hand", "currency", "stake_minor")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch held against what the round already knows; new bets by their place in the batch."""
+    """A batch held against what the round already knows: its new bets, how many are replays, which are void."""
 
-    new: Mapping[int, Bet]
+    new: Bets | None
     replayed: int
     void: tuple[str, ...]
 
 
-def require_distinct(bets: Sequence[Bet]) -> None:
+def require_distinct(bets: Bets) -> None:
     """Raises: DuplicateBet if a bet id stands twice in a batch."""
-    counts = Counter(bet.bet_id for bet in bets)
+    if len(set(bets.bet_ids)) == len(bets):
+        return
+    counts = Counter(bets.bet_ids)
     twice = [bet_id for bet_id, count in counts.items() if count > 1]
-    if twice:
-        flaws = tuple(
-            Flaw(f"/bets/{index}/bet_id", DuplicateBet.code, f"{bet.bet_id} stands more than once in the batch.")
-            for index, bet in enumerate(bets)
-            if counts[bet.bet_id] > 1
-        )
-        message = f"{len(twice)} bet id(s) stand more than once in the batch."
-        raise DuplicateBet(message, flaws=flaws, bet_ids=twice)
+    flaws = tuple(
+        Flaw(f"/bets/{place}/bet_id", DuplicateBet.code, f"{bet_id} stands more than once in the batch.")
+        for place, bet_id in zip(bets.places, bets.bet_ids, strict=True)
+        if counts[bet_id] > 1
+    )
+    message = f"{len(twice)} bet id(s) stand more than once in the batch."
+    raise DuplicateBet(message, flaws=flaws, bet_ids=twice)
 
 
-def sort_out(bets: Sequence[Bet], booked: Sequence[BookedBet], tombstones: Collection[str]) -> Batch:
+def sort_out(bets: Bets, booked: Sequence[BookedBet], tombstones: Collection[str]) -> Batch:
     """Tell new bets from replays and void ones. Raises: BetConflict."""
     if not booked and not tombstones:
-        return Batch(new=dict(enumerate(bets)), replayed=0, void=())
+        return Batch(new=bets, replayed=0, void=())
     known = {one.bet.bet_id: one for one in booked}
     _require_same(bets, known)
+    new = [index for index, bet_id in enumerate(bets.bet_ids) if bet_id not in known and bet_id not in tombstones]
+    void = {bet_id for bet_id in bets.bet_ids if bet_id in tombstones or (bet_id in known and known[bet_id].is_void)}
     return Batch(
-        new={place: bet for place, bet in enumerate(bets) if bet.bet_id not in known and bet.bet_id not in tombstones},
-        replayed=sum(bet.bet_id in known and not known[bet.bet_id].is_void for bet in bets),
-        void=tuple(
-            bet.bet_id
-            for bet in bets
-            if bet.bet_id in tombstones or (bet.bet_id in known and known[bet.bet_id].is_void)
-        ),
+        new=bets.picked(new) if new else None,
+        replayed=len(bets) - len(new) - len(void),
+        void=tuple(bet_id for bet_id in bets.bet_ids if bet_id in void),
     )
 
 
-def _require_same(bets: Sequence[Bet], known: Mapping[str, BookedBet]) -> None:
+def _require_same(bets: Bets, known: Mapping[str, BookedBet]) -> None:
     flaws = tuple(
-        Flaw(f"/bets/{index}", BetConflict.code, _difference(known[bet.bet_id].bet, bet))
-        for index, bet in enumerate(bets)
+        Flaw(f"/bets/{place}", BetConflict.code, _difference(known[bet.bet_id].bet, bet))
+        for place, bet in zip(bets.places, bets, strict=True)
         if bet.bet_id in known and known[bet.bet_id].bet.content != bet.content
     )
     if flaws:

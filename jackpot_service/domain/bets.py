@@ -1,20 +1,19 @@
-"""What a jackpot bet is, and which stakes a jackpot's rules take."""
+"""What a jackpot bet is, and a batch of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal
-from typing import NamedTuple
+from itertools import repeat
+from typing import NamedTuple, TypeVar
 
-from jackpot_service.domain.errors import Flaw, Refused
-from jackpot_service.domain.money import RateSheet, plain
-from jackpot_service.domain.rules import JackpotRules
+T = TypeVar("T")
 
 
 class Bet(NamedTuple):
     """
     One player's jackpot bet on one hand of a round; the stake in whole minor units of its currency.
 
-    A tuple rather than a dataclass: batches hold thousands, and it is made four times as fast.
+    A tuple rather than a dataclass: rounds hold thousands, and it is made four times as fast.
     """
 
     bet_id: str
@@ -30,107 +29,60 @@ class Bet(NamedTuple):
         return self.player_id, self.hand, self.currency, self.stake_minor
 
 
-class StakeOutOfRange(Refused):
-    """A stake beyond what the rules take."""
-
-    code = "stake-out-of-range"
-    title = "The stake is out of range"
-
-
-class CurrencyNotAccepted(Refused):
-    """The jackpot takes its token in its own currency only."""
-
-    code = "currency-not-accepted"
-    title = "The jackpot does not take this currency"
-
-
-class HandLimit(Refused):
-    """A player bets on more hands than the rules allow, or twice on one."""
-
-    code = "hand-limit"
-    title = "Too many hands"
-
-
-def require_stakes(bets: Mapping[int, Bet], *, rules: JackpotRules, sheet: RateSheet) -> None:
+@dataclass(frozen=True, slots=True)
+class Bets:
     """
-    Refuse a batch that holds a stake the rules do not take, naming every such bet.
+    Bets of a batch, at least one, column by column: on the way in nothing asks for one bet alone.
 
-    `bets` are keyed by their place in the batch as it was sent.
-
-    Raises: NoRate for a currency that the sheet lacks; CurrencyNotAccepted; StakeOutOfRange.
+    Columns cost a third of a tuple of bets. `occurred_at` is None if no bet states a time. `places` are those of the
+    bets in the batch as it was sent, from 0.
     """
-    if rules.token is not None:
-        _require_currency(bets, base=rules.base)
-        _require_token(bets, token=rules.token, sheet=sheet)
-    elif rules.largest_stake is not None:
-        _require_at_most(bets, largest_stake=rules.largest_stake, sheet=sheet)
 
+    bet_ids: Sequence[str]
+    player_ids: Sequence[str]
+    hands: Sequence[str]
+    currencies: Sequence[str]
+    stakes_minor: Sequence[int]
+    occurred_at: Sequence[datetime | None] | None
+    places: Sequence[int]
 
-def _require_currency(bets: Mapping[int, Bet], *, base: str) -> None:
-    flaws = tuple(
-        Flaw(
-            f"/bets/{index}/currency", CurrencyNotAccepted.code, f"This jackpot takes {base} only, not {bet.currency}."
+    @classmethod
+    def of(cls, bets: Iterable[Bet]) -> "Bets":
+        """Turn bets, at least one, into columns; their places are in their order."""
+        bet_ids, player_ids, hands, currencies, stakes_minor, times = zip(*bets, strict=True)
+        occurred_at = times if any(times) else None
+        return cls(bet_ids, player_ids, hands, currencies, stakes_minor, occurred_at, places=range(len(bet_ids)))
+
+    def __len__(self) -> int:
+        return len(self.bet_ids)
+
+    def __iter__(self) -> Iterator[Bet]:
+        times = repeat(None) if self.occurred_at is None else self.occurred_at
+        return map(Bet, self.bet_ids, self.player_ids, self.hands, self.currencies, self.stakes_minor, times)
+
+    def dated(self, moment: datetime) -> "Bets":
+        """Give a time to the bets that do not state their own."""
+        return replace(self, occurred_at=[own or moment for own in self.occurred_at or [None] * len(self)])
+
+    def picked(self, chosen: Sequence[int]) -> "Bets":
+        """Take some of the bets, at least one, by their index, in that order."""
+        times = None if self.occurred_at is None else _picked(self.occurred_at, chosen)
+        return Bets(
+            _picked(self.bet_ids, chosen),
+            _picked(self.player_ids, chosen),
+            _picked(self.hands, chosen),
+            _picked(self.currencies, chosen),
+            _picked(self.stakes_minor, chosen),
+            times,
+            _picked(self.places, chosen),
         )
-        for index, bet in bets.items()
-        if bet.currency != base
-    )
-    if flaws:
-        message = f"This jackpot takes its token in {base} only."
-        raise CurrencyNotAccepted(message, flaws=flaws, currency=base)
+
+    def by_id(self) -> "Bets":
+        """Put the bets in the order of their ids."""
+        if all(map(str.__le__, self.bet_ids, self.bet_ids[1:])):
+            return self
+        return self.picked(sorted(range(len(self)), key=self.bet_ids.__getitem__))
 
 
-def _require_token(bets: Mapping[int, Bet], *, token: Decimal, sheet: RateSheet) -> None:
-    flaws = tuple(
-        Flaw(f"/bets/{index}/stake_minor", StakeOutOfRange.code, f"The token is {token} {bet.currency}.")
-        for index, bet in bets.items()
-        if sheet.base_value(bet.stake_minor, bet.currency) != token
-    )
-    if flaws:
-        message = f"This jackpot takes exactly its token of {token} {sheet.base} on a hand."
-        raise StakeOutOfRange(message, flaws=flaws, token=plain(token))
-
-
-def _require_at_most(bets: Mapping[int, Bet], *, largest_stake: Decimal, sheet: RateSheet) -> None:
-    used = {bet.currency for bet in bets.values()}
-    largest_minor = {currency: sheet.rate(currency).most_minor_within(largest_stake) for currency in used}
-    flaws = tuple(
-        Flaw(
-            f"/bets/{index}/stake_minor",
-            StakeOutOfRange.code,
-            f"The largest stake is worth {largest_stake} {sheet.base}: {largest_minor[bet.currency]} minor units "
-            f"of {bet.currency}.",
-        )
-        for index, bet in bets.items()
-        if bet.stake_minor > largest_minor[bet.currency]
-    )
-    if flaws:
-        message = f"A stake may be worth at most {largest_stake} {sheet.base}."
-        raise StakeOutOfRange(message, flaws=flaws, largest_stake=plain(largest_stake))
-
-
-def require_hands(bets: Mapping[int, Bet], *, standing: Iterable[Bet], rules: JackpotRules) -> None:
-    """
-    Refuse a batch by which a player would hold two live bets on one hand, or bet on more hands than allowed.
-
-    `bets` are keyed by their place in the batch as it was sent; `standing` are the round's live bets already booked,
-    of at least the batch's players.
-
-    Raises: HandLimit, naming the first bet of the batch that is too much for its player.
-    """
-    standing = tuple(standing)
-    if not standing and len({bet.player_id for bet in bets.values()}) == len(bets):
-        return  # The usual batch: one bet a player, none before.
-    hands_of: dict[str, set[str]] = {}
-    for bet in standing:
-        hands_of.setdefault(bet.player_id, set()).add(bet.hand)
-    for index, bet in bets.items():
-        hands = hands_of.setdefault(bet.player_id, set())
-        if bet.hand in hands:
-            _too_many(index, f"Player {bet.player_id} already has a live bet on hand {bet.hand}.")
-        hands.add(bet.hand)
-        if len(hands) > rules.hands_per_player:
-            _too_many(index, f"A player may bet on {rules.hands_per_player} hand(s) of a round.")
-
-
-def _too_many(index: int, detail: str) -> None:
-    raise HandLimit(detail, flaws=(Flaw(f"/bets/{index}/hand", HandLimit.code, detail),))
+def _picked(column: Sequence[T], chosen: Sequence[int]) -> list[T]:
+    return [column[index] for index in chosen]

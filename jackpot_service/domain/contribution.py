@@ -1,6 +1,6 @@
 """How a batch of stakes is split among the pools and the house."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -49,9 +49,14 @@ def contribute(stakes_minor: Mapping[str, int], *, split: Split, sheet: RateShee
 
 def stakes_by_currency(bets: Iterable[Bet]) -> dict[str, int]:
     """Sum the stakes of bets per currency, in minor units, the currencies in alphabetical order."""
-    sums: Counter[str] = Counter()
-    for bet in bets:
-        sums[bet.currency] += bet.stake_minor
+    return sums_by_currency((bet.currency, bet.stake_minor) for bet in bets)
+
+
+def sums_by_currency(stakes: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Sum stakes, each a currency and its minor units, the currencies in alphabetical order."""
+    sums: defaultdict[str, int] = defaultdict(int)
+    for currency, stake_minor in stakes:
+        sums[currency] += stake_minor
     return dict(sorted(sums.items()))
 
 

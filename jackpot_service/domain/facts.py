@@ -9,10 +9,9 @@ sent is not content. Amounts are written without exponent and trailing zeros, ti
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from operator import itemgetter
 from typing import Any
 
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import RateSheet, plain
 from jackpot_service.domain.outcomes import Cancellation, Result
@@ -29,7 +28,7 @@ def instant(moment: datetime | None) -> str | None:
     """Write an instant in UTC, always with six decimals of a second."""
     if moment is None:
         return None
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def of_postings(postings: Postings) -> list[list[str]]:
@@ -37,13 +36,26 @@ def of_postings(postings: Postings) -> list[list[str]]:
     return [[line.account, line.currency, plain(line.amount), line.movement] for line in postings.lines]
 
 
-def of_bets(bets: Iterable[Bet]) -> list[list[Any]]:
-    """Every field of each bet, by bet id."""
-    rows: list[list[Any]] = sorted(map(list, bets), key=itemgetter(0))
-    for row in rows:
-        if row[-1] is not None:
-            row[-1] = instant(row[-1])
-    return rows
+def of_bets(bets: Bets) -> Mapping[str, str]:
+    """
+    Write bets, in the order of their ids, column by column: each one text, joined by spaces, which no value holds.
+
+    A bet that states no time has `-` there; if none does, the text is empty.
+    """
+    bets = bets.by_id()
+    return {
+        "bet_ids": " ".join(bets.bet_ids),
+        "player_ids": " ".join(bets.player_ids),
+        "hands": " ".join(bets.hands),
+        "currencies": " ".join(bets.currencies),
+        "stakes_minor": " ".join(map(str, bets.stakes_minor)),
+        "occurred_at": " ".join([instant(moment) or "-" for moment in bets.occurred_at or ()]),
+    }
+
+
+def of_refused_bets(bets: Iterable[Bet]) -> list[list[Any]]:
+    """Every field of each bet, as they were sent."""
+    return [[*bet[:-1], instant(bet.occurred_at)] for bet in bets]
 
 
 def of_opening(round_: Round) -> Facts:

@@ -1,30 +1,36 @@
 """The bets' rows and their voids. A bet is written once; that it is void is a row of its own."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from operator import itemgetter
 from typing import Any
 
 import psycopg
 
 from jackpot_service.db import Pipeline
 from jackpot_service.domain.batches import BookedBet
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records.rounds import RoundName, columns
 
-# Columns travel as one text each, joined by spaces, which no id, currency or number holds: the driver's own encoding
-# of arrays costs more than everything else that is done to a bet. The one column that may lack values is an array; if
-# it lacks all, it is null, and the rows are filled up with nulls.
+# Columns travel as one text each, the values of a round joined by spaces, the rounds by line breaks, which no value
+# holds: the driver's own encoding of arrays costs more than everything else that is done to a bet.
 _ADD = """
 INSERT INTO bets (jackpot_id, round_key, bet_id, step, player_id, hand, currency, stake_minor, occurred_at)
-SELECT %(jackpot_id)s, round_key, bet_id, step, player_id, hand, currency, stake_minor, occurred_at
-FROM unnest(string_to_array(%(round_keys)s, ' ')::bigint[], string_to_array(%(steps)s, ' ')::int[],
-            string_to_array(%(bet_ids)s, ' '), string_to_array(%(player_ids)s, ' '),
-            string_to_array(%(hands)s, ' '), string_to_array(%(currencies)s, ' '),
-            string_to_array(%(stakes_minor)s, ' ')::bigint[], %(occurred_at)s::timestamptz[])
-     AS new (round_key, step, bet_id, player_id, hand, currency, stake_minor, occurred_at)
+SELECT %(jackpot_id)s, batch.round_key, bet_id, batch.step, player_id, hand, currency, stake_minor, occurred_at
+FROM unnest(string_to_array(%(round_keys)s, E'\n')::bigint[], string_to_array(%(steps)s, E'\n')::int[],
+            string_to_array(%(bet_ids)s, E'\n'), string_to_array(%(player_ids)s, E'\n'),
+            string_to_array(%(hands)s, E'\n'), string_to_array(%(currencies)s, E'\n'),
+            string_to_array(%(stakes_minor)s, E'\n'), string_to_array(%(occurred_at)s, E'\n'))
+     AS batch (round_key, step, bet_ids, player_ids, hands, currencies, stakes_minor, times)
+CROSS JOIN LATERAL
+     unnest(string_to_array(batch.bet_ids, ' '), string_to_array(batch.player_ids, ' '),
+            string_to_array(batch.hands, ' '), string_to_array(batch.currencies, ' '),
+            string_to_array(batch.stakes_minor, ' ')::bigint[],
+            string_to_array(batch.times, ' ', '-')::timestamptz[])
+     AS bet (bet_id, player_id, hand, currency, stake_minor, occurred_at)
 """
+
+_BET_COLUMNS = ("bet_ids", "player_ids", "hands", "currencies", "stakes_minor", "occurred_at")
 
 _ROUNDS = """
 FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' ')) AS asked (table_id, round_id)
@@ -80,23 +86,21 @@ SELECT step, stripe_no, seq FROM entries WHERE jackpot_id = %(jackpot_id)s AND r
 """
 
 
-def add(pipe: Pipeline, batches: Sequence[tuple[Round, Sequence[Bet]]]) -> None:
-    """Write accepted bets of rounds of one jackpot, in the order of their ids, each by its round's current step."""
+def add(pipe: Pipeline, batches: Sequence[tuple[Round, Mapping[str, str]]]) -> None:
+    """
+    Write accepted bets of rounds of one jackpot, each batch by its round's current step.
+
+    The bets are columns as `facts.of_bets` writes them: what an entry's digest covers is what is written.
+    """
     ordered = sorted(batches, key=lambda batch: batch[0].round_key)
-    rows = [bet for _, bets in ordered for bet in sorted(bets, key=itemgetter(0))]
-    bet_ids, player_ids, hands, currencies, stakes_minor, occurred_at = zip(*rows, strict=True)
+    columns = {name: "\n".join([bets[name] for _, bets in ordered]) for name in _BET_COLUMNS}
     pipe.send(
         _ADD,
         {
             "jackpot_id": ordered[0][0].jackpot_id,
-            "round_keys": "".join([f"{round_.round_key} " * len(bets) for round_, bets in ordered]).strip(),
-            "steps": "".join([f"{round_.steps} " * len(bets) for round_, bets in ordered]).strip(),
-            "bet_ids": " ".join(bet_ids),
-            "player_ids": " ".join(player_ids),
-            "hands": " ".join(hands),
-            "currencies": " ".join(currencies),
-            "stakes_minor": " ".join(map(str, stakes_minor)),
-            "occurred_at": list(occurred_at) if any(occurred_at) else None,
+            "round_keys": "\n".join([str(round_.round_key) for round_, _ in ordered]),
+            "steps": "\n".join([str(round_.steps) for round_, _ in ordered]),
+            **columns,
         },
     )
 
@@ -107,7 +111,7 @@ def send_of_round(pipe: Pipeline, jackpot_id: str, name: RoundName) -> psycopg.C
 
 
 def send_of_batches(
-    pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName], bets: Sequence[Bet]
+    pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName], batches: Sequence[Bets]
 ) -> psycopg.Cursor[Any]:
     """Send the question for the bets that batches may meet in their rounds: of the same ids, or of the same players."""
     return pipe.send(
@@ -115,8 +119,8 @@ def send_of_batches(
         {
             "jackpot_id": jackpot_id,
             **columns(names),
-            "bet_ids": " ".join([bet.bet_id for bet in bets]),
-            "player_ids": " ".join([bet.player_id for bet in bets]),
+            "bet_ids": " ".join([" ".join(bets.bet_ids) for bets in batches]),
+            "player_ids": " ".join([" ".join(bets.player_ids) for bets in batches]),
         },
     )
 

@@ -12,9 +12,10 @@ from decimal import Decimal
 
 from jackpot_service.db import Pipeline, Session, committed, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
+from jackpot_service.domain.acceptance import require_hands, require_stakes
 from jackpot_service.domain.batches import Batch, BookedBet, require_distinct, sort_out
-from jackpot_service.domain.bets import Bet, require_hands, require_stakes
-from jackpot_service.domain.contribution import contribute, stakes_by_currency
+from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.contribution import contribute, sums_by_currency
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Flaw, LedgerError
 from jackpot_service.domain.journal import EntryKind
@@ -40,7 +41,7 @@ class AcceptBets:
     principal: Principal
     table_id: str
     round_id: str
-    bets: tuple[Bet, ...]
+    bets: Bets
     now: datetime
 
     @property
@@ -77,17 +78,14 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """What becomes of a batch: the round after it, and its entry; a replay has none."""
+    """What becomes of a batch: the round after it; its new bets as they are written, and its entry, if it has any."""
 
     batch: Batch
     round: Round
     rules: JackpotRules
     sheet: RateSheet
-    entry: Entry | None
-
-    @property
-    def bets(self) -> tuple[Bet, ...]:
-        return tuple(self.batch.new.values())
+    columns: Mapping[str, str] | None = None
+    entry: Entry | None = None
 
 
 def accept_bets(session: Session, command: AcceptBets) -> BetsAccepted:
@@ -164,10 +162,9 @@ def _only_jackpot(tables: Mapping[int, Table]) -> str:
 def _lock_and_read(session: Session, jackpot_id: str, commands: Sequence[AcceptBets]) -> dict[RoundName, _Seen]:
     """Lock the rounds, then read, in later statements, what they hold."""
     names = [command.name for command in commands]
-    bets = [bet for command in commands for bet in command.bets]
     with pipelined(session) as pipe:
         round_cursor = rounds.send_lock(pipe, jackpot_id, names)
-        booked_cursor = bet_records.send_of_batches(pipe, jackpot_id, names, bets)
+        booked_cursor = bet_records.send_of_batches(pipe, jackpot_id, names, [command.bets for command in commands])
         tombstone_cursor = bet_records.send_tombstones(pipe, jackpot_id, names)
     booked = bet_records.booked_by_round(booked_cursor)
     tombstones = bet_records.tombstones_of(tombstone_cursor)
@@ -185,42 +182,39 @@ def _decision(session: Session, command: AcceptBets, pins: Pins, seen: _Seen) ->
     round_ = seen.round or pins.pin(command.round_id, now=command.now)
     rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = pinned.sheet(session, rules.base, round_.rate_sheet)
-    if not batch.new:
-        return _Decision(batch, round_, rules, sheet, entry=None)
+    if batch.new is None:
+        return _Decision(batch, round_, rules, sheet)
     round_.require_open()
     _require_acceptable(batch.new, bet_records.live(seen.booked), rules=rules, sheet=sheet, now=command.now)
-    return _decided(command, round_, batch, rules=rules, sheet=sheet)
-
-
-def _decided(command: AcceptBets, round_: Round, batch: Batch, *, rules: JackpotRules, sheet: RateSheet) -> _Decision:
-    bets = tuple(batch.new.values())
-    contributed = contribute(stakes_by_currency(bets), split=rules.split, sheet=sheet)
-    after = round_.stepped(bets=len(bets), weight=contributed.value)
+    stakes = sums_by_currency(zip(batch.new.currencies, batch.new.stakes_minor, strict=True))
+    contributed = contribute(stakes, split=rules.split, sheet=sheet)
+    after = round_.stepped(bets=len(batch.new), weight=contributed.value)
+    columns = facts.of_bets(batch.new)
     entry = Entry(
         book=round_.jackpot_id,
         kind=EntryKind.BETS,
         principal=command.principal.name,
         received_at=command.now,
-        facts={"bets": facts.of_bets(bets), **facts.of_opening(after)},
+        facts={"bets": columns, **facts.of_opening(after)},
         postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=sheet),
         round_step=RoundStep.of(after),
     )
-    return _Decision(batch, after, rules, sheet, entry)
+    return _Decision(batch, after, rules, sheet, columns, entry)
 
 
 def _require_acceptable(
-    new: Mapping[int, Bet], live: Sequence[Bet], *, rules: JackpotRules, sheet: RateSheet, now: datetime
+    new: Bets, live: Sequence[Bet], *, rules: JackpotRules, sheet: RateSheet, now: datetime
 ) -> None:
     """The ladder of meaning: currency, rate, stake, hands."""
-    for currency in sorted({bet.currency for bet in new.values()}):
+    for currency in sorted(set(new.currencies)):
         try:
             currencies.tender(currency, on=now.date())
             sheet.rate(currency)
         except (currencies.UnknownCurrency, NoRate) as error:
             error.flaws = tuple(
-                Flaw(f"/bets/{index}/currency", error.code, error.detail)
-                for index, bet in new.items()
-                if bet.currency == currency
+                Flaw(f"/bets/{place}/currency", error.code, error.detail)
+                for place, other in zip(new.places, new.currencies, strict=True)
+                if other == currency
             )
             raise
     require_stakes(new, rules=rules, sheet=sheet)
@@ -244,7 +238,7 @@ def _write(pipe: Pipeline, decisions: Sequence[_Decision], in_force: Standing) -
     if not decisions:
         return
     rounds.save(pipe, [decision.round for decision in decisions])
-    bet_records.add(pipe, [(decision.round, decision.bets) for decision in decisions])
+    bet_records.add(pipe, [(decision.round, decision.columns) for decision in decisions if decision.columns])
     entries = [decision.entry for decision in decisions if decision.entry]
     journal.post_all(pipe, entries, stripe_no=stripes.choose(in_force.stripes), if_accepting=True)
 
@@ -254,7 +248,7 @@ def _accepted(decision: _Decision, meter: Meter, ended_in: Mapping[int, int]) ->
     is_shared = decision.rules.is_shared and round_.state is RoundState.OPEN
     return BetsAccepted(
         round=RoundView(round_, ended_in.get(round_.round_key, meter.cycle)),
-        accepted=len(decision.bets),
+        accepted=len(decision.batch.new or ()),
         replayed=decision.batch.replayed,
         void=decision.batch.void,
         meter=meter,

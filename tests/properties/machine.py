@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from jackpot_service import db
 from jackpot_service.db import Session
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.catalog.jackpots import published_rules
 from jackpot_service.domain.errors import LedgerError
@@ -145,7 +145,7 @@ class LedgerMachine(RuleBasedStateMachine):
         return due, self._act(use_case)
 
     def _bet(self, key: Key, stakes: Sequence[Stake]) -> None:
-        bets = tuple(
+        bets = Bets.of(
             Bet(stake.bet_id, stake.player, stake.hand, stake.currency, stake.stake_minor, self.now) for stake in stakes
         )
         self.touched.add(key)

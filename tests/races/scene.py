@@ -9,7 +9,7 @@ from typing import TypeVar
 import sqlalchemy
 
 from jackpot_service.db import Session, transact
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.outcomes import Cancellation, Result
@@ -102,7 +102,7 @@ def euro(bet_id: str, *, hand: str = "1", stake_minor: int = 100) -> Bet:
 
 
 def batch(table_id: str, round_id: str, *bets: Bet) -> AcceptBets:
-    return AcceptBets(SERVER, table_id, round_id, bets, now())
+    return AcceptBets(SERVER, table_id, round_id, Bets.of(bets), now())
 
 
 def bet(engine: sqlalchemy.Engine, table_id: str, round_id: str, *bets: Bet) -> BetsAccepted:

@@ -12,7 +12,7 @@ import sqlalchemy
 from jackpot_service import db
 from jackpot_service.config import Config
 from jackpot_service.db import Session
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
@@ -56,7 +56,7 @@ class Casino:
 
     def bet(self, table: str, round_id: str, *bets: tuple[str, str, str, str, int]) -> None:
         server = _server(table)
-        made = tuple(Bet(*bet, self.now - timedelta(seconds=0.5)) for bet in bets)
+        made = Bets.of(Bet(*bet, self.now - timedelta(seconds=0.5)) for bet in bets)
         self.act(lambda session: accept_bets(session, AcceptBets(server, table, round_id, made, self.now)))
 
     def void(self, table: str, round_id: str, *bet_ids: str) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 
 from jackpot_service.domain import posting_rules
+from jackpot_service.domain.acceptance import HandLimit, require_hands, require_stakes
 from jackpot_service.domain.batches import BookedBet
-from jackpot_service.domain.bets import HandLimit, require_hands, require_stakes
+from jackpot_service.domain.bets import Bets
 from jackpot_service.domain.contribution import contribute, stakes_by_currency
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind, Postings
@@ -22,18 +23,19 @@ def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """Every batch was within the round's rules and rates, and no player held too many hands at any step."""
     rules, sheet = jackpot.rules[round_.round.rules_version], jackpot.sheet(round_.round.rate_sheet)
     for entry in round_.entries:
-        batch = _accepted_by(entry, round_)
+        accepted = _accepted_by(entry, round_)
+        if not accepted:
+            continue
+        batch = Bets.of(one.bet for one in accepted)
         try:
-            for bet in batch:
-                sheet.rate(bet.bet.currency)
-            require_stakes(dict(enumerate(one.bet for one in batch)), rules=rules, sheet=sheet)
+            for currency in set(batch.currencies):
+                sheet.rate(currency)
+            require_stakes(batch, rules=rules, sheet=sheet)
         except Refused as refusal:
             yield Mismatch(Code.BET_STAKE, entry.book, entry.place, _said(round_, entry, refusal))
         try:
-            standing = round_.live(before_step=entry.step or 0) if batch else ()
-            require_hands(
-                dict(enumerate(one.bet for one in batch)), standing=[one.bet for one in standing], rules=rules
-            )
+            standing = round_.live(before_step=entry.step or 0)
+            require_hands(batch, standing=[one.bet for one in standing], rules=rules)
         except HandLimit as refusal:
             yield Mismatch(Code.BET_HANDS, entry.book, entry.place, _said(round_, entry, refusal))
 

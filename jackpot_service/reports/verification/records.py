@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from jackpot_service.domain import facts
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import Card
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import LedgerError
@@ -61,7 +61,7 @@ def recorded(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> En
 def _facts(entry: BookedEntry, step: int, round_: RoundDocuments, jackpot: Jackpot) -> Facts:
     match entry.kind:
         case EntryKind.BETS:
-            return {"bets": facts.of_bets(one.bet for one in round_.bets if one.step == step)}
+            return {"bets": facts.of_bets(Bets.of(one.bet for one in round_.bets if one.step == step))}
         case EntryKind.VOIDS:
             voids = [row for row in round_.of("voids") if row.step == step]
             return facts.of_voids(
