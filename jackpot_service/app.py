@@ -1,9 +1,10 @@
 """The only wiring: configuration, database, clock and doors become one Flask application."""
 
+import random
 import re
-import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import flask
 import sqlalchemy
@@ -26,9 +27,17 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+class _Application(flask.Flask):
+    """A Flask application without asynchronous views."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Take every view as it is; Flask would inspect each of a request's functions again."""
+        return func
+
+
 def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[], datetime] = utc_now) -> flask.Flask:
     """Wire the application. Raises: LookupError if a route states no roles."""
-    app = flask.Flask("jackpot_service", static_folder=None)
+    app = _Application("jackpot_service", static_folder=None)
     app.config.update(description.options(config), PROPAGATE_EXCEPTIONS=False)
     app.config["MAX_CONTENT_LENGTH"] = config.max_body_bytes + 1  # `api.parsing` refuses the one byte more.
     app.url_map.converters["id"] = description.IdentifierConverter
@@ -62,7 +71,7 @@ def _guard(app: flask.Flask, authenticator: Authenticator) -> None:
 
 def _name_request() -> None:
     sent = flask.request.headers.get(REQUEST_ID, "")
-    flask.g.request_id = sent if re.fullmatch(IDENTIFIER, sent) else secrets.token_hex(16)
+    flask.g.request_id = sent if re.fullmatch(IDENTIFIER, sent) else f"{random.getrandbits(128):032x}"
 
 
 def _tell_request_id(response: flask.Response) -> flask.Response:

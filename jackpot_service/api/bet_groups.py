@@ -9,8 +9,8 @@ from jackpot_service.domain.errors import LedgerError
 from jackpot_service.group_commit import GroupCommit
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 
-MOST_BETS = 2000
-"""Bets of a group: enough to share a flush, few enough that nobody waits long for the others."""
+MOST_BETS = 8000
+"""Bets of a group: a worker's threads full of large batches share one commit; it takes some 30 ms."""
 
 MOST_WAITING = 256
 

@@ -14,15 +14,18 @@ from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.digests import digest
 
 # The stripe's row is locked first and held to the commit, so its `seq` is dense and in commit order. The clock is a
-# parameter; no entry is booked before those that stand before it. An entry's postings travel as texts joined by spaces,
-# which no account, currency, amount or movement holds. A stripe that does not accept leaves `seq` null, and an entry's
+# parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, the postings
+# of each by spaces, which no account, currency, amount or movement holds. (An entry without postings is an empty text:
+# alone it splits into nothing, hence the coalesce.) A stripe that does not accept leaves `seq` null, and an entry's
 # cannot be: so the whole transaction fails, also where its commit is already on the way.
 _POST = """
 WITH new AS (
     SELECT *
-    FROM unnest(%(kinds)s::text[], %(principals)s::text[], %(round_keys)s::bigint[], %(steps)s::int[],
-                %(received_at)s::timestamptz[], %(digests)s::bytea[], %(accounts)s::text[], %(currencies)s::text[],
-                %(amounts)s::text[], %(movements)s::text[])
+    FROM unnest(string_to_array(%(kinds)s, '|'), %(principals)s::text[],
+                string_to_array(%(round_keys)s, '|', '-')::bigint[], string_to_array(%(steps)s, '|', '-')::int[],
+                %(received_at)s::timestamptz[], %(digests)s::bytea[], string_to_array(%(accounts)s, '|'),
+                string_to_array(%(currencies)s, '|'), string_to_array(%(amounts)s, '|'),
+                string_to_array(%(movements)s, '|'))
          WITH ORDINALITY AS entry (kind, principal, round_key, step, received_at, digest, accounts, currencies,
                                    amounts, movements, number)
 ),
@@ -49,9 +52,9 @@ moved AS (
 INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at, digest,
                      head, accounts, currencies, amounts, movements)
 SELECT %(book)s, %(stripe_no)s, moved.seq + new.number, new.kind, new.principal, new.round_key, new.step,
-       new.received_at, moved.booked_at, new.digest, moved.heads[new.number], string_to_array(new.accounts, ' '),
-       string_to_array(new.currencies, ' '), string_to_array(new.amounts, ' ')::numeric[],
-       string_to_array(new.movements, ' ')
+       new.received_at, moved.booked_at, new.digest, moved.heads[new.number],
+       string_to_array(coalesce(new.accounts, ''), ' '), string_to_array(coalesce(new.currencies, ''), ' '),
+       string_to_array(coalesce(new.amounts, ''), ' ')::numeric[], string_to_array(coalesce(new.movements, ''), ' ')
 FROM new
 LEFT JOIN moved ON true
 RETURNING seq
@@ -105,19 +108,19 @@ def post_all(
             "if_accepting": if_accepting,
             "count": len(entries),
             "now": max(entry.received_at for entry in entries),
-            "kinds": [entry.kind.value for entry in entries],
+            "kinds": "|".join([entry.kind.value for entry in entries]),
             "principals": [entry.principal for entry in entries],
-            "round_keys": [None if step is None else step.round_key for step in steps],
-            "steps": [None if step is None else step.step for step in steps],
+            "round_keys": "|".join(["-" if step is None else str(step.round_key) for step in steps]),
+            "steps": "|".join(["-" if step is None else str(step.step) for step in steps]),
             "received_at": [entry.received_at for entry in entries],
             "digests": [digest(entry) for entry in entries],
             "meter_players": pools.meter_players,
             "meter_house": pools.meter_house,
             "reserve": pools.reserve,
             "prize_fund": pools.prize_fund,
-            "accounts": [" ".join(line.account for line in each) for each in lines],
-            "currencies": [" ".join(line.currency for line in each) for each in lines],
-            "amounts": [" ".join(plain(line.amount) for line in each) for each in lines],
-            "movements": [" ".join(line.movement.value for line in each) for each in lines],
+            "accounts": "|".join([" ".join([line.account for line in each]) for each in lines]),
+            "currencies": "|".join([" ".join([line.currency for line in each]) for each in lines]),
+            "amounts": "|".join([" ".join([plain(line.amount) for line in each]) for each in lines]),
+            "movements": "|".join([" ".join([line.movement.value for line in each]) for each in lines]),
         },
     )

@@ -12,15 +12,15 @@ from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records.rounds import RoundName, columns
 
-# Columns travel as one text each, the values of a round joined by spaces, the rounds by line breaks, which no value
-# holds: the driver's own encoding of arrays costs more than everything else that is done to a bet.
+# Columns travel as one text each, the values of a round joined by spaces, the rounds by bars, which no value holds:
+# the driver's own encoding of arrays costs more than everything else that is done to a bet.
 _ADD = """
 INSERT INTO bets (jackpot_id, round_key, bet_id, step, player_id, hand, currency, stake_minor, occurred_at)
 SELECT %(jackpot_id)s, batch.round_key, bet_id, batch.step, player_id, hand, currency, stake_minor, occurred_at
-FROM unnest(string_to_array(%(round_keys)s, E'\n')::bigint[], string_to_array(%(steps)s, E'\n')::int[],
-            string_to_array(%(bet_ids)s, E'\n'), string_to_array(%(player_ids)s, E'\n'),
-            string_to_array(%(hands)s, E'\n'), string_to_array(%(currencies)s, E'\n'),
-            string_to_array(%(stakes_minor)s, E'\n'), string_to_array(%(occurred_at)s, E'\n'))
+FROM unnest(string_to_array(%(round_keys)s, '|')::bigint[], string_to_array(%(steps)s, '|')::int[],
+            string_to_array(%(bet_ids)s, '|'), string_to_array(%(player_ids)s, '|'),
+            string_to_array(%(hands)s, '|'), string_to_array(%(currencies)s, '|'),
+            string_to_array(%(stakes_minor)s, '|'), string_to_array(%(occurred_at)s, '|'))
      AS batch (round_key, step, bet_ids, player_ids, hands, currencies, stakes_minor, times)
 CROSS JOIN LATERAL
      unnest(string_to_array(batch.bet_ids, ' '), string_to_array(batch.player_ids, ' '),
@@ -93,13 +93,13 @@ def add(pipe: Pipeline, batches: Sequence[tuple[Round, Mapping[str, str]]]) -> N
     The bets are columns as `facts.of_bets` writes them: what an entry's digest covers is what is written.
     """
     ordered = sorted(batches, key=lambda batch: batch[0].round_key)
-    columns = {name: "\n".join([bets[name] for _, bets in ordered]) for name in _BET_COLUMNS}
+    columns = {name: "|".join([bets[name] for _, bets in ordered]) for name in _BET_COLUMNS}
     pipe.send(
         _ADD,
         {
             "jackpot_id": ordered[0][0].jackpot_id,
-            "round_keys": "\n".join([str(round_.round_key) for round_, _ in ordered]),
-            "steps": "\n".join([str(round_.steps) for round_, _ in ordered]),
+            "round_keys": "|".join([str(round_.round_key) for round_, _ in ordered]),
+            "steps": "|".join([str(round_.steps) for round_, _ in ordered]),
             **columns,
         },
     )

@@ -1,6 +1,6 @@
 """The rounds' rows: found by the caller's ids, opened, locked, and changed by each entry of theirs."""
 
-import secrets
+import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import psycopg
 
 from jackpot_service.db import Pipeline
+from jackpot_service.domain.money import plain
 from jackpot_service.domain.rounds import Round, RoundState
 
 _COLUMNS = """jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
@@ -33,9 +34,12 @@ INSERT INTO rounds (jackpot_id, round_key, table_id, round_id, casino_id, state,
                     bet_count, weight, replays, opened_at)
 SELECT %(jackpot_id)s, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
        weight, 0, opened_at
-FROM unnest(%(round_keys)s::bigint[], %(table_ids)s::text[], %(round_ids)s::text[], %(casino_ids)s::text[],
-            %(states)s::text[], %(rules_versions)s::int[], %(rate_sheets)s::int[], %(steps)s::int[],
-            %(bet_counts)s::int[], %(weights)s::numeric[], %(opened_at)s::timestamptz[])
+FROM unnest(string_to_array(%(round_keys)s, ' ')::bigint[], string_to_array(%(table_ids)s, ' '),
+            string_to_array(%(round_ids)s, ' '), string_to_array(%(casino_ids)s, ' '),
+            string_to_array(%(states)s, ' '), string_to_array(%(rules_versions)s, ' ')::int[],
+            string_to_array(%(rate_sheets)s, ' ')::int[], string_to_array(%(steps)s, ' ')::int[],
+            string_to_array(%(bet_counts)s, ' ')::int[], string_to_array(%(weights)s, ' ')::numeric[],
+            %(opened_at)s::timestamptz[])
      AS new (round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count, weight,
              opened_at)
 ORDER BY table_id, round_id
@@ -44,10 +48,12 @@ ORDER BY table_id, round_id
 _CHANGE = """
 UPDATE rounds
 SET state = new.state, steps = new.steps, bet_count = new.bet_count, weight = new.weight
-FROM unnest(%(round_keys)s::bigint[], %(states)s::text[], %(steps)s::int[], %(bet_counts)s::int[],
-            %(weights)s::numeric[])
+FROM unnest(string_to_array(%(round_keys)s, ' ')::bigint[], string_to_array(%(states)s, ' '),
+            string_to_array(%(steps)s, ' ')::int[], string_to_array(%(bet_counts)s, ' ')::int[],
+            string_to_array(%(weights)s, ' ')::numeric[])
      AS new (round_key, state, steps, bet_count, weight)
-WHERE rounds.jackpot_id = %(jackpot_id)s AND rounds.round_key = ANY(%(round_keys)s)
+WHERE rounds.jackpot_id = %(jackpot_id)s
+  AND rounds.round_key = ANY(string_to_array(%(round_keys)s, ' ')::bigint[])
   AND rounds.round_key = new.round_key
 """
 
@@ -80,7 +86,7 @@ class RoundName(NamedTuple):
 
 def new_key(now: datetime) -> int:
     """Make a round key: milliseconds since 1970 (42 bits), then 21 random bits; so keys are ordered by time."""
-    return first_key_at(now) | secrets.randbits(_RANDOM_BITS)
+    return first_key_at(now) | random.getrandbits(_RANDOM_BITS)
 
 
 def first_key_at(instant: datetime) -> int:
@@ -138,21 +144,20 @@ def save(pipe: Pipeline, rounds: Sequence[Round]) -> None:
 def _changes(rounds: Sequence[Round]) -> dict[str, Any]:
     return {
         "jackpot_id": rounds[0].jackpot_id,
-        "round_keys": [round_.round_key for round_ in rounds],
-        "states": [round_.state.value for round_ in rounds],
-        "steps": [round_.steps for round_ in rounds],
-        "bet_counts": [round_.bet_count for round_ in rounds],
-        "weights": [round_.weight for round_ in rounds],
+        "round_keys": " ".join([str(round_.round_key) for round_ in rounds]),
+        "states": " ".join([round_.state.value for round_ in rounds]),
+        "steps": " ".join([str(round_.steps) for round_ in rounds]),
+        "bet_counts": " ".join([str(round_.bet_count) for round_ in rounds]),
+        "weights": " ".join([plain(round_.weight) for round_ in rounds]),
     }
 
 
 def _pins(rounds: Sequence[Round]) -> dict[str, Any]:
     return {
-        "table_ids": [round_.table_id for round_ in rounds],
-        "round_ids": [round_.round_id for round_ in rounds],
-        "casino_ids": [round_.casino_id for round_ in rounds],
-        "rules_versions": [round_.rules_version for round_ in rounds],
-        "rate_sheets": [round_.rate_sheet for round_ in rounds],
+        **columns([RoundName(round_.table_id, round_.round_id) for round_ in rounds]),
+        "casino_ids": " ".join([round_.casino_id for round_ in rounds]),
+        "rules_versions": " ".join([str(round_.rules_version) for round_ in rounds]),
+        "rate_sheets": " ".join([str(round_.rate_sheet) for round_ in rounds]),
         "opened_at": [round_.opened_at for round_ in rounds],
     }
 
