@@ -1,6 +1,6 @@
 """The rounds' rows: found by the caller's ids, opened, locked, and changed by each entry of theirs."""
 
-import random
+import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -86,7 +86,7 @@ class RoundName(NamedTuple):
 
 def new_key(now: datetime) -> int:
     """Make a round key: milliseconds since 1970 (42 bits), then 21 random bits; so keys are ordered by time."""
-    return first_key_at(now) | random.getrandbits(_RANDOM_BITS)
+    return first_key_at(now) | secrets.randbits(_RANDOM_BITS)
 
 
 def first_key_at(instant: datetime) -> int:
