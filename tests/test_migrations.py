@@ -73,7 +73,8 @@ def _catalogue(url: str) -> list[tuple[Any, ...]]:
         "SELECT relname, relkind::text, reloptions::text, relacl::text FROM pg_class WHERE relnamespace = {0}",
         """
         SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull::text, a.attacl::text
-        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relnamespace = {0} AND a.attnum > 0
+        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        WHERE c.relnamespace = {0} AND a.attnum > 0 AND NOT a.attisdropped
         """,
         """
         SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint

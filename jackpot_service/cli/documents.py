@@ -14,6 +14,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rules import SETTINGS
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.add_casino import add_casino
+from jackpot_service.usecases.add_stripes import MOST_STRIPES, AddStripes, add_stripes
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
@@ -67,6 +68,17 @@ def open_a_jackpot(  # noqa: PLR0917  click passes them by name
     with opened_engine(config) as engine:
         transact(engine, lambda session: open_jackpot(session, command))
     click.echo(f"Jackpot {jackpot_id} is open, by the rules of {rulebook}, in {base}.", err=True)
+
+
+@jackpots.command("stripes")
+@click.argument("jackpot_id", type=Identifier())
+@click.argument("count", type=click.IntRange(1, MOST_STRIPES))
+@click.pass_obj
+def spread_a_jackpot(config: Config, jackpot_id: str, count: int) -> None:
+    """Spread a jackpot over more stripes, while it runs: so many of its entries can be committed at once."""
+    with opened_engine(config) as engine:
+        before = transact(engine, lambda session: add_stripes(session, AddStripes(act(), jackpot_id, count)))
+    click.echo(f"Jackpot {jackpot_id} has {count} stripes; it had {before}.", err=True)
 
 
 @click.group("tables")

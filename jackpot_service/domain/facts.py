@@ -178,6 +178,11 @@ def of_key(*, key_id: str, secret_hash: bytes, principal: Principal) -> Facts:
     }
 
 
+def of_stripes(stripe_nos: Iterable[int]) -> Facts:
+    """Stripes added to a running jackpot."""
+    return {"stripes": sorted(stripe_nos)}
+
+
 def of_jackpot(jackpot_id: str, rules: JackpotRules, *, base_amount: Decimal) -> Facts:
     """A jackpot's opening: its first rules version and its first cycle."""
     return {

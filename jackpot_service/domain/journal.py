@@ -25,6 +25,7 @@ class EntryKind(StrEnum):
     RESULT = "result"
     CANCELLATION = "cancellation"
     JACKPOT_OPENED = "jackpot_opened"
+    STRIPES_ADDED = "stripes_added"
     CASINO_ADDED = "casino_added"
     TABLE_ADDED = "table_added"
     KEY_CREATED = "key_created"

@@ -28,6 +28,8 @@ class Code(StrEnum):
     """A stripe's pools are not the sum of its postings."""
     STRIPE_ACCEPTING = "stripe-accepting"
     """A stripe takes no bets, and no entry says that its jackpot was suspended."""
+    STRIPE_ADDITION = "stripe-addition"
+    """A stripe came neither with the jackpot's opening nor by an entry that added it."""
     TRIAL_BALANCE = "trial-balance"
     """The balances of all accounts of a book do not sum to zero in some currency."""
     RESERVE_NEGATIVE = "reserve-negative"

@@ -74,6 +74,7 @@ class BookedStripe:
     pools: Pools
     accepting: bool
     booked_at: datetime | None
+    added_by: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +134,12 @@ def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
             StripeRow.accepting,
             # A stripe may begin at -infinity, which no datetime holds.
             case((func.isfinite(StripeRow.booked_at), StripeRow.booked_at), else_=None),
+            StripeRow.added_by,
         )
         .where(StripeRow.jackpot_id == book)
         .order_by(StripeRow.stripe_no)
     )
-    return tuple(BookedStripe(row[0], row[1], row[2], Pools(*row[3:7]), row[7], row[8]) for row in rows)
+    return tuple(BookedStripe(row[0], row[1], row[2], Pools(*row[3:7]), *row[7:]) for row in rows)
 
 
 def stripe_numbers(session: Session, book: str) -> tuple[int, ...]:

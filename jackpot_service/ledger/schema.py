@@ -44,7 +44,8 @@ class StripeRow(Base):
     """
     One of a jackpot's K stripes: its part of every pool, and the end of its chain of entries.
 
-    `seq` and `head` are those of its last entry; `booked_at` never falls.
+    `seq` and `head` are those of its last entry; `booked_at` never falls. `added_by` is the seq, on stripe 0, of the
+    entry that added it: 1 for those of the opening.
     """
 
     __tablename__ = "stripes"
@@ -67,6 +68,7 @@ class StripeRow(Base):
     prize_fund: Mapped[Amount]
     accepting: Mapped[bool]
     booked_at: Mapped[Instant]
+    added_by: Mapped[Position]
 
 
 class EntryRow(Base):

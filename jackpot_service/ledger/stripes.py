@@ -18,8 +18,8 @@ ORDER BY stripe_no FOR NO KEY UPDATE
 
 _ADD = """
 INSERT INTO stripes (jackpot_id, stripe_no, seq, head, meter_players, meter_house, reserve, prize_fund, accepting,
-                     booked_at)
-SELECT %(jackpot_id)s, stripe_no, 0, head, 0, 0, 0, 0, true, %(now)s
+                     booked_at, added_by)
+SELECT %(jackpot_id)s, stripe_no, 0, head, 0, 0, 0, 0, %(accepting)s, %(now)s, %(added_by)s
 FROM unnest(%(stripe_nos)s::int[], %(heads)s::bytea[]) AS new (stripe_no, head)
 """
 
@@ -44,7 +44,22 @@ def lock_all(pipe: Pipeline, jackpot_id: str) -> None:
     pipe.send(_LOCK_OTHERS, {"jackpot_id": jackpot_id})
 
 
-def add(pipe: Pipeline, jackpot_id: str, *, stripe_nos: Sequence[int], now: datetime) -> None:
-    """Add empty stripes to a jackpot."""
-    heads = [first_head(jackpot_id, stripe_no) for stripe_no in stripe_nos]
-    pipe.send(_ADD, {"jackpot_id": jackpot_id, "stripe_nos": list(stripe_nos), "heads": heads, "now": now})
+def add(
+    pipe: Pipeline, jackpot_id: str, *, stripe_nos: Sequence[int], now: datetime, added_by: int, accepting: bool = True
+) -> None:
+    """
+    Add empty stripes to a jackpot, under the lock of stripe 0 if it has one.
+
+    `added_by` is the seq, on stripe 0, of the entry that says so. Nothing is booked on them before `now`.
+    """
+    pipe.send(
+        _ADD,
+        {
+            "jackpot_id": jackpot_id,
+            "stripe_nos": list(stripe_nos),
+            "heads": [first_head(jackpot_id, stripe_no) for stripe_no in stripe_nos],
+            "now": now,
+            "added_by": added_by,
+            "accepting": accepting,
+        },
+    )

@@ -62,7 +62,7 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
         postings=posting_rules.for_seed(base_amount, base=command.base),
     )
     with pipelined(session) as pipe:
-        stripes.add(pipe, command.jackpot_id, stripe_nos=range(command.stripes), now=command.act.now)
+        stripes.add(pipe, command.jackpot_id, stripe_nos=range(command.stripes), now=command.act.now, added_by=1)
         cycles.open_next(pipe, command.jackpot_id, cycle=1, rules_version=1, stripe_no=0, cut=(1,))
         journal.post(pipe, entry, stripe_no=0)
     return rules

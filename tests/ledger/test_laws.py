@@ -40,7 +40,9 @@ def entry(seq: int = 1, *lines: Line) -> BookedEntry:
 
 
 def stripe(stripe_no: int = 0) -> BookedStripe:
-    return BookedStripe(stripe_no, 0, first_head("live", stripe_no), Pools(), accepting=True, booked_at=NOON)
+    return BookedStripe(
+        stripe_no, 0, first_head("live", stripe_no), Pools(), accepting=True, booked_at=NOON, added_by=1
+    )
 
 
 def cycle(number: int, *cut: int, stripe_no: int = 0) -> BookedCycle:

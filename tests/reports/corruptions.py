@@ -232,7 +232,7 @@ ENTRIES: Final = (
     _remove(
         "entries",
         "jackpot_id = 'capped' AND stripe_no = 0 AND seq = 1",
-        "seq-gap chain-broken entry-postings settlement-figures stripe-pools jackpot-opening",
+        "seq-gap chain-broken entry-postings award-figures settlement-figures stripe-pools jackpot-opening",
     ),
     _forge(
         "entries",
@@ -252,7 +252,9 @@ STRIPES: Final = (
     _change("stripes", "booked_at = '-infinity'", STRIPE, "stripe-end"),
     _change("stripes", "accepting = false", STRIPE, "stripe-accepting"),
     _remove("stripes", "jackpot_id = 'live' AND stripe_no = 2", "stripe-missing settlement-positions"),
-    _forge("stripes", "'x', 0, 0, head, 0, 0, 0, 0, true, booked_at", "stripes", "book-unknown"),
+    _change("stripes", "added_by = 2", STRIPE, "stripe-addition"),
+    _change("stripes", "added_by = 1", "jackpot_id = 'capped' AND stripe_no = 5", "entry-digest settlement-positions"),
+    _forge("stripes", "'x', 0, 0, head, 0, 0, 0, 0, true, booked_at, 1", "stripes", "book-unknown"),
     _change(
         "cycles",
         "cut[1] = cut[1] + 1",

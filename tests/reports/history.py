@@ -21,6 +21,7 @@ from jackpot_service.records import exceptions
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.accept_bets import AcceptBets, accept_bets
 from jackpot_service.usecases.add_casino import add_casino
+from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
 from jackpot_service.usecases.create_key import create_key
@@ -53,6 +54,9 @@ class Casino:
 
     def operate(self) -> Act:
         return Act(SYSTEM_OPERATOR, self.now)
+
+    def spread(self, jackpot_id: str, stripes: int) -> None:
+        self.act(lambda session: add_stripes(session, AddStripes(self.operate(), jackpot_id, stripes)))
 
     def bet(self, table: str, round_id: str, *bets: tuple[str, str, str, str, int]) -> None:
         server = _server(table)
@@ -199,6 +203,9 @@ def play_capped(casino: Casino) -> None:
     casino.bet("K1", "capped-hit", ("a", "ann", "h1", "EUR", 100), ("b", "bob", "h2", "SEK", 555))
     casino.settle("K1", "capped-hit", 2, h1=ROYAL, h2=NOTHING)
     casino.settle("K1", "full-0", 1, h1=NOTHING_TOO)
+    casino.spread("capped", 6)
+    casino.bet("K1", "spread-hit", ("a", "ann", "h1", "EUR", 100), ("b", "bob", "h2", "EUR", 200))
+    casino.settle("K1", "spread-hit", 2, h1=ROYAL, h2=NOTHING)
 
 
 def _refuse(casino: Casino) -> None:

@@ -64,6 +64,10 @@ class Jackpot:
             raise LookupError(message)
         return running[-1]
 
+    def stripes_at(self, seq: int) -> int:
+        """Count the stripes that there were when stripe 0 stood at a seq."""
+        return sum(stripe.added_by <= seq for stripe in self.stripes)
+
     def opened_by(self, entry: BookedEntry) -> BookedCycle | None:
         """The cycle that an entry opened, if it opened one."""
         place = (entry.stripe_no, entry.seq)
@@ -93,10 +97,12 @@ def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
     yield from rules_are_readable(jackpot)
     yield from stripes_are_accepting(jackpot.jackpot_id, jackpot.stripes)
     openings = [entry for entry in entries if (entry.stripe_no, entry.seq) == (0, 1)]
+    additions = [entry for entry in entries if entry.stripe_no == 0 and entry.kind == EntryKind.STRIPES_ADDED]
     for entry in entries:
-        if entry not in openings or entry.kind != EntryKind.JACKPOT_OPENED:
+        if entry not in additions and (entry not in openings or entry.kind != EntryKind.JACKPOT_OPENED):
             detail = f"a {entry.kind} of no round does not belong here"
             yield Mismatch(Code.ENTRY_KIND, jackpot.jackpot_id, entry.place, detail)
+    yield from stripes_were_added(jackpot, additions)
     if not openings:
         yield Mismatch(Code.JACKPOT_OPENING, jackpot.jackpot_id, "stripe 0, seq 1", "does not open the jackpot")
     elif 1 in jackpot.rules:
@@ -130,6 +136,27 @@ def stripes_are_accepting(book: str, stripes: Sequence[BookedStripe]) -> Found:
     for stripe in stripes:
         if not stripe.accepting:
             yield Mismatch(Code.STRIPE_ACCEPTING, book, f"stripe {stripe.stripe_no}", "takes no bets, by no entry")
+
+
+def stripes_were_added(jackpot: Jackpot, additions: Sequence[BookedEntry]) -> Found:
+    """Every stripe came with the opening or by an entry that recorded it, and such an entry booked nothing else."""
+    adding = {1, *(entry.seq for entry in additions)}
+    for stripe in jackpot.stripes:
+        if stripe.added_by not in adding:
+            detail = f"was added by no entry: there is none at stripe 0, seq {stripe.added_by}"
+            yield Mismatch(Code.STRIPE_ADDITION, jackpot.jackpot_id, f"stripe {stripe.stripe_no}", detail)
+    for entry in additions:
+        recorded = Entry(
+            book=jackpot.jackpot_id,
+            kind=EntryKind.STRIPES_ADDED,
+            principal=entry.principal,
+            received_at=entry.received_at,
+            facts=facts.of_stripes(one.stripe_no for one in jackpot.stripes if one.added_by == entry.seq),
+        )
+        if digests.digest(recorded) != entry.digest:
+            yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, "the stripes that it added")
+        if entry.lines:
+            yield Mismatch(Code.ENTRY_POSTINGS, jackpot.jackpot_id, entry.place, "booked money with new stripes")
 
 
 def opening_is_as_recorded(jackpot: Jackpot, entry: BookedEntry, rules: JackpotRules) -> Found:

@@ -84,7 +84,7 @@ def _positions_are_right(
     ends = {stripe.stripe_no: stripe.seq for stripe in jackpot.stripes}
     if any(seq > ends.get(stripe_no, 0) for stripe_no, seq in enumerate(positions)):
         yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} lies beyond the stripes' ends")
-    if pays_from_meter and len(positions) != len(jackpot.stripes):
+    if pays_from_meter and len(positions) != jackpot.stripes_at(positions[0]):
         yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} does not name all stripes")
 
 

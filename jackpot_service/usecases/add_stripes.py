@@ -1,0 +1,74 @@
+"""Spreading a running jackpot over more stripes, so that more of its entries can be committed at once."""
+
+from dataclasses import dataclass
+
+from jackpot_service.db import Session, pipelined
+from jackpot_service.domain import facts
+from jackpot_service.domain.entries import Entry
+from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.ledger import books, journal, stripes
+from jackpot_service.records import references
+from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.usecases.references import Act
+
+MOST_STRIPES = 256
+"""A hit locks all of them and a meter sums them."""
+
+
+class TooManyStripes(Refused):
+    """A jackpot's stripes can become more, up to a bound, and never fewer."""
+
+    code = "stripes-out-of-range"
+    title = "The number of stripes is out of range"
+
+
+@dataclass(frozen=True, slots=True)
+class AddStripes:
+    """Which jackpot shall have how many stripes."""
+
+    act: Act
+    jackpot_id: str
+    stripes: int
+
+
+def add_stripes(session: Session, command: AddStripes) -> int:
+    """
+    Add the stripes that a jackpot lacks; returns how many it had. The same again changes nothing.
+
+    Bets go on meanwhile: it holds stripe 0 alone, which a hit takes first, so no hit misses a stripe.
+
+    Raises: UnknownJackpot, TooManyStripes.
+    """
+    if references.jackpot_base(session, command.jackpot_id) is None:
+        message = f"There is no jackpot {command.jackpot_id}."
+        raise UnknownJackpot(message, jackpot_id=command.jackpot_id)
+    with pipelined(session) as pipe:
+        stripes.lock_one(pipe, command.jackpot_id, 0)
+        cursor = books.send_read(pipe, command.jackpot_id)
+    held = books.books_of(cursor)
+    count = len(held.positions)
+    if command.stripes == count:
+        return count
+    if not count < command.stripes <= MOST_STRIPES:
+        message = f"Jackpot {command.jackpot_id} has {count} stripes; it may get more, up to {MOST_STRIPES}."
+        raise TooManyStripes(message, stripes=count)
+    added = range(count, command.stripes)
+    entry = Entry(
+        book=command.jackpot_id,
+        kind=EntryKind.STRIPES_ADDED,
+        principal=command.act.principal.name,
+        received_at=command.act.now,
+        facts=facts.of_stripes(added),
+    )
+    with pipelined(session) as pipe:
+        stripes.add(
+            pipe,
+            command.jackpot_id,
+            stripe_nos=added,
+            now=max(held.booked_at, command.act.now),
+            added_by=held.positions[0] + 1,
+            accepting=held.is_accepting,
+        )
+        journal.post(pipe, entry, stripe_no=0)
+    return count
