@@ -43,7 +43,7 @@ def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[],
     app.url_map.converters["id"] = description.IdentifierConverter
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
-    app.extensions[EXTENSION] = Door(engine, BetGroups(engine), config, clock)
+    app.extensions[EXTENSION] = Door(engine, BetGroups(engine, longest_wait_s=config.request_timeout_s), config, clock)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
     description.describe_paths(api)

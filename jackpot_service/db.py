@@ -61,9 +61,12 @@ RETRYABLE_STATES = frozenset({"40001", "40P01"})
 RACED_KEYS = frozenset({"uq_rounds_jackpot_id_table_id_round_id", "pk_rounds"})
 """Unique keys that two requests may both write in good faith; reading again tells the loser who won."""
 
-BUSY_STATES = frozenset({"55P03", "57014", "57P03"})
+HELD_UP_STATES = frozenset({"55P03", "57014"})
+"""Lock or statement time-out."""
+
+BUSY_STATES = frozenset({"57P03"})
 BUSY_CLASS = "53"
-"""Lock or statement time-out, starting up, short of resources: the server said no; the caller should wait."""
+"""Starting up, short of resources: the server said no; the caller should wait."""
 
 READ_ONLY_STATE = "25006"
 
@@ -93,6 +96,10 @@ class Busy(Unavailable):
 
     code = "busy"
     title = "The ledger is busy"
+
+
+class HeldUp(Busy):
+    """What it needed was locked by somebody else, or took too long; nothing was written."""
 
 
 class OutcomeUnknown(Unavailable):
@@ -263,6 +270,9 @@ def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt
         engine.dispose()
         if attempt == 1 and may_retry:
             return
+    elif state in HELD_UP_STATES:
+        message = "What this needs was held by others for too long; nothing was written."
+        raise HeldUp(message) from error
     elif not is_lost_race and state not in BUSY_STATES and (state or "")[:2] != BUSY_CLASS:
         raise error
     message = "The database could not do this now; nothing was written."
@@ -288,12 +298,17 @@ def _is_connection_lost(error: Exception) -> bool:
     return cause.sqlstate is None or cause.sqlstate.startswith("08") or cause.sqlstate in {"57P01", "57P02", "25P03"}
 
 
+_IS_WRITABLE = sqlalchemy.text(
+    "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'"
+)
+
+
 def is_writable(engine: sqlalchemy.Engine) -> bool:
-    """Tell whether the database answers and is a primary, so that it takes entries."""
+    """Tell whether the database answers, is a primary and not told to refuse writing, so that it takes entries."""
     for _ in range(2):  # A connection that the pool kept from before a restart says nothing about now.
         try:
             with engine.connect() as connection:
-                return not connection.execute(sqlalchemy.text("SELECT pg_is_in_recovery()")).scalar_one()
+                return bool(connection.execute(_IS_WRITABLE).scalar_one())
         except DBAPIError as error:
             if not _is_connection_lost(error):
                 return False

@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from jackpot_service.db import Busy
+from jackpot_service.db import Busy, HeldUp, OutcomeUnknown
 from jackpot_service.domain.errors import LedgerError, Unavailable
 
 Command = TypeVar("Command")
 Outcome = TypeVar("Outcome")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Member(Generic[Command, Outcome]):
     """A call that waits: for its outcome, or to lead the next group."""
 
@@ -33,7 +33,8 @@ class GroupCommit(Generic[Command, Outcome]):
     Runs commands in groups, one group at a time.
 
     `run` takes the commands of a group and returns their outcomes in order: an answer, or the error that refuses one.
-    `may_join` tells whether a command may go with those already chosen. `most_waiting` bounds the queue.
+    `may_join` tells whether a command may go with those already chosen. None waits longer than `longest_wait_s` for its
+    group to begin.
     """
 
     def __init__(
@@ -41,11 +42,11 @@ class GroupCommit(Generic[Command, Outcome]):
         run: Callable[[Sequence[Command]], Sequence[Outcome | LedgerError]],
         *,
         may_join: Callable[[Sequence[Command], Command], bool],
-        most_waiting: int,
+        longest_wait_s: float,
     ) -> None:
         self._run = run
         self._may_join = may_join
-        self._most_waiting = most_waiting
+        self._longest_wait_s = longest_wait_s
         self._lock = threading.Lock()
         self._waiting: deque[_Member[Command, Outcome]] = deque()
         self._is_running = False
@@ -54,25 +55,38 @@ class GroupCommit(Generic[Command, Outcome]):
         """
         Run a command, perhaps with others, and return its own outcome.
 
-        Raises: the error that refuses it; Busy if too many wait; whatever `run` raised when it ran this command alone.
+        Raises: the error that refuses it; Busy if its turn did not come; whatever `run` raised when it ran this
+        command alone.
         """
         member: _Member[Command, Outcome] = _Member(command)
         with self._lock:
-            if len(self._waiting) >= self._most_waiting:
-                message = "Too many calls wait to be committed."
-                raise Busy(message)
             leads = not self._is_running
             self._is_running = True
             if not leads:
                 self._waiting.append(member)
         if not leads:
-            member.woken.wait()
+            self._wait(member)
         if member.outcome is None:
             self._lead(member)
-        if isinstance(member.outcome, Exception):
-            raise member.outcome
-        assert member.outcome is not None  # noqa: S101  narrows a type: whoever led has set it
-        return member.outcome
+        outcome, member.outcome = member.outcome, None
+        assert outcome is not None  # noqa: S101  narrows a type: whoever led has set it
+        if not isinstance(outcome, Exception):
+            return outcome
+        try:
+            raise outcome
+        finally:
+            del outcome  # An error that its own traceback holds would keep the request alive until the next collection.
+
+    def _wait(self, member: _Member[Command, Outcome]) -> None:
+        """Wait for the outcome or for the lead. Raises: Busy if neither came, and its group has not begun."""
+        if member.woken.wait(self._longest_wait_s):
+            return
+        with self._lock:
+            if member in self._waiting:
+                self._waiting.remove(member)
+                message = "Others hold the ledger for too long; nothing was written."
+                raise Busy(message)
+        member.woken.wait()
 
     def _lead(self, leader: _Member[Command, Outcome]) -> None:
         """Run a group that begins with the leader, wake its members, and then whoever leads next."""
@@ -81,6 +95,9 @@ class GroupCommit(Generic[Command, Outcome]):
         try:
             self._settle(group)
         finally:
+            for member in group:
+                if member.outcome is None:
+                    member.outcome = OutcomeUnknown("Whoever led the group was stopped.")
             with self._lock:
                 following = self._waiting.popleft() if self._waiting else None
                 self._is_running = following is not None
@@ -105,15 +122,21 @@ class GroupCommit(Generic[Command, Outcome]):
         """Give every member its outcome. If the group as a whole fails, each runs alone, so that none harms another."""
         try:
             outcomes = self._run([member.command for member in group])
+        except HeldUp as error:
+            self._settle_alone(group, error)
         except Unavailable as error:
             for member in group:
                 member.outcome = type(error)(error.detail)
         except Exception as error:  # noqa: BLE001  it belongs to whoever caused it, and is raised there
-            if len(group) == 1:
-                group[0].outcome = error
-                return
-            for member in group:
-                self._settle([member])
+            self._settle_alone(group, error)
         else:
             for member, outcome in zip(group, outcomes, strict=True):
                 member.outcome = outcome
+
+    def _settle_alone(self, group: Sequence[_Member[Command, Outcome]], error: Exception) -> None:
+        """Run each member by itself; a group of one keeps its error."""
+        if len(group) == 1:
+            group[0].outcome = error
+            return
+        for member in group:
+            self._settle([member])

@@ -1,11 +1,13 @@
 """Group commit: what arrives while a commit is in flight shares the next one, and nobody harms another."""
 
+import contextlib
+import gc
 import threading
 from collections.abc import Sequence
 
 import pytest
 
-from jackpot_service.db import Busy, OutcomeUnknown
+from jackpot_service.db import Busy, HeldUp, OutcomeUnknown
 from jackpot_service.domain.errors import LedgerError, Refused
 from jackpot_service.group_commit import GroupCommit
 
@@ -18,6 +20,7 @@ class Gate:
         self.entered = threading.Event()
         self.go = threading.Event()
         self.failing: set[int] = set()
+        self.held_up: set[int] = set()
         self.unknown = False
 
     def run(self, commands: Sequence[int]) -> list[int | LedgerError]:
@@ -28,6 +31,9 @@ class Gate:
         elif self.unknown:
             message = "The connection broke."
             raise OutcomeUnknown(message)
+        if self.held_up & set(commands):
+            message = "Its round is locked."
+            raise HeldUp(message)
         if self.failing & set(commands):
             message = f"broken by {sorted(self.failing & set(commands))}"
             raise ZeroDivisionError(message)
@@ -66,28 +72,28 @@ def anything(_: Sequence[int], __: int) -> bool:
 def test_a_call_that_comes_alone_runs_at_once_and_alone() -> None:
     gate = Gate()
     gate.go.set()
-    groups = GroupCommit(gate.run, may_join=anything, most_waiting=9)
+    groups = GroupCommit(gate.run, may_join=anything, longest_wait_s=30)
     assert [groups.submit(4), groups.submit(5)] == [8, 10]
     assert gate.groups == [[4], [5]]
 
 
 def test_calls_that_come_while_a_commit_is_in_flight_share_the_next_in_their_order() -> None:
     gate = Gate()
-    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, most_waiting=9), [2, 3, 4])
+    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, longest_wait_s=30), [2, 3, 4])
     assert gate.groups == [[1], [2, 3, 4]]
     assert outcomes == {1: 2, 2: 4, 3: 6, 4: 8}
 
 
 def test_what_may_not_go_together_goes_one_group_after_another_in_its_order() -> None:
     gate = Gate()
-    groups = GroupCommit(gate.run, may_join=lambda chosen, one: chosen[0] % 2 == one % 2, most_waiting=9)
+    groups = GroupCommit(gate.run, may_join=lambda chosen, one: chosen[0] % 2 == one % 2, longest_wait_s=30)
     assert play(gate, groups, [2, 3, 4, 5]) == {1: 2, 2: 4, 3: 6, 4: 8, 5: 10}
     assert gate.groups == [[1], [2, 4], [3, 5]]
 
 
 def test_a_refused_member_harms_no_other() -> None:
     gate = Gate()
-    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, most_waiting=9), [2, -3, 4])
+    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, longest_wait_s=30), [2, -3, 4])
     assert {command: outcome for command, outcome in outcomes.items() if command > 0} == {1: 2, 2: 4, 4: 8}
     assert isinstance(outcomes[-3], Refused)
 
@@ -95,7 +101,7 @@ def test_a_refused_member_harms_no_other() -> None:
 def test_a_member_that_breaks_its_group_breaks_alone() -> None:
     gate = Gate()
     gate.failing = {3}
-    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, most_waiting=9), [2, 3, 4])
+    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, longest_wait_s=30), [2, 3, 4])
     assert gate.groups == [[1], [2, 3, 4], [2], [3], [4]]
     assert isinstance(outcomes.pop(3), ZeroDivisionError)
     assert outcomes == {1: 2, 2: 4, 4: 8}
@@ -104,23 +110,87 @@ def test_a_member_that_breaks_its_group_breaks_alone() -> None:
 def test_an_unknown_outcome_is_every_members_own() -> None:
     gate = Gate()
     gate.unknown = True
-    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, most_waiting=9), [2, 3])
+    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, longest_wait_s=30), [2, 3])
     assert gate.groups == [[1], [2, 3]]
     assert outcomes.pop(1) == 2
     assert all(isinstance(outcome, OutcomeUnknown) for outcome in outcomes.values())
     assert outcomes[2] is not outcomes[3]
 
 
-def test_a_full_queue_says_so_and_goes_on() -> None:
+def test_a_member_that_is_held_up_holds_up_no_other() -> None:
     gate = Gate()
-    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, most_waiting=2), [2, 3, 4])
-    assert isinstance(outcomes.pop(4), Busy)
+    gate.held_up = {3}
+    outcomes = play(gate, GroupCommit(gate.run, may_join=anything, longest_wait_s=30), [2, 3, 4])
+    assert gate.groups == [[1], [2, 3, 4], [2], [3], [4]]
+    assert isinstance(outcomes.pop(3), HeldUp)
+    assert outcomes == {1: 2, 2: 4, 4: 8}
+
+
+def test_who_waits_too_long_for_a_turn_is_told_and_was_never_run() -> None:
+    gate = Gate()
+    groups = GroupCommit(gate.run, may_join=anything, longest_wait_s=0.01)
+    leader = threading.Thread(target=groups.submit, args=(1,))
+    leader.start()
+    assert gate.entered.wait(30)
+    with pytest.raises(Busy):
+        groups.submit(2)
+    gate.go.set()
+    leader.join(30)
+    assert gate.groups == [[1]]
+    assert groups.submit(3) == 6
+
+
+def test_who_waits_for_a_group_that_has_begun_waits_for_its_outcome() -> None:
+    entered, go = threading.Event(), threading.Event()
+
+    def run(commands: Sequence[int]) -> list[int]:
+        if commands == [1]:
+            entered.set()
+            assert first_may_end.wait(30)
+        else:
+            second_began.set()
+            assert go.wait(30)
+        return [2 * command for command in commands]
+
+    first_may_end, second_began = threading.Event(), threading.Event()
+    groups: GroupCommit[int, int] = GroupCommit(run, may_join=anything, longest_wait_s=1)
+    outcomes: dict[int, int] = {}
+    threads = [threading.Thread(target=lambda one=one: outcomes.update({one: groups.submit(one)})) for one in (1, 2, 3)]
+    threads[0].start()
+    assert entered.wait(30)
+    for count, thread in enumerate(threads[1:], start=1):
+        thread.start()
+        while len(groups._waiting) < count:
+            pass
+    first_may_end.set()
+    assert second_began.wait(30)
+    threads[2].join(1.5)  # Longer than it would wait for its turn.
+    assert threads[2].is_alive()
+    go.set()
+    for thread in threads:
+        thread.join(30)
     assert outcomes == {1: 2, 2: 4, 3: 6}
+
+
+def test_a_refusal_leaves_nothing_behind_that_only_a_collection_would_find() -> None:
+    def refuse(commands: Sequence[int]) -> list[LedgerError]:
+        return [Refused("no") for _ in commands]
+
+    groups: GroupCommit[int, int] = GroupCommit(refuse, may_join=anything, longest_wait_s=30)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(50):
+            with contextlib.suppress(Refused):
+                groups.submit(1)
+        assert not [one for one in gc.get_objects() if isinstance(one, Refused)]
+    finally:
+        gc.enable()
 
 
 def test_it_runs_again_after_everything_was_answered() -> None:
     gate = Gate()
-    groups = GroupCommit(gate.run, may_join=anything, most_waiting=9)
+    groups = GroupCommit(gate.run, may_join=anything, longest_wait_s=30)
     play(gate, groups, [2])
     assert groups.submit(7) == 14
 
@@ -135,7 +205,7 @@ def test_every_one_of_many_calls_gets_its_own_outcome_once(threads: int) -> None
             ran.extend(commands)
         return [2 * command for command in commands]
 
-    groups: GroupCommit[int, int] = GroupCommit(run, may_join=anything, most_waiting=64)
+    groups: GroupCommit[int, int] = GroupCommit(run, may_join=anything, longest_wait_s=30)
     outcomes: dict[int, int] = {}
 
     def submit(first: int) -> None:

@@ -1,5 +1,6 @@
 """Which batches of bets may be committed together: of one jackpot, each of another round, up to a number of bets."""
 
+import threading
 from collections.abc import Sequence
 
 import sqlalchemy
@@ -7,41 +8,56 @@ import sqlalchemy
 from jackpot_service.db import transact
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.group_commit import GroupCommit
+from jackpot_service.records import gaming_tables
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 
 MOST_BETS = 8000
 """Bets of a group: a worker's threads full of large batches share one commit; it takes some 30 ms."""
 
-MOST_WAITING = 256
-
 MOST_REMEMBERED = 100_000
 """Tables whose jackpot is remembered; it never changes."""
 
+Groups = GroupCommit[AcceptBets, BetsAccepted]
+
 
 class BetGroups:
-    """The batches of bets of one process, on their way to a commit."""
+    """The batches of bets of one process, on their way to a commit; those of different jackpots do not meet."""
 
-    def __init__(self, engine: sqlalchemy.Engine) -> None:
+    def __init__(self, engine: sqlalchemy.Engine, *, longest_wait_s: float) -> None:
         self._engine = engine
+        self._longest_wait_s = longest_wait_s
+        self._lock = threading.Lock()
         self._jackpot_of: dict[str, str] = {}
-        self._groups = GroupCommit(self._run, may_join=self._may_join, most_waiting=MOST_WAITING)
+        self._groups: dict[str, Groups] = {}
 
     def accept(self, command: AcceptBets) -> BetsAccepted:
-        """Book a batch, perhaps together with others; see `accept_bets` for what it raises."""
-        accepted: BetsAccepted = self._groups.submit(command)
+        """
+        Book a batch, perhaps together with others; it is committed when this returns.
+
+        Raises: what `accept_group` refuses a batch by; Busy if its turn does not come.
+        """
+        jackpot_id = self._jackpot_of.get(command.table_id) or self._find_jackpot(command)
+        with self._lock:
+            groups = self._groups.setdefault(jackpot_id, self._new_groups())
+        return groups.submit(command)
+
+    def _find_jackpot(self, command: AcceptBets) -> str:
+        _, jackpot_id = transact(
+            self._engine, lambda session: gaming_tables.with_jackpot(session, command.principal, command.table_id)
+        )
         if len(self._jackpot_of) < MOST_REMEMBERED:
-            self._jackpot_of[command.table_id] = accepted.round.round.jackpot_id
-        return accepted
+            self._jackpot_of[command.table_id] = jackpot_id
+        return jackpot_id
+
+    def _new_groups(self) -> Groups:
+        return GroupCommit(self._run, may_join=_may_join, longest_wait_s=self._longest_wait_s)
 
     def _run(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
         return transact(self._engine, lambda session: accept_group(session, commands))
 
-    def _may_join(self, chosen: Sequence[AcceptBets], command: AcceptBets) -> bool:
-        """A table of which no batch was accepted yet goes alone: its jackpot is not known here."""
-        jackpot_id = self._jackpot_of.get(command.table_id)
-        return (
-            jackpot_id is not None
-            and self._jackpot_of.get(chosen[0].table_id) == jackpot_id
-            and all(other.name != command.name for other in chosen)
-            and sum(len(other.bets) for other in chosen) + len(command.bets) <= MOST_BETS
-        )
+
+def _may_join(chosen: Sequence[AcceptBets], command: AcceptBets) -> bool:
+    return (
+        all(other.name != command.name for other in chosen)
+        and sum(len(other.bets) for other in chosen) + len(command.bets) <= MOST_BETS
+    )

@@ -1,8 +1,9 @@
 """What every view of the JSON door has at hand, and how it answers."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import wraps
 from typing import Any, TypeVar
 
 import flask
@@ -10,6 +11,7 @@ import flask_smorest
 import orjson
 import sqlalchemy
 
+from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.parsing import Parser
 from jackpot_service.config import Config
@@ -17,18 +19,20 @@ from jackpot_service.db import Session, transact
 from jackpot_service.domain.principals import Principal
 
 T = TypeVar("T")
+View = TypeVar("View", bound=Callable[..., Any])
 
 EXTENSION = "jackpot"
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """What the application was wired with: its database, its configuration, its clock."""
+    """What the application was wired with: its database, its configuration, its clock, its bounds."""
 
     engine: sqlalchemy.Engine
     bet_groups: BetGroups
     config: Config
     clock: Callable[[], datetime]
+    admission: Admission = field(default_factory=Admission)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
@@ -52,6 +56,17 @@ def principal() -> Principal:
     """Who is calling; set before any view runs."""
     found: Principal = flask.g.principal
     return found
+
+
+def admitted(view: View) -> View:
+    """Let a view run, and its body be read, only while a place is free. Raises: Busy."""
+
+    @wraps(view)
+    def admit(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  whatever the view takes and answers
+        with door().admission.place():
+            return view(*args, **kwargs)
+
+    return admit  # type: ignore[return-value]
 
 
 def act(use_case: Callable[[Session], T]) -> T:

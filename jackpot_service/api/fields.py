@@ -5,7 +5,7 @@ marshmallow's own integers take 5.7 and "5", its decimals round; these refuse.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any, ClassVar, TypeVar
@@ -141,6 +141,26 @@ class Instant(ReadField[datetime]):
         return instant(value)
 
 
+def require_at_most(values: Sequence[object], most: int) -> None:
+    """Look at the length of a list before anything in it is. Raises: ValidationError."""
+    if len(values) > most:
+        message = f"must hold at most {most}, not {len(values)}"
+        raise ValidationError(message)
+
+
+class BoundedList(fields.List[Any]):
+    """A list that is refused for its length before its items are read, of which a body can hold half a million."""
+
+    def __init__(self, *args: Any, most: Callable[[], int], **kwargs: Any) -> None:  # noqa: ANN401  as the base
+        super().__init__(*args, **kwargs)
+        self.most = most
+
+    def _deserialize(self, value: object, *args: Any, **kwargs: Any) -> list[Any]:  # noqa: ANN401  as the base
+        if isinstance(value, list):
+            require_at_most(value, self.most())
+        return super()._deserialize(value, *args, **kwargs)
+
+
 class BetList(ReadField[Bets]):
     """
     A batch of bets, read in one go: a nested schema would cost ten times as much a bet.
@@ -166,11 +186,16 @@ class BetList(ReadField[Bets]):
         },
     }
 
+    def __init__(self, *, most: Callable[[], int], **kwargs: Any) -> None:  # noqa: ANN401  as the base
+        super().__init__(**kwargs)
+        self.most = most
+
     def read(self, value: object) -> Bets:
         """Raises: ValidationError."""
         if type(value) is not list or not value:
             message = "must be a list of bets, at least one"
             raise ValidationError(message)
+        require_at_most(value, self.most())
         alike = read_alike(value)
         if alike is not None:
             return alike

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NoReturn
 
 import flask
@@ -20,8 +21,11 @@ from jackpot_service.domain.errors import Flaw
 
 MEDIA_TYPES = frozenset({"application/json"})
 
+MOST_FLAWS = 1000
+"""How many flaws a problem holds; a body of nonsense has hundreds of thousands."""
+
 MOST_SAID = 3
-"""How many flaws the sentence of a problem tells; its `errors` hold all."""
+"""How many flaws the sentence of a problem tells; its `errors` hold more."""
 
 
 class NotJson(BadRequest):
@@ -67,7 +71,7 @@ class Parser(FlaskParser):
         messages = error.messages
         location = next(iter(messages), "json") if isinstance(messages, Mapping) else "json"
         inner = messages[location] if isinstance(messages, Mapping) else messages
-        flaws = sorted(flaws_in(inner, ""), key=lambda flaw: flaw.pointer)
+        flaws = sorted(islice(flaws_in(inner, ""), MOST_FLAWS), key=lambda flaw: flaw.pointer)
         if location == "query":
             flaws = [replace(flaw, pointer=f"?{flaw.pointer.removeprefix('/')}") for flaw in flaws]
         raise Invalid(tuple(flaws)) from None

@@ -1,16 +1,14 @@
 """The table servers' calls: bets, voids, result, cancellation."""
 
-from collections.abc import Sized
 from typing import Any
 
 import flask
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import answers
-from jackpot_service.api.door import Blueprint, act, answer, door, now, principal
-from jackpot_service.api.fields import BetList, Identifier, Instant, Text, Whole
+from jackpot_service.api.door import Blueprint, act, admitted, answer, door, now, principal
+from jackpot_service.api.fields import BetList, BoundedList, Identifier, Instant, Text, Whole
 from jackpot_service.api.hands import Cards, HandSchema, hands_of
-from jackpot_service.api.parsing import Invalid
 from jackpot_service.api.refusals import Asked, kept_if_refused
 from jackpot_service.api.schemas import (
     MeterSchema,
@@ -23,7 +21,6 @@ from jackpot_service.api.schemas import (
 from jackpot_service.auth import allow
 from jackpot_service.config import Config
 from jackpot_service.domain import facts
-from jackpot_service.domain.errors import Flaw
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Role
@@ -33,9 +30,25 @@ from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
 
 MOST_HANDS = 60
+
+MOST_COUNTED = 2_000_000_000
+"""More bets than any round has; fits the column."""
 """Far more hands than one deck can deal, so that the count of cards is what refuses."""
 
 MOST_LISTED = {"maxItems": Config().max_batch}
+MOST_DEALT = {"maxItems": MOST_HANDS}
+
+
+def most_in_batch() -> int:
+    """The largest batch that the configuration allows."""
+    return door().config.max_batch
+
+
+def most_hands() -> int:
+    """The most hands of a round, rather more than one deck deals."""
+    return MOST_HANDS
+
+
 """The batch limit as it is described; what is enforced is the configuration's."""
 
 TABLE_SERVERS = (Role.TABLE,)
@@ -48,15 +61,17 @@ blueprint = Blueprint(
 class VoidsSchema(RequestSchema):
     """Ids of bets to make void, known or not."""
 
-    bet_ids = fields.List(Identifier(), required=True, validate=validate.Length(min=1), metadata=MOST_LISTED)
+    bet_ids = BoundedList(
+        Identifier(), most=most_in_batch, required=True, validate=validate.Length(min=1), metadata=MOST_LISTED
+    )
     occurred_at = Instant(load_default=None)
 
 
 class ResultSchema(RequestSchema):
     """How a round ended. Every hand that carries a bet must be there."""
 
-    bet_count = Whole(required=True, most=1_000_000, metadata={"description": "Bets accepted and not void."})
-    hands = fields.List(fields.Nested(HandSchema()), required=True, validate=validate.Length(max=MOST_HANDS))
+    bet_count = Whole(required=True, most=MOST_COUNTED, metadata={"description": "Bets accepted and not void."})
+    hands = BoundedList(fields.Nested(HandSchema()), most=most_hands, required=True, metadata=MOST_DEALT)
     dealer = Cards(load_default=())
     occurred_at = Instant(load_default=None)
 
@@ -65,14 +80,14 @@ class CancellationSchema(RequestSchema):
     """Why a round is cancelled, and which hands had been dealt, if known."""
 
     reason = Text(required=True)
-    hands = fields.List(fields.Nested(HandSchema()), load_default=(), validate=validate.Length(max=MOST_HANDS))
+    hands = BoundedList(fields.Nested(HandSchema()), most=most_hands, load_default=(), metadata=MOST_DEALT)
     occurred_at = Instant(load_default=None)
 
 
 class BetsSchema(RequestSchema):
     """A batch of bets: booked as a whole, or not at all."""
 
-    bets = BetList(required=True, metadata=MOST_LISTED)
+    bets = BetList(most=most_in_batch, required=True, metadata=MOST_LISTED)
     occurred_at = Instant(load_default=None, metadata={"description": "Of the bets that do not state their own."})
 
 
@@ -109,21 +124,14 @@ class RoundCancelledSchema(Schema):
     refunds = fields.List(fields.Nested(RefundSchema()), required=True)
 
 
-def _require_batch(batch: Sized, *, pointer: str) -> None:
-    """Raises: Invalid if a batch is larger than configured."""
-    most = door().config.max_batch
-    if len(batch) > most:
-        raise Invalid((Flaw(pointer, Invalid.problem_code, f"must hold at most {most}, not {len(batch)}"),))
-
-
 @blueprint.route("/<id:round_id>/bets", methods=["POST"])
 @allow(*TABLE_SERVERS)
+@admitted
 @blueprint.arguments(BetsSchema())
 @blueprint.response(201, BetsAcceptedSchema(), description="Some bets were booked.")
 @blueprint.alt_response(200, schema=BetsAcceptedSchema(), description="All were replays.")
 def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
     """Book a batch of a round's bets. The round opens with its first."""
-    _require_batch(body["bets"], pointer="/bets")
     bets = body["bets"].dated(body["occurred_at"]) if body["occurred_at"] else body["bets"]
     command = AcceptBets(principal(), table_id, round_id, bets, now())
     done = kept_if_refused(
@@ -152,7 +160,6 @@ def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Respo
 @blueprint.response(200, BetsVoidedSchema())
 def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
     """Make bets void while the round is open; an unknown id stays void for ever."""
-    _require_batch(body["bet_ids"], pointer="/bet_ids")
     bet_ids = tuple(dict.fromkeys(body["bet_ids"]))
     command = VoidBets(principal(), table_id, round_id, bet_ids, now(), body["occurred_at"])
     done = kept_if_refused(

@@ -42,14 +42,20 @@ CROSS JOIN LATERAL (
 ) AS r
 """
 
-# OFFSET 0 keeps each round's lookup by itself, see `rounds`.
+# OFFSET 0 keeps each round's lookup by itself, see `rounds`; so do LATERAL and LIMIT each bet's void: a join would hold
+# every bet of a round against every void of it, while the tables are thought to be small.
 _BOOKED = f"""
 SELECT booked.*
 {_ROUNDS}
 CROSS JOIN LATERAL (
     SELECT b.round_key, b.bet_id, b.player_id, b.hand, b.currency, b.stake_minor, b.occurred_at, b.step, v.step
     FROM bets b
-    LEFT JOIN voids v ON v.jackpot_id = b.jackpot_id AND v.round_key = b.round_key AND v.bet_id = b.bet_id
+    LEFT JOIN LATERAL (
+        SELECT w.step
+        FROM voids w
+        WHERE w.jackpot_id = b.jackpot_id AND w.round_key = b.round_key AND w.bet_id = b.bet_id
+        LIMIT 1
+    ) AS v ON true
     WHERE b.jackpot_id = %(jackpot_id)s AND b.round_key = r.round_key
     OFFSET 0
 ) AS booked (round_key, bet_id, player_id, hand, currency, stake_minor, occurred_at, step, void_step)
@@ -57,9 +63,10 @@ CROSS JOIN LATERAL (
 
 _OF_ROUND = f"{_BOOKED} ORDER BY booked.round_key, booked.bet_id"
 
+# IN (SELECT …) is hashed once; = ANY(…) would split the text, and search all of it, for every bet.
 _OF_BATCHES = f"""{_BOOKED}
-WHERE booked.bet_id = ANY(string_to_array(%(bet_ids)s, ' '))
-   OR booked.player_id = ANY(string_to_array(%(player_ids)s, ' '))
+WHERE booked.bet_id IN (SELECT unnest(string_to_array(%(bet_ids)s, ' ')))
+   OR booked.player_id IN (SELECT unnest(string_to_array(%(player_ids)s, ' ')))
 ORDER BY booked.round_key, booked.bet_id
 """
 

@@ -91,7 +91,12 @@ SELECT a.award_id, a.bet_id, b.player_id, b.hand, a.tier, a.amount_minor, a.curr
         WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
         ORDER BY s.taken_at DESC, s.step DESC LIMIT 1)
 FROM awards a
-JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
+CROSS JOIN LATERAL (
+    SELECT o.player_id, o.hand
+    FROM bets o
+    WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
+    LIMIT 1
+) AS b
 WHERE a.jackpot_id = %(jackpot_id)s AND a.round_key = %(round_key)s
 ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
 """

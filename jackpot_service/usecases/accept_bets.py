@@ -5,7 +5,7 @@ Batches of several rounds can be booked in one transaction (`accept_group`): the
 and nothing else. A batch that is refused harms no other.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -88,75 +88,78 @@ class _Decision:
     entry: Entry | None = None
 
 
-def accept_bets(session: Session, command: AcceptBets) -> BetsAccepted:
-    """
-    Book the bets of a batch that are not yet booked; a round opens with its first. Commits, see `accept_group`.
-
-    Raises: UnknownTable, NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, UnknownCurrency, NoRate,
-    CurrencyNotAccepted, StakeOutOfRange, HandLimit, JackpotSuspended.
-    """
-    (outcome,) = accept_group(session, [command])
-    if isinstance(outcome, LedgerError):
-        raise outcome
-    return outcome
-
-
 def accept_group(session: Session, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
     """
     Accept batches of one jackpot, each of another round, in one transaction; it commits with its last statements.
 
-    The outcomes are in the order of the commands: an answer, or the error that a batch is refused by.
+    The outcomes are in the order of the commands: an answer, or the error that a batch is refused by: UnknownTable,
+    NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, UnknownCurrency, NoRate, CurrencyNotAccepted,
+    StakeOutOfRange, HandLimit.
 
     Locks the rounds that are known, by key. A round that is not is opened: its unique key stops whoever opens it too,
     and the loser tries again. The entries stand one after another on one stripe, in the last statement that writes. A
     replay is counted on its round.
 
-    Raises: JackpotSuspended; ValueError for batches of several jackpots.
+    Raises: JackpotSuspended; ValueError for batches of several jackpots, or two of one round.
     """
-    outcomes: dict[int, BetsAccepted | LedgerError] = {}
-    admitted = _admitted(session, commands, outcomes)
-    if admitted:
-        jackpot_id = _only_jackpot(admitted)
-        names = [commands[place].name for place in admitted]
-        came = [commands[place].now for place in admitted]
-        with pipelined(session) as pipe:
-            standing_cursor = standing.send_read(pipe, jackpot_id, came=came, names=names)
-        in_force = standing.standing_of(standing_cursor, jackpot_id)
-        known = [list(admitted)[number - 1] for number in in_force.rounds_seen]
-        seen = _lock_and_read(session, jackpot_id, [commands[place] for place in known]) if known else {}
-        decisions = {}
-        for number, (place, table) in enumerate(admitted.items()):
-            name = commands[place].name
-            pins = Pins(table, in_force, number)
-            try:
-                decisions[place] = _decision(session, commands[place], pins, seen.get(name, _Seen()))
-            except LedgerError as refusal:
-                outcomes[place] = refusal
-        outcomes |= _book(session, in_force, decisions) if decisions else {}
-    return tuple(outcomes[place] for place in range(len(commands)))
+    tables, refusals = _tables(session, commands)
+    if not tables:
+        return tuple(refusals.values())
+    jackpot_id = _require_one_jackpot(tables.values())
+    _require_rounds_once(commands)
+    asked = [commands[place] for place in tables]
+    with pipelined(session) as pipe:
+        standing_cursor = standing.send_read(
+            pipe, jackpot_id, came=[one.now for one in asked], names=[one.name for one in asked]
+        )
+    in_force = standing.standing_of(standing_cursor, jackpot_id)
+    known = [asked[number - 1] for number in in_force.rounds_seen]
+    seen = _lock_and_read(session, jackpot_id, known) if known else {}
+    decisions = {}
+    for number, (place, table) in enumerate(tables.items()):
+        command = commands[place]
+        try:
+            decisions[place] = _decision(
+                session, command, Pins(table, in_force, number), seen.get(command.name, _Seen())
+            )
+        except LedgerError as refusal:
+            refusals[place] = _kept(refusal)
+    answers = _book(session, in_force, decisions) if decisions else {}
+    return tuple(answers[place] if place in answers else refusals[place] for place in range(len(commands)))
 
 
-def _admitted(
-    session: Session, commands: Sequence[AcceptBets], outcomes: dict[int, BetsAccepted | LedgerError]
-) -> dict[int, Table]:
-    """Find each batch's table; a batch that is refused before anything of its round is read gets its outcome."""
-    tables = {}
+def _tables(session: Session, commands: Sequence[AcceptBets]) -> tuple[dict[int, Table], dict[int, LedgerError]]:
+    """Find each batch's table, by the batch's place; or what refuses it before anything of its round is read."""
+    tables: dict[int, Table] = {}
+    refusals: dict[int, LedgerError] = {}
     for place, command in enumerate(commands):
         try:
+            table, _ = gaming_tables.with_jackpot(session, command.principal, command.table_id)
             require_distinct(command.bets)
-            tables[place], _ = gaming_tables.with_jackpot(session, command.principal, command.table_id)
+            tables[place] = table
         except LedgerError as refusal:
-            outcomes[place] = refusal
-    return tables
+            refusals[place] = _kept(refusal)
+    return tables, refusals
 
 
-def _only_jackpot(tables: Mapping[int, Table]) -> str:
-    jackpots = {table.jackpot_id for table in tables.values()}
+def _kept(refusal: LedgerError) -> LedgerError:
+    """Take an error's traceback away: it holds the frame that is about to hold the error, a cycle."""
+    return refusal.with_traceback(None)
+
+
+def _require_one_jackpot(tables: Iterable[Table]) -> str:
+    jackpots = {table.jackpot_id for table in tables}
     jackpot_id = jackpots.pop()
     if jackpots or jackpot_id is None:
         message = "A transaction touches one jackpot."
         raise ValueError(message)
     return jackpot_id
+
+
+def _require_rounds_once(commands: Sequence[AcceptBets]) -> None:
+    if len({command.name for command in commands}) < len(commands):
+        message = "A group holds one batch of a round: the second would not see the first."
+        raise ValueError(message)
 
 
 def _lock_and_read(session: Session, jackpot_id: str, commands: Sequence[AcceptBets]) -> dict[RoundName, _Seen]:

@@ -3,11 +3,13 @@
 import codecs
 import gzip
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Final
 
 import orjson
 import pytest
 
+from jackpot_service.api.admission import MOST_AT_ONCE
 from jackpot_service.domain.principals import Role
 from tests.support.answers import PROBLEM, Answer, Body
 from tests.support.bets import bet
@@ -260,3 +262,42 @@ def test_an_id_that_cannot_be_is_no_resource(opened: House, call: str) -> None:
         assert (answer.status, answer.media_type) == (404, PROBLEM), (path, answer.text)
 
     assert opened.books.counts() == before
+
+
+FLOODS: Final[Mapping[str, tuple[str, str, bytes]]] = {
+    "bets": ("POST", "/bets", b'{"bets":[' + b"{}," * 300_000 + b"{}]}"),
+    "voids": ("POST", "/bet_ids", b'{"bet_ids":[' + b"0," * 500_000 + b"0]}"),
+    "result": ("PUT", "/hands", b'{"bet_count":0,"hands":[' + b"0," * 500_000 + b"0]}"),
+    "cancellation": ("PUT", "/hands", b'{"reason":"misdeal","hands":[' + b"0," * 500_000 + b"0]}"),
+}
+
+
+@pytest.mark.parametrize("call", FLOODS)
+def test_a_list_that_is_far_too_long_is_refused_for_that_alone(opened: House, call: str) -> None:
+    """Each of its items is wrong too: to say so of half a million would take ten seconds and a hundred megabytes."""
+    method, pointer, flood = FLOODS[call]
+    answer = opened.send(method, "T1", f"r1/{call}", flood)
+    (flaw,) = answer.problem(422, "validation")["errors"]
+    assert flaw["pointer"] == pointer
+    assert "must hold at most" in flaw["detail"]
+
+
+def test_a_body_of_unknown_names_is_told_of_some(opened: House) -> None:
+    names = b",".join(b'"x%d":0' % number for number in range(50_000))
+    answer = opened.send("PUT", "T1", "r1/cancellation", b'{"reason":"misdeal",' + names + b"}")
+    assert 0 < len(answer.problem(422, "validation")["errors"]) <= 1000
+
+
+def test_a_batch_for_a_table_that_may_not_be_seen_is_not_found_whatever_is_in_it(opened: House) -> None:
+    opened.post_bets(bet("b1"), bet("b1"), table_id="T9").problem(404, "table-unknown")
+
+
+def test_beyond_the_calls_that_can_be_taken_the_answer_comes_before_the_body_is_read(opened: House) -> None:
+    admission = opened.app.extensions["jackpot"].admission
+    with ExitStack() as places:
+        for _ in range(MOST_AT_ONCE):
+            places.enter_context(admission.place())
+        answer = opened.send("POST", "T1", "r1/bets", b"no JSON")
+        assert answer.problem(503, "busy")["retryable"] is True
+        assert int(answer.headers["Retry-After"]) > 0
+    opened.send("POST", "T1", "r1/bets", b"no JSON").problem(400, "not-json")

@@ -152,7 +152,7 @@ WRONG: Final = {
     ("bets", "/bets/0/jackpot_bet"): ("1", "null"),
     ("voids", "/bet_ids"): (*NO_LIST, "[]", json.dumps([f"b{number}" for number in range(2001)])),
     ("voids", "/bet_ids/0"): NO_ID,
-    ("result", "/bet_count"): (*NO_WHOLE, "1000001"),
+    ("result", "/bet_count"): (*NO_WHOLE, "2000000001"),
     ("result", "/hands"): (*NO_LIST, json.dumps([{"hand": str(number), "status": "dead"} for number in range(61)])),
     ("result", "/hands/0"): ("1", '"x"', "true", "null", "[]"),
     ("result", "/hands/0/hand"): NO_ID,

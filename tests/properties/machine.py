@@ -28,7 +28,7 @@ from jackpot_service.ledger import laws
 from jackpot_service.records.pinned import Table
 from jackpot_service.reports.jackpots import jackpot_state
 from jackpot_service.reports.verification.proof import verify
-from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_bets
+from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
@@ -39,6 +39,7 @@ from jackpot_service.usecases.settle_round import RoundSettledNow, SettleRound, 
 from jackpot_service.usecases.void_bets import BetsVoided, VoidBets, void_bets
 from tests.properties import dealing
 from tests.properties.model import Deal, Jackpot, Refusal, Round, Stake, Verdict
+from tests.support.accepting import accept_bets
 
 CASINO_OF = {"T1": "c1", "T2": "c2"}
 HANDS = ("1", "2", "3", "4")

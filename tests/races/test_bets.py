@@ -12,10 +12,11 @@ from sqlalchemy import text
 from jackpot_service.db import Session, transact
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.pools import Pools
-from jackpot_service.usecases.accept_bets import BetsAccepted, accept_bets
+from jackpot_service.usecases.accept_bets import BetsAccepted
 from jackpot_service.usecases.void_bets import BetsVoided
 from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
+from tests.support.accepting import accept_bets
 
 BATCH = (
     scene.euro("b1"),

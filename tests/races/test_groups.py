@@ -1,19 +1,22 @@
 """Batches that share a commit: across processes they lock in one order, and each keeps what it would have alone."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
 import psycopg
+import pytest
 import sqlalchemy
 
 from jackpot_service.api.bet_groups import BetGroups
-from jackpot_service.db import transact
+from jackpot_service.config import Config
+from jackpot_service.db import HeldUp, create_engine, transact
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.usecases.accept_bets import BetsAccepted, accept_group
 from tests.races import books, scene
-from tests.races.processes import Racer, in_threads, race
+from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
 
 TIMES = 4
 ROUNDS = tuple(f"r{number}" for number in range(8))
@@ -55,7 +58,7 @@ def bet_again_in_group(racer: Racer, *, who: str, order: int) -> list[Outcomes]:
 
 def bet_through_groups(racer: Racer, *, who: str) -> list[BetsAccepted]:
     """Bet on the same rounds as everybody, as a worker of the server does: whatever comes at once goes together."""
-    groups = BetGroups(racer.engine)
+    groups = BetGroups(racer.engine, longest_wait_s=LONGEST_RACE_S)
     commands = [
         scene.batch("T1", ROUNDS[number % len(ROUNDS)], scene.euro(f"{who}-{number}"))
         for number in range(BETS_OF_A_PROCESS)
@@ -129,3 +132,57 @@ def test_a_round_of_a_group_is_pinned_to_the_sheet_that_was_in_force_when_its_ow
     sheets = [answer.round.round.rate_sheet for answer in outcomes if isinstance(answer, BetsAccepted)]
     assert sheets == [1, 2]
     books.require_clean(engine)
+
+
+def test_a_locked_round_holds_up_no_other_that_shares_its_group(engine: sqlalchemy.Engine) -> None:
+    tables = ("T1", "T2", "T3", "T4")
+    scene.open_live(engine, "live", tables=tables)
+    for table in tables:
+        scene.bet(engine, table, "r1", scene.euro("b1"))
+    impatient = create_engine(Config(lock_timeout_ms=300), engine.url.render_as_string(hide_password=False))
+    groups = BetGroups(impatient, longest_wait_s=LONGEST_RACE_S)
+    accept = {table: partial(groups.accept, scene.batch(table, "r1", scene.euro("b2"))) for table in tables}
+
+    with psycopg.connect(books.plain(engine)) as owner, ThreadPoolExecutor(len(tables)) as pool:
+        owner.execute("SELECT 1 FROM rounds WHERE table_id IN ('T1', 'T2') FOR UPDATE")
+        # The first is held up by itself; the others come meanwhile, and make the next group together.
+        held_up = [pool.submit(accept["T1"])]
+        books.wait_until_one_waits(engine)
+        held_up.append(pool.submit(accept["T2"]))
+        free = [pool.submit(accept[table]) for table in ("T3", "T4")]
+
+        assert [future.result(LONGEST_RACE_S).accepted for future in free] == [1, 1]
+        assert all(isinstance(future.exception(LONGEST_RACE_S), HeldUp) for future in held_up)
+    impatient.dispose()
+    assert books.ask(engine, "SELECT table_id, bet_count FROM rounds ORDER BY 1") == [
+        ("T1", 1),
+        ("T2", 1),
+        ("T3", 2),
+        ("T4", 2),
+    ]
+    books.require_clean(engine)
+
+
+def test_batches_of_another_jackpot_do_not_wait_for_those_of_one_that_is_held_up(engine: sqlalchemy.Engine) -> None:
+    scene.open_live(engine, "live", tables=["T1"])
+    scene.open_live(engine, "other", tables=["T2"])
+    scene.bet(engine, "T1", "r1", scene.euro("b1"))
+    groups = BetGroups(engine, longest_wait_s=LONGEST_RACE_S)
+
+    with psycopg.connect(books.plain(engine)) as owner, ThreadPoolExecutor(1) as pool:
+        owner.execute("SELECT 1 FROM rounds WHERE table_id = 'T1' FOR UPDATE")
+        held_up = pool.submit(groups.accept, scene.batch("T1", "r1", scene.euro("b2")))
+        books.wait_until_one_waits(engine)
+        assert groups.accept(scene.batch("T2", "r1", scene.euro("b1"))).accepted == 1
+        assert not held_up.done()
+        owner.rollback()
+        assert held_up.result(LONGEST_RACE_S).accepted == 1
+    books.require_clean(engine)
+
+
+def test_a_group_takes_one_batch_of_a_round_only(engine: sqlalchemy.Engine) -> None:
+    scene.open_live(engine, "live", tables=["T1"])
+    twice = [scene.batch("T1", "r1", scene.euro(bet_id)) for bet_id in ("b1", "b2")]
+    with pytest.raises(ValueError, match="one batch of a round"):
+        transact(engine, partial(accept_group, commands=twice))
+    assert books.ask(engine, "SELECT count(*) FROM bets") == [(0,)]

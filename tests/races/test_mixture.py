@@ -14,7 +14,7 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import Conflict, LedgerError
 from jackpot_service.usecases.settle_round import BetCountMismatch, RoundSettledNow
 from tests.races import books, scene
-from tests.races.processes import Racer, in_threads, race
+from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
 
 PROCESSES = 8
 PLAYERS_OF_A_PROCESS = 2
@@ -152,7 +152,7 @@ class Player:
 
 
 def play(racer: Racer, *, process: int) -> Acknowledged:
-    groups = BetGroups(racer.engine)
+    groups = BetGroups(racer.engine, longest_wait_s=LONGEST_RACE_S)
     numbers = [process * PLAYERS_OF_A_PROCESS + index for index in range(PLAYERS_OF_A_PROCESS)]
     players = [Player(racer.engine, groups, number, random.Random(number)) for number in numbers]
     in_threads([partial(_play, player, group=process // 2) for player in players], threads=len(players))
