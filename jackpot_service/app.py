@@ -9,15 +9,25 @@ from typing import Any
 import flask
 import sqlalchemy
 
-from jackpot_service.api import description, health, jackpots, problems, rates, round_records, rounds
+from jackpot_service.api import description, health, jackpots, meters, problems, rates, round_records, rounds
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
 from jackpot_service.api.fields import IDENTIFIER
+from jackpot_service.api.recent import Recent
 from jackpot_service.auth import Authenticator, require_role, roles_of
 from jackpot_service.config import Config
+from jackpot_service.db import read
 from jackpot_service.domain.errors import LedgerError
+from jackpot_service.reports.jackpots import jackpot_state
 
-BLUEPRINTS = (rounds.blueprint, round_records.blueprint, jackpots.blueprint, rates.blueprint, health.blueprint)
+BLUEPRINTS = (
+    rounds.blueprint,
+    round_records.blueprint,
+    jackpots.blueprint,
+    meters.blueprint,
+    rates.blueprint,
+    health.blueprint,
+)
 
 REQUEST_ID = "X-Request-Id"
 
@@ -43,7 +53,9 @@ def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[],
     app.url_map.converters["id"] = description.IdentifierConverter
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
-    app.extensions[EXTENSION] = Door(engine, BetGroups(engine, longest_wait_s=config.request_timeout_s), config, clock)
+    groups = BetGroups(engine, longest_wait_s=config.request_timeout_s)
+    recent = Recent(lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())))
+    app.extensions[EXTENSION] = Door(engine, groups, recent, config, clock)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
     description.describe_paths(api)

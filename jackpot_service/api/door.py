@@ -14,9 +14,11 @@ import sqlalchemy
 from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.parsing import Parser
+from jackpot_service.api.recent import Recent
 from jackpot_service.config import Config
-from jackpot_service.db import Session, transact
+from jackpot_service.db import Session, read, transact
 from jackpot_service.domain.principals import Principal
+from jackpot_service.reports.jackpots import JackpotState
 
 T = TypeVar("T")
 View = TypeVar("View", bound=Callable[..., Any])
@@ -30,6 +32,7 @@ class Door:
 
     engine: sqlalchemy.Engine
     bet_groups: BetGroups
+    meters: Recent[JackpotState]
     config: Config
     clock: Callable[[], datetime]
     admission: Admission = field(default_factory=Admission)
@@ -72,6 +75,11 @@ def admitted(view: View) -> View:
 def act(use_case: Callable[[Session], T]) -> T:
     """Run a use case in a transaction of its own."""
     return transact(door().engine, use_case)
+
+
+def look(report: Callable[[Session], T]) -> T:
+    """Read a report, each of its statements by itself."""
+    return read(door().engine, report)
 
 
 def answer(body: Mapping[str, Any], status: int = 200) -> flask.Response:

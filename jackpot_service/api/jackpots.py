@@ -1,57 +1,34 @@
-"""Jackpots to read: state, meter, paytable, rules, hits."""
+"""Jackpots to read: state, paytable, rules, hits. Their meters are in `meters`."""
 
-import hashlib
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import flask
-from marshmallow import Schema, ValidationError, fields
+from marshmallow import Schema, fields
 
 from jackpot_service.api import answers
-from jackpot_service.api.door import Blueprint, act, answer, now, principal
-from jackpot_service.api.fields import CurrencyCode, ReadField
+from jackpot_service.api.door import Blueprint, answer, look, now, principal
+from jackpot_service.api.fields import CurrencyCode
 from jackpot_service.api.lists import Limit
 from jackpot_service.api.schemas import AwardSchema, MeterSchema, RequestSchema, decimal
 from jackpot_service.auth import allow
-from jackpot_service.db import Session
 from jackpot_service.domain.facts import instant
-from jackpot_service.domain.money import RateSheet, plain
+from jackpot_service.domain.money import plain
 from jackpot_service.domain.paytables import PaytableLine, paytable
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rules import as_document
 from jackpot_service.domain.rules_text import in_sentences
 from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits
-from jackpot_service.reports.rates import sheet_to_show
 
 DEFAULT_HITS = 25
 
 blueprint = Blueprint("jackpots", __name__, url_prefix="/v1/jackpots", description="Jackpots, for everyone with a key.")
 
 
-class MaxAge(ReadField[int]):
-    """How old an answer may be, in seconds: 0 or 1."""
-
-    described: ClassVar = {"type": "integer", "enum": [0, 1]}
-
-    def read(self, value: object) -> int:
-        """Raises: ValidationError."""
-        if value in {"0", "1"}:
-            return int(str(value))
-        message = "must be 0 or 1"
-        raise ValidationError(message)
-
-
 class CurrencyQuerySchema(RequestSchema):
     """In which currency to show; the base currency if none is named."""
 
     currency = CurrencyCode(load_default=None)
-
-
-class MeterQuerySchema(CurrencyQuerySchema):
-    """In which currency, and how old the answer may be."""
-
-    max_age = MaxAge(load_default=0)
 
 
 class HitsQuerySchema(RequestSchema):
@@ -139,12 +116,8 @@ class HitListSchema(Schema):
 @blueprint.response(200, JackpotListSchema())
 def get_jackpots() -> flask.Response:
     """List all jackpots as they stand."""
-
-    def read(session: Session) -> list[dict[str, Any]]:
-        at = now()
-        return [_jackpot(state, _sheet(session, state, at)) for state in jackpot_states(session)]
-
-    return answer({"items": act(read), "next": None})
+    states = look(lambda session: jackpot_states(session, at=now()))
+    return answer({"items": [_jackpot(state) for state in states], "next": None})
 
 
 @blueprint.route("/<id:jackpot_id>", methods=["GET"])
@@ -152,50 +125,20 @@ def get_jackpots() -> flask.Response:
 @blueprint.response(200, JackpotSchema())
 def get_jackpot(jackpot_id: str) -> flask.Response:
     """Show a jackpot as it stands."""
-    return answer(act(lambda session: _jackpot(*_state_and_sheet(session, jackpot_id, now()))))
+    return answer(_jackpot(look(lambda session: jackpot_state(session, jackpot_id, at=now()))))
 
 
-def _state_and_sheet(session: Session, jackpot_id: str, at: datetime) -> tuple[JackpotState, RateSheet]:
-    state = jackpot_state(session, jackpot_id)
-    return state, _sheet(session, state, at)
-
-
-def _sheet(session: Session, state: JackpotState, at: datetime) -> RateSheet:
-    return sheet_to_show(session, state.rules.base, at=at)
-
-
-def _jackpot(state: JackpotState, sheet: RateSheet) -> dict[str, Any]:
+def _jackpot(state: JackpotState) -> dict[str, Any]:
     return {
         "jackpot_id": state.jackpot_id,
         "rulebook": state.rules.rulebook,
         "currency": state.rules.base,
         "is_accepting": state.is_accepting,
         "rules_version": state.rules_version,
-        "meter": answers.of_meter(state.meter, sheet.rate(state.rules.base)),
+        "meter": answers.of_meter(state.meter, state.sheet.rate(state.rules.base)),
         "reserve": plain(state.pools.reserve),
         "prize_fund": plain(state.pools.prize_fund),
     }
-
-
-@blueprint.route("/<id:jackpot_id>/meter", methods=["GET"])
-@allow(*Role)
-@blueprint.arguments(MeterQuerySchema(), location="query")
-@blueprint.response(200, MeterSchema())
-@blueprint.alt_response(304, description="Nothing was booked since the answer of this ETag.")
-def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
-    """Show the meter, from the committed books."""
-    state, sheet = act(lambda session: _state_and_sheet(session, jackpot_id, now()))
-    currency = query["currency"] or state.rules.base
-    response = answer(answers.of_meter(state.meter, sheet.rate(currency)))
-    response.set_etag(_etag(jackpot_id, state, currency, sheet))
-    response.cache_control.no_cache = True
-    response.make_conditional(flask.request)
-    return response
-
-
-def _etag(jackpot_id: str, state: JackpotState, currency: str, sheet: RateSheet) -> str:
-    named = f"{jackpot_id}/{state.meter.version}/{currency}/{sheet.number}"
-    return hashlib.sha256(named.encode()).hexdigest()[:32]
 
 
 @blueprint.route("/<id:jackpot_id>/paytable", methods=["GET"])
@@ -204,9 +147,9 @@ def _etag(jackpot_id: str, state: JackpotState, currency: str, sheet: RateSheet)
 @blueprint.response(200, PaytableSchema())
 def get_paytable(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     """Print the paytable in a currency, from the rules that settle."""
-    state, sheet = act(lambda session: _state_and_sheet(session, jackpot_id, now()))
+    state = look(lambda session: jackpot_state(session, jackpot_id, at=now()))
     currency = query["currency"] or state.rules.base
-    lines = paytable(state.rules, meter=state.meter, sheet=sheet, currency=currency)
+    lines = paytable(state.rules, meter=state.meter, sheet=state.sheet, currency=currency)
     return answer(
         {
             "jackpot_id": jackpot_id,
@@ -233,7 +176,7 @@ def _line(line: PaytableLine) -> dict[str, Any]:
 @blueprint.response(200, RulesSchema())
 def get_rules(jackpot_id: str) -> flask.Response:
     """Print the rules of the running cycle."""
-    state = act(lambda session: jackpot_state(session, jackpot_id))
+    state = look(lambda session: jackpot_state(session, jackpot_id, at=now()))
     return answer(
         {
             "jackpot_id": jackpot_id,
@@ -250,7 +193,7 @@ def get_rules(jackpot_id: str) -> flask.Response:
 @blueprint.response(200, HitListSchema())
 def get_hits(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     """List the last hits. A key bound to a casino or to tables sees no player ids of others."""
-    hits = act(lambda session: last_hits(session, jackpot_id, limit=query["limit"]))
+    hits = look(lambda session: last_hits(session, jackpot_id, limit=query["limit"]))
     return answer({"items": [_hit(hit, principal()) for hit in hits], "next": None})
 
 

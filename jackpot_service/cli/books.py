@@ -1,11 +1,13 @@
 """`jackpot meter` and `jackpot verify`: what the books say, and whether they are right."""
 
+from datetime import UTC, datetime
+
 import click
 
 from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.values import Identifier
 from jackpot_service.config import Config
-from jackpot_service.db import snapshot, transact
+from jackpot_service.db import read, snapshot
 from jackpot_service.domain.money import plain
 from jackpot_service.reports.jackpots import jackpot_state
 from jackpot_service.reports.verification.proof import verify
@@ -20,7 +22,7 @@ OFF = 1
 def meter(config: Config, jackpot_id: str) -> None:
     """Print the meter of a jackpot, from the committed books."""
     with opened_engine(config) as engine:
-        state = transact(engine, lambda session: jackpot_state(session, jackpot_id))
+        state = read(engine, lambda session: jackpot_state(session, jackpot_id, at=datetime.now(UTC)))
     base = state.rules.base
     rows = {
         "on offer": state.meter.exact,

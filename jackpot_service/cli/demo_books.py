@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import click
@@ -95,7 +96,7 @@ def print_books(engine: sqlalchemy.Engine) -> bool:
     """Print meters, awards and casino balances, and verify the books; returns whether they are right."""
     with snapshot(engine) as session:
         click.echo("\nMeters")
-        for state in jackpot_states(session):
+        for state in jackpot_states(session, at=datetime.now(UTC)):
             click.echo(
                 f"  {state.jackpot_id:<10} {state.rules.base} {plain(state.meter.exact):>22}   cycle "
                 f"{state.meter.cycle}, reserve {plain(state.pools.reserve)}, prize fund {plain(state.pools.prize_fund)}"

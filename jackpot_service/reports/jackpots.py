@@ -8,23 +8,28 @@ from sqlalchemy import and_, select
 
 from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.meters import Meter
-from jackpot_service.domain.money import total
+from jackpot_service.domain.money import RateSheet, total
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.ledger.schema import CycleRow, EntryRow
-from jackpot_service.records import pinned, references, rounds, verdicts
+from jackpot_service.records import pinned, references, rounds, standing, verdicts
 from jackpot_service.records.meters import meter_of
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.schema import RoundRow
 from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
+from jackpot_service.reports.rates import sheet_to_show
 
 
 @dataclass(frozen=True, slots=True)
 class JackpotState:
-    """A jackpot as it stands: its meter and pools, the rules of its running cycle, and whether it takes bets."""
+    """
+    A jackpot as it stands: its meter and pools, the rules of its running cycle, and whether it takes bets.
+
+    `sheet` is the one in force, in which amounts are shown.
+    """
 
     jackpot_id: str
     meter: Meter
@@ -32,6 +37,7 @@ class JackpotState:
     rules_version: int
     rules: JackpotRules
     is_accepting: bool
+    sheet: RateSheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +55,18 @@ class Hit:
         return total(award.cost for award in self.awards)
 
 
-def jackpot_states(session: Session) -> tuple[JackpotState, ...]:
+def jackpot_states(session: Session, *, at: datetime) -> tuple[JackpotState, ...]:
     """Every jackpot as it stands, by id. Each is consistent in itself; together they have no common instant."""
-    return tuple(jackpot_state(session, jackpot_id) for jackpot_id in references.jackpot_ids(session))
+    return tuple(jackpot_state(session, jackpot_id, at=at) for jackpot_id in references.jackpot_ids(session))
 
 
-def jackpot_state(session: Session, jackpot_id: str) -> JackpotState:
-    """Read a jackpot as it stands. Raises: UnknownJackpot."""
-    if references.jackpot_base(session, jackpot_id) is None:
-        message = f"There is no jackpot {jackpot_id}."
-        raise UnknownJackpot(message, jackpot_id=jackpot_id)
+def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> JackpotState:
+    """Read a jackpot as it stands, with the sheet in force at an instant: now. Raises: UnknownJackpot."""
     with pipelined(session) as pipe:
-        cursor = books.send_read(pipe, jackpot_id)
-    held = books.books_of(cursor)
+        standing_cursor = standing.send_read(pipe, jackpot_id, came=[at])
+        books_cursor = books.send_read(pipe, jackpot_id)
+    in_force = standing.standing_of(standing_cursor, jackpot_id)
+    held = books.books_of(books_cursor)
     rules_version = held.cycle.rules_version
     return JackpotState(
         jackpot_id=jackpot_id,
@@ -70,6 +75,7 @@ def jackpot_state(session: Session, jackpot_id: str) -> JackpotState:
         rules_version=rules_version,
         rules=pinned.rules(session, jackpot_id, rules_version),
         is_accepting=held.is_accepting,
+        sheet=sheet_to_show(session, in_force.base, in_force.rate_sheets[0]),
     )
 
 
@@ -79,7 +85,9 @@ def last_hits(session: Session, jackpot_id: str, *, limit: int) -> tuple[Hit, ..
 
     Raises: UnknownJackpot.
     """
-    jackpot_state(session, jackpot_id)
+    if references.jackpot_base(session, jackpot_id) is None:
+        message = f"There is no jackpot {jackpot_id}."
+        raise UnknownJackpot(message, jackpot_id=jackpot_id)
     found = session.execute(
         select(RoundRow.table_id, RoundRow.round_id, EntryRow.booked_at)
         .select_from(CycleRow)

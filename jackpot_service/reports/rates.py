@@ -31,9 +31,8 @@ def sheet_in_force(session: Session, base: str, *, at: datetime) -> SheetInForce
     return SheetInForce(pinned.sheet(session, base, number), effective_at)
 
 
-def sheet_to_show(session: Session, base: str, *, at: datetime) -> RateSheet:
-    """The sheet in force; if there is none, number 0 with the base currency alone, in which amounts can be shown."""
-    try:
-        return sheet_in_force(session, base, at=at).sheet
-    except NoRate:
+def sheet_to_show(session: Session, base: str, number: int | None) -> RateSheet:
+    """A sheet by its number; for None, number 0 with the base currency alone, in which amounts can be shown."""
+    if number is None:
         return RateSheet(base, 0, {base: Rate(base, ONE, CURRENCIES[base].exponent)})
+    return pinned.sheet(session, base, number)

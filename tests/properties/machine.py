@@ -385,7 +385,7 @@ class LedgerMachine(RuleBasedStateMachine):
         due = {place: amount for place, amount in self.model.accounts.items() if amount}
         assert self._accounts() == due
         with db.snapshot(self.engine) as session:
-            state = jackpot_state(session, JACKPOT)
+            state = jackpot_state(session, JACKPOT, at=self.now)
             assert list(laws.broken_in(session, JACKPOT)) == []
         held = (state.pools.meter_players, state.pools.meter_house, state.pools.reserve, state.pools.prize_fund)
         pools = ("meter:players", "meter:house", "reserve", "prize_fund")

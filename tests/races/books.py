@@ -1,6 +1,7 @@
 """What the races look at when they are over: pools, rounds, balances, and whether the books are right."""
 
 import time
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -23,7 +24,7 @@ def ask(engine: sqlalchemy.Engine, question: str, **parameters: object) -> list[
 
 def pools(engine: sqlalchemy.Engine, jackpot_id: str) -> Pools:
     with snapshot(engine) as session:
-        return jackpot_state(session, jackpot_id).pools
+        return jackpot_state(session, jackpot_id, at=datetime.now(UTC)).pools
 
 
 def meter(engine: sqlalchemy.Engine, jackpot_id: str) -> Decimal:

@@ -1,0 +1,60 @@
+"""The meter of a jackpot: from the committed books, or at most a second old for those who ask often."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import flask
+from marshmallow import ValidationError
+
+from jackpot_service.api import answers
+from jackpot_service.api.door import Blueprint, answer, door
+from jackpot_service.api.fields import ReadField
+from jackpot_service.api.jackpots import CurrencyQuerySchema
+from jackpot_service.api.schemas import MeterSchema
+from jackpot_service.auth import allow
+from jackpot_service.domain.principals import Role
+from jackpot_service.reports.jackpots import JackpotState
+
+blueprint = Blueprint("meters", __name__, url_prefix="/v1/jackpots", description="Meters, for everyone with a key.")
+
+
+class MaxAge(ReadField[int]):
+    """How old an answer may be, in seconds: 0 or 1."""
+
+    described: ClassVar = {"type": "integer", "enum": [0, 1]}
+
+    def read(self, value: object) -> int:
+        """Raises: ValidationError."""
+        if value in {"0", "1"}:
+            return int(str(value))
+        message = "must be 0 or 1"
+        raise ValidationError(message)
+
+
+class MeterQuerySchema(CurrencyQuerySchema):
+    """In which currency, and how old the answer may be."""
+
+    max_age = MaxAge(load_default=0)
+
+
+@blueprint.route("/<id:jackpot_id>/meter", methods=["GET"])
+@allow(*Role)
+@blueprint.arguments(MeterQuerySchema(), location="query")
+@blueprint.response(200, MeterSchema())
+@blueprint.alt_response(304, description="Nothing was booked since the answer of this ETag.")
+def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
+    """Show the meter, from the committed books; only with `max_age=1` it may be a second old."""
+    recent = door().meters
+    state = recent.get(jackpot_id) if query["max_age"] else recent.read(jackpot_id)
+    currency = query["currency"] or state.rules.base
+    response = answer(answers.of_meter(state.meter, state.sheet.rate(currency)))
+    response.set_etag(_etag(state, currency))
+    response.cache_control.no_cache = True
+    response.make_conditional(flask.request)
+    return response
+
+
+def _etag(state: JackpotState, currency: str) -> str:
+    named = f"{state.jackpot_id}/{state.meter.version}/{currency}/{state.sheet.number}"
+    return hashlib.sha256(named.encode()).hexdigest()[:32]

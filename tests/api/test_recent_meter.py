@@ -1,0 +1,89 @@
+"""A meter that may be a second old: read once, and the tag is always that of what is shown."""
+
+from itertools import count
+
+from jackpot_service.api.recent import Recent
+from tests.support.answers import Answer
+from tests.support.bets import bet
+from tests.support.hands import ROYAL_FLUSH, hand
+from tests.support.house import House
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def test_what_was_read_is_given_again_for_less_than_a_second() -> None:
+    clock, readings = Clock(), count(1)
+    recent = Recent(lambda _: next(readings), monotonic=clock)
+
+    seen = []
+    for clock.seconds in (0.0, 0.999, 1.0, 1.5, 2.1):
+        seen.append(recent.get("live"))
+
+    assert seen == [1, 1, 2, 2, 3]
+    assert recent.get("other") == 4
+
+
+def test_the_age_counts_from_before_the_reading() -> None:
+    clock = Clock()
+
+    def read(_: str) -> float:
+        began = clock.seconds
+        clock.seconds += 0.9
+        return began
+
+    recent = Recent(read, monotonic=clock)
+    assert recent.get("live") == 0.0
+    clock.seconds = 1.0
+    assert recent.get("live") == 1.0
+
+
+def test_who_asks_for_what_is_there_now_gets_it_and_renews_it_for_the_others() -> None:
+    values = iter("abc")
+    recent = Recent(lambda _: next(values), monotonic=Clock())
+    assert [recent.get("live"), recent.read("live"), recent.get("live")] == ["a", "b", "b"]
+
+
+def look(house: House, query: str = "", etag: str | None = None) -> Answer:
+    headers = {} if etag is None else {"If-None-Match": etag}
+    return house.get(f"/v1/jackpots/j1/meter{query}", headers=headers)
+
+
+def test_only_who_allows_it_sees_a_meter_of_a_moment_ago(house: House) -> None:
+    house.open(base_amount="1000")
+    before = look(house)
+    house.bet(bet())
+
+    # Nobody has looked since, so what was read before the bet is still a second's truth.
+    assert look(house, "?max_age=1").body == before.body
+    assert look(house, "?max_age=0").body["amount"] == "1000.45"
+    assert look(house, "?max_age=1").body["amount"] == "1000.45"
+
+
+def test_a_tag_after_a_hit_is_that_of_what_is_shown(house: House) -> None:
+    house.open(base_amount="1000")
+    house.bet(bet())
+    old = look(house)
+    house.settle(hand("1", ROYAL_FLUSH))
+
+    kept = look(house, "?max_age=1")
+    assert (kept.headers["ETag"], kept.body["cycle"]) == (old.headers["ETag"], 1)
+    assert look(house, "?max_age=1", old.headers["ETag"]).status == 304
+
+    fresh = look(house, etag=old.headers["ETag"])
+    assert (fresh.status, fresh.body["cycle"]) == (200, 2)
+    assert fresh.headers["ETag"] != old.headers["ETag"]
+    assert look(house, "?max_age=1").headers["ETag"] == fresh.headers["ETag"]
+
+
+def test_a_jackpot_that_is_not_there_is_not_remembered(house: House) -> None:
+    house.get("/v1/jackpots/j1/meter?max_age=1").problem(404, "jackpot-unknown")
+    house.open(base_amount="1000")
+    assert look(house, "?max_age=1").ok()["amount"] == "1000.00"
