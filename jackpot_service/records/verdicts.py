@@ -13,6 +13,7 @@ import psycopg
 from jackpot_service.db import Pipeline
 from jackpot_service.domain import facts
 from jackpot_service.domain.cards import Card
+from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.settlement import Award, Settlement
@@ -42,18 +43,22 @@ VALUES (%(jackpot_id)s, %(round_key)s, %(step)s, %(cycle)s, %(policy)s, %(positi
         %(house_seed)s, %(cycle_after)s)
 """
 
+# Thousands of awards may be written while a hit holds all stripes: so their columns travel as texts, as bets' do.
 _ADD_AWARDS = """
 INSERT INTO awards (jackpot_id, round_key, bet_id, tier, award_id, amount_minor, currency, cost, funded_by)
 SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, award_id, amount_minor, currency, cost, funded_by
-FROM unnest(%(bet_ids)s::text[], %(tiers)s::text[], %(award_ids)s::text[], %(amounts_minor)s::bigint[],
-            %(currencies)s::text[], %(costs)s::numeric[], %(funded_by)s::text[])
+FROM unnest(string_to_array(%(bet_ids)s, ' '), string_to_array(%(tiers)s, ' '),
+            string_to_array(%(award_ids)s, ' '), string_to_array(%(amounts_minor)s, ' ')::bigint[],
+            string_to_array(%(currencies)s, ' '), string_to_array(%(costs)s, ' ')::numeric[],
+            string_to_array(%(funded_by)s, ' '))
      AS new (bet_id, tier, award_id, amount_minor, currency, cost, funded_by)
 """
 
 _ADD_AWARD_STEPS = """
 INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at)
 SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, step, %(taken_at)s
-FROM unnest(%(bet_ids)s::text[], %(tiers)s::text[], %(steps)s::text[]) AS new (bet_id, tier, step)
+FROM unnest(string_to_array(%(bet_ids)s, ' '), string_to_array(%(tiers)s, ' '), string_to_array(%(steps)s, ' '))
+     AS new (bet_id, tier, step)
 """
 
 _RESULT = """
@@ -200,19 +205,58 @@ def add_settlement(
 
 def _add_awards(pipe: Pipeline, round_: Round, awards: Sequence[Award], *, now: datetime) -> None:
     names = {
-        "bet_ids": [award.bet.bet_id for award in awards],
-        "tiers": [award.tier.value for award in awards],
+        "bet_ids": " ".join([award.bet.bet_id for award in awards]),
+        "tiers": " ".join([award.tier.value for award in awards]),
     }
     columns = {
-        "award_ids": [award_id(round_, award) for award in awards],
-        "amounts_minor": [award.amount_minor for award in awards],
-        "currencies": [award.bet.currency for award in awards],
-        "costs": [award.cost for award in awards],
-        "funded_by": [award.funded_by.value for award in awards],
+        "award_ids": " ".join([award_id(round_, award) for award in awards]),
+        "amounts_minor": " ".join([str(award.amount_minor) for award in awards]),
+        "currencies": " ".join([award.bet.currency for award in awards]),
+        "costs": " ".join([plain(award.cost) for award in awards]),
+        "funded_by": " ".join([award.funded_by.value for award in awards]),
     }
     pipe.send(_ADD_AWARDS, {**_key(round_), **names, **columns})
-    steps = [award.state.value for award in awards]
+    steps = " ".join([award.state.value for award in awards])
     pipe.send(_ADD_AWARD_STEPS, {**_key(round_), **names, "steps": steps, "taken_at": now})
+
+
+def as_booked(
+    round_: Round, settlement: Settlement, *, cycle: int, positions: Sequence[int]
+) -> tuple[BookedSettlement, tuple[BookedAward, ...]]:
+    """Tell what `settlement_of` will read of a settlement that was just written, without reading it."""
+    booked = BookedSettlement(
+        cycle=cycle,
+        policy=settlement.policy,
+        meter_before=settlement.meter_before,
+        weight=settlement.weight,
+        entitlements=facts.of_entitlements(settlement),
+        meter_after=settlement.meter_after,
+        reserve_after=settlement.reserve_after,
+        prize_fund_after=settlement.prize_fund_after,
+        overflow=settlement.overflow,
+        carried=settlement.carried,
+        house_seed=settlement.house_seed,
+        cycle_after=settlement.cycle_after,
+        positions=list(positions),
+        step=round_.steps,
+    )
+    awards = sorted(settlement.awards, key=lambda award: (award.bet.bet_id, award.tier.value))
+    return booked, tuple(_as_booked(round_, award) for award in awards)
+
+
+def _as_booked(round_: Round, award: Award) -> BookedAward:
+    return BookedAward(
+        award_id=award_id(round_, award),
+        bet_id=award.bet.bet_id,
+        player_id=award.bet.player_id,
+        hand=award.bet.hand,
+        tier=award.tier.value,
+        amount_minor=award.amount_minor,
+        currency=award.bet.currency,
+        cost=award.cost,
+        funded_by=award.funded_by.value,
+        state=award.state.value,
+    )
 
 
 def send_result(pipe: Pipeline, round_: Round) -> tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]:

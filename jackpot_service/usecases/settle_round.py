@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from jackpot_service.db import Pipeline, Session, pipelined
+from jackpot_service.db import Pipeline, Session, committed, pipelined
 from jackpot_service.domain import facts
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet
@@ -72,7 +72,7 @@ class _Locked:
 
 def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     """
-    Judge a round, pay its awards and refill what was won.
+    Judge a round, pay its awards and refill what was won. Commits, with its last statements.
 
     Locks the round; then all stripes if the meter pays, otherwise one. What does not need the meter's amount is done
     before that.
@@ -192,14 +192,13 @@ def _book(
         postings=settlement.postings,
         round_step=RoundStep.of(after),
     )
-    with pipelined(session) as pipe:
+    with committed(session) as pipe:
         verdicts.add_result(pipe, after, command.result)
         verdicts.add_settlement(pipe, after, settlement, cycle=cycle.cycle, positions=positions, now=command.now)
         if cut is not None:
             _open_next(pipe, settlement, entry, cycle, cut, stripe_no=stripe_no)
         journal.post(pipe, entry, stripe_no=stripe_no)
-        settlement_cursors = verdicts.send_settlement(pipe, after)
-    booked, awards = verdicts.settlement_of(settlement_cursors)
+    booked, awards = verdicts.as_booked(after, settlement, cycle=cycle.cycle, positions=positions)
     return RoundSettledNow(RoundView(after, cycle.cycle), booked, awards, settlement.refunds, is_replay=False)
 
 
