@@ -34,6 +34,11 @@ _LOCK = pytest.StashKey[TextIO]()
 _NUMBERS = count(1)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of `make soak`."""
+    parser.addoption("--soak-minutes", type=float, default=0, help="Let the mixture of all calls go on for so long.")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Make the directory of the run's PostgreSQL; a worker is told which it is."""
     workerinput = getattr(config, "workerinput", None)

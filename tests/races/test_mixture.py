@@ -1,11 +1,17 @@
-"""Everything at once: eight processes bet, void, cancel and settle, several of them on each round, with hits."""
+"""
+Everything at once: eight processes bet, void, cancel and settle, several of them on each round, with hits.
+
+`make soak` lets them do so for ten minutes.
+"""
 
 import random
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
+from itertools import count
 
 import sqlalchemy
 
@@ -151,32 +157,36 @@ class Player:
             self.told.hits.add((table_id, round_id))
 
 
-def play(racer: Racer, *, process: int) -> Acknowledged:
+def play(racer: Racer, *, process: int, seconds: float) -> Acknowledged:
     groups = BetGroups(racer.engine, longest_wait_s=LONGEST_RACE_S)
     numbers = [process * PLAYERS_OF_A_PROCESS + index for index in range(PLAYERS_OF_A_PROCESS)]
     players = [Player(racer.engine, groups, number, random.Random(number)) for number in numbers]
-    in_threads([partial(_play, player, group=process // 2) for player in players], threads=len(players))
+    until = time.monotonic() + seconds
+    in_threads([partial(_play, player, group=process // 2, until=until) for player in players], threads=len(players))
     told = Acknowledged()
     for player in players:
         told.add(player.told)
     return told
 
 
-def _play(player: Player, *, group: int) -> None:
-    for index in range(ROUNDS_OF_A_PLAYER):
+def _play(player: Player, *, group: int, until: float) -> None:
+    for index in count():
+        if index >= ROUNDS_OF_A_PLAYER and time.monotonic() > until:
+            return
         jackpot = ("live", "cyber")[(index + group) % 2]
         player.play(f"{jackpot}-{group}", f"r{index}")
 
 
 def test_eight_processes_at_everything_meet_no_deadlock_and_book_what_they_acknowledge(
-    engine: sqlalchemy.Engine, database_url: str
+    engine: sqlalchemy.Engine, database_url: str, soak_seconds: float
 ) -> None:
     groups = range(PROCESSES // 2)
     scene.open_live(engine, "live", tables=[f"live-{group}" for group in groups], base_amount="1000", stripes=3)
     scene.open_cyber(engine, "cyber", tables=[f"cyber-{group}" for group in groups], stripes=4)
 
     told = Acknowledged()
-    for one in race(database_url, *(partial(play, process=process) for process in range(PROCESSES))):
+    acts = [partial(play, process=process, seconds=soak_seconds) for process in range(PROCESSES)]
+    for one in race(database_url, *acts, longest_s=LONGEST_RACE_S + soak_seconds):
         told.add(one)
 
     states = dict(books.ask(engine, "SELECT state, count(*) FROM rounds GROUP BY state"))
