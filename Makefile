@@ -8,7 +8,7 @@ INSTALL = $(PIP) install --quiet --root-user-action=ignore
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check check-format check-lint check-types check-layers check-migrations check-openapi bench clean
+.PHONY: help setup run test soak check check-format check-lint check-types check-layers check-migrations check-openapi bench bench-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -42,6 +42,9 @@ run: setup  ## the service with demo tables on http://127.0.0.1:8000; Ctrl-C end
 test: setup  ## every test; ARGS="-k name" for some
 	@exec $(BIN)/python -m pytest -n 2 $(ARGS)
 
+soak: setup  ## ten minutes of everything at once by 16 writers; ARGS="--soak-minutes 1" for less
+	@exec $(BIN)/python -m pytest -n 0 --timeout 3600 tests/races/test_mixture.py --soak-minutes 10 $(ARGS)
+
 check: check-format check-lint check-types check-layers check-migrations check-openapi  ## everything but the tests
 
 check-format: setup
@@ -62,8 +65,13 @@ check-migrations: setup
 check-openapi: setup
 	$(BIN)/jackpot openapi --check
 
-bench: setup  ## measure, each figure beside the machine's own in the same run
-	@exec $(BIN)/python -m bench $(ARGS)
+BENCH = $(INSTALL) --require-hashes --requirement requirements-bench.txt && exec $(BIN)/python -m bench
+
+bench: setup  ## measure everything in some seven minutes; ARGS="ingest --seconds 4" for a part
+	@$(BENCH) $(or $(ARGS),all)
+
+bench-large: setup  ## measure ingest at ten million bets; ARGS="--millions 0,1" for fewer
+	@$(BENCH) growth $(ARGS)
 
 clean:  ## remove what was built, not the data in var
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,5 +1,5 @@
 """
-Reproducible measurements, each a ratio within one run: `python -m bench ingest`, from the checkout.
+Reproducible measurements, each beside its floor and its goal: `python -m bench ingest`, from the checkout.
 
 Exit code: 0 when every floor is reached, 2 when one is missed, 1 when something failed or the books do not verify.
 """
@@ -8,16 +8,23 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import Any, TypeVar
 
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
-from bench import ingest, report
-from bench.load import LoadFailed
+from bench import everything, flush, growth, hits, ingest, latency, meters, report, slow_flush
+from bench import run as runs
+from bench.run import Measurement, Outcome
 from bench.servers import ServerFailed
+from bench.wire import LoadFailed
 from jackpot_service.embedded import EmbeddedError
+
+FC = TypeVar("FC", bound=Callable[..., Any])
 
 _FAILURES = (
     LoadFailed,
@@ -30,20 +37,38 @@ _FAILURES = (
 )
 _FAILED = 1
 _MISSED = 2
+_DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
-class _Sizes(click.ParamType[tuple[int, ...]]):
+class _Numbers(click.ParamType[tuple[int, ...]]):
     name = "N,N,…"
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least = least
+        self._most = most
 
     def convert(
         self, value: str | tuple[int, ...], param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, ...]:
         if isinstance(value, tuple):
             return value
-        sizes = tuple(int(size) for size in value.split(",") if size.isdecimal())
-        if len(sizes) != value.count(",") + 1 or not all(1 <= size <= ingest.LARGEST for size in sizes):
-            self.fail(f"{value!r} is not a list of batch sizes from 1 to {ingest.LARGEST}", param, ctx)
-        return sizes
+        numbers = tuple(int(number) for number in value.split(",") if number.isdecimal())
+        if len(numbers) != value.count(",") + 1 or not all(self._least <= one <= self._most for one in numbers):
+            self.fail(f"{value!r} is not a list of numbers from {self._least} to {self._most}", param, ctx)
+        return tuple(sorted(set(numbers)))
+
+
+def _seconds_option(default: float) -> Callable[[FC], FC]:
+    kind = click.FloatRange(1, 600)
+    return click.option("--seconds", type=kind, default=default, show_default=True, help="Of each measurement.")
+
+
+_repeats_option = click.option(
+    "--repeats", type=click.IntRange(1, 20), default=1, show_default=True, help="Rounds; medians count."
+)
+_json_option = click.option(
+    "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Also write the result here."
+)
 
 
 @click.group()
@@ -53,29 +78,112 @@ def main() -> None:
 
 
 @main.command("ingest")
-@click.option("--sizes", type=_Sizes(), default="1,7,100,1000", show_default=True, help="Bets a request.")
-@click.option("--seconds", type=click.FloatRange(1, 600), default=6, show_default=True, help="Of each measurement.")
-@click.option("--connections", type=click.IntRange(1, 512), default=32, show_default=True, help="Requests in flight.")
-@click.option("--repeats", type=click.IntRange(1, 20), default=1, show_default=True, help="Rounds; medians count.")
-@click.option(
-    "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Also write the result here."
-)
+@click.option("--sizes", type=_Numbers(1, ingest.LARGEST), default="1,7,100,1000", show_default=True)
+@click.option("--connections", type=_Numbers(1, 512), default="1,8,32", show_default=True, help="Requests in flight.")
+@_seconds_option(6)
+@_repeats_option
+@_json_option
 def ingest_command(
-    *, sizes: tuple[int, ...], seconds: float, connections: int, repeats: int, json_file: Path | None
+    *, sizes: tuple[int, ...], connections: tuple[int, ...], seconds: float, repeats: int, json_file: Path | None
 ) -> None:
     """Compare ingest over HTTP with raw pgbench and with the naive application."""
-    plan = ingest.Plan(sizes, seconds, connections, repeats)
+    plan = ingest.Plan(sizes, connections, seconds)
+    _end(_run([runs.repeated(partial(ingest.measure, plan=plan), repeats=repeats)], json_file))
+
+
+@main.command("latency")
+@_seconds_option(6)
+@_repeats_option
+@_json_option
+def latency_command(*, seconds: float, repeats: int, json_file: Path | None) -> None:
+    """Measure latencies at given loads, in an open loop."""
+    plan = latency.Plan(seconds)
+    _end(_run([runs.repeated(partial(latency.measure, plan=plan), repeats=repeats)], json_file))
+
+
+@main.command("hits")
+@_seconds_option(10)
+@_repeats_option
+@_json_option
+def hits_command(*, seconds: float, repeats: int, json_file: Path | None) -> None:
+    """Measure how long a hit every second holds up the bets at other tables."""
+    plan = hits.Plan(seconds)
+    _end(_run([runs.repeated(partial(hits.measure, plan=plan), repeats=repeats)], json_file))
+
+
+@main.command("flush")
+@click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True, help="Royal flushes.")
+@_json_option
+def flush_command(*, rounds: int, json_file: Path | None) -> None:
+    """Measure a royal flush that 5,000 bettors share."""
+    _end(_run([partial(flush.measure, plan=flush.Plan(rounds))], json_file))
+
+
+@main.command("meters")
+@_seconds_option(4)
+@_repeats_option
+@_json_option
+def meters_command(*, seconds: float, repeats: int, json_file: Path | None) -> None:
+    """Measure how often the meter can be read."""
+    plan = meters.Plan(seconds)
+    _end(_run([runs.repeated(partial(meters.measure, plan=plan), repeats=repeats)], json_file))
+
+
+@main.command("slow-flush")
+@_seconds_option(4)
+@_repeats_option
+@_json_option
+def slow_flush_command(*, seconds: float, repeats: int, json_file: Path | None) -> None:
+    """Measure ingest where a flush takes two milliseconds more."""
+    plan = slow_flush.Plan(seconds)
+    _end(_run([runs.repeated(partial(slow_flush.measure, plan=plan), repeats=repeats)], json_file))
+
+
+@main.command("growth")
+@click.option("--millions", type=_Numbers(0, 100), default="0,1,10", show_default=True, help="Bets in the books.")
+@_seconds_option(4)
+@_json_option
+def growth_command(*, millions: tuple[int, ...], seconds: float, json_file: Path | None) -> None:
+    """Measure ingest at an empty database and at many million bets; takes minutes and gigabytes."""
+    _end(_run([partial(growth.measure, plan=growth.Plan(millions, seconds))], json_file))
+
+
+@main.command("all")
+@_seconds_option(2)
+@click.option(
+    "--directory",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    default=_DOCS,
+    show_default="docs",
+    help="Where bench.json and the pictures go.",
+)
+def all_command(*, seconds: float, directory: Path) -> None:
+    """Measure everything but growth, in some seven minutes; write the figures and draw them."""
+    from bench import pictures  # noqa: PLC0415 -- only this needs what requirements-bench.txt adds, and needs it first
+
+    outcome = _run(everything.measurements(seconds), directory / "bench.json")
+    pictures.draw_throughput(outcome.figures, directory / "bench-throughput.svg")
+    pictures.draw_latency(outcome.figures, directory / "bench-latency.svg")
+    _end(outcome)
+
+
+def _run(measurements: Sequence[Measurement], json_file: Path | None) -> Outcome:
+    """Measure, print what was found and write it to a file if there is one."""
     try:
-        outcome = ingest.run(plan, tell=lambda message: click.echo(message, err=True))
+        outcome = runs.run(measurements, tell=lambda message: click.echo(message, err=True))
     except _FAILURES as failure:
         click.echo(f"bench failed: {failure}", err=True)
         sys.exit(_FAILED)
     click.echo(report.as_text(outcome))
     if json_file is not None:
-        json_file.write_text(json.dumps(report.as_document(outcome), indent=2) + "\n")
+        json_file.write_text(json.dumps(outcome.as_document(), indent=2) + "\n")
+    return outcome
+
+
+def _end(outcome: Outcome) -> None:
     if not outcome.books_clean:
         sys.exit(_FAILED)
-    if report.missed(outcome):
+    if outcome.missed:
         sys.exit(_MISSED)
 
 

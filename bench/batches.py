@@ -1,16 +1,21 @@
 """
-The requests of the load: rounds of N bets at one of the tables, as ready bytes that lack only their ids.
+The requests of a table server, as ready bytes that lack only their ids: N bets of a round, and its result.
 
-Ids are UUIDs of version 7, as the client makes them. All those of one request begin alike, so that one replacement
+Ids are UUIDs of version 7, as the client makes them. All those of one round begin alike, so that one replacement
 makes a request new.
 """
 
+import itertools
 import json
+import time
+from collections.abc import Iterator, Mapping
 
-HOST = "127.0.0.1"
+from bench.wire import HOST
+
 TABLES = tuple(f"T{number}" for number in range(1, 9))
 
 _PLACEHOLDER = "@" * 24
+_ROYAL_FLUSH = ("As", "Ks", "Qs", "Js", "Ts")
 # Six of eight stakes are in the jackpot's own currency; ten crowns are worth about one of them.
 _STAKES = (
     ("EUR", 100),
@@ -24,14 +29,41 @@ _STAKES = (
 )
 
 
-def templates(*, key: str, bets: int) -> tuple[bytes, ...]:
-    """Write one request per table; their currencies are shifted, so that single bets differ too."""
-    return tuple(_template(table, key=key, bets=bets, shift=shift) for shift, table in enumerate(TABLES))
+def bets_template(table: str, *, key: str, bets: int, shift: int = 0, first: int = 0) -> bytes:
+    """
+    Write a batch of bets on one hand.
+
+    The currencies are shifted, so that single bets differ too. A round's later batches begin with another `first`.
+    """
+    body = {
+        "bets": [
+            {
+                "bet_id": bet_id(_PLACEHOLDER, number),
+                "player_id": player_id(number),
+                "hand": "1",
+                "currency": currency,
+                "stake_minor": stake_minor,
+            }
+            for number, (currency, stake_minor) in enumerate(stakes(bets, shift=shift), start=first)
+        ]
+    }
+    return _request("POST", table, "bets", key=key, body=body)
+
+
+def royal_flush_template(table: str, *, key: str, bets: int) -> bytes:
+    """Write the result that hits: the hand of all bets is a royal flush."""
+    body = {"bet_count": bets, "hands": [{"hand": "1", "cards": _ROYAL_FLUSH}]}
+    return _request("PUT", table, "result", key=key, body=body)
 
 
 def fill(template: bytes, serial: int) -> bytes:
-    """Make a request of its own out of a template. Serial numbers are in units of 1/4096 ms and must not repeat."""
+    """Make a request of its own out of a template; requests of the same serial number are of the same round."""
     return template.replace(_PLACEHOLDER.encode(), prefix(serial).encode())
+
+
+def serials() -> Iterator[int]:
+    """Count in units of 1/4096 ms, the resolution of a UUID of version 7, from now: later counts begin higher."""
+    return itertools.count(time.time_ns() * 4096 // 1_000_000)
 
 
 def bet_id(prefix: str, number: int) -> str:
@@ -55,25 +87,11 @@ def prefix(serial: int) -> str:
     return f"{digits[:8]}-{digits[8:12]}-7{digits[12:]}-8000-"
 
 
-def _template(table: str, *, key: str, bets: int, shift: int) -> bytes:
-    body = json.dumps(
-        {
-            "bets": [
-                {
-                    "bet_id": bet_id(_PLACEHOLDER, number),
-                    "player_id": player_id(number),
-                    "hand": "1",
-                    "currency": currency,
-                    "stake_minor": stake_minor,
-                }
-                for number, (currency, stake_minor) in enumerate(stakes(bets, shift=shift))
-            ]
-        },
-        separators=(",", ":"),
-    )
+def _request(method: str, table: str, what: str, *, key: str, body: Mapping[str, object]) -> bytes:
+    text = json.dumps(body, separators=(",", ":"))
     head = (
-        f"POST /v1/tables/{table}/rounds/{bet_id(_PLACEHOLDER, 0)}/bets HTTP/1.1\r\n"
+        f"{method} /v1/tables/{table}/rounds/{bet_id(_PLACEHOLDER, 0)}/{what} HTTP/1.1\r\n"
         f"Host: {HOST}\r\nAuthorization: Bearer {key}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
     )
-    return (head + body).encode()
+    return (head + text).encode()

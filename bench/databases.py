@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import URL, create_engine, make_url
+from sqlalchemy import URL, NullPool, create_engine, make_url
 
 from jackpot_service import embedded
 
 DURABLE_SETTINGS = ("fsync", "synchronous_commit", "full_page_writes")
 
+_RELOAD = "SELECT pg_reload_conf()"
+_RELOADS = 50
+_COMMITS = 200
 _REMOVALS = 20
 
 
@@ -50,6 +53,38 @@ def execute(url: URL, *statements: str) -> None:
         engine.dispose()
 
 
+def commit_ms(url: URL) -> float:
+    """Measure the least time of one client's smallest durable commit: what no neighbour has made longer."""
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    times_ns = []
+    try:
+        with engine.connect() as connection:
+            for _ in range(_COMMITS):
+                began_ns = time.perf_counter_ns()
+                connection.exec_driver_sql("SELECT pg_logical_emit_message(true, 'bench', 'a commit')")
+                times_ns.append(time.perf_counter_ns() - began_ns)
+    finally:
+        engine.dispose()
+    return min(times_ns) / 1e6
+
+
+@contextmanager
+def slow_flushes(url: URL, *, delay_us: int) -> Iterator[None]:
+    """
+    Have the server of `url` sleep before every flush of its log, while it holds the lock on writing it.
+
+    With `commit_siblings` 0 it does so for a lone client too. Commits that come during the sleep join the flush: that
+    is kinder than a slow disk, where those that come during a flush wait for the next, and it is so for everybody.
+    """
+    execute(url, f"ALTER SYSTEM SET commit_delay = {delay_us}", "ALTER SYSTEM SET commit_siblings = 0", _RELOAD)
+    _wait_for_delay(url, delay_us)
+    try:
+        yield
+    finally:
+        execute(url, "ALTER SYSTEM RESET commit_delay", "ALTER SYSTEM RESET commit_siblings", _RELOAD)
+        _wait_for_delay(url, 0)
+
+
 def settings(url: URL) -> dict[str, str]:
     """
     Read the version and what decides whether a commit is durable.
@@ -66,6 +101,17 @@ def settings(url: URL) -> dict[str, str]:
     if any(found[name] != "on" for name in DURABLE_SETTINGS):
         raise RuntimeError(f"commits are not durable: {found}")
     return found
+
+
+def _wait_for_delay(url: URL, delay_us: int) -> None:
+    """Wait until new sessions have it; those that are there take it up with their next statement."""
+    engine = create_engine(url, poolclass=NullPool)
+    for _ in range(_RELOADS):
+        with engine.connect() as connection:
+            if connection.exec_driver_sql("SHOW commit_delay").scalar_one() == str(delay_us):
+                return
+        time.sleep(0.1)
+    raise RuntimeError(f"commit_delay does not become {delay_us}")
 
 
 def _remove(path: Path) -> None:

@@ -5,17 +5,17 @@ All three write durably to the same cluster, one after another for each batch si
 or faster meanwhile does so for all of them. What counts is their ratio within one run.
 """
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import URL
-
-from bench import databases, load, machine, raw, servers
+from bench import raw
+from bench.figures import Figure
 from bench.load import Load
-from bench.raw import Raw
-from bench.servers import Server
+from bench.requests import BetRequests
+from bench.site import Site
+from bench.targets import COMPARED_CONNECTIONS, OF_RAW, P50_ALONE_MS, TIMES_NAIVE
 
+NAME = "ingest"
 LARGEST = 2000
 
 # The naive application takes one bet at a time, whatever is in flight: more large requests would only lengthen the
@@ -24,101 +24,59 @@ NAIVE_LARGEST_BATCH = 100
 NAIVE_LEAST_CONNECTIONS = 8
 NAIVE_MOST_QUEUED_BETS = 500
 
-WARM_UP_SECONDS = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One batch size, measured once on all three; `naive` is None where it is not worth the time."""
-
-    bets: int
-    raw: Raw
-    ours: Load
-    naive: Load | None
-
-    @property
-    def of_raw(self) -> float:
-        """Our share of what the engine alone does."""
-        return self.ours.bets_per_second / self.raw.bets_per_second
-
-    @property
-    def times_naive(self) -> float | None:
-        """How many times the naive application's bets we take in."""
-        return None if self.naive is None else self.ours.bets_per_second / self.naive.bets_per_second
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure: batch sizes, how long each, how many requests in flight, how often all of it."""
+    """What to measure: batch sizes, requests in flight, how long each."""
 
     sizes: tuple[int, ...]
+    connections: tuple[int, ...]
     seconds: float
-    connections: int
-    repeats: int
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """All samples, what they were measured on, and what the books said at the end."""
-
-    plan: Plan
-    machine: dict[str, object]
-    database: dict[str, str]
-    samples: tuple[Sample, ...]
-    books_clean: bool
-    verdict: str
+def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
+    """Measure every batch size on all three."""
+    return tuple(figure for bets in plan.sizes for figure in _size(site, plan, bets))
 
 
-def run(plan: Plan, *, tell: Callable[[str], None]) -> Outcome:
-    """
-    Measure everything on a cluster of its own, which is gone afterwards.
-
-    Raises: ServerFailed, LoadFailed, RuntimeError when one of the three cannot be measured.
-    """
-    with ExitStack() as stack:
-        directory = stack.enter_context(databases.directory())
-        described = machine.describe(directory)
-        cluster = stack.enter_context(databases.cluster(directory / "data"))
-        settings = databases.settings(cluster)
-        scratch, books = raw.create(cluster), databases.create(cluster, "bench_service")
-        tell("setting up the service")
-        ours = stack.enter_context(servers.service(books, directory))
-        naive_url = databases.create(cluster, "bench_naive")
-        naive = stack.enter_context(servers.naive_application(naive_url, directory))
-        samples = _measure(plan, scratch, ours, naive, tell)
-        tell("verifying the books")
-        books_clean, verdict = servers.verify(books)
-        return Outcome(plan, described, settings, samples, books_clean, verdict)
+def _size(site: Site, plan: Plan, bets: int) -> Iterator[Figure]:
+    """Measure one batch size: what is compared close together, then ours with fewer or more requests in flight."""
+    site.tell(f"ingest: N={bets}")
+    if COMPARED_CONNECTIONS in plan.connections:
+        yield from _compared(site, plan, bets)
+    for connections in plan.connections:
+        if connections != COMPARED_CONNECTIONS:
+            yield from _of_load("ours", _ours(site, plan, bets, connections), bets, connections)
 
 
-def _measure(plan: Plan, scratch: URL, ours: Server, naive: Server, tell: Callable[[str], None]) -> tuple[Sample, ...]:
-    samples = []
-    for repeat in range(plan.repeats):
-        for bets in plan.sizes:
-            tell(f"measuring N={bets}" + (f", round {repeat + 1} of {plan.repeats}" if plan.repeats > 1 else ""))
-            samples.append(_sample(plan, bets, scratch, ours, naive))
-    return tuple(samples)
-
-
-def _sample(plan: Plan, bets: int, scratch: URL, ours: Server, naive: Server) -> Sample:
-    """Measure one batch size: raw before and after ours, then the naive application."""
+def _compared(site: Site, plan: Plan, bets: int) -> Iterator[Figure]:
+    """Measure raw before and after ours, then the naive application where it is worth the time."""
     few, many = raw.CLIENTS
-    before = _raw(plan, bets, scratch, clients=few)
-    our_load = _load(plan, bets, ours, connections=plan.connections)
-    after = _raw(plan, bets, scratch, clients=many)
-    best = max(before, after, key=lambda one: one.bets_per_second)
-    if bets > NAIVE_LARGEST_BATCH:
-        return Sample(bets, best, our_load, naive=None)
-    naive_connections = min(plan.connections, max(NAIVE_LEAST_CONNECTIONS, NAIVE_MOST_QUEUED_BETS // bets))
-    return Sample(bets, best, our_load, _load(plan, bets, naive, connections=naive_connections))
+    before = site.raw(bets=bets, seconds=plan.seconds, clients=few)
+    ours = _ours(site, plan, bets, COMPARED_CONNECTIONS)
+    after = site.raw(bets=bets, seconds=plan.seconds, clients=many)
+    best_raw = max(before.bets_per_second, after.bets_per_second)
+    at = {"N": bets, "connections": COMPARED_CONNECTIONS}
+    yield Figure(NAME, "raw", best_raw, "bets/s", {"N": bets})
+    yield from _of_load("ours", ours, bets, COMPARED_CONNECTIONS)
+    yield Figure(NAME, "ours of raw", ours.requests_per_second * bets / best_raw, "share", at, OF_RAW.get(bets))
+    if bets <= NAIVE_LARGEST_BATCH:
+        connections = min(COMPARED_CONNECTIONS, max(NAIVE_LEAST_CONNECTIONS, NAIVE_MOST_QUEUED_BETS // bets))
+        requests = BetRequests(site.naive, bets=bets)
+        naive = site.load(site.naive, requests, connections=connections, seconds=plan.seconds)
+        yield from _of_load("naive", naive, bets, connections)
+        times = ours.requests_per_second / naive.requests_per_second
+        yield Figure(NAME, "ours to naive", times, "times", at, TIMES_NAIVE.get(bets))
 
 
-def _raw(plan: Plan, bets: int, scratch: URL, *, clients: int) -> Raw:
-    databases.execute(scratch, "CHECKPOINT")
-    return raw.measure(scratch, bets=bets, seconds=plan.seconds, clients=clients)
+def _ours(site: Site, plan: Plan, bets: int, connections: int) -> Load:
+    requests = BetRequests(site.service, bets=bets)
+    return site.load(site.service, requests, connections=connections, seconds=plan.seconds)
 
 
-def _load(plan: Plan, bets: int, server: Server, *, connections: int) -> Load:
-    load.run(port=server.port, key=server.key, bets=bets, connections=connections, seconds=WARM_UP_SECONDS)
-    databases.execute(server.database, "CHECKPOINT")
-    return load.run(port=server.port, key=server.key, bets=bets, connections=connections, seconds=plan.seconds)
+def _of_load(whose: str, load: Load, bets: int, connections: int) -> Iterator[Figure]:
+    at = {"N": bets, "connections": connections}
+    p50_target = P50_ALONE_MS.get(bets) if (whose, connections) == ("ours", 1) else None
+    yield Figure(NAME, whose, load.requests_per_second * bets, "bets/s", at)
+    yield Figure(NAME, f"{whose} p50", load.latencies.percentile_ms(50), "ms", at, p50_target)
+    yield Figure(NAME, f"{whose} p99", load.latencies.percentile_ms(99), "ms", at)

@@ -5,17 +5,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
 from socket import create_server
+from types import MappingProxyType
 
 from sqlalchemy import URL
 
 from bench import naive
-from bench.batches import HOST, TABLES
+from bench.batches import TABLES
+from bench.wire import HOST
 
 WORKERS = 2
 NAIVE_THREADS = 2
@@ -26,12 +28,10 @@ _STOP_SECONDS = 20
 _COMMAND_SECONDS = 120
 _VERIFY_SECONDS = 1800
 
-_JACKPOT = (
+_REFERENCES = (
     ("db", "upgrade"),
     ("casinos", "add", "c1", "Bench casino"),
     ("rates", "publish", "--base", "EUR", "GBP=1.17", "SEK=0.0873"),
-    ("jackpots", "open", "live", "--rules", "live-caribbean-stud", "--currency", "EUR"),
-    *(("tables", "add", table, "--casino", "c1", "--game", "caribbean-stud", "--jackpot", "live") for table in TABLES),
 )
 _KEY = ("keys", "create", "--role", "table", "--casino", "c1", "--name", "bench")
 
@@ -56,13 +56,22 @@ def service(url: URL, directory: Path) -> Iterator[Server]:
 
     Raises: ServerFailed, with what the command or the server had to say.
     """
-    for arguments in _JACKPOT:
+    for arguments in _REFERENCES:
         _jackpot(url, arguments)
+    open_jackpot(url, "live", tables=TABLES)
     key = _jackpot(url, _KEY).stdout.strip()
     port = _free_port()
     serve = (_command(), "serve", "--port", str(port), "--workers", str(WORKERS))
     with _running(serve, port, environment=_environment(url), log=directory / "service.log"):
         yield Server(port, key, url)
+
+
+def open_jackpot(url: URL, jackpot_id: str, *, tables: Sequence[str], stripes: int | None = None) -> None:
+    """Open a jackpot and its tables, with the service's own number of stripes or another. Raises: ServerFailed."""
+    opening = ("jackpots", "open", jackpot_id, "--rules", "live-caribbean-stud", "--currency", "EUR")
+    _jackpot(url, opening, settings={} if stripes is None else {"JACKPOT_STRIPES": str(stripes)})
+    for table in tables:
+        _jackpot(url, ("tables", "add", table, "--casino", "c1", "--game", "caribbean-stud", "--jackpot", jackpot_id))
 
 
 @contextmanager
@@ -86,12 +95,17 @@ def verify(url: URL) -> tuple[bool, str]:
 
 
 def _jackpot(
-    url: URL, arguments: tuple[str, ...], *, may_fail: bool = False, seconds: int = _COMMAND_SECONDS
+    url: URL,
+    arguments: tuple[str, ...],
+    *,
+    settings: Mapping[str, str] = MappingProxyType({}),
+    may_fail: bool = False,
+    seconds: int = _COMMAND_SECONDS,
 ) -> subprocess.CompletedProcess[str]:
     finished = subprocess.run(  # noqa: S603 -- the words are our own
         (_command(), *arguments),
         cwd=_CHECKOUT,
-        env=_environment(url),
+        env={**_environment(url), **settings},
         capture_output=True,
         text=True,
         check=False,
