@@ -325,16 +325,18 @@ _IS_WRITABLE = sqlalchemy.text(
 
 def is_writable(engine: sqlalchemy.Engine) -> bool:
     """Tell whether the database answers, is a primary and not told to refuse writing, so that it takes entries."""
-    for _ in range(2):  # A connection that the pool kept from before a restart says nothing about now.
-        try:
-            with engine.connect() as connection:
-                return bool(connection.execute(_IS_WRITABLE).scalar_one())
-        except DBAPIError as error:
-            if not _is_connection_lost(error):
-                return False
-        except sqlalchemy.exc.TimeoutError:
-            return False
-    return False
+    if _says_writable(engine):
+        return True
+    engine.dispose()  # A connection that was kept from before a restart or a failover says nothing about now.
+    return _says_writable(engine)
+
+
+def _says_writable(engine: sqlalchemy.Engine) -> bool:
+    try:
+        with engine.connect() as connection:
+            return bool(connection.execute(_IS_WRITABLE).scalar_one())
+    except (DBAPIError, sqlalchemy.exc.TimeoutError):
+        return False
 
 
 @contextmanager

@@ -30,12 +30,14 @@ from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
 
 MOST_HANDS = 60
+"""Far more hands than one deck can deal, so that the count of cards is what refuses."""
 
 MOST_COUNTED = 2_000_000_000
 """More bets than any round has; fits the column."""
-"""Far more hands than one deck can deal, so that the count of cards is what refuses."""
 
 MOST_LISTED = {"maxItems": Config().max_batch}
+"""The batch limit as it is described; what is enforced is the configuration's."""
+
 MOST_DEALT = {"maxItems": MOST_HANDS}
 
 
@@ -45,11 +47,9 @@ def most_in_batch() -> int:
 
 
 def most_hands() -> int:
-    """The most hands of a round, rather more than one deck deals."""
+    """The most hands that a round may name."""
     return MOST_HANDS
 
-
-"""The batch limit as it is described; what is enforced is the configuration's."""
 
 TABLE_SERVERS = (Role.TABLE,)
 

@@ -10,7 +10,7 @@ from jackpot_service.db import Pipeline
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.rounds import Round
-from jackpot_service.records.rounds import RoundName, columns
+from jackpot_service.records.rounds import RoundName, name_columns
 
 # Columns travel as one text each, the values of a round joined by spaces, the rounds by bars, which no value holds:
 # the driver's own encoding of arrays costs more than everything else that is done to a bet.
@@ -114,7 +114,7 @@ def add(pipe: Pipeline, batches: Sequence[tuple[Round, Mapping[str, str]]]) -> N
 
 def send_of_round(pipe: Pipeline, jackpot_id: str, name: RoundName) -> psycopg.Cursor[Any]:
     """Send the question for all bets of a round; `booked_of` reads the answer."""
-    return pipe.send(_OF_ROUND, {"jackpot_id": jackpot_id, **columns([name])})
+    return pipe.send(_OF_ROUND, {"jackpot_id": jackpot_id, **name_columns([name])})
 
 
 def send_of_batches(
@@ -125,7 +125,7 @@ def send_of_batches(
         _OF_BATCHES,
         {
             "jackpot_id": jackpot_id,
-            **columns(names),
+            **name_columns(names),
             "bet_ids": " ".join([" ".join(bets.bet_ids) for bets in batches]),
             "player_ids": " ".join([" ".join(bets.player_ids) for bets in batches]),
         },
@@ -152,7 +152,7 @@ def live(booked: Collection[BookedBet]) -> tuple[Bet, ...]:
 
 def send_tombstones(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> psycopg.Cursor[Any]:
     """Send the question for the voids of some rounds that came before their bets; `tombstones_of` reads the answer."""
-    return pipe.send(_TOMBSTONES, {"jackpot_id": jackpot_id, **columns(names)})
+    return pipe.send(_TOMBSTONES, {"jackpot_id": jackpot_id, **name_columns(names)})
 
 
 def tombstones_of(cursor: psycopg.Cursor[Any]) -> dict[int, dict[str, int]]:

@@ -45,26 +45,23 @@ FROM unnest(string_to_array(%(round_keys)s, ' ')::bigint[], string_to_array(%(ta
 ORDER BY table_id, round_id
 """
 
+# A known round is changed by a statement of its own, by its ids: a join with the rounds to be changed could be planned
+# the other way round while the table is new, and read all of a jackpot's rounds for good.
 _CHANGE = """
 UPDATE rounds
-SET state = new.state, steps = new.steps, bet_count = new.bet_count, weight = new.weight
-FROM unnest(string_to_array(%(round_keys)s, ' ')::bigint[], string_to_array(%(states)s, ' '),
-            string_to_array(%(steps)s, ' ')::int[], string_to_array(%(bet_counts)s, ' ')::int[],
-            string_to_array(%(weights)s, ' ')::numeric[])
-     AS new (round_key, state, steps, bet_count, weight)
-WHERE rounds.jackpot_id = %(jackpot_id)s
-  AND rounds.round_key = ANY(string_to_array(%(round_keys)s, ' ')::bigint[])
-  AND rounds.round_key = new.round_key
+SET state = %(state)s, steps = %(steps)s, bet_count = %(bet_count)s, weight = %(weight)s
+WHERE jackpot_id = %(jackpot_id)s AND table_id = %(table_id)s AND round_id = %(round_id)s
 """
 
-_COUNT_REPLAYS = """
-UPDATE rounds SET replays = replays + 1 WHERE jackpot_id = %(jackpot_id)s AND round_key = ANY(%(round_keys)s)
+_COUNT_REPLAY = """
+UPDATE rounds SET replays = replays + 1
+WHERE jackpot_id = %(jackpot_id)s AND table_id = %(table_id)s AND round_id = %(round_id)s
 """
 
 _LATEST = f"""
 SELECT {_COLUMNS}
 FROM rounds
-WHERE jackpot_id = %(jackpot_id)s AND jackpot_id || ' ' || table_id = %(jackpot_id)s || ' ' || %(table_id)s
+WHERE jackpot_id || ' ' || table_id = %(jackpot_id)s || ' ' || %(table_id)s
   AND round_key < %(before)s
   AND round_key >= %(from_key)s AND round_key < %(to_key)s
 ORDER BY round_key DESC
@@ -94,7 +91,7 @@ def first_key_at(instant: datetime) -> int:
     return max(0, (instant - _EPOCH) // timedelta(milliseconds=1)) << _RANDOM_BITS
 
 
-def columns(names: Sequence[RoundName]) -> dict[str, str]:
+def name_columns(names: Sequence[RoundName]) -> dict[str, str]:
     """Write rounds' names as the parameters that statements on several rounds take."""
     return {
         "table_ids": " ".join([name.table_id for name in names]),
@@ -104,12 +101,12 @@ def columns(names: Sequence[RoundName]) -> dict[str, str]:
 
 def send_find(pipe: Pipeline, jackpot_id: str, name: RoundName) -> psycopg.Cursor[Any]:
     """Send the question for a round by the caller's ids; `round_of` reads the answer."""
-    return pipe.send(_NAMED, {"jackpot_id": jackpot_id, **columns([name])})
+    return pipe.send(_NAMED, {"jackpot_id": jackpot_id, **name_columns([name])})
 
 
 def send_lock(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> psycopg.Cursor[Any]:
     """As `send_find`, for several, and keep every other change of them waiting until the commit."""
-    return pipe.send(_LOCK, {"jackpot_id": jackpot_id, **columns(sorted(names))})
+    return pipe.send(_LOCK, {"jackpot_id": jackpot_id, **name_columns(sorted(names))})
 
 
 def round_of(cursor: psycopg.Cursor[Any]) -> Round | None:
@@ -134,44 +131,51 @@ def save(pipe: Pipeline, rounds: Sequence[Round]) -> None:
     If another transaction was first to add one, the unique key says so: read again.
     """
     added = [round_ for round_ in rounds if round_.steps == 1]
-    changed = [round_ for round_ in rounds if round_.steps > 1]
     if added:
-        pipe.send(_ADD, {**_changes(added), **_pins(added)})
-    if changed:
-        pipe.send(_CHANGE, _changes(changed))
+        pipe.send(_ADD, _columns(added))
+    for round_ in rounds:
+        if round_.steps > 1:
+            pipe.send(_CHANGE, {**_ids(round_), **_change(round_)})
 
 
-def _changes(rounds: Sequence[Round]) -> dict[str, Any]:
+def _ids(round_: Round) -> dict[str, str]:
+    return {"jackpot_id": round_.jackpot_id, "table_id": round_.table_id, "round_id": round_.round_id}
+
+
+def _change(round_: Round) -> dict[str, Any]:
     return {
-        "jackpot_id": rounds[0].jackpot_id,
-        "round_keys": " ".join([str(round_.round_key) for round_ in rounds]),
-        "states": " ".join([round_.state.value for round_ in rounds]),
-        "steps": " ".join([str(round_.steps) for round_ in rounds]),
-        "bet_counts": " ".join([str(round_.bet_count) for round_ in rounds]),
-        "weights": " ".join([plain(round_.weight) for round_ in rounds]),
+        "state": round_.state.value,
+        "steps": round_.steps,
+        "bet_count": round_.bet_count,
+        "weight": round_.weight,
     }
 
 
-def _pins(rounds: Sequence[Round]) -> dict[str, Any]:
+def _columns(rounds: Sequence[Round]) -> dict[str, Any]:
     return {
-        **columns([RoundName(round_.table_id, round_.round_id) for round_ in rounds]),
+        "jackpot_id": rounds[0].jackpot_id,
+        **name_columns([RoundName(round_.table_id, round_.round_id) for round_ in rounds]),
+        "round_keys": " ".join([str(round_.round_key) for round_ in rounds]),
         "casino_ids": " ".join([round_.casino_id for round_ in rounds]),
+        "states": " ".join([round_.state.value for round_ in rounds]),
         "rules_versions": " ".join([str(round_.rules_version) for round_ in rounds]),
         "rate_sheets": " ".join([str(round_.rate_sheet) for round_ in rounds]),
+        "steps": " ".join([str(round_.steps) for round_ in rounds]),
+        "bet_counts": " ".join([str(round_.bet_count) for round_ in rounds]),
+        "weights": " ".join([plain(round_.weight) for round_ in rounds]),
         "opened_at": [round_.opened_at for round_ in rounds],
     }
 
 
 def count_replays(pipe: Pipeline, rounds: Sequence[Round]) -> None:
     """
-    Count a repeated call on each of some rounds of one jackpot before it is answered.
+    Count a repeated call on each of some rounds before it is answered.
 
     A replay that only read would write no WAL and wait for no replica: under synchronous replication it could confirm
     a commit that a failover then loses. By writing, its own commit waits.
     """
-    if rounds:
-        keys = [round_.round_key for round_ in rounds]
-        pipe.send(_COUNT_REPLAYS, {"jackpot_id": rounds[0].jackpot_id, "round_keys": keys})
+    for round_ in rounds:
+        pipe.send(_COUNT_REPLAY, _ids(round_))
 
 
 def send_latest(

@@ -10,7 +10,7 @@ import psycopg
 from jackpot_service.db import Pipeline
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import NoRate
-from jackpot_service.records.rounds import RoundName, columns
+from jackpot_service.records.rounds import RoundName, name_columns
 
 _READ = """
 SELECT j.base,
@@ -68,7 +68,7 @@ def send_read(
     pipe: Pipeline, jackpot_id: str, *, came: Sequence[datetime], names: Sequence[RoundName] = ()
 ) -> psycopg.Cursor[Any]:
     """Send the question for requests that came at some instants, perhaps on behalf of rounds; see `standing_of`."""
-    return pipe.send(_READ, {"jackpot_id": jackpot_id, "came": list(came), **columns(names)})
+    return pipe.send(_READ, {"jackpot_id": jackpot_id, "came": list(came), **name_columns(names)})
 
 
 def standing_of(cursor: psycopg.Cursor[Any], jackpot_id: str) -> Standing:

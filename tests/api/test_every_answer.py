@@ -124,10 +124,16 @@ def no_fraction_in(found: object) -> bool:
 
 
 def test_every_number_of_every_answer_is_whole(opened: House) -> None:
-    opened.bet(bet(currency="SEK", stake_minor=777))
-    opened.settle(hand("1", ROYAL_FLUSH))
+    writes = {
+        "bets": opened.post_bets(bet(currency="SEK", stake_minor=777), bet("b2", hand="2")).ok(201),
+        "voids": opened.post_voids("b2", "unknown").ok(),
+        "result": opened.put_result(hand("1", ROYAL_FLUSH)).ok(201),
+        "cancellation": opened.put_cancellation(round_id="r2").ok(201),
+    }
     paths = ("/v1/jackpots", "/v1/jackpots/j1/meter?currency=GBP", "/v1/jackpots/j1/hits", "/v1/jackpots/j1/rules")
 
+    for call, answered in writes.items():
+        assert no_fraction_in(answered), call
     for path in (*paths, "/v1/jackpots/j1/paytable", "/v1/tables/T1/rounds/r1", "/v1/rates?base=EUR"):
         assert no_fraction_in(opened.get(path).ok()), path
 

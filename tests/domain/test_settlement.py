@@ -14,7 +14,7 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.contribution import contribute, stakes_by_currency
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy
-from jackpot_service.domain.settlement import AwardState, Settlement, Terms, settle
+from jackpot_service.domain.settlement import AwardState, Settlement, Terms, reverse, settle
 from jackpot_service.domain.verdict import Hand, Verdict, judge
 from tests.properties import values
 from tests.properties.profile import repeatable
@@ -116,6 +116,14 @@ def test_the_meter_falls_by_awards_and_refunds_only_and_rises_by_reserve_and_see
     assert Fraction(later.prize_fund) == (
         Fraction(before.prize_fund) - Fraction(dead.prize_fund) - cost(settlement, FundedBy.PRIZE_FUND)
     )
+
+
+@repeatable
+@given(rounds())
+def test_on_offer_is_the_meter_after_refunds_within_the_running_cycles_limit(round_: Round) -> None:
+    refunds = reverse(round_.verdict.dead, terms=round_.terms, won_since=round_.won_since)
+    with_refunds = round_.pools + refunds.pools()
+    assert round_.settled().meter_before == with_refunds.on_offer(round_.terms.running.limit)
 
 
 @repeatable

@@ -16,6 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service import embedded, migrate
+from jackpot_service.app import create_app
 from jackpot_service.config import Config
 from jackpot_service.db import ATTEMPTS, Busy, OutcomeUnknown, Session, committed, create_engine, pipelined, transact
 from jackpot_service.domain.errors import Refused
@@ -395,10 +396,13 @@ def test_a_database_that_became_read_only_is_busy_until_it_is_writable_again(dat
     assert transact(engine, Act(1, nothing)) == "done"
     database.owner.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
     engine.dispose()
+    client = create_app(CONFIG, engine).test_client()
+    assert client.get("/readyz").status_code == 503
     for _ in range(2):
         with pytest.raises(Busy):
             transact(engine, Act(2, nothing))
     database.owner.execute(f'ALTER DATABASE "{name}" RESET default_transaction_read_only')
+    assert client.get("/readyz").status_code == 200
     assert transact(engine, Act(2, nothing)) == "done"
     assert database.ids() == [1, 2]
 

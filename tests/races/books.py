@@ -62,11 +62,16 @@ def plain(engine: sqlalchemy.Engine) -> str:
 
 def wait_until_one_waits(engine: sqlalchemy.Engine) -> None:
     """Wait until some connection of the database waits for a lock."""
+    wait_until_so_many_wait(engine, 1)
+
+
+def wait_until_so_many_wait(engine: sqlalchemy.Engine, number: int) -> None:
+    """Wait until a number of connections of the database wait for locks."""
     question = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     until = time.monotonic() + LONGEST_WAIT_S
     with psycopg.connect(plain(engine), autocommit=True) as connection:
-        while not connection.execute(question).rowcount:
-            assert time.monotonic() < until, "nobody waits"
+        while connection.execute(question).rowcount < number:
+            assert time.monotonic() < until, f"not {number} wait"
             time.sleep(0.005)
 
 

@@ -33,6 +33,7 @@ RATES = {"GBP": Decimal("1.17"), "SEK": Decimal("0.0873"), "JPY": Decimal("0.006
 
 ROYAL = "As Ks Qs Js Ts"
 STRAIGHT_FLUSH = "9h 8h 7h 6h 5h"
+FLUSH = "Ad Kd Jd Td 3d"
 NOTHING = "2c 3d 4h 7s 9c"
 
 T = TypeVar("T")

@@ -1,12 +1,15 @@
 """Hits that race: two rounds never share a win, and every bet plays for the meter it was booked into."""
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
 from functools import partial
 
 import psycopg
+import pytest
 import sqlalchemy
 
+from jackpot_service.domain.rounds import RoundView
 from jackpot_service.usecases.accept_bets import BetsAccepted
 from jackpot_service.usecases.settle_round import RoundSettledNow
 from tests.races import books, scene
@@ -90,5 +93,36 @@ def test_a_bet_between_two_hits_counts_for_the_second(engine: sqlalchemy.Engine)
     assert second.settlement.meter_before == Decimal("0.10") + Decimal("0.45")
     assert [award.amount_minor for award in second.awards] == [55]
     assert books.meter(engine, "live") == Decimal("0.05")
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0
+
+
+@pytest.mark.parametrize("what", ["void", "cancel", "settle"])
+def test_a_refund_that_meets_a_hit_waits_for_it_and_is_the_houses(engine: sqlalchemy.Engine, what: str) -> None:
+    """A dead hand beside one that the prize fund pays locks one stripe only, as a void and a cancellation do."""
+    _prepare(engine)
+    scene.bet(engine, "T2", "r1", scene.euro("b2", hand="2"))
+    dealt = {"1": "dead", "2": scene.FLUSH}
+    calls: dict[str, Callable[[], RoundView]] = {
+        "void": lambda: scene.void(engine, "T2", "r1", "b1").round,
+        "cancel": lambda: scene.cancel(engine, "T2", "r1").round,
+        "settle": lambda: scene.settle(engine, "T2", "r1", 2, dealt).round,
+    }
+    with ThreadPoolExecutor(2) as pool, psycopg.connect(books.plain(engine)) as holder:
+        holder.execute("LOCK TABLE settlements IN ACCESS EXCLUSIVE MODE")
+        hit: Future[RoundSettledNow] = pool.submit(scene.settle, engine, "T1", "r1", 1, {"1": scene.ROYAL})
+        books.wait_until_one_waits(engine)  # It has locked all stripes, and cannot write its settlement.
+        refund = pool.submit(calls[what])
+        books.wait_until_so_many_wait(engine, 2)
+        holder.rollback()
+        first, after = hit.result(LONGEST_RACE_S), refund.result(LONGEST_RACE_S)
+
+    # Three bets were booked before the hit, so the next cycle began with their reserves.
+    assert first.settlement.meter_before == Decimal("5001.35")
+    assert after.cycle == 2
+    refunded = 2 if what == "cancel" else 1
+    assert books.balance(engine, "house:adjustments") == -(METER_PART + RESERVE_PART) * refunded
+    assert books.meter(engine, "live") == RESERVE_PART * 3
+    assert books.pools(engine, "live").reserve == 0
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0

@@ -1,15 +1,19 @@
 """The hot statements find their rows by the right index, also on tables that are new and empty."""
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
+import psycopg
 import pytest
 
 from jackpot_service.config import Config
-from jackpot_service.db import Session, create_engine, pipelined
+from jackpot_service.db import Session, create_engine
+from jackpot_service.ledger import books
 from jackpot_service.records import bets, rounds, standing, verdicts
 
 BY_IDS: Final = "uq_rounds_jackpot_id_table_id_round_id"
+KEY: Final = 2**60
 ASKED: Final = {"jackpot_id": "live", "table_ids": "T1 T2", "round_ids": "r1 r2"}
 
 
@@ -23,8 +27,13 @@ def session(database_url: str) -> Iterator[Session]:
 
 
 def plan(session: Session, statement: str, parameters: Mapping[str, Any]) -> str:
-    with pipelined(session) as pipe:
-        cursor = pipe.send(f"EXPLAIN {statement}", parameters)
+    """Show the plan that is kept for every execution, whatever its parameters: the one that the service runs."""
+    connection = session.connection.driver_connection
+    assert isinstance(connection, psycopg.Connection)
+    connection.execute(statement, parameters, prepare=True)
+    (prepared,) = connection.execute("SELECT name, cardinality(parameter_types) FROM pg_prepared_statements")
+    name, count = prepared
+    cursor = connection.execute(f"EXPLAIN EXECUTE {name} ({', '.join(['NULL'] * count)})")
     return "\n".join(line for (line,) in cursor)
 
 
@@ -36,7 +45,7 @@ def plan(session: Session, statement: str, parameters: Mapping[str, Any]) -> str
         (bets._OF_ROUND, ASKED),
         (bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"}),
         (bets._TOMBSTONES, ASKED),
-        (standing._READ, {**ASKED, "came": ["2026-01-01"]}),
+        (standing._READ, {**ASKED, "came": [datetime(2026, 11, 20, tzinfo=UTC)]}),
     ],
 )
 def test_a_round_is_looked_up_by_all_its_ids(session: Session, statement: str, parameters: Mapping[str, Any]) -> None:
@@ -51,7 +60,7 @@ def test_a_round_is_looked_up_by_all_its_ids(session: Session, statement: str, p
     [
         (bets._OF_ROUND, ASKED, "pk_voids"),
         (bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"}, "pk_voids"),
-        (verdicts._AWARDS, {"jackpot_id": "live", "round_key": 1}, "pk_bets"),
+        (verdicts._AWARDS, {"jackpot_id": "live", "round_key": KEY}, "pk_bets"),
     ],
 )
 def test_what_belongs_to_a_bet_is_looked_up_by_its_id(
@@ -64,13 +73,67 @@ def test_what_belongs_to_a_bet_is_looked_up_by_its_id(
     assert "bet_id = " in lines[scan + 1]
 
 
+ROUND: Final = {"jackpot_id": "live", "round_key": KEY}
+ONE: Final = {"jackpot_id": "live", "table_id": "T1", "round_id": "r1"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "parameters"),
+    [
+        (rounds._CHANGE, {**ONE, "state": "open", "steps": 2, "bet_count": 1, "weight": 1}),
+        (rounds._COUNT_REPLAY, ONE),
+    ],
+)
+def test_a_round_is_changed_by_all_its_ids(session: Session, statement: str, parameters: Mapping[str, Any]) -> None:
+    found = plan(session, statement, parameters)
+    assert f"using {BY_IDS}" in found
+    (condition,) = (line for line in found.splitlines() if "Index Cond" in line)
+    assert all(name in condition for name in ONE), found
+
+
+@pytest.mark.parametrize(
+    ("statement", "parameters", "indexes"),
+    [
+        (bets._PLACES, ROUND, ("uq_entries_jackpot_id_round_key_step",)),
+        (verdicts._RESULT, ROUND, ("pk_results",)),
+        (verdicts._CANCELLATION, ROUND, ("pk_cancellations",)),
+        (verdicts._HANDS, ROUND, ("pk_hands",)),
+        (verdicts._SETTLEMENT, ROUND, ("pk_settlements",)),
+        (verdicts._AWARDS, ROUND, ("pk_awards", "pk_award_steps")),
+        (
+            verdicts._CLOSING_CYCLES,
+            {"jackpot_id": "live", "round_keys": [KEY, KEY + 1]},
+            ("pk_settlements", "pk_cancellations"),
+        ),
+    ],
+)
+def test_what_belongs_to_a_round_is_found_by_its_key(
+    session: Session, statement: str, parameters: Mapping[str, Any], indexes: tuple[str, ...]
+) -> None:
+    found = plan(session, statement, parameters)
+    lines = found.splitlines()
+    for index in indexes:
+        (scan,) = (number for number, line in enumerate(lines) if f"{index} " in line)
+        assert "Index Cond" in lines[scan + 1], found
+        assert "round_key" in lines[scan + 1], found
+    assert "Seq Scan" not in found
+
+
+def test_the_books_are_read_by_their_jackpot(session: Session) -> None:
+    found = plan(session, books._READ, {"jackpot_id": "live"})
+    for index in ("pk_stripes", "pk_cycles", "pk_rules_versions"):
+        assert f"{index} on" in found
+    assert found.count("Index Cond: (jackpot_id = $1)") == 3, found
+    assert "Seq Scan" not in found
+
+
 def test_a_batch_is_held_against_its_round_by_hash(session: Session) -> None:
     found = plan(session, bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"})
     assert found.count("hashed SubPlan") == 2
 
 
 def test_a_tables_latest_rounds_are_read_in_their_order(session: Session) -> None:
-    asked = {"jackpot_id": "live", "table_id": "T1", "before": 9, "from_key": 1, "to_key": 8, "limit": 5}
+    asked = {"jackpot_id": "live", "table_id": "T1", "before": KEY, "from_key": KEY, "to_key": KEY, "limit": 5}
     found = plan(session, rounds._LATEST, asked)
     assert "Index Scan Backward using ix_rounds_latest" in found
     assert "Sort" not in found

@@ -17,8 +17,17 @@ def publish(house: House, at: datetime, **rates: str) -> int:
     return house.transact(lambda session: publish_rates(session, command)).number
 
 
+@pytest.fixture
+def opened(house: House) -> House:
+    house.open()
+    return house
+
+
 def in_force(house: House) -> tuple[int, str]:
+    """The sheet that is in force now: the one that is shown, and that a round which is first seen is pinned to."""
     sheet = house.get("/v1/rates?base=EUR").ok()
+    seen_now = house.bet(bet(), round_id=f"seen-{house.clock.at:%Y%m%d%H%M%S}")
+    assert seen_now["round"]["rate_sheet"] == sheet["number"]
     rates = {rate["currency"]: rate["rate"] for rate in sheet["rates"]}
     return sheet["number"], rates["GBP"]
 
@@ -28,37 +37,37 @@ def test_sheets_are_numbered_from_one_for_each_base(house: House) -> None:
     assert house.publish("USD", GBP="1.3") == 1
 
 
-def test_a_sheet_of_the_future_is_not_yet_in_force(house: House) -> None:
-    tomorrow = house.clock.at + timedelta(days=1)
-    publish(house, tomorrow, GBP="1.30")
-    assert in_force(house) == (1, "1.17")
+def test_a_sheet_of_the_future_is_not_yet_in_force(opened: House) -> None:
+    tomorrow = opened.clock.at + timedelta(days=1)
+    publish(opened, tomorrow, GBP="1.30")
+    assert in_force(opened) == (1, "1.17")
 
-    house.clock.at = tomorrow
-    assert in_force(house) == (2, "1.3")
-
-
-def test_the_later_effective_time_wins_whatever_the_number(house: House) -> None:
-    now = house.clock.at
-    publish(house, now + timedelta(minutes=2), GBP="2")
-    publish(house, now + timedelta(minutes=1), GBP="3")
-    house.clock.advance(timedelta(minutes=5))
-
-    assert in_force(house) == (2, "2")
+    opened.clock.at = tomorrow
+    assert in_force(opened) == (2, "1.3")
 
 
-def test_of_the_same_effective_time_the_higher_number_wins(house: House) -> None:
-    soon = house.clock.at + timedelta(minutes=1)
-    publish(house, soon, GBP="2")
-    publish(house, soon, GBP="3")
-    house.clock.advance(timedelta(minutes=5))
+def test_the_later_effective_time_wins_whatever_the_number(opened: House) -> None:
+    now = opened.clock.at
+    publish(opened, now + timedelta(minutes=2), GBP="2")
+    publish(opened, now + timedelta(minutes=1), GBP="3")
+    opened.clock.advance(timedelta(minutes=5))
 
-    assert in_force(house) == (3, "3")
+    assert in_force(opened) == (2, "2")
 
 
-def test_a_sheet_dated_back_does_not_win_over_one_in_force_since(house: House) -> None:
-    publish(house, house.clock.at - timedelta(days=1), GBP="9")
+def test_of_the_same_effective_time_the_higher_number_wins(opened: House) -> None:
+    soon = opened.clock.at + timedelta(minutes=1)
+    publish(opened, soon, GBP="2")
+    publish(opened, soon, GBP="3")
+    opened.clock.advance(timedelta(minutes=5))
 
-    assert in_force(house) == (1, "1.17")
+    assert in_force(opened) == (3, "3")
+
+
+def test_a_sheet_dated_back_does_not_win_over_one_in_force_since(opened: House) -> None:
+    publish(opened, opened.clock.at - timedelta(days=1), GBP="9")
+
+    assert in_force(opened) == (1, "1.17")
 
 
 @pytest.mark.parametrize("first_seen", ["bet", "void", "cancellation"])

@@ -130,6 +130,17 @@ def test_scenario_06_the_largest_stake_is_meant_in_the_base_currency(house: Hous
     beyond.problem(422, "stake-out-of-range", "/bets/0/stake_minor")
 
 
+def test_scenario_06_in_a_mixed_batch_each_stake_is_held_against_the_largest_of_its_own_currency(house: House) -> None:
+    house.open()
+    largest = bet("euros", stake_minor=10_000)
+
+    beyond = house.post_bets(largest, bet("pounds", currency="GBP", stake_minor=8548), round_id="refused")
+
+    beyond.problem(422, "stake-out-of-range", "/bets/1/stake_minor")
+    taken = house.bet(largest, bet("pounds", currency="GBP", stake_minor=8547), round_id="taken")
+    assert taken["accepted"] == 2
+
+
 @pytest.mark.parametrize(
     ("stake", "status", "code", "name"),
     [

@@ -114,6 +114,21 @@ def test_scenario_13_a_void_gives_back_exactly_what_its_bet_brought(house: House
     assert house.void("b1") == first
 
 
+def test_scenario_13_a_void_that_is_repeated_after_another_bet_shows_the_round_as_it_was(house: House) -> None:
+    house.open(base_amount="1000")
+    house.bet(bet("b1"), bet("b2", hand="2", currency="GBP"))
+    first = house.void("b1")
+    house.bet(bet("b3", hand="3"))
+
+    again = house.void("b1")
+
+    assert again == first
+    assert (again["round"]["bet_count"], again["round"]["weight"]) == (1, "1.17")
+    assert house.live_bets("T1", "r1") == 2
+    house.settle(hand("2", FLUSH), hand("3", ROYAL_FLUSH))
+    assert house.void("b1") == first
+
+
 def test_scenario_14_a_round_of_three_currencies_is_cancelled_at_its_own_rates(house: House) -> None:
     house.open(base_amount="5000")
     before = house.books.pools("j1")

@@ -1,0 +1,223 @@
+"""The command line, on a real database: what it prints, where, and with which status it ends."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+from typing import Any, Final
+
+import flask
+import psycopg
+import pytest
+
+from jackpot_service import db
+from jackpot_service.app import create_app
+from jackpot_service.cli.main import main
+from jackpot_service.config import Config
+from tests.support.answers import Answer
+
+README: Final = Path(__file__).resolve().parents[2] / "README.md"
+
+COMMAND_OR_CALL: Final = re.compile(
+    r"^(?P<is_key>KEY=\$\()?jackpot (?P<command>[^&\n]+?)\)?$|^api (?P<method>[A-Z]+) (?P<path>\w+) '(?P<body>[^']+)'$",
+    re.MULTILINE,
+)
+"""A line of the README's block that runs a command and comes back, or a call of its `api`."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, and what it said where."""
+
+    status: int
+    out: str
+    err: str
+
+    def ok(self) -> str:
+        """What a command that must have succeeded printed on standard output."""
+        assert self.status == 0, self.err
+        return self.out
+
+    def refused(self, status: int, *said: str) -> None:
+        """Require this status, nothing on standard output, and all this on standard error."""
+        assert (self.status, self.out) == (status, ""), self
+        for text in said:
+            assert text in self.err
+
+
+Jackpot = Callable[..., Ended]
+"""Runs the program in this process, from the reading of its arguments and of the environment to its exit."""
+
+
+def program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str) -> Jackpot:
+    monkeypatch.setenv("JACKPOT_DATABASE_URL", database_url)
+
+    def run(*arguments: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["jackpot", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), said.out, said.err)
+
+    return run
+
+
+@pytest.fixture
+def jackpot(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str) -> Jackpot:
+    return program(monkeypatch, capsys, database_url)
+
+
+@pytest.fixture
+def opened(jackpot: Jackpot) -> Jackpot:
+    """The program on a database with a jackpot of four stripes, without tables."""
+    jackpot("casinos", "add", "riga", "Casino Riga").ok()
+    jackpot("rates", "publish", "--base", "EUR", "GBP=1.17").ok()
+    jackpot("jackpots", "open", "live", "--rules", "live-caribbean-stud", "--currency", "EUR").ok()
+    return jackpot
+
+
+@dataclass
+class Reader:
+    """Somebody who follows the README, with its calls sent to an application instead of a server."""
+
+    jackpot: Jackpot
+    app: flask.Flask
+    key: str = ""
+
+    def follow(self, block: str) -> list[str | dict[str, Any]]:
+        """Do what the block says; returns what each command printed, and each call answered."""
+        return [self._do(**found.groupdict()) for found in COMMAND_OR_CALL.finditer(block)]
+
+    def _do(self, *, is_key: str | None, command: str | None, **call: str) -> str | dict[str, Any]:
+        if command is None:
+            return self._call(**call)
+        printed = self.jackpot(*shlex.split(command)).ok()
+        if is_key:
+            self.key = printed.strip()
+        return printed
+
+    def _call(self, *, method: str, path: str, body: str) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        url = f"/v1/tables/T1/rounds/R1/{path}"
+        return Answer.of(self.app.test_client().open(url, method=method, data=body, headers=headers)).ok(201)
+
+
+def test_the_round_of_the_readme_comes_to_the_figures_of_the_readme(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], empty_database_url: str
+) -> None:
+    readme = README.read_text(encoding="utf-8")
+    block = readme[readme.index("    alias jackpot=") : readme.index("Table servers written in Python")]
+    engine = db.create_engine(Config(), empty_database_url)
+    reader = Reader(program(monkeypatch, capsys, empty_database_url), create_app(Config(), engine))
+
+    *_, bets, result, meter, proof = reader.follow(dedent(block))
+    engine.dispose()
+
+    assert isinstance(bets, dict)
+    assert (bets["round"]["weight"], bets["meter"]["exact"]) == ("3.043", "5434.05")
+    assert isinstance(result, dict)
+    awards = [(award["amount_minor"], award["currency"]) for award in result["settlement"]["awards"]]
+    assert awards == [(178_575, "EUR"), (178_575, "GBP"), (1_785_754, "SEK")]
+    assert result["settlement"]["carried"] == "0.009258"
+    # What was carried, and the reserve of 0.05 + 0.0585 + 0.04365.
+    assert re.search(r"^live, cycle 2, .*\n  on offer +EUR +0\.161408$", str(meter), re.MULTILINE)
+    assert re.search(r", 3 bets, 3 awards: the books are right\.$", str(proof))
+
+
+def test_a_changed_row_is_named_by_its_code_and_verify_exits_1(opened: Jackpot, database_url: str) -> None:
+    assert opened("verify").ok() == "Verified 2 books, 3 entries, 0 rounds, 0 bets, 0 awards: the books are right.\n"
+    with psycopg.connect(database_url.replace("+psycopg", "")) as owner:
+        owner.execute("SET session_replication_role = replica")
+        owner.execute("UPDATE rates SET base_per_unit = 1.18 WHERE currency = 'GBP'")
+
+    verified = opened("verify")
+
+    assert verified.status == 1
+    named, counted = verified.out.splitlines()
+    assert named.startswith("entry-digest  -  ")
+    assert counted.endswith(": 1 mismatches.")
+
+
+def test_a_meter_is_printed_with_all_that_the_pools_hold(opened: Jackpot) -> None:
+    opened("jackpots", "open", "small", "--rules=cyber-caribbean-stud", "--currency=EUR", "--base-amount=12.5").ok()
+
+    first, *lines = opened("meter", "small").ok().splitlines()
+
+    assert re.fullmatch(r"small, cycle 1, as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", first)
+    assert {name.strip(): amount.split() for name, amount in ((line[:16], line[16:]) for line in lines)} == {
+        "on offer": ["EUR", "12.5"],
+        "overflow": ["EUR", "0"],
+        "players' part": ["EUR", "0"],
+        "house's part": ["EUR", "12.5"],
+        "reserve": ["EUR", "0"],
+        "prize fund": ["EUR", "0"],
+    }
+
+
+def test_a_key_stands_alone_on_standard_output_and_works(opened: Jackpot, database_url: str) -> None:
+    created = opened("keys", "create", "--role", "auditor", "--name", "the inspector")
+
+    assert re.fullmatch(r"jk_[A-Za-z0-9]+_[A-Za-z0-9_-]{43,}\n", created.ok())
+    assert "the inspector" in created.err
+    assert created.out.strip() not in created.err
+    engine = db.create_engine(Config(), database_url)
+    headers = {"Authorization": f"Bearer {created.out.strip()}"}
+    assert create_app(Config(), engine).test_client().get("/v1/jackpots", headers=headers).status_code == 200
+    engine.dispose()
+
+
+def test_a_jackpot_gets_more_stripes_and_never_fewer(opened: Jackpot) -> None:
+    spread = opened("jackpots", "stripes", "live", "9")
+
+    assert (spread.ok(), spread.err) == ("", "Jackpot live has 9 stripes; it had 4.\n")
+    opened("jackpots", "stripes", "live", "8").refused(1, "jackpot: stripes-out-of-range: ", "has 9 stripes")
+    opened("jackpots", "stripes", "live", "257").refused(2, "257 is not in the range 1<=x<=256")
+    assert opened("jackpots", "stripes", "live", "9").err == "Jackpot live has 9 stripes; it had 9.\n"
+    opened("verify").ok()
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [
+        ("meter nowhere", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
+        ("jackpots stripes nowhere 9", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
+        ("casinos add riga Another", 1, "jackpot: already-exists: "),
+        ("rates publish --base EUR GBP=0", 1, "jackpot: rate-invalid: "),
+        ("rates publish --base EUR GBP=-1", 2, "'-1' is not a plain decimal number"),
+        ("rates publish --base EUR GBP", 2, "'GBP' is not of the form name=value"),
+        ("tables add a/b --casino riga --game caribbean-stud", 2, "'a/b' does not match"),
+        ("keys create --role table --name server", 1, "jackpot: "),
+        ("keys create --role king --name Ludwig", 2, "'king' is not one of"),
+    ],
+)
+def test_what_is_refused_is_said_in_a_line_on_standard_error(
+    opened: Jackpot, command: str, status: int, said: str
+) -> None:
+    opened(*shlex.split(command)).refused(status, said)
+    opened("verify").ok()
+
+
+def test_a_database_without_the_schema_is_told_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], empty_database_url: str
+) -> None:
+    jackpot = program(monkeypatch, capsys, empty_database_url)
+
+    jackpot("verify").refused(1, "run: jackpot db upgrade")
+
+
+def test_a_wrong_setting_ends_the_program_with_one_line() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "jackpot_service.cli", "verify"],
+        env={"JACKPOT_POOL_SIZE": "x"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "jackpot: JACKPOT_POOL_SIZE='x' is refused: it takes a whole number from 1 to 100\n"
