@@ -54,7 +54,10 @@ def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[],
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     groups = BetGroups(engine, longest_wait_s=config.request_timeout_s)
-    recent = Recent(lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())))
+    recent = Recent(
+        lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())),
+        longest_wait_s=config.request_timeout_s,
+    )
     app.extensions[EXTENSION] = Door(engine, groups, recent, config, clock)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)

@@ -7,7 +7,7 @@ import sqlalchemy
 
 from jackpot_service.db import transact
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.group_commit import GroupCommit
+from jackpot_service.grouping import Grouping
 from jackpot_service.records import gaming_tables
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 
@@ -17,7 +17,7 @@ MOST_BETS = 8000
 MOST_REMEMBERED = 100_000
 """Tables whose jackpot is remembered; it never changes."""
 
-Groups = GroupCommit[AcceptBets, BetsAccepted]
+Groups = Grouping[AcceptBets, BetsAccepted]
 
 
 class BetGroups:
@@ -50,7 +50,7 @@ class BetGroups:
         return jackpot_id
 
     def _new_groups(self) -> Groups:
-        return GroupCommit(self._run, may_join=_may_join, longest_wait_s=self._longest_wait_s)
+        return Grouping(self._run, may_join=_may_join, longest_wait_s=self._longest_wait_s)
 
     def _run(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
         return transact(self._engine, lambda session: accept_group(session, commands))

@@ -1,8 +1,11 @@
-"""Answers that may be a second old: read once, given to everybody who asks meanwhile."""
+"""Readings that many ask for: shared by those who ask at once, and kept a second for those who allow it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
+
+from jackpot_service.domain.errors import LedgerError, Unavailable
+from jackpot_service.grouping import Grouping
 
 T = TypeVar("T")
 
@@ -10,12 +13,24 @@ MOST_KEPT = 10_000
 
 
 class Recent(Generic[T]):
-    """What was read of late, by its name. Its age counts from before it was read, so that it is never older."""
+    """
+    What was read of late, by its name. Its age counts from before it was read, so that it is never older.
+
+    A reading is shared only by those who asked before it began, so that nobody is told less than was there.
+    """
 
     def __init__(
-        self, read: Callable[[str], T], *, seconds: float = 1.0, monotonic: Callable[[], float] = time.monotonic
+        self,
+        read: Callable[[str], T],
+        *,
+        longest_wait_s: float = 5.0,
+        seconds: float = 1.0,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._read = read
+        self._readings: Grouping[str, T] = Grouping(
+            self._read_all, may_join=lambda _names, _name: True, longest_wait_s=longest_wait_s
+        )
         self._seconds = seconds
         self._monotonic = monotonic
         self._kept: dict[str, tuple[float, T]] = {}
@@ -28,7 +43,21 @@ class Recent(Generic[T]):
         return self.read(name)
 
     def read(self, name: str) -> T:
-        """What is there now. Raises: what reading raises."""
+        """What is there now. Raises: what reading raises; Busy if its turn does not come."""
+        return self._readings.submit(name)
+
+    def _read_all(self, names: Sequence[str]) -> list[T | LedgerError]:
+        found: dict[str, T | LedgerError] = {}
+        for name in dict.fromkeys(names):
+            try:
+                found[name] = self._read_one(name)
+            except Unavailable:
+                raise
+            except LedgerError as refusal:
+                found[name] = refusal.with_traceback(None)
+        return [found[name] for name in names]
+
+    def _read_one(self, name: str) -> T:
         began = self._monotonic()
         value = self._read(name)
         if len(self._kept) >= MOST_KEPT:

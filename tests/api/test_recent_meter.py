@@ -1,8 +1,11 @@
 """A meter that may be a second old: read once, and the tag is always that of what is shown."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
 from jackpot_service.api.recent import Recent
+from jackpot_service.domain.errors import NotFound
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
@@ -87,3 +90,37 @@ def test_a_jackpot_that_is_not_there_is_not_remembered(house: House) -> None:
     house.get("/v1/jackpots/j1/meter?max_age=1").problem(404, "jackpot-unknown")
     house.open(base_amount="1000")
     assert look(house, "?max_age=1").ok()["amount"] == "1000.00"
+
+
+def test_who_asks_while_others_are_read_for_shares_the_next_reading_and_never_an_earlier_one() -> None:
+    began, go, numbers = threading.Event(), threading.Event(), count(1)
+
+    def read(_: str) -> int:
+        number = next(numbers)
+        if number == 1:
+            began.set()
+            assert go.wait(30)
+        return number
+
+    recent = Recent(read, longest_wait_s=30)
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(recent.read, "live")
+        assert began.wait(30)
+        later = [pool.submit(recent.read, "live") for _ in range(3)]
+        while len(recent._readings._waiting) < len(later):
+            pass
+        go.set()
+        assert first.result(30) == 1
+        assert [future.result(30) for future in later] == [2, 2, 2]
+
+
+def test_a_name_that_is_refused_refuses_no_other_that_is_read_with_it() -> None:
+    def read(name: str) -> str:
+        if name == "unknown":
+            raise NotFound(name)
+        return name
+
+    recent = Recent(read)
+    answers = recent._read_all(["live", "unknown", "live"])
+    assert (answers[0], answers[2]) == ("live", "live")
+    assert isinstance(answers[1], NotFound)

@@ -1,9 +1,9 @@
 """
-Group commit: calls that arrive while a commit is in flight share the next one.
+Calls that arrive while others run share the next run: a commit (group commit), or a reading.
 
 There is no timer. The first call to come runs at once, by itself; those that come meanwhile wait, and the next of them
-runs for all that may go together. So an idle service answers as fast as ever, and a busy one commits fewer times. What
-a group shares is its round trips and its flush; each member has its own outcome.
+runs for all that may go together. So an idle service answers as fast as ever, and a busy one commits and reads fewer
+times. What a group shares is its round trips and its flush; each member has its own outcome.
 """
 
 import threading
@@ -28,7 +28,7 @@ class _Member(Generic[Command, Outcome]):
     outcome: Outcome | Exception | None = None
 
 
-class GroupCommit(Generic[Command, Outcome]):
+class Grouping(Generic[Command, Outcome]):
     """
     Runs commands in groups, one group at a time.
 
