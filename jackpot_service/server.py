@@ -1,6 +1,7 @@
 """Serving: granian's workers, each with its own application made by `application`."""
 
 import gc
+import logging
 import os
 
 import flask
@@ -45,6 +46,8 @@ def serve(config: Config, url: str, *, host: str, port: int, workers: int) -> No
     Workers are started by spawning: they read the environment, in which the URL is put here.
     """
     os.environ["JACKPOT_DATABASE_URL"] = url
+    # So many threads are meant: nearly all of them wait for a commit, and `Admission` bounds them.
+    logging.getLogger("_granian").addFilter(lambda record: "Python threads" not in record.getMessage())
     Granian(
         target="jackpot_service.server:application",
         factory=True,

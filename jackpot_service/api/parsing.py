@@ -46,7 +46,7 @@ class Invalid(UnprocessableEntity):
     problem_code = "validation"
 
     def __init__(self, flaws: tuple[Flaw, ...]) -> None:
-        said = "; ".join(f"{flaw.pointer or 'the body'} {flaw.detail}" for flaw in flaws[:MOST_SAID])
+        said = "; ".join(f"{flaw.pointer or 'the body'} {flaw.detail.rstrip('.')}" for flaw in flaws[:MOST_SAID])
         super().__init__(f"{said}{' …' if len(flaws) > MOST_SAID else ''}.")
         self.problem_flaws = flaws
 
