@@ -23,9 +23,9 @@ WITH new AS (
     SELECT *
     FROM unnest(string_to_array(%(kinds)s, '|'), %(principals)s::text[],
                 string_to_array(%(round_keys)s, '|', '-')::bigint[], string_to_array(%(steps)s, '|', '-')::int[],
-                %(received_at)s::timestamptz[], %(digests)s::bytea[], string_to_array(%(accounts)s, '|'),
-                string_to_array(%(currencies)s, '|'), string_to_array(%(amounts)s, '|'),
-                string_to_array(%(movements)s, '|'))
+                string_to_array(%(received_at)s, '|')::timestamptz[], %(digests)s::bytea[],
+                string_to_array(%(accounts)s, '|'), string_to_array(%(currencies)s, '|'),
+                string_to_array(%(amounts)s, '|'), string_to_array(%(movements)s, '|'))
          WITH ORDINALITY AS entry (kind, principal, round_key, step, received_at, digest, accounts, currencies,
                                    amounts, movements, number)
 ),
@@ -112,7 +112,7 @@ def post_all(
             "principals": [entry.principal for entry in entries],
             "round_keys": "|".join(["-" if step is None else str(step.round_key) for step in steps]),
             "steps": "|".join(["-" if step is None else str(step.step) for step in steps]),
-            "received_at": [entry.received_at for entry in entries],
+            "received_at": "|".join([entry.received_at.isoformat() for entry in entries]),
             "digests": [digest(entry) for entry in entries],
             "meter_players": pools.meter_players,
             "meter_house": pools.meter_house,

@@ -39,7 +39,7 @@ FROM unnest(string_to_array(%(round_keys)s, ' ')::bigint[], string_to_array(%(ta
             string_to_array(%(states)s, ' '), string_to_array(%(rules_versions)s, ' ')::int[],
             string_to_array(%(rate_sheets)s, ' ')::int[], string_to_array(%(steps)s, ' ')::int[],
             string_to_array(%(bet_counts)s, ' ')::int[], string_to_array(%(weights)s, ' ')::numeric[],
-            %(opened_at)s::timestamptz[])
+            string_to_array(%(opened_at)s, ' ')::timestamptz[])
      AS new (round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count, weight,
              opened_at)
 ORDER BY table_id, round_id
@@ -163,7 +163,7 @@ def _columns(rounds: Sequence[Round]) -> dict[str, Any]:
         "steps": " ".join([str(round_.steps) for round_ in rounds]),
         "bet_counts": " ".join([str(round_.bet_count) for round_ in rounds]),
         "weights": " ".join([plain(round_.weight) for round_ in rounds]),
-        "opened_at": [round_.opened_at for round_ in rounds],
+        "opened_at": " ".join([round_.opened_at.isoformat() for round_ in rounds]),
     }
 
 

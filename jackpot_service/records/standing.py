@@ -18,7 +18,7 @@ SELECT j.base,
        (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = j.jackpot_id ORDER BY c.cycle DESC LIMIT 1),
        ARRAY(SELECT (SELECT r.number FROM rate_sheets r WHERE r.base = j.base AND r.effective_at <= came.at
                      ORDER BY r.effective_at DESC, r.number DESC LIMIT 1)
-             FROM unnest(%(came)s::timestamptz[]) WITH ORDINALITY AS came (at, number)
+             FROM unnest(string_to_array(%(came)s, ' ')::timestamptz[]) WITH ORDINALITY AS came (at, number)
              ORDER BY came.number),
        ARRAY(SELECT asked.number::int
              FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' '))
@@ -68,7 +68,9 @@ def send_read(
     pipe: Pipeline, jackpot_id: str, *, came: Sequence[datetime], names: Sequence[RoundName] = ()
 ) -> psycopg.Cursor[Any]:
     """Send the question for requests that came at some instants, perhaps on behalf of rounds; see `standing_of`."""
-    return pipe.send(_READ, {"jackpot_id": jackpot_id, "came": list(came), **name_columns(names)})
+    return pipe.send(
+        _READ, {"jackpot_id": jackpot_id, "came": " ".join([at.isoformat() for at in came]), **name_columns(names)}
+    )
 
 
 def standing_of(cursor: psycopg.Cursor[Any], jackpot_id: str) -> Standing:
