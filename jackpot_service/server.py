@@ -13,7 +13,7 @@ from jackpot_service import logs
 from jackpot_service.api.admission import MOST_AT_ONCE
 from jackpot_service.app import create_app
 from jackpot_service.config import Config
-from jackpot_service.db import create_engine
+from jackpot_service.connections import create_engine
 
 THREADS = MOST_AT_ONCE + 8
 """Threads a worker: the calls of bets that wait for the commit they share, and some for all others."""

@@ -13,7 +13,8 @@ from sqlalchemy import Table
 
 from jackpot_service import migrate
 from jackpot_service.config import Config
-from jackpot_service.db import Base, create_engine, transact
+from jackpot_service.connections import create_engine
+from jackpot_service.db import Base, transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import exceptions
 from jackpot_service.records.exceptions import ExceptionRecord

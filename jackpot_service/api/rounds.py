@@ -6,8 +6,9 @@ import flask
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import answers
+from jackpot_service.api.bet_lists import BetList
 from jackpot_service.api.door import Blueprint, act, admitted, answer, door, now, principal
-from jackpot_service.api.fields import BetList, BoundedList, Identifier, Instant, Text, Whole
+from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
 from jackpot_service.api.hands import Cards, HandSchema, hands_of
 from jackpot_service.api.refusals import Asked, kept_if_refused
 from jackpot_service.api.schemas import (

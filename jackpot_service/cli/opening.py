@@ -9,7 +9,7 @@ import sqlalchemy
 
 from jackpot_service import embedded, migrate
 from jackpot_service.config import Config
-from jackpot_service.db import create_engine
+from jackpot_service.connections import create_engine
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.usecases.references import Act
 

@@ -19,7 +19,7 @@ from jackpot_service.app import create_app, openapi_text
 from jackpot_service.cli import demo_books, progress
 from jackpot_service.cli.opening import opened_engine, opened_url, require_current
 from jackpot_service.config import Config
-from jackpot_service.db import create_engine
+from jackpot_service.connections import create_engine
 from jackpot_service.demo import play
 from jackpot_service.demo.errors import DemoBug
 from jackpot_service.server import serve as serve_until_stopped

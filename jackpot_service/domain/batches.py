@@ -41,7 +41,7 @@ _CONTENT = ("player_id", "hand", "currency", "stake_minor")
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class SortedBatch:
     """A batch held against what the round already knows: its new bets, how many are replays, which are void."""
 
     new: Bets | None
@@ -64,15 +64,15 @@ def require_distinct(bets: Bets) -> None:
     raise DuplicateBet(message, flaws=flaws, bet_ids=twice)
 
 
-def sort_out(bets: Bets, booked: Sequence[BookedBet], tombstones: Collection[str]) -> Batch:
+def sort_out(bets: Bets, booked: Sequence[BookedBet], tombstones: Collection[str]) -> SortedBatch:
     """Tell new bets from replays and void ones. Raises: BetConflict."""
     if not booked and not tombstones:
-        return Batch(new=bets, replayed=0, void=())
+        return SortedBatch(new=bets, replayed=0, void=())
     known = {one.bet.bet_id: one for one in booked}
     _require_same(bets, known)
     new = [index for index, bet_id in enumerate(bets.bet_ids) if bet_id not in known and bet_id not in tombstones]
     void = {bet_id for bet_id in bets.bet_ids if bet_id in tombstones or (bet_id in known and known[bet_id].is_void)}
-    return Batch(
+    return SortedBatch(
         new=bets.picked(new) if new else None,
         replayed=len(bets) - len(new) - len(void),
         void=tuple(bet_id for bet_id in bets.bet_ids if bet_id in void),

@@ -13,7 +13,7 @@ from decimal import Decimal
 from jackpot_service.db import Pipeline, Session, committed, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.acceptance import require_hands, require_stakes
-from jackpot_service.domain.batches import Batch, BookedBet, require_distinct, sort_out
+from jackpot_service.domain.batches import BookedBet, SortedBatch, require_distinct, sort_out
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.contribution import contribute, sums_by_currency
 from jackpot_service.domain.entries import Entry, RoundStep
@@ -80,7 +80,7 @@ class _Seen:
 class _Decision:
     """What becomes of a batch: the round after it; its new bets as they are written, and its entry, if it has any."""
 
-    batch: Batch
+    batch: SortedBatch
     round: Round
     rules: JackpotRules
     sheet: RateSheet

@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 import sqlalchemy
 
-from jackpot_service import db
 from jackpot_service.app import create_app
+from jackpot_service.connections import create_engine
 from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer
 from tests.support.bets import bet
@@ -139,7 +139,7 @@ def test_every_number_of_every_answer_is_whole(opened: House) -> None:
 
 
 def test_without_its_database_the_service_says_try_again(opened: House) -> None:
-    nowhere = db.create_engine(opened.config, "postgresql+psycopg://nobody@/nothing?host=/nowhere")
+    nowhere = create_engine(opened.config, "postgresql+psycopg://nobody@/nothing?host=/nowhere")
     app = create_app(opened.config, nowhere, clock=opened.clock)
     key = opened.key(Role.TABLE)
 

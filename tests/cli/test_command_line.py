@@ -14,10 +14,10 @@ import flask
 import psycopg
 import pytest
 
-from jackpot_service import db
 from jackpot_service.app import create_app
 from jackpot_service.cli.main import main
 from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
 from tests.support.answers import Answer
 
 README: Final = Path(__file__).resolve().parents[2] / "README.md"
@@ -111,7 +111,7 @@ def test_the_round_of_the_readme_comes_to_the_figures_of_the_readme(
 ) -> None:
     readme = README.read_text(encoding="utf-8")
     block = readme[readme.index("    alias jackpot=") : readme.index("Table servers written in Python")]
-    engine = db.create_engine(Config(), empty_database_url)
+    engine = create_engine(Config(), empty_database_url)
     reader = Reader(program(monkeypatch, capsys, empty_database_url), create_app(Config(), engine))
 
     *_, bets, result, meter, proof = reader.follow(dedent(block))
@@ -164,7 +164,7 @@ def test_a_key_stands_alone_on_standard_output_and_works(opened: Jackpot, databa
     assert re.fullmatch(r"jk_[A-Za-z0-9]+_[A-Za-z0-9_-]{43,}\n", created.ok())
     assert "the inspector" in created.err
     assert created.out.strip() not in created.err
-    engine = db.create_engine(Config(), database_url)
+    engine = create_engine(Config(), database_url)
     headers = {"Authorization": f"Bearer {created.out.strip()}"}
     assert create_app(Config(), engine).test_client().get("/v1/jackpots", headers=headers).status_code == 200
     engine.dispose()

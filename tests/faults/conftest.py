@@ -5,7 +5,7 @@ import pytest
 import sqlalchemy
 
 from jackpot_service import embedded, migrate
-from jackpot_service.db import create_engine
+from jackpot_service.connections import create_engine
 from tests.faults.service import Service, served
 from tests.races.processes import CONFIG
 

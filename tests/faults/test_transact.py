@@ -18,7 +18,8 @@ from sqlalchemy.exc import DBAPIError
 from jackpot_service import embedded, migrate
 from jackpot_service.app import create_app
 from jackpot_service.config import Config
-from jackpot_service.db import ATTEMPTS, Busy, OutcomeUnknown, Session, committed, create_engine, pipelined, transact
+from jackpot_service.connections import create_engine
+from jackpot_service.db import ATTEMPTS, Busy, OutcomeUnknown, Session, committed, pipelined, transact
 from jackpot_service.domain.errors import Refused
 from tests.races import books, scene
 

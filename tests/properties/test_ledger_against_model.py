@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from psycopg import sql
 
-from jackpot_service import db, embedded
+from jackpot_service import embedded
 from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
 from tests.properties.machine import LedgerMachine, openings
 from tests.properties.profile import EXAMPLES, repeatable
 
@@ -41,7 +42,7 @@ def databases(database_url: str, cluster: embedded.Cluster, administrator: psyco
         name = f"{template}_{next(numbers)}"
         making = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
         administrator.execute(making.format(sql.Identifier(name), sql.Identifier(template)))
-        engine = db.create_engine(Config(pool_size=2), cluster.url(name))
+        engine = create_engine(Config(pool_size=2), cluster.url(name))
         try:
             yield engine
         finally:

@@ -14,8 +14,8 @@ from typing import Any, Protocol, TypeVar
 
 import sqlalchemy
 
-from jackpot_service import db
 from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
 
 CONFIG = Config(pool_size=12, statement_timeout_ms=30_000, lock_timeout_ms=30_000, pool_timeout_s=30.0)
 """Patient, so that a race that is lost shows as a deadlock or as wrong books, and never hides behind `Busy`."""
@@ -91,7 +91,7 @@ def _outcome(receiver: Connection, until: float) -> tuple[bool, Any]:
 
 
 def _run(url: str, act: Callable[[Racer], object], gate: Gate, sender: Connection) -> None:
-    engine = db.create_engine(CONFIG, url)
+    engine = create_engine(CONFIG, url)
     try:
         engine.connect().close()
         gate.wait(LONGEST_RACE_S)

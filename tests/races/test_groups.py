@@ -12,7 +12,8 @@ import sqlalchemy
 
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.config import Config
-from jackpot_service.db import HeldUp, create_engine, transact
+from jackpot_service.connections import create_engine
+from jackpot_service.db import HeldUp, transact
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.usecases.accept_bets import BetsAccepted, accept_group
 from tests.races import books, scene

@@ -7,7 +7,8 @@ import psycopg
 import pytest
 
 from jackpot_service.config import Config
-from jackpot_service.db import Session, create_engine
+from jackpot_service.connections import create_engine
+from jackpot_service.db import Session
 from jackpot_service.ledger import books
 from jackpot_service.records import bets, rounds, standing, verdicts
 

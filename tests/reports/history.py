@@ -11,6 +11,7 @@ import sqlalchemy
 
 from jackpot_service import db
 from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
 from jackpot_service.db import Session
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
@@ -114,7 +115,7 @@ def _hand(name: str, status: HandStatus, cards: str) -> Hand:
 
 @contextmanager
 def engine_of(url: str) -> Iterator[sqlalchemy.Engine]:
-    engine = db.create_engine(Config(), url)
+    engine = create_engine(Config(), url)
     yield engine
     engine.dispose()
 

@@ -11,6 +11,7 @@ import orjson
 from jackpot_service import db
 from jackpot_service.app import create_app
 from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
 from jackpot_service.db import Session
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.rules import JackpotRules
@@ -44,7 +45,7 @@ class House:
     def __init__(self, database_url: str, **configured: Any) -> None:
         self.config = replace(Config(), **configured)
         self.clock = Clock()
-        self.engine = db.create_engine(self.config, database_url)
+        self.engine = create_engine(self.config, database_url)
         self.books = Books(self.engine)
         self.app = self.start()
         self._keys: dict[Principal, str] = {}

@@ -1,0 +1,73 @@
+"""How the service connects: the restricted role, its time-outs, and what a connection keeps in mind."""
+
+from typing import Any
+
+import psycopg
+import sqlalchemy
+from sqlalchemy import event
+
+from jackpot_service.config import Config
+
+ROLE = "jackpot_app"
+"""The role that the service takes on at every connection: it may append to the books and no more (see migrations)."""
+
+NETWORK = {
+    "connect_timeout": 3,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 5000,
+}
+"""A host that falls silent must not hold a request for the minutes that TCP would wait; the URL may say otherwise."""
+
+INDEXED = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
+"""
+Every statement of the hot path finds its few rows by an index. A plan that is made while the tables are new and empty
+would read them whole, and go on doing so until somebody analyses them: a jackpot's first minutes would grow slower.
+"""
+
+PLANNED_ANEW = {"plan_cache_mode": "auto", "enable_seqscan": "on", "enable_hashjoin": "on", "enable_mergejoin": "on"}
+"""The same settings for whoever reads much of the books at once."""
+
+
+def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
+    """Make the application's engine: the restricted role, UTC, and the time-outs of the configuration."""
+    options = {
+        "role": ROLE,
+        "timezone": "UTC",
+        "statement_timeout": config.statement_timeout_ms,
+        "lock_timeout": config.lock_timeout_ms,
+        "idle_in_transaction_session_timeout": 60_000,
+        **INDEXED,
+    }
+    engine = sqlalchemy.create_engine(
+        url,
+        pool_size=config.pool_size,
+        max_overflow=0,
+        pool_timeout=config.pool_timeout_s,
+        pool_recycle=600,
+        pool_use_lifo=True,
+        pool_reset_on_return="rollback",
+        connect_args={
+            **{name: value for name, value in NETWORK.items() if name not in sqlalchemy.make_url(url).query},
+            "options": " ".join(f"-c {name}={value}" for name, value in options.items()),
+        },
+    )
+    event.listen(engine, "connect", _keep_notices)
+    return engine.execution_options(request_timeout_s=config.request_timeout_s)
+
+
+def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # noqa: ANN401  SQLAlchemy's own type is internal
+    """Remember warnings: one that is raised during COMMIT says that the commit is not (yet) safe."""
+    warnings = record.info["warnings"] = []
+
+    def keep(diagnostic: psycopg.errors.Diagnostic) -> None:
+        if diagnostic.severity_nonlocalized == "WARNING":
+            warnings.append(diagnostic.message_primary)
+
+    connection.add_notice_handler(keep)
