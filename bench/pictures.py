@@ -45,7 +45,7 @@ def draw_throughput(figures: Sequence[Figure], path: Path) -> None:
         axes.set_xticks(sizes, [str(size) for size in sizes], minor=False)
         axes.set_xticks([], minor=True)
         axes.yaxis.set_major_formatter("{x:,.0f}")
-        axes.set_title(f"Ingest at {COMPARED_CONNECTIONS} connections", loc="left")
+        axes.set_title(f"Ingest with up to {COMPARED_CONNECTIONS} connections", loc="left")
         axes.legend(frameon=False, loc="upper left")
         _save(canvas, path)
 
@@ -72,6 +72,7 @@ def _draw_percentiles(axes: Axes, figures: Sequence[Figure], bets: int) -> None:
     rates = pick(figures, latency.NAME, "rate", N=bets)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
     axes.set_xticks(
         [rate.at["load_percent"] for rate in rates],
         [f"{rate.at['load_percent']} %\n{rate.value:,.0f}/s" for rate in rates],

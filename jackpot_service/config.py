@@ -49,7 +49,7 @@ class Config:
     statement_timeout_ms: int = 2000
     lock_timeout_ms: int = 1500
     pool_timeout_s: float = 1.0
-    stripes: int = 4
+    stripes: int = 16
     log_level: str = "info"
 
     @classmethod

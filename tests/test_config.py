@@ -11,7 +11,7 @@ def test_an_empty_environment_gives_the_defaults_of_a_first_look() -> None:
     assert config == Config()
     assert config.database_url is None
     assert config.data_dir == Path("var")
-    assert (config.max_batch, config.max_body_bytes, config.stripes) == (2000, 1_048_576, 4)
+    assert (config.max_batch, config.max_body_bytes, config.stripes) == (2000, 1_048_576, 16)
 
 
 def test_every_setting_is_read_from_its_own_variable() -> None:

@@ -73,7 +73,7 @@ def jackpot(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 
 @pytest.fixture
 def opened(jackpot: Jackpot) -> Jackpot:
-    """The program on a database with a jackpot of four stripes, without tables."""
+    """The program on a database with a jackpot of sixteen stripes, without tables."""
     jackpot("casinos", "add", "riga", "Casino Riga").ok()
     jackpot("rates", "publish", "--base", "EUR", "GBP=1.17").ok()
     jackpot("jackpots", "open", "live", "--rules", "live-caribbean-stud", "--currency", "EUR").ok()
@@ -171,12 +171,12 @@ def test_a_key_stands_alone_on_standard_output_and_works(opened: Jackpot, databa
 
 
 def test_a_jackpot_gets_more_stripes_and_never_fewer(opened: Jackpot) -> None:
-    spread = opened("jackpots", "stripes", "live", "9")
+    spread = opened("jackpots", "stripes", "live", "20")
 
-    assert (spread.ok(), spread.err) == ("", "Jackpot live has 9 stripes; it had 4.\n")
-    opened("jackpots", "stripes", "live", "8").refused(1, "jackpot: stripes-out-of-range: ", "has 9 stripes")
+    assert (spread.ok(), spread.err) == ("", "Jackpot live has 20 stripes; it had 16.\n")
+    opened("jackpots", "stripes", "live", "8").refused(1, "jackpot: stripes-out-of-range: ", "has 20 stripes")
     opened("jackpots", "stripes", "live", "257").refused(2, "257 is not in the range 1<=x<=256")
-    assert opened("jackpots", "stripes", "live", "9").err == "Jackpot live has 9 stripes; it had 9.\n"
+    assert opened("jackpots", "stripes", "live", "20").err == "Jackpot live has 20 stripes; it had 20.\n"
     opened("verify").ok()
 
 
