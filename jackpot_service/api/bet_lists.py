@@ -39,7 +39,10 @@ class BetList(ReadField[Bets]):
             "additionalProperties": False,
             "required": ["bet_id", "player_id", "currency", "stake_minor"],
             "properties": {
-                "bet_id": Identifier.described,
+                "bet_id": {
+                    **Identifier.described,
+                    "description": "The caller's own, for ever; best in the order of time, as UUIDs of version 7 are.",
+                },
                 "player_id": Identifier.described,
                 "hand": {**Identifier.described, "default": "1"},
                 "currency": CurrencyCode.described,
