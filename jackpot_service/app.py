@@ -9,7 +9,7 @@ from typing import Any
 import flask
 import sqlalchemy
 
-from jackpot_service.api import description, health, jackpots, meters, problems, rates, round_records, rounds
+from jackpot_service.api import description, health, jackpots, meters, parsing, problems, rates, round_records, rounds
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
 from jackpot_service.api.fields import IDENTIFIER
@@ -71,8 +71,12 @@ def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[],
 
 
 def _guard(app: flask.Flask, authenticator: Authenticator) -> None:
-    """Ask every request for its key before anything else is looked at."""
+    """Ask every request for its key before anything else is looked at; then refuse a query where none is taken."""
     roles = {endpoint: roles_of(view) for endpoint, view in app.view_functions.items()}
+    # Those open to all are asked by balancers, which may add whatever they like.
+    without_query = {
+        endpoint for endpoint, view in app.view_functions.items() if roles[endpoint] and not _takes_query(view)
+    }
 
     @app.before_request
     def authenticate() -> None:
@@ -82,6 +86,12 @@ def _guard(app: flask.Flask, authenticator: Authenticator) -> None:
         if allowed is not None:
             flask.g.principal = authenticator.principal(flask.request.headers.get("Authorization"))
             require_role(flask.g.principal, allowed)
+        if flask.request.query_string and flask.request.endpoint in without_query:
+            parsing.refuse_query(flask.request.args)
+
+
+def _takes_query(view: Callable[..., Any]) -> bool:
+    return bool(getattr(view, "takes_query", False))
 
 
 def _name_request() -> None:

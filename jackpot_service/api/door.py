@@ -39,9 +39,20 @@ class Door:
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
-    """flask-smorest's blueprint with our parser."""
+    """flask-smorest's blueprint with our parser; views that take a query are marked, so that others can refuse one."""
 
     ARGUMENTS_PARSER = Parser()
+
+    def arguments(self, schema: Any, **kwargs: Any) -> Callable[[View], View]:  # noqa: ANN401  as the base
+        """Read the arguments of a view; see flask-smorest."""
+        decorate: Callable[[View], View] = super().arguments(schema, **kwargs)
+
+        def mark(view: View) -> View:
+            reading = decorate(view)
+            reading.takes_query = kwargs.get("location") == "query"  # type: ignore[attr-defined]
+            return reading
+
+        return mark
 
 
 def door() -> Door:

@@ -6,7 +6,7 @@ The default parser of webargs answers 500 to 100,000 nested brackets and to inte
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NoReturn
@@ -75,6 +75,12 @@ class Parser(FlaskParser):
         if location == "query":
             flaws = [replace(flaw, pointer=f"?{flaw.pointer.removeprefix('/')}") for flaw in flaws]
         raise Invalid(tuple(flaws)) from None
+
+
+def refuse_query(names: Iterable[str]) -> None:
+    """Refuse a query of a call that takes none. Raises: Invalid."""
+    flaws = [Flaw(f"?{name}", Invalid.problem_code, "Unknown field.") for name in islice(names, MOST_FLAWS)]
+    raise Invalid(tuple(flaws) or (Flaw("?", Invalid.problem_code, "takes no query"),))
 
 
 def read_json(body: bytes) -> Any:  # noqa: ANN401  any JSON

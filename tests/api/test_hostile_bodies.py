@@ -301,3 +301,24 @@ def test_beyond_the_calls_that_can_be_taken_the_answer_comes_before_the_body_is_
         assert answer.problem(503, "busy")["retryable"] is True
         assert int(answer.headers["Retry-After"]) > 0
     opened.send("POST", "T1", "r1/bets", b"no JSON").problem(400, "not-json")
+
+
+@pytest.mark.parametrize("query", ["?dry_run=true", "?limit=1&limit=2", "?=", "?%00=%ff"])
+@pytest.mark.parametrize("call", CALLS)
+def test_a_query_where_none_is_taken_is_refused_and_nothing_is_written(opened: House, call: str, query: str) -> None:
+    """Whoever believes that a call has an option must not find out later that it was not looked at."""
+    method, body = CALLS[call]
+    before = opened.books.counts()
+    answer = opened.send(method, "T1", f"r1/{call}{query}", orjson.dumps(body))
+    assert answer.problem(422, "validation")["errors"][0]["pointer"].startswith("?")
+    assert opened.books.counts() == before
+
+
+@pytest.mark.parametrize("path", ["/v1/jackpots", "/v1/jackpots/j1", "/v1/jackpots/j1/rules"])
+def test_a_reading_that_takes_no_query_says_so(opened: House, path: str) -> None:
+    opened.get(f"{path}?since=yesterday").problem(422, "validation", "?since")
+    opened.get(path).ok()
+
+
+def test_a_balancer_may_add_what_it_likes(opened: House) -> None:
+    assert [opened.get(f"{path}?from=balancer").status for path in ("/healthz", "/readyz")] == [200, 200]
