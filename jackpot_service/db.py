@@ -143,22 +143,14 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
     """
     until = time.monotonic() + engine.get_execution_options().get("request_timeout_s", DEFAULT_REQUEST_TIMEOUT_S)
     for attempt in range(1, ATTEMPTS + 1):
-        try:
-            with engine.connect() as session:
-                session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
-                session.info["warnings"].clear()
-                session.info["is_committed"] = False
-                with _unknown_after_commit(session):
-                    result = act(session)
-                _commit(session)
-                return result
-        except LedgerError:
-            raise
-        except sqlalchemy.exc.TimeoutError:
-            message = "All database connections are in use."
-            raise Busy(message) from None
-        except (DBAPIError, psycopg.Error) as error:
-            _raise_unless_retryable(engine, error, attempt, may_retry=time.monotonic() < until)
+        with _told_unless_retryable(engine, attempt, until=until), engine.connect() as session:
+            session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
+            session.info["warnings"].clear()
+            session.info["is_committed"] = False
+            with _unknown_after_commit(session):
+                result = act(session)
+            _commit(session)
+            return result
         time.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311  spreads retries, hides nothing
     raise AssertionError  # the last attempt has raised
 
@@ -169,18 +161,29 @@ def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
 
     Raises: whatever domain error the report raised; Busy.
     """
-    for attempt in (1, 2):
-        try:
-            with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
-                return report(session)
-        except LedgerError:
-            raise
-        except sqlalchemy.exc.TimeoutError:
-            message = "All database connections are in use."
-            raise Busy(message) from None
-        except (DBAPIError, psycopg.Error) as error:
-            _raise_unless_retryable(engine, error, attempt, may_retry=attempt == 1)
+    until = time.monotonic() + engine.get_execution_options().get("request_timeout_s", DEFAULT_REQUEST_TIMEOUT_S)
+    by_itself = {"isolation_level": "AUTOCOMMIT"}
+    for attempt in range(1, ATTEMPTS + 1):
+        with (
+            _told_unless_retryable(engine, attempt, until=until),
+            engine.connect().execution_options(**by_itself) as session,
+        ):
+            return report(session)
     raise AssertionError  # the last attempt has raised
+
+
+@contextmanager
+def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int, *, until: float) -> Iterator[None]:
+    """Turn what the database says into what a caller is told; pass over what is worth another attempt."""
+    try:
+        yield
+    except LedgerError:
+        raise
+    except sqlalchemy.exc.TimeoutError:
+        message = "All database connections are in use."
+        raise Busy(message) from None
+    except (DBAPIError, psycopg.Error) as error:
+        _raise_unless_retryable(engine, error, attempt, may_retry=time.monotonic() < until)
 
 
 @contextmanager

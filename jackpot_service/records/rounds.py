@@ -14,8 +14,8 @@ from jackpot_service.domain.rounds import Round, RoundState
 _COLUMNS = """jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
        weight, opened_at"""
 
-# Rounds are asked for, locked and added in the order of the caller's ids, which is the same for everybody. Each is
-# looked up by itself (LATERAL, LIMIT): a join would read all rounds of a jackpot whose table is thought to be small.
+# Rounds are locked and added in the order of the caller's ids, which is the same for everybody. Each is looked up by
+# itself (LATERAL, LIMIT): a join would read all rounds of a jackpot whose table is thought to be small.
 _NAMED = f"""
 SELECT found.*
 FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' ')) AS asked (table_id, round_id)

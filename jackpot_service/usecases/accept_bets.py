@@ -96,9 +96,9 @@ def accept_group(session: Session, commands: Sequence[AcceptBets]) -> tuple[Bets
     NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, UnknownCurrency, NoRate, CurrencyNotAccepted,
     StakeOutOfRange, HandLimit.
 
-    Locks the rounds that are known, by key. A round that is not is opened: its unique key stops whoever opens it too,
-    and the loser tries again. The entries stand one after another on one stripe, in the last statement that writes. A
-    replay is counted on its round.
+    Locks the rounds that are known, in the order of table and round id. One that is not is opened: its unique key stops
+    whoever opens it too, and the loser tries again. The entries stand one after another on one stripe, in the last
+    statement that writes. A replay is counted on its round.
 
     Raises: JackpotSuspended; ValueError for batches of several jackpots, or two of one round.
     """

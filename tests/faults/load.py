@@ -19,6 +19,7 @@ from jackpot_service.client import (
     SettledRound,
     VoidedBets,
 )
+from tests.support.owing import owed_minor
 
 LONGEST_WAIT_S = 60
 MOST_ROUNDS = 2000
@@ -73,15 +74,7 @@ class Ledger:
 
     def owed_minor(self) -> dict[str, int]:
         """What the casino is owed in each currency, in minor units; negative, it owes."""
-        owed: Counter[str] = Counter()
-        for currency, amount_minor in self.stakes.values():
-            owed[currency] -= amount_minor
-        for key in self.refunded:
-            currency, amount_minor = self.stakes[key]
-            owed[currency] += amount_minor
-        for currency, amount_minor in self.awards.values():
-            owed[currency] += amount_minor
-        return dict(owed)
+        return owed_minor(self.stakes, self.refunded, self.awards)
 
 
 @dataclass

@@ -6,7 +6,6 @@ Everything at once: eight processes bet, void, cancel and settle, several of the
 
 import random
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -21,6 +20,7 @@ from jackpot_service.domain.errors import Conflict, LedgerError
 from jackpot_service.usecases.settle_round import BetCountMismatch, RoundSettledNow
 from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
+from tests.support.owing import owed_minor
 
 PROCESSES = 8
 PLAYERS_OF_A_PROCESS = 2
@@ -62,15 +62,7 @@ class Acknowledged:
 
     def owed_minor(self) -> dict[str, int]:
         """What the casino is owed in each currency, in minor units; negative, it owes."""
-        owed: Counter[str] = Counter()
-        for currency, amount_minor in self.stakes.values():
-            owed[currency] -= amount_minor
-        for key in self.refunded:
-            currency, amount_minor = self.stakes[key]
-            owed[currency] += amount_minor
-        for currency, amount_minor in self.awards.values():
-            owed[currency] += amount_minor
-        return dict(owed)
+        return owed_minor(self.stakes, self.refunded, self.awards)
 
 
 @dataclass
