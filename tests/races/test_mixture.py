@@ -189,8 +189,8 @@ def test_eight_processes_at_everything_meet_no_deadlock_and_book_what_they_ackno
     assert len(told.hits) > 2
     assert books.ask(engine, "SELECT count(*) FROM bets") == [(len(told.stakes),)]
     assert books.ask(engine, "SELECT count(*) FROM awards") == [(len(told.awards),)]
-    for currency, owed_minor in told.owed_minor().items():
-        owed = Decimal(owed_minor) if currency == "JPY" else Decimal(owed_minor) / 100
+    for currency, amount_minor in told.owed_minor().items():
+        owed = Decimal(amount_minor) if currency == "JPY" else Decimal(amount_minor) / 100
         assert books.balance(engine, "casino:c1", currency) == owed
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0
