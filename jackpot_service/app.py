@@ -9,15 +9,26 @@ from typing import Any
 import flask
 import sqlalchemy
 
-from jackpot_service.api import description, health, jackpots, meters, parsing, problems, rates, round_records, rounds
+from jackpot_service.api import (
+    changes,
+    description,
+    health,
+    jackpots,
+    meters,
+    parsing,
+    problems,
+    rates,
+    round_records,
+    rounds,
+)
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
-from jackpot_service.api.fields import IDENTIFIER
 from jackpot_service.api.recent import Recent
 from jackpot_service.auth import Authenticator, require_role, roles_of
 from jackpot_service.config import Config
 from jackpot_service.db import read
 from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.reports.jackpots import jackpot_state
 
 BLUEPRINTS = (
@@ -26,6 +37,7 @@ BLUEPRINTS = (
     jackpots.blueprint,
     meters.blueprint,
     rates.blueprint,
+    changes.blueprint,
     health.blueprint,
 )
 

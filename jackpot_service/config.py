@@ -38,6 +38,8 @@ class Config:
     pool_size: connections kept per process.
     max_batch, max_body_bytes: the most bets and the most bytes that one request may carry.
     stripes: into how many rows the pools of a newly opened jackpot are divided.
+    key: whose acts the command line's are, where it needs a person.
+    emergency_approvals: whether one person alone may approve an own request, loudly; off unless there is nobody else.
     """
 
     database_url: str | None = field(default=None, repr=False)
@@ -50,6 +52,8 @@ class Config:
     lock_timeout_ms: int = 1500
     pool_timeout_s: float = 1.0
     stripes: int = 16
+    emergency_approvals: bool = False
+    key: str | None = field(default=None, repr=False)
     log_level: str = "info"
 
     @classmethod
@@ -72,6 +76,8 @@ class Config:
             lock_timeout_ms=read.integer("JACKPOT_LOCK_TIMEOUT_MS", default.lock_timeout_ms),
             pool_timeout_s=read.seconds("JACKPOT_POOL_TIMEOUT_S", default.pool_timeout_s),
             stripes=read.integer("JACKPOT_STRIPES", default.stripes, most=256),
+            emergency_approvals=read.flag("JACKPOT_EMERGENCY_APPROVALS", default=default.emergency_approvals),
+            key=read.secret("JACKPOT_KEY"),
             log_level=read.log_level("JACKPOT_LOG_LEVEL", default.log_level),
         )
 
@@ -98,6 +104,12 @@ class _Reader:
             raise ConfigError(variable, _without_password(value), accepted)
         return f"postgresql+psycopg://{rest}"
 
+    def secret(self, variable: str) -> str | None:
+        value = self.environ.get(variable)
+        if value is not None and not (value.isascii() and value.isprintable() and value.strip()):
+            raise ConfigError(variable, "…", "a key such as jk_…; or leave it unset")
+        return value
+
     def integer(self, variable: str, default: int, *, least: int = 1, most: int = 10_000_000) -> int:
         accepted = f"a whole number from {least} to {most}"
         value = self.text(variable, str(default), accepted)
@@ -111,6 +123,13 @@ class _Reader:
         if not _SECONDS.fullmatch(value) or not 0 < float(value) <= 3600:  # noqa: PLR2004 -- it is in `accepted`
             raise ConfigError(variable, value, accepted)
         return float(value)
+
+    def flag(self, variable: str, *, default: bool) -> bool:
+        accepted = "yes or no"
+        value = self.text(variable, "yes" if default else "no", accepted)
+        if value.lower() not in {"yes", "no"}:
+            raise ConfigError(variable, value, accepted)
+        return value.lower() == "yes"
 
     def log_level(self, variable: str, default: str) -> str:
         accepted = f"one of {', '.join(_LOG_LEVELS)}"

@@ -18,8 +18,8 @@ from jackpot_service.db import Base, transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
-from jackpot_service.usecases.references import Act
 from tests.races import scene
 
 UPDATABLE = {

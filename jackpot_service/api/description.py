@@ -6,8 +6,8 @@ import flask_smorest
 from werkzeug.routing import BaseConverter
 
 from jackpot_service.api import problems
-from jackpot_service.api.fields import IDENTIFIER, IDENTIFIER_PATTERN
 from jackpot_service.config import Config
+from jackpot_service.domain.shapes import IDENTIFIER, IDENTIFIER_PATTERN
 
 
 class IdentifierConverter(BaseConverter):

@@ -27,7 +27,7 @@ from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
+from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
 
 KEYS_FILE = "demo-keys.json"
 
@@ -44,7 +44,7 @@ def _set_up_documents(session: Session, config: Config) -> None:
     for base, rates in scene.SHEETS.items():
         if not references.last_sheet_number(session, base):
             published = act()
-            publish_rates(session, PublishRates(published, base, rates, published.now))
+            publish_first_sheet(session, PublishRates(published, base, rates, published.now))
     for jackpot in scene.JACKPOTS:
         if references.jackpot_base(session, jackpot.jackpot_id) is None:
             open_jackpot(

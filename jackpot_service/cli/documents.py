@@ -18,7 +18,7 @@ from jackpot_service.usecases.add_stripes import MOST_STRIPES, AddStripes, add_s
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
+from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
 
 
 @click.group("casinos")
@@ -111,9 +111,9 @@ def rates() -> None:
 @click.pass_obj
 def publish_a_sheet(config: Config, base: str, quotes: tuple[str, ...]) -> None:
     """
-    Publish a whole rate sheet, in force at once; each rate is base units per one unit of the currency.
+    Publish the first rate sheet of a base currency, in force at once; a rate is base units per unit of its currency.
 
-    Recorded as the act of one operator, until change requests ask for two.
+    Every later sheet is a change that two people make: jackpot changes request rate-sheet.
     """
     stated = {
         CurrencyCode().convert(code, None, None): Amount().convert(rate, None, None)
@@ -122,7 +122,7 @@ def publish_a_sheet(config: Config, base: str, quotes: tuple[str, ...]) -> None:
     published = act()
     command = PublishRates(act=published, base=base, rates=stated, effective_at=published.now)
     with opened_engine(config) as engine:
-        sheet = transact(engine, lambda session: publish_rates(session, command))
+        sheet = transact(engine, lambda session: publish_first_sheet(session, command))
     click.echo(f"Rate sheet {sheet.number} of {base} is in force.", err=True)
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any
 
 import click
+import orjson
 
-from jackpot_service.api.fields import CURRENCY, IDENTIFIER, IDENTIFIER_PATTERN
 from jackpot_service.domain.money import EXACT
+from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, IDENTIFIER_PATTERN
 
 
 class Identifier(click.ParamType[str]):
@@ -47,6 +49,28 @@ class Amount(click.ParamType[Decimal]):
         if not (digits.isascii() and digits.isdigit() and len(digits) <= EXACT.prec):
             self.fail(f"{text!r} is not a plain decimal number", param, ctx)
         return EXACT.create_decimal(text)
+
+
+class JsonDocument(click.ParamType[dict[str, Any]]):
+    """A JSON object, as text or as @FILE (@- is standard input)."""
+
+    name = "json"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
+        """Fails with a usage error."""
+        if isinstance(value, dict):
+            return value
+        text = str(value)
+        if text.startswith("@"):
+            with click.open_file(text[1:], encoding="utf-8") as file:
+                text = file.read()
+        try:
+            found = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            self.fail(f"it is no JSON: {error}", param, ctx)
+        if not isinstance(found, dict):
+            self.fail("it is no JSON object", param, ctx)
+        return found
 
 
 def pairs(texts: Iterable[str], *, option: str) -> dict[str, str]:

@@ -30,3 +30,13 @@ def casino(casino_id: str) -> Account:
 def exchange(currency: str) -> Account:
     """Where an amount changes currency, so that each currency's postings sum to zero by themselves."""
     return Account(f"fx:{currency}")
+
+
+def bank(currency: str) -> Account:
+    """Where casinos' statements are settled: what came in is negative, what went out positive."""
+    return Account(f"bank:{currency}")
+
+
+def transfer(request_id: str) -> Account:
+    """Between the two jackpots of a transfer; over both their books it is zero."""
+    return Account(f"transfer:{request_id}")

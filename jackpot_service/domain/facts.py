@@ -175,6 +175,7 @@ def of_key(*, key_id: str, secret_hash: bytes, principal: Principal) -> Facts:
         "role": str(principal.role),
         "casino_id": principal.casino_id,
         "table_ids": sorted(principal.table_ids),
+        "is_automaton": principal.is_automaton,
     }
 
 
@@ -192,3 +193,58 @@ def of_jackpot(jackpot_id: str, rules: JackpotRules, *, base_amount: Decimal) ->
         "rules": {"version": 1, "document": as_document(rules)},
         **of_cycle(cycle=1, rules_version=1, cut=(1,)),
     }
+
+
+def of_act(
+    *,
+    request_id: str | None,
+    decides: str | None,
+    subject: str,
+    jackpot_id: str | None,
+    reason: str | None,
+    asked: Facts | None,
+    before: Facts | None,
+    after: Facts,
+    effects: Sequence[Facts],
+) -> Facts:
+    """An administrative act: what it is about, why, what was asked, what was before and is after, what it booked."""
+    return {
+        "request_id": request_id,
+        "decides": decides,
+        "subject": subject,
+        "jackpot_id": jackpot_id,
+        "reason": reason,
+        "asked": asked,
+        "before": before,
+        "after": after,
+        "effects": list(effects),
+    }
+
+
+def of_effect(*, book: str, seq: int, kind: str, recorded: Facts) -> Facts:
+    """An entry that an act booked in a jackpot's book, on its stripe 0, and what that entry recorded."""
+    return {"book": book, "seq": seq, "kind": kind, "recorded": recorded}
+
+
+def of_entry_of_act(*, act: int, recorded: Facts) -> Facts:
+    """What an entry in a jackpot's book says that an act booked: the act's seq in the reference book, and the rest."""
+    return {"act": act, "recorded": recorded}
+
+
+def of_change(
+    *, request_id: str, kind: str, payload: Facts, base_version: str, to_confirm: Facts, expires_at: datetime
+) -> Facts:
+    """A change that somebody asks for."""
+    return {
+        "request_id": request_id,
+        "kind": kind,
+        "payload": payload,
+        "base_version": base_version,
+        "to_confirm": to_confirm,
+        "expires_at": instant(expires_at),
+    }
+
+
+def of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_emergency: bool) -> Facts:
+    """What somebody else made of it."""
+    return {"request_id": request_id, "outcome": outcome, "confirmed": confirmed, "is_emergency": is_emergency}

@@ -29,7 +29,26 @@ class EntryKind(StrEnum):
     CASINO_ADDED = "casino_added"
     TABLE_ADDED = "table_added"
     KEY_CREATED = "key_created"
+    KEY_REVOKED = "key_revoked"
     RATES_PUBLISHED = "rates_published"
+    CHANGE_REQUESTED = "change_requested"
+    CHANGE_APPROVED = "change_approved"
+    CHANGE_REJECTED = "change_rejected"
+    JACKPOT_SUSPENDED = "jackpot_suspended"
+    JACKPOT_RESUMED = "jackpot_resumed"
+    JACKPOT_RETIRED = "jackpot_retired"
+    TRANSFER_RECEIVED = "transfer_received"
+    RULES_CHANGED = "rules_changed"
+    ADJUSTMENT = "adjustment"
+    SEED_RECOVERED = "seed_recovered"
+    PRIZE_FUND_TRUED_UP = "prize_fund_trued_up"
+    AWARDS_APPROVED = "awards_approved"
+    AWARDS_REJECTED = "awards_rejected"
+    AWARD_PAID = "award_paid"
+    COMPENSATION = "compensation"
+    ROUND_CORRECTED = "round_corrected"
+    STATEMENT_SETTLED = "statement_settled"
+    EXCEPTION_ACKNOWLEDGED = "exception_acknowledged"
 
 
 class Movement(StrEnum):
@@ -42,6 +61,15 @@ class Movement(StrEnum):
     REFILL = "refill"
     SEED = "seed"
     FILL = "fill"
+    ADJUSTMENT = "adjustment"
+    RECOVERY = "recovery"
+    TRUE_UP = "true_up"
+    TRANSFER = "transfer"
+    RELEASE = "release"
+    RETURN = "return"
+    COMPENSATION = "compensation"
+    CORRECTION = "correction"
+    PAYMENT = "payment"
 
 
 @dataclass(frozen=True, slots=True)

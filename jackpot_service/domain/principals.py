@@ -19,13 +19,20 @@ class Principal:
     """
     A person or a machine, as a key names it.
 
-    A principal with a casino sees that casino only; one with tables, those tables only. Table servers are machines.
+    A principal with a casino sees that casino only; one with tables, those tables only. Table servers are machines,
+    and so is whatever was given its key as an automaton; a machine may ask for a change and never approve one.
     """
 
     name: str
     role: Role
     casino_id: str | None = None
     table_ids: frozenset[str] = frozenset()
+    is_automaton: bool = False
+
+    @property
+    def is_machine(self) -> bool:
+        """Whether nobody stands behind it who could approve something."""
+        return self.is_automaton or self.role is Role.TABLE
 
     def sees_casino(self, casino_id: str) -> bool:
         """Whether the casino's rounds, bets and awards are shown to it."""
@@ -36,5 +43,6 @@ class Principal:
         return self.sees_casino(casino_id) and (not self.table_ids or table_id in self.table_ids)
 
 
-SYSTEM_OPERATOR = Principal("cli", Role.OPERATOR)
-"""Whoever runs the command line on the machine itself: an operator, by right of being there."""
+SYSTEM_OPERATOR = Principal("cli", Role.OPERATOR, is_automaton=True)
+"""Whoever runs the command line on the machine itself: an operator, by right of being there. Nobody knows who it
+is, so it approves nothing: whoever approves on the command line shows a key."""

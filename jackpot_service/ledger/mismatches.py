@@ -59,6 +59,9 @@ class Code(StrEnum):
     DOCUMENT_WITHOUT_ENTRY = "document-without-entry"
     """A row was written by no entry of the kind that writes such rows."""
 
+    ACT_EFFECTS = "act-effects"
+    """An act says that it booked an entry which is not there."""
+
     # Rounds and bets.
     ROUND_TABLE = "round-table"
     """A round's table is unknown, or belongs to another casino or jackpot than the round."""

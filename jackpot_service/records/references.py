@@ -72,6 +72,7 @@ def add_key(session: Session, key: Key, *, entry_seq: int) -> None:
             role=key.principal.role.value,
             casino_id=key.principal.casino_id,
             table_ids=sorted(key.principal.table_ids),
+            is_automaton=key.principal.is_automaton,
             revoked_at=None,
             entry_seq=entry_seq,
         )
@@ -81,14 +82,14 @@ def add_key(session: Session, key: Key, *, entry_seq: int) -> None:
 def live_key(session: Session, key_id: str) -> Key | None:
     """The key, or None if there is none of this id or it was revoked."""
     row = session.execute(
-        select(KeyRow.secret_hash, KeyRow.principal, KeyRow.role, KeyRow.casino_id, KeyRow.table_ids).where(
-            KeyRow.key_id == key_id, KeyRow.revoked_at.is_(None)
-        )
+        select(
+            KeyRow.secret_hash, KeyRow.principal, KeyRow.role, KeyRow.casino_id, KeyRow.table_ids, KeyRow.is_automaton
+        ).where(KeyRow.key_id == key_id, KeyRow.revoked_at.is_(None))
     ).one_or_none()
     if row is None:
         return None
-    secret_hash, name, role, casino_id, table_ids = row
-    return Key(key_id, secret_hash, Principal(name, Role(role), casino_id, frozenset(table_ids)))
+    secret_hash, name, role, casino_id, table_ids, is_automaton = row
+    return Key(key_id, secret_hash, Principal(name, Role(role), casino_id, frozenset(table_ids), is_automaton))
 
 
 def add_sheet(session: Session, sheet: RateSheet, *, effective_at: datetime, entry_seq: int) -> None:
@@ -118,6 +119,13 @@ def last_sheet_number(session: Session, base: str) -> int:
     return session.scalar(select(func.coalesce(func.max(RateSheetRow.number), 0)).where(RateSheetRow.base == base)) or 0
 
 
+def effective_at(session: Session, base: str, number: int) -> datetime:
+    """When a sheet comes, or came, into force. It must exist."""
+    return session.execute(
+        select(RateSheetRow.effective_at).where(RateSheetRow.base == base, RateSheetRow.number == number)
+    ).scalar_one()
+
+
 def sheet_in_force(session: Session, base: str, *, at: datetime) -> tuple[int, datetime] | None:
     """Number and effective time of the sheet in force: latest effective time, then highest number."""
     row = session.execute(
@@ -144,7 +152,9 @@ def add_jackpot(session: Session, jackpot_id: str, base: str) -> None:
     session.execute(insert(JackpotRow).values(jackpot_id=jackpot_id, base=base))
 
 
-def add_rules(session: Session, jackpot_id: str, version: int, rules: JackpotRules) -> None:
-    """Write a version of a jackpot's rules."""
+def add_rules(session: Session, jackpot_id: str, version: int, rules: JackpotRules, *, entry_seq: int) -> None:
+    """Write a version of a jackpot's rules; `entry_seq` is the entry on the jackpot's stripe 0 that recorded it."""
     document: dict[str, Any] = as_document(rules)
-    session.execute(insert(RulesVersionRow).values(jackpot_id=jackpot_id, version=version, document=document))
+    session.execute(
+        insert(RulesVersionRow).values(jackpot_id=jackpot_id, version=version, document=document, entry_seq=entry_seq)
+    )

@@ -81,6 +81,7 @@ class KeyRow(Base):
     role: Mapped[Key]
     casino_id: Mapped[Key | None]
     table_ids: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    is_automaton: Mapped[bool]
     revoked_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
     entry_seq: Mapped[Position]
 
@@ -145,6 +146,88 @@ class RulesVersionRow(Base):
     jackpot_id: Mapped[Key]
     version: Mapped[Count]
     document: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    entry_seq: Mapped[Position]
+
+
+class ActRow(Base):
+    """
+    An administrative act: what the entry of this seq in the reference book recorded. All of them are the audit trail.
+
+    `request_id` is the caller's id of the act, `decides` the change request that it decides or carries out. `effects`
+    are the entries that it booked in jackpots' books, as `domain.facts.of_effect` writes them.
+    """
+
+    __tablename__ = "acts"
+    __table_args__ = (
+        PrimaryKeyConstraint("seq"),
+        UniqueConstraint("request_id"),
+        Index("ix_acts_decides_seq", "decides", "seq"),
+        Index("ix_acts_jackpot_id_seq", "jackpot_id", "seq"),
+    )
+
+    seq: Mapped[Position]
+    request_id: Mapped[Key | None]
+    decides: Mapped[Key | None]
+    subject: Mapped[Key]
+    jackpot_id: Mapped[Key | None]
+    reason: Mapped[Key | None]
+    asked: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    after: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    effects: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+
+
+class ChangeRequestRow(Base):
+    """A change that one person (or machine) asked for; `entry_seq` is the act that says so."""
+
+    __tablename__ = "change_requests"
+    __table_args__ = (
+        PrimaryKeyConstraint("request_id"),
+        UniqueConstraint("request_id", "maker"),
+        CheckConstraint(f"request_id ~ {IDENTIFIER}", name="request_id"),
+        CheckConstraint("length(reason) > 0", name="reason"),
+        CheckConstraint("expires_at > made_at", name="expires_at"),
+    )
+
+    request_id: Mapped[Key]
+    kind: Mapped[Key]
+    subject: Mapped[Key]
+    jackpot_id: Mapped[Key | None]
+    payload: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    reason: Mapped[Key]
+    base_version: Mapped[Key]
+    to_confirm: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    maker: Mapped[Key]
+    made_at: Mapped[Instant]
+    expires_at: Mapped[Instant]
+    entry_seq: Mapped[Position]
+
+
+class ChangeDecisionRow(Base):
+    """
+    What another person made of a change request. The database itself holds that it is another.
+
+    `is_emergency` marks the one exception: an approval by its own maker, which an operator of the installation has to
+    switch on.
+    """
+
+    __tablename__ = "change_decisions"
+    __table_args__ = (
+        PrimaryKeyConstraint("request_id"),
+        ForeignKeyConstraint(["request_id", "maker"], ["change_requests.request_id", "change_requests.maker"]),
+        CheckConstraint("outcome IN ('approved', 'rejected')", name="outcome"),
+        CheckConstraint("(checker <> maker) <> is_emergency", name="two_people"),
+    )
+
+    request_id: Mapped[Key]
+    maker: Mapped[Key]
+    checker: Mapped[Key]
+    outcome: Mapped[Key]
+    reason: Mapped[Key | None]
+    confirmed: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    is_emergency: Mapped[bool] = mapped_column(Boolean)
+    decided_at: Mapped[Instant]
+    entry_seq: Mapped[Position]
 
 
 class RoundRow(Base):
@@ -317,7 +400,11 @@ class AwardRow(Base):
 
 
 class AwardStepRow(Base):
-    """One step of an award's life; its state is the latest."""
+    """
+    One step of an award's life; its state is the latest.
+
+    `act_seq` is the act that took it; the first step was taken by the settlement itself.
+    """
 
     __tablename__ = "award_steps"
     __table_args__ = (
@@ -331,6 +418,7 @@ class AwardStepRow(Base):
     tier: Mapped[Key]
     step: Mapped[Key]
     taken_at: Mapped[Instant]
+    act_seq: Mapped[Position | None]
 
 
 class ExceptionRow(Base):

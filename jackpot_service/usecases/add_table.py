@@ -9,8 +9,8 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.records import references as records
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.standing import UnknownJackpot
-from jackpot_service.usecases import references
-from jackpot_service.usecases.references import Act, AlreadyExists
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act, AlreadyExists
 
 
 class UnknownCasino(NotFound):
@@ -34,7 +34,7 @@ def add_table(session: Session, act: Act, new: Table) -> bool:
     Raises: BadGame, UnknownCasino, UnknownJackpot; AlreadyExists if the id belongs to another table.
     """
     _require_game(new)
-    references.lock(session)
+    acts.lock(session)
     found = records.table(session, new.table_id)
     if found == new:
         return False
@@ -48,7 +48,14 @@ def add_table(session: Session, act: Act, new: Table) -> bool:
         message = f"There is no jackpot {new.jackpot_id}."
         raise UnknownJackpot(message, jackpot_id=new.jackpot_id)
     recorded = facts.of_table(table_id=new.table_id, casino_id=new.casino_id, game=new.game, jackpot_id=new.jackpot_id)
-    seq = references.post(session, act, EntryKind.TABLE_ADDED, recorded)
+    seq = acts.post(
+        session,
+        act,
+        EntryKind.TABLE_ADDED,
+        subject=f"table {new.table_id}",
+        after=recorded,
+        jackpot_id=new.jackpot_id,
+    )
     records.add_table(session, new, entry_seq=seq)
     return True
 

@@ -11,9 +11,9 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import references as records
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.references import Key
-from jackpot_service.usecases import references
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_table import UnknownCasino
-from jackpot_service.usecases.references import Act
 
 PREFIX = "jk"
 SECRET_BYTES = 32
@@ -39,7 +39,7 @@ def create_key(session: Session, act: Act, principal: Principal) -> str:
     for a table of another casino.
     """
     _require_binding(principal)
-    references.lock(session)
+    acts.lock(session)
     if principal.casino_id is not None and records.casino_name(session, principal.casino_id) is None:
         message = f"There is no casino {principal.casino_id}."
         raise UnknownCasino(message, casino_id=principal.casino_id)
@@ -51,7 +51,7 @@ def create_key(session: Session, act: Act, principal: Principal) -> str:
     key_id, secret = secrets.token_hex(8), secrets.token_urlsafe(SECRET_BYTES)
     key = Key(key_id, hash_of(secret), principal)
     recorded = facts.of_key(key_id=key_id, secret_hash=key.secret_hash, principal=principal)
-    seq = references.post(session, act, EntryKind.KEY_CREATED, recorded)
+    seq = acts.post(session, act, EntryKind.KEY_CREATED, subject=f"key {key_id}", after=recorded)
     records.add_key(session, key, entry_seq=seq)
     return f"{PREFIX}_{key_id}_{secret}"
 

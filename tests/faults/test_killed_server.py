@@ -11,8 +11,8 @@ from jackpot_service import embedded
 from jackpot_service.client import Bet, Hand, PlacedBets
 from jackpot_service.db import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
-from jackpot_service.usecases.references import Act
 from tests.faults.load import Ledger, client_for, load
 from tests.faults.service import Service
 from tests.races import books, scene

@@ -7,8 +7,8 @@ import sqlalchemy
 
 from jackpot_service.db import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
-from jackpot_service.usecases.references import Act
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 

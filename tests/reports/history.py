@@ -21,6 +21,7 @@ from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.records import exceptions
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.accept_bets import AcceptBets
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from jackpot_service.usecases.add_table import add_table
@@ -28,7 +29,6 @@ from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
 from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
-from jackpot_service.usecases.references import Act
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
 from tests.support.accepting import accept_bets

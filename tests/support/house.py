@@ -16,12 +16,12 @@ from jackpot_service.db import Session
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.records.pinned import Table
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
 from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
-from jackpot_service.usecases.references import Act
 from tests.support.answers import Answer, Body
 from tests.support.clock import Clock
 from tests.support.reading import Books
@@ -123,7 +123,47 @@ class House:
             self._keys[principal] = self.transact(lambda session: create_key(session, self.act(), principal))
         return self._keys[principal]
 
+    def person(self, name: str, role: Role) -> str:
+        """A key of somebody with a name; the same one whenever it is asked again."""
+        principal = Principal(name, role)
+        if principal not in self._keys:
+            self._keys[principal] = self.transact(lambda session: create_key(session, self.act(), principal))
+        return self._keys[principal]
+
+    # What two people do: Ann asks, Bob approves.
+
+    def ask(
+        self,
+        kind: str,
+        payload: Body,
+        *,
+        request_id: str = "q1",
+        by: str = "Ann",
+        role: Role = Role.OPERATOR,
+        query: str = "",
+        **more: object,
+    ) -> Answer:
+        """Ask for a change."""
+        body = {"request_id": request_id, "kind": kind, "payload": payload, "reason": "as agreed", **more}
+        return self.post(f"/v1/change-requests{query}", body, key=self.person(by, role))
+
+    def approve(
+        self, request_id: str = "q1", *, by: str = "Bob", role: Role = Role.OPERATOR, query: str = "", **more: object
+    ) -> Answer:
+        """Approve a change request."""
+        return self.post(f"/v1/change-requests/{request_id}/approval{query}", more, key=self.person(by, role))
+
+    def change(self, kind: str, payload: Body, *, request_id: str = "q1", role: Role = Role.OPERATOR) -> Body:
+        """Have a change asked for and approved; what it did."""
+        self.ask(kind, payload, request_id=request_id, role=role).ok(201)
+        effect: Body = self.approve(request_id, role=role).ok()["effect"]
+        return effect
+
     # What callers send.
+
+    def post(self, path: str, body: object, *, key: str) -> Answer:
+        """Post a body to any path."""
+        return self.call("POST", path, key=key, data=orjson.dumps(body))
 
     def call(
         self,

@@ -12,10 +12,10 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rules import BadRules, UnknownSetting
 from jackpot_service.records.pinned import Table, UnknownTable
 from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.usecases.acts import AlreadyExists
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import BadGame, UnknownCasino, add_table
 from jackpot_service.usecases.create_key import BadKey, create_key, hash_of
-from jackpot_service.usecases.references import AlreadyExists
 from tests.support.house import CYBER, LIVE, SENECA, House
 
 
@@ -187,4 +187,11 @@ def test_what_an_operator_does_is_in_the_reference_book(house: House) -> None:
 
     kinds = [row["kind"] for row in house.books.rows("SELECT kind FROM entries WHERE jackpot_id = '-' ORDER BY seq")]
 
-    assert kinds == ["casino_added", "rates_published", "key_created", "key_created", "table_added"]
+    assert kinds == [
+        "casino_added",
+        "rates_published",
+        "key_created",
+        "key_created",
+        "jackpot_opened",
+        "table_added",
+    ]

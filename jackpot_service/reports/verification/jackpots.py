@@ -19,7 +19,7 @@ from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
 from jackpot_service.records.schema import RulesVersionRow
 from jackpot_service.reports.verification.positions import PoolsByPosition
-from jackpot_service.reports.verification.references import References
+from jackpot_service.reports.verification.references import RecordedEffect, References
 
 Found = Iterator[Mismatch]
 
@@ -42,6 +42,7 @@ class Jackpot:
     documents: Mapping[int, Any]
     rules: Mapping[int, JackpotRules]
     pools: PoolsByPosition
+    effects: Mapping[int, RecordedEffect]
 
     @property
     def base(self) -> str:
@@ -63,6 +64,11 @@ class Jackpot:
             message = "no cycle had begun"
             raise LookupError(message)
         return running[-1]
+
+    def recorded_at(self, entry: BookedEntry) -> Mapping[str, Any] | None:
+        """What the act that booked an entry of no round says that it recorded; None if no act does."""
+        effect = self.effects.get(entry.seq) if entry.stripe_no == 0 else None
+        return None if effect is None else effect.recorded
 
     def stripes_at(self, seq: int) -> int:
         """Count the stripes that there were when stripe 0 stood at a seq."""
@@ -89,24 +95,50 @@ def read(session: Session, jackpot_id: str, references: References, pools: Pools
         except _UNREADABLE:  # `rules_are_readable` names it.
             continue
     stripes, cycles = replay.stripes(session, jackpot_id), replay.cycles(session, jackpot_id)
-    return Jackpot(jackpot_id, references, stripes, cycles, documents, rules, pools)
+    effects = references.effects_in(jackpot_id)
+    return Jackpot(jackpot_id, references, stripes, cycles, documents, rules, pools, effects)
 
 
 def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
     """Check a jackpot's opening and its standing documents; `entries` are those that belong to no round."""
     yield from rules_are_readable(jackpot)
     yield from stripes_are_accepting(jackpot.jackpot_id, jackpot.stripes)
-    openings = [entry for entry in entries if (entry.stripe_no, entry.seq) == (0, 1)]
+    yield from entries_are_effects_of_acts(jackpot, entries)
     additions = [entry for entry in entries if entry.stripe_no == 0 and entry.kind == EntryKind.STRIPES_ADDED]
-    for entry in entries:
-        if entry not in additions and (entry not in openings or entry.kind != EntryKind.JACKPOT_OPENED):
-            detail = f"a {entry.kind} of no round does not belong here"
-            yield Mismatch(Code.ENTRY_KIND, jackpot.jackpot_id, entry.place, detail)
     yield from stripes_were_added(jackpot, additions)
-    if not openings:
+    opening = next((entry for entry in entries if (entry.stripe_no, entry.seq) == (0, 1)), None)
+    if opening is None or opening.kind != EntryKind.JACKPOT_OPENED:
         yield Mismatch(Code.JACKPOT_OPENING, jackpot.jackpot_id, "stripe 0, seq 1", "does not open the jackpot")
     elif 1 in jackpot.rules:
-        yield from opening_is_as_recorded(jackpot, openings[0], jackpot.rules[1])
+        yield from opening_is_as_recorded(jackpot, opening, jackpot.rules[1])
+
+
+def entries_are_effects_of_acts(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
+    """Each entry of no round was booked by an act, which says what it recorded; each such saying has its entry."""
+    effects = jackpot.effects
+    for entry in entries:
+        effect = effects.get(entry.seq) if entry.stripe_no == 0 else None
+        is_opening = entry.kind == EntryKind.JACKPOT_OPENED
+        if effect is None or effect.kind != entry.kind or is_opening is not (entry.seq == 1):
+            detail = f"a {entry.kind} that no act booked"
+            yield Mismatch(Code.ENTRY_KIND, jackpot.jackpot_id, entry.place, detail)
+        elif digests.digest(_entry(entry, effect)) != entry.digest:
+            detail = f"{entry.kind}: act {effect.act} says that it recorded something else"
+            yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, detail)
+    for seq in sorted(effects.keys() - {entry.seq for entry in entries if entry.stripe_no == 0}):
+        detail = f"act {effects[seq].act} says that it booked a {effects[seq].kind} there"
+        yield Mismatch(Code.ACT_EFFECTS, jackpot.jackpot_id, f"stripe 0, seq {seq}", detail)
+
+
+def _entry(entry: BookedEntry, effect: RecordedEffect) -> Entry:
+    return Entry(
+        book=entry.book,
+        kind=EntryKind(entry.kind),
+        principal=entry.principal,
+        received_at=entry.received_at,
+        facts=facts.of_entry_of_act(act=effect.act, recorded=effect.recorded),
+        postings=entry.postings(),
+    )
 
 
 def rules_are_readable(jackpot: Jackpot) -> Found:
@@ -146,14 +178,8 @@ def stripes_were_added(jackpot: Jackpot, additions: Sequence[BookedEntry]) -> Fo
             detail = f"was added by no entry: there is none at stripe 0, seq {stripe.added_by}"
             yield Mismatch(Code.STRIPE_ADDITION, jackpot.jackpot_id, f"stripe {stripe.stripe_no}", detail)
     for entry in additions:
-        recorded = Entry(
-            book=jackpot.jackpot_id,
-            kind=EntryKind.STRIPES_ADDED,
-            principal=entry.principal,
-            received_at=entry.received_at,
-            facts=facts.of_stripes(one.stripe_no for one in jackpot.stripes if one.added_by == entry.seq),
-        )
-        if digests.digest(recorded) != entry.digest:
+        due = facts.of_stripes(one.stripe_no for one in jackpot.stripes if one.added_by == entry.seq)
+        if jackpot.recorded_at(entry) != due:
             yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, "the stripes that it added")
         if entry.lines:
             yield Mismatch(Code.ENTRY_POSTINGS, jackpot.jackpot_id, entry.place, "booked money with new stripes")
@@ -169,13 +195,5 @@ def opening_is_as_recorded(jackpot: Jackpot, entry: BookedEntry, rules: JackpotR
     if entry.lines != replay.lines_of(seed):
         detail = f"a base amount in {METER_HOUSE} and nothing else was to be booked"
         yield Mismatch(Code.ENTRY_POSTINGS, jackpot.jackpot_id, entry.place, detail)
-    recorded = Entry(
-        book=jackpot.jackpot_id,
-        kind=EntryKind.JACKPOT_OPENED,
-        principal=entry.principal,
-        received_at=entry.received_at,
-        facts=facts.of_jackpot(jackpot.jackpot_id, rules, base_amount=base_amount),
-        postings=seed,
-    )
-    if digests.digest(recorded) != entry.digest:
+    if jackpot.recorded_at(entry) != facts.of_jackpot(jackpot.jackpot_id, rules, base_amount=base_amount):
         yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, "the jackpot's opening")

@@ -10,7 +10,26 @@ from sqlalchemy import Row, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain.money import Rate, RateSheet
-from jackpot_service.records.schema import CasinoRow, JackpotRow, KeyRow, RateRow, RateSheetRow, TableRow
+from jackpot_service.records.schema import (
+    ActRow,
+    CasinoRow,
+    ChangeDecisionRow,
+    ChangeRequestRow,
+    JackpotRow,
+    KeyRow,
+    RateRow,
+    RateSheetRow,
+    TableRow,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEffect:
+    """An entry in a jackpot's book, as an act says that it booked it: of which kind, and what it recorded."""
+
+    act: int
+    kind: str
+    recorded: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +46,18 @@ class References:
     keys: Mapping[str, Row[Any]]
     sheets: Mapping[tuple[str, int], RateSheet]
     sheet_rows: Mapping[tuple[str, int], Row[Any]]
+    acts: Mapping[int, Row[Any]]
+    change_requests: Mapping[str, Row[Any]]
+    change_decisions: Mapping[str, Row[Any]]
+
+    def effects_in(self, book: str) -> dict[int, RecordedEffect]:
+        """What acts say that they booked on stripe 0 of a book, by the seq there."""
+        return {
+            effect["seq"]: RecordedEffect(row.seq, effect["kind"], effect["recorded"])
+            for row in self.acts.values()
+            for effect in row.effects
+            if effect["book"] == book
+        }
 
     def effective_at(self, base: str, number: int) -> datetime:
         """When a sheet came, or comes, into force. Raises: KeyError if there is none of this number."""
@@ -50,6 +81,9 @@ def read(session: Session) -> References:
             for base, number in sorted(sheet_rows.keys() | rates.keys())
         },
         sheet_rows=sheet_rows,
+        acts={row.seq: row for row in _rows(session, ActRow)},
+        change_requests={row.request_id: row for row in _rows(session, ChangeRequestRow)},
+        change_decisions={row.request_id: row for row in _rows(session, ChangeDecisionRow)},
     )
 
 

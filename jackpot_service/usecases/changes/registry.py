@@ -1,0 +1,23 @@
+"""The kinds of change there are."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.usecases.changes import rate_sheet
+from jackpot_service.usecases.changes.kinds import Kind
+
+KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
+    {
+        kind.name: kind
+        for kind in (
+            rate_sheet.KIND,
+        )
+    }
+)  # fmt: skip
+
+
+def kind_of(name: ChangeKind) -> Kind[Any]:
+    """Find a kind by its name."""
+    return KINDS[name]
