@@ -127,6 +127,7 @@ def application(owner: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
 
 def _write_everything(engine: sqlalchemy.Engine) -> None:
     scene.found(engine)
+    scene.publish(engine, GBP="1.18")
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
     scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2"))
     scene.void(engine, "T1", "r1", "b2", "never")

@@ -125,6 +125,12 @@ class Code(StrEnum):
     """A key is bound to a casino or a table that does not exist."""
     KEY_REVOCATION = "key-revocation"
     """A key is revoked, and no entry of that time says so."""
+    CHANGE_RECORD = "change-record"
+    """A change request or its decision is not what its act says, or one was decided that nobody asked for."""
+    CHANGE_PEOPLE = "change-people"
+    """A change was decided by whoever asked for it, and is not marked as an emergency."""
+    CHANGE_DONE = "change-done"
+    """An approved change was not done right after its approval, or one was done without."""
     SHEET_RATES = "sheet-rates"
     """A rate sheet has no rates or lacks its base currency, or rates have no sheet."""
 

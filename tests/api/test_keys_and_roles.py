@@ -26,10 +26,12 @@ def revoke(house: House, key: str) -> None:
 
 TABLE_SERVERS: Final = {Role.TABLE}
 READERS: Final = {Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR}
+DECIDERS: Final = {Role.OPERATOR, Role.RATES}
 EVERYBODY: Final = set(Role)
 
 ROUNDS: Final = "/v1/tables/<id:table_id>/rounds"
 JACKPOTS: Final = "/v1/jackpots"
+CHANGES: Final = "/v1/change-requests"
 
 MAY: Final[Mapping[tuple[str, str], set[Role]]] = {
     ("POST", f"{ROUNDS}/<id:round_id>/bets"): TABLE_SERVERS,
@@ -45,6 +47,11 @@ MAY: Final[Mapping[tuple[str, str], set[Role]]] = {
     ("GET", f"{JACKPOTS}/<id:jackpot_id>/rules"): EVERYBODY,
     ("GET", f"{JACKPOTS}/<id:jackpot_id>/hits"): EVERYBODY,
     ("GET", "/v1/rates"): EVERYBODY,
+    ("POST", CHANGES): DECIDERS,
+    ("GET", CHANGES): {*DECIDERS, Role.AUDITOR, Role.FINANCE},
+    ("GET", f"{CHANGES}/<id:request_id>"): {*DECIDERS, Role.AUDITOR, Role.FINANCE},
+    ("POST", f"{CHANGES}/<id:request_id>/approval"): DECIDERS,
+    ("POST", f"{CHANGES}/<id:request_id>/rejection"): DECIDERS,
 }
 """Every route that asks for a key, and whom it lets in."""
 
@@ -59,7 +66,7 @@ BODIES: Final[Mapping[str, Body]] = {
 
 
 def path_of(rule: str) -> str:
-    for name, value in {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1"}.items():
+    for name, value in {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1", "request_id": "q1"}.items():
         rule = rule.replace(f"<id:{name}>", value)
     return rule
 

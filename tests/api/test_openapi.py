@@ -30,6 +30,8 @@ from tests.support.house import CYBER, RATES, House
 OPENAPI: Final = Path(__file__).resolve().parents[2] / "openapi.yaml"
 DOCUMENT: Final[dict[str, Any]] = yaml.safe_load(OPENAPI.read_text(encoding="utf-8"))
 
+NEW_RATE: Final[Body] = {"base": "EUR", "rates": {"GBP": "1.18"}}
+
 CURRENCIES: Final = ("EUR", *RATES)
 
 Operation = APIOperation[Any, Any, Any, Any]
@@ -51,7 +53,7 @@ def operations() -> Mapping[str, Operation]:
 OPERATIONS: Final = operations()
 
 
-def made_sensible(case: Case[Any]) -> None:
+def made_sensible(case: Case[Any], number: int) -> None:
     """Give a generated request ids, currencies and a count that a house takes; the rest stays as it was drawn."""
     for name in ("currency", "base"):
         if name in case.query:
@@ -59,12 +61,23 @@ def made_sensible(case: Case[Any]) -> None:
     body: Any = case.body
     if not isinstance(body, dict):
         return
+    if "payload" in body:
+        body |= {"request_id": f"q{number}", "kind": "rate-sheet", "payload": NEW_RATE, "base_version": "1"}
+    if "emergency" in body:
+        body |= {"emergency": False, "confirmed": {}}
     for number, sent in enumerate(body.get("bets", ())):
         sent.update(bet(f"b{number}", currency=CURRENCIES[number % len(CURRENCIES)], stake_minor=number + 1))
     if "hands" in body:
         body["hands"] = [hand("1"), dead("2")]
     if "bet_count" in body:
         body |= {"bet_count": 0, "dealer": []}
+
+
+def key_for(house: House, operation: Operation) -> str:
+    """A key that may call an operation; Bob's, where it is for a person."""
+    if operation.method.upper() == "GET":
+        return house.key(Role.AUDITOR)
+    return house.key(Role.TABLE) if "/tables/" in operation.path else house.person("Bob", Role.RATES)
 
 
 def exercise(house: House, label: str, mode: GenerationMode, checks: list[Any], *, examples: int) -> set[int]:
@@ -74,9 +87,8 @@ def exercise(house: House, label: str, mode: GenerationMode, checks: list[Any], 
     Every other request by the description is made sensible. Returns the statuses that were seen.
     """
     operation = OPERATIONS[label]
-    role = Role.TABLE if operation.method.upper() != "GET" else Role.AUDITOR
-    headers = {"Authorization": f"Bearer {house.key(role)}"}
-    paths = {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1"}
+    headers = {"Authorization": f"Bearer {key_for(house, operation)}"}
+    paths = {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1", "request_id": "q1"}
     fixed = {parameter.name: paths[parameter.name] for parameter in operation.path_parameters}
     numbers = count()
     seen = set()
@@ -94,7 +106,7 @@ def exercise(house: House, label: str, mode: GenerationMode, checks: list[Any], 
         if "round_id" in case.path_parameters:
             case.path_parameters["round_id"] = f"r{number}"
         if mode is GenerationMode.POSITIVE and number % 2 == 0:
-            made_sensible(case)
+            made_sensible(case, number)
         response = case.call(app=house.app)
         seen.add(response.status_code)
         case.validate_response(response, checks=checks)
@@ -107,6 +119,7 @@ def exercise(house: House, label: str, mode: GenerationMode, checks: list[Any], 
 def test_requests_by_the_description_are_answered_by_it(house: House, label: str) -> None:
     house.open(base_amount="1000")
     house.bet(bet(), round_id="r0")
+    house.ask("rate-sheet", NEW_RATE, role=Role.RATES).ok(201)
 
     seen = exercise(house, label, GenerationMode.POSITIVE, CONFORMANCE, examples=15)
 
@@ -133,15 +146,33 @@ def play(house: House) -> None:
     house.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
 
 
+ROUNDS: Final = "/v1/tables/T1/rounds"
+CHANGES: Final = "/v1/change-requests"
+
 WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
-    "POST /v1/tables/{table_id}/rounds/{round_id}/bets": (201, "new/bets", {"bets": [bet(), bet("b2", hand="2")]}),
-    "POST /v1/tables/{table_id}/rounds/{round_id}/voids": (200, "new/voids", {"bet_ids": ["b2", "b3"]}),
+    "POST /v1/tables/{table_id}/rounds/{round_id}/bets": (
+        201,
+        f"{ROUNDS}/new/bets",
+        {"bets": [bet(), bet("b2", hand="2")]},
+    ),
+    "POST /v1/tables/{table_id}/rounds/{round_id}/voids": (200, f"{ROUNDS}/new/voids", {"bet_ids": ["b2", "b3"]}),
     "PUT /v1/tables/{table_id}/rounds/{round_id}/result": (
         201,
-        "new/result",
+        f"{ROUNDS}/new/result",
         {"bet_count": 1, "hands": [hand("1", ROYAL_FLUSH), dead("2")]},
     ),
-    "PUT /v1/tables/{table_id}/rounds/{round_id}/cancellation": (201, "newer/cancellation", {"reason": "misdeal"}),
+    "PUT /v1/tables/{table_id}/rounds/{round_id}/cancellation": (
+        201,
+        f"{ROUNDS}/newer/cancellation",
+        {"reason": "misdeal"},
+    ),
+    "POST /v1/change-requests": (
+        201,
+        CHANGES,
+        {"request_id": "q2", "kind": "rate-sheet", "payload": NEW_RATE, "reason": "as agreed"},
+    ),
+    "POST /v1/change-requests/{request_id}/rejection": (200, f"{CHANGES}/q0/rejection", {"reason": "not agreed"}),
+    "POST /v1/change-requests/{request_id}/approval": (200, f"{CHANGES}/q1/approval", {}),
 }
 """A body for each write, in the order in which they are sent, and the status when it comes for the first time."""
 
@@ -160,6 +191,8 @@ READS: Final = {
     "GET /v1/jackpots/{jackpot_id}/paytable": ("/v1/jackpots/j1/paytable", "/v1/jackpots/j2/paytable?currency=SEK"),
     "GET /v1/jackpots/{jackpot_id}/rules": ("/v1/jackpots/j1/rules", "/v1/jackpots/j2/rules"),
     "GET /v1/jackpots/{jackpot_id}/hits": ("/v1/jackpots/j1/hits", "/v1/jackpots/j2/hits"),
+    "GET /v1/change-requests": (CHANGES, f"{CHANGES}?state=approved", f"{CHANGES}?limit=1"),
+    "GET /v1/change-requests/{request_id}": (f"{CHANGES}/q1", f"{CHANGES}/q2", f"{CHANGES}/none"),
     "GET /v1/rates": ("/v1/rates?base=EUR", "/v1/rates?base=USD"),
     "GET /healthz": ("/healthz",),
     "GET /readyz": ("/readyz",),
@@ -168,6 +201,7 @@ READS: Final = {
 MISSING: Final = {
     "/v1/tables/T1/rounds/none": 404,
     "/v1/jackpots/none": 404,
+    "/v1/change-requests/none": 404,
     "/v1/rates?base=USD": 422,
 }
 """Of these, what is not there to be read."""
@@ -180,14 +214,16 @@ def test_every_operation_is_held_against_its_description_below() -> None:
 def test_answers_with_something_in_them_conform_to_the_description(house: House) -> None:
     play(house)
     house.add_casino("c2")
+    for request_id in ("q0", "q1"):
+        house.ask("rate-sheet", NEW_RATE, request_id=request_id, role=Role.RATES).ok(201)
     client = house.app.test_client()
-    server, stranger = house.key(Role.TABLE), house.key(Role.FINANCE, casino_id="c2")
+    stranger = house.key(Role.FINANCE, casino_id="c2")
 
     for label, (first_status, path, body) in WRITES.items():
         for sent, status in ((body, first_status), (body, 200), ({**body, "zzz": 1}, 422)):
             method = label.partition(" ")[0]
-            headers = {"Authorization": f"Bearer {server}"}
-            response = client.open(f"/v1/tables/T1/rounds/{path}", method=method, json=sent, headers=headers)
+            headers = {"Authorization": f"Bearer {key_for(house, OPERATIONS[label])}"}
+            response = client.open(path, method=method, json=sent, headers=headers)
             assert response.status_code == status, response.get_data(as_text=True)
             OPERATIONS[label].validate_response(response)
     for label, paths in READS.items():

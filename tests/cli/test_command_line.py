@@ -129,7 +129,7 @@ def test_the_round_of_the_readme_comes_to_the_figures_of_the_readme(
 
 
 def test_a_changed_row_is_named_by_its_code_and_verify_exits_1(opened: Jackpot, database_url: str) -> None:
-    assert opened("verify").ok() == "Verified 2 books, 3 entries, 0 rounds, 0 bets, 0 awards: the books are right.\n"
+    assert opened("verify").ok() == "Verified 2 books, 4 entries, 0 rounds, 0 bets, 0 awards: the books are right.\n"
     with psycopg.connect(database_url.replace("+psycopg", "")) as owner:
         owner.execute("SET session_replication_role = replica")
         owner.execute("UPDATE rates SET base_per_unit = 1.18 WHERE currency = 'GBP'")
@@ -186,7 +186,8 @@ def test_a_jackpot_gets_more_stripes_and_never_fewer(opened: Jackpot) -> None:
         ("meter nowhere", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
         ("jackpots stripes nowhere 9", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
         ("casinos add riga Another", 1, "jackpot: already-exists: "),
-        ("rates publish --base EUR GBP=0", 1, "jackpot: rate-invalid: "),
+        ("rates publish --base USD GBP=0", 1, "jackpot: rate-invalid: "),
+        ("rates publish --base EUR GBP=1", 1, "jackpot: sheet-exists: "),
         ("rates publish --base EUR GBP=-1", 2, "'-1' is not a plain decimal number"),
         ("rates publish --base EUR GBP", 2, "'GBP' is not of the form name=value"),
         ("tables add a/b --casino riga --game caribbean-stud", 2, "'a/b' does not match"),

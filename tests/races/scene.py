@@ -22,9 +22,9 @@ from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.cancel_round import CancelRound, RoundCancelledNow, cancel_round
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
 from jackpot_service.usecases.settle_round import RoundSettledNow, SettleRound, settle_round
 from jackpot_service.usecases.void_bets import BetsVoided, VoidBets, void_bets
+from tests.support import publishing
 from tests.support.accepting import accept_bets
 
 CASINO = "c1"
@@ -47,14 +47,13 @@ def found(engine: sqlalchemy.Engine) -> None:
     """Add the casino and the first rate sheet."""
     act = _act()
     transact(engine, lambda session: add_casino(session, act, casino_id=CASINO, name="One"))
-    transact(engine, lambda session: publish_rates(session, PublishRates(act, "EUR", RATES, act.now)))
+    transact(engine, lambda session: publishing.publish(session, "EUR", RATES, now=act.now))
 
 
 def publish(engine: sqlalchemy.Engine, **rates: str) -> None:
     """Put another rate sheet of EUR in force."""
-    act = _act()
     sheet = {currency: Decimal(rate) for currency, rate in rates.items()}
-    transact(engine, lambda session: publish_rates(session, PublishRates(act, "EUR", sheet, act.now)))
+    transact(engine, lambda session: publishing.publish(session, "EUR", sheet, now=now()))
 
 
 def open_live(

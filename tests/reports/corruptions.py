@@ -232,7 +232,7 @@ ENTRIES: Final = (
     _remove(
         "entries",
         "jackpot_id = 'capped' AND stripe_no = 0 AND seq = 1",
-        "seq-gap chain-broken entry-postings award-figures settlement-figures stripe-pools jackpot-opening",
+        "seq-gap chain-broken entry-postings award-figures settlement-figures stripe-pools jackpot-opening act-effects",
     ),
     _forge(
         "entries",
@@ -309,7 +309,7 @@ REFERENCES: Final = (
     _remove("keys", "principal = 'srv'", "entry-digest"),
     _forge(
         "keys",
-        "'forged', secret_hash, principal, role, casino_id, table_ids, NULL::timestamptz, entry_seq",
+        "'forged', secret_hash, principal, role, casino_id, table_ids, NULL::timestamptz, entry_seq, is_automaton",
         "keys WHERE principal = 'ann'",
         "document-without-entry",
     ),
@@ -337,7 +337,7 @@ JACKPOTS: Final = (
         "jackpots",
         "base = 'USD'",
         "jackpot_id = 'cyber'",
-        "entry-digest entry-postings jackpot-base round-pins entry-underivable",
+        "entry-postings jackpot-base round-pins entry-underivable",
     ),
     _remove("jackpots", "jackpot_id = 'cyber'", "book-unknown table-binding"),
     _forge("jackpots", "'ghost', 'EUR'", "jackpots", "stripe-missing cycle-gap jackpot-opening"),
@@ -362,11 +362,62 @@ JACKPOTS: Final = (
     _change("rules_versions", "document = '{}'", "jackpot_id = 'live'", "rules-document entry-underivable"),
     _forge(
         "rules_versions",
-        "jackpot_id, 2, document",
+        "jackpot_id, 2, document, 1",
         "rules_versions WHERE jackpot_id = 'live'",
         "document-without-entry",
     ),
     _remove("rules_versions", "jackpot_id = 'live'", "rules-missing round-pins entry-underivable"),
+)
+
+CHANGES: Final = (
+    _change("acts", "reason = 'a whim'", "decides = 'new-rates' AND before ? 'state'", "entry-digest change-record"),
+    _change("acts", "subject = 'x'", "request_id = 'pending'", "entry-digest change-record"),
+    _change("acts", "request_id = 'x'", "request_id = 'pending'", "entry-digest change-record"),
+    _change("acts", "decides = NULL", "decides = 'new-rates' AND before ? 'rates'", "entry-digest change-done"),
+    _change("acts", "after = '{}'", "subject = 'casino c1'", "entry-digest"),
+    _change("acts", "before = NULL", "decides = 'new-rates' AND before ? 'rates'", "entry-digest"),
+    _change("acts", "effects = '[]'", "subject = 'jackpot cyber'", "entry-digest entry-kind"),
+    _change(
+        "acts",
+        """effects = effects || '{"book": "live", "seq": 999, "kind": "adjustment", "recorded": {}}'""",
+        "subject = 'casino c1'",
+        "entry-digest act-effects",
+    ),
+    _remove("acts", "subject = 'casino c1'", "entry-digest document-without-entry"),
+    _forge("acts", "999, 'f', NULL, 'x', NULL, NULL, NULL, NULL, '{}', '[]'", "acts", "document-without-entry"),
+    _change("change_requests", "reason = 'a whim'", "request_id = 'pending'", "change-record"),
+    _change("change_requests", "maker = 'Ruth'", "request_id = 'pending'", "change-record"),
+    _change("change_requests", "maker = 'Ruth'", "request_id = 'new-rates'", "change-record change-people"),
+    _change("change_requests", "base_version = '9'", "request_id = 'pending'", "entry-digest"),
+    _change("change_requests", "payload = '{}'", "request_id = 'new-rates'", "entry-digest"),
+    _remove("change_requests", "request_id = 'pending'", "entry-digest"),
+    _remove("change_requests", "request_id = 'new-rates'", "entry-digest change-record"),
+    _forge(
+        "change_requests",
+        "'forged', kind, subject, jackpot_id, payload, reason, base_version, to_confirm, maker, made_at, expires_at, "
+        "entry_seq",
+        "change_requests WHERE request_id = 'pending'",
+        "entry-digest document-without-entry change-record",
+    ),
+    _change(
+        "change_decisions",
+        "outcome = 'rejected'",
+        "request_id = 'new-rates'",
+        "document-without-entry entry-digest change-done",
+    ),
+    _change("change_decisions", "checker = 'Rolf'", "request_id = 'new-rates'", "change-record"),
+    _change(
+        "change_decisions",
+        "checker = 'Rita', is_emergency = true",
+        "request_id = 'new-rates'",
+        "entry-digest change-record",
+    ),
+    _change("change_decisions", "maker = 'Rolf'", "request_id = 'new-rates'", "change-people"),
+    _change(
+        "change_decisions", "decided_at = decided_at + interval '8 days'", "request_id = 'rejected'", "change-record"
+    ),
+    _remove("change_decisions", "request_id = 'rejected'", "entry-digest"),
+    _remove("change_decisions", "request_id = 'new-rates'", "entry-digest change-done"),
 )
 
 CORRUPTIONS: Final = (
@@ -378,4 +429,5 @@ CORRUPTIONS: Final = (
     *STRIPES,
     *REFERENCES,
     *JACKPOTS,
+    *CHANGES,
 )

@@ -21,9 +21,9 @@ from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
 from tests.support.answers import Answer, Body
 from tests.support.clock import Clock
+from tests.support.publishing import publish
 from tests.support.reading import Books
 
 T = TypeVar("T")
@@ -84,9 +84,8 @@ class House:
 
     def publish(self, base: str = "EUR", **rates: str) -> int:
         """Put a rate sheet in force from now on; returns its number."""
-        act = self.act()
-        command = PublishRates(act, base, {code: Decimal(rate) for code, rate in rates.items()}, act.now)
-        return self.transact(lambda session: publish_rates(session, command)).number
+        sheet = {code: Decimal(rate) for code, rate in rates.items()}
+        return self.transact(lambda session: publish(session, base, sheet, now=self.clock()))
 
     def open(
         self,

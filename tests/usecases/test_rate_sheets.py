@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from jackpot_service.domain.currencies import UnknownCurrency
+from jackpot_service.usecases.changes.kinds import BadPayload
 from jackpot_service.usecases.publish_rates import BadRate, PublishRates, publish_rates
 from tests.support.bets import bet
 from tests.support.house import House
@@ -115,7 +116,7 @@ def test_without_any_sheet_of_its_base_a_jackpot_takes_no_bet(house: House) -> N
 def test_a_rate_that_cannot_be_is_refused(house: House, rate: str) -> None:
     before = house.books.counts()
 
-    with pytest.raises(BadRate):
+    with pytest.raises((BadRate, BadPayload)):
         house.publish(GBP=rate)
 
     assert house.books.counts() == before

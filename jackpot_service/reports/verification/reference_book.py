@@ -14,6 +14,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.reports.verification import changes
 from jackpot_service.reports.verification.references import References
 
 Found = Iterator[Mismatch]
@@ -23,6 +24,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
     """Check the reference documents against the entries of the reference book, by seq."""
     yield from entries_recorded_their_acts(references, entries)
     yield from acts_wrote_their_documents(references, entries)
+    yield from changes.check(references, entries)
     yield from bindings_exist(references)
     yield from sheets_state_their_base(references)
     yield from keys_are_in_force(references)

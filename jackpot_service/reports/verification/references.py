@@ -22,6 +22,8 @@ from jackpot_service.records.schema import (
     TableRow,
 )
 
+EFFECT_KEYS = {"book", "seq", "kind", "recorded"}
+
 
 @dataclass(frozen=True, slots=True)
 class RecordedEffect:
@@ -51,12 +53,12 @@ class References:
     change_decisions: Mapping[str, Row[Any]]
 
     def effects_in(self, book: str) -> dict[int, RecordedEffect]:
-        """What acts say that they booked on stripe 0 of a book, by the seq there."""
+        """What acts say that they booked on stripe 0 of a book, by the seq there; what cannot be read says nothing."""
         return {
             effect["seq"]: RecordedEffect(row.seq, effect["kind"], effect["recorded"])
             for row in self.acts.values()
             for effect in row.effects
-            if effect["book"] == book
+            if effect.keys() == EFFECT_KEYS and effect["book"] == book
         }
 
     def effective_at(self, base: str, number: int) -> datetime:
