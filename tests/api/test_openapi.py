@@ -65,8 +65,8 @@ def made_sensible(case: Case[Any], number: int) -> None:
         body |= {"request_id": f"q{number}", "kind": "rate-sheet", "payload": NEW_RATE, "base_version": "1"}
     if "emergency" in body:
         body |= {"emergency": False, "confirmed": {}}
-    for number, sent in enumerate(body.get("bets", ())):
-        sent.update(bet(f"b{number}", currency=CURRENCIES[number % len(CURRENCIES)], stake_minor=number + 1))
+    for place, sent in enumerate(body.get("bets", ())):
+        sent.update(bet(f"b{place}", currency=CURRENCIES[place % len(CURRENCIES)], stake_minor=place + 1))
     if "hands" in body:
         body["hands"] = [hand("1"), dead("2")]
     if "bet_count" in body:
