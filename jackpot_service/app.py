@@ -10,8 +10,10 @@ import flask
 import sqlalchemy
 
 from jackpot_service.api import (
+    audit,
     changes,
     description,
+    exceptions,
     health,
     jackpots,
     meters,
@@ -38,6 +40,8 @@ BLUEPRINTS = (
     meters.blueprint,
     rates.blueprint,
     changes.blueprint,
+    audit.blueprint,
+    exceptions.blueprint,
     health.blueprint,
 )
 
@@ -119,5 +123,4 @@ def _tell_request_id(response: flask.Response) -> flask.Response:
 def openapi_text(app: flask.Flask) -> str:
     """Write the OpenAPI description of an application, as openapi.yaml holds it."""
     api: description.Api = app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
-    text: str = api.spec.to_yaml()
-    return text
+    return description.text(api, app)

@@ -9,6 +9,7 @@ what it held and what it accepts; it never falls back to a default.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -39,6 +40,7 @@ class Config:
     max_batch, max_body_bytes: the most bets and the most bytes that one request may carry.
     stripes: into how many rows the pools of a newly opened jackpot are divided.
     key: whose acts the command line's are, where it needs a person.
+    open_round_minutes: how long a round may be open before it is an exception.
     emergency_approvals: whether one person alone may approve an own request, loudly; off unless there is nobody else.
     """
 
@@ -52,9 +54,15 @@ class Config:
     lock_timeout_ms: int = 1500
     pool_timeout_s: float = 1.0
     stripes: int = 16
+    open_round_minutes: int = 15
     emergency_approvals: bool = False
     key: str | None = field(default=None, repr=False)
     log_level: str = "info"
+
+    @property
+    def longest_open(self) -> timedelta:
+        """How long a round may be open before it is an exception."""
+        return timedelta(minutes=self.open_round_minutes)
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> "Config":
@@ -76,6 +84,7 @@ class Config:
             lock_timeout_ms=read.integer("JACKPOT_LOCK_TIMEOUT_MS", default.lock_timeout_ms),
             pool_timeout_s=read.seconds("JACKPOT_POOL_TIMEOUT_S", default.pool_timeout_s),
             stripes=read.integer("JACKPOT_STRIPES", default.stripes, most=256),
+            open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes, most=10_080),
             emergency_approvals=read.flag("JACKPOT_EMERGENCY_APPROVALS", default=default.emergency_approvals),
             key=read.secret("JACKPOT_KEY"),
             log_level=read.log_level("JACKPOT_LOG_LEVEL", default.log_level),

@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import flask
 import flask_smorest
+from apispec.yaml_utils import dict_to_yaml
+from flask_smorest.spec import FlaskPlugin
 from werkzeug.routing import BaseConverter
 
 from jackpot_service.api import problems
+from jackpot_service.auth import roles_of
 from jackpot_service.config import Config
 from jackpot_service.domain.shapes import IDENTIFIER, IDENTIFIER_PATTERN
 
@@ -43,6 +47,22 @@ def options(config: Config) -> dict[str, Any]:
 def describe_paths(api: Api) -> None:
     """Say in the description what an id in a path is; before any route is registered."""
     api.register_converter(IdentifierConverter, lambda _: {"type": "string", "pattern": IDENTIFIER_PATTERN})
+
+
+def text(api: Api, app: flask.Flask) -> str:
+    """
+    Write the description, with the roles that may call each operation as `x-roles`, as its view states them.
+
+    What is open to all says that it needs no key.
+    """
+    document = api.spec.to_dict()
+    for rule in app.url_map.iter_rules():
+        operations = document["paths"][FlaskPlugin.flaskpath2openapi(rule.rule)]
+        roles = roles_of(app.view_functions[rule.endpoint])
+        for method in operations.keys() & {method.lower() for method in rule.methods or ()}:
+            operations[method] |= {"security": []} if roles is None else {"x-roles": sorted(map(str, roles))}
+    written: str = dict_to_yaml(document)
+    return written
 
 
 _DESCRIPTION = """\

@@ -4,9 +4,12 @@ import flask
 from marshmallow import Schema, fields
 
 from jackpot_service.api.door import Blueprint, answer, door
+from jackpot_service.api.schemas import described
 from jackpot_service.auth import anyone
 from jackpot_service.db import is_writable
 from jackpot_service.migrate import is_current
+
+EMERGENCY_WARNING = "emergency-approvals: one person alone may approve changes (JACKPOT_EMERGENCY_APPROVALS)"
 
 blueprint = Blueprint("health", __name__, description="For load balancers; no key.")
 
@@ -22,6 +25,7 @@ class ReadinessSchema(HealthSchema):
 
     database_writable = fields.Boolean(required=True)
     migrations_current = fields.Boolean(required=True)
+    warnings = described(fields.List, "What somebody should look into soon.", cls_or_instance=fields.String())
 
 
 @blueprint.route("/healthz", methods=["GET"])
@@ -44,5 +48,10 @@ def get_readiness() -> flask.Response:
         "status": "ready" if current else "not-ready",
         "database_writable": writable,
         "migrations_current": current,
+        "warnings": _warnings(),
     }
     return answer(body, 200 if current else 503)
+
+
+def _warnings() -> list[str]:
+    return [EMERGENCY_WARNING] if door().config.emergency_approvals else []

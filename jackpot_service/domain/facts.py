@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import RateSheet, plain
 from jackpot_service.domain.outcomes import Cancellation, Result
@@ -248,3 +249,23 @@ def of_change(
 def of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_emergency: bool) -> Facts:
     """What somebody else made of it."""
     return {"request_id": request_id, "outcome": outcome, "confirmed": confirmed, "is_emergency": is_emergency}
+
+
+def of_exception(exception: NotedException) -> Facts:
+    """An exception as it was shown to whoever acknowledged it."""
+    return {
+        "kind": exception.kind,
+        "noticed_at": instant(exception.noticed_at),
+        "jackpot_id": exception.jackpot_id,
+        "casino_id": exception.casino_id,
+        "table_id": exception.table_id,
+        "round_id": exception.round_id,
+        "principal": exception.principal,
+        "detail": exception.detail,
+        "facts": exception.facts,
+    }
+
+
+def of_acknowledgement(exception_id: str) -> Facts:
+    """An exception that somebody looked into."""
+    return {"exception_id": exception_id}

@@ -1,5 +1,6 @@
 """The administrative acts, as they were recorded: the audit trail."""
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -44,6 +45,11 @@ def by_request(session: Session, request_id: str) -> RecordedAct | None:
     return None if row is None else RecordedAct(*row)
 
 
+def by_seq(session: Session, seq: int) -> RecordedAct:
+    """The act of this seq; it must exist."""
+    return RecordedAct(*session.execute(recorded_acts().where(ActRow.seq == seq)).one())
+
+
 def last_seq(session: Session, *, jackpot_id: str | None = None) -> int:
     """The seq of the last act, or of the last that was about a jackpot; 0 if there is none."""
     question = select(func.coalesce(func.max(EntryRow.seq), 0)).where(
@@ -52,6 +58,23 @@ def last_seq(session: Session, *, jackpot_id: str | None = None) -> int:
     if jackpot_id is not None:
         question = select(func.coalesce(func.max(ActRow.seq), 0)).where(ActRow.jackpot_id == jackpot_id)
     return session.scalar(question) or 0
+
+
+def first_seq_at(session: Session, instant: datetime) -> int:
+    """
+    The seq of the first act booked at or after an instant; one more than the last's if there is none.
+
+    Found by halving: acts are numbered without a gap, and none is dated before the one that stands before it.
+    """
+    return 1 + bisect_left(range(1, last_seq(session) + 1), instant, key=lambda seq: _booked_at(session, seq))
+
+
+def _booked_at(session: Session, seq: int) -> datetime:
+    return session.execute(
+        select(EntryRow.booked_at).where(
+            EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == seq
+        )
+    ).scalar_one()
 
 
 def recorded_acts() -> Select[*tuple[Any, ...]]:

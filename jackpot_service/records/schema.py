@@ -245,6 +245,8 @@ class RoundRow(Base):
         # For a table's latest rounds. An expression, so that no plan takes it for the lookup of one round by its ids:
         # until the table is analysed both seem to cost the same, and this one would read all rounds of the table.
         Index("ix_rounds_latest", text("((jackpot_id || ' '::text) || table_id)"), "round_key"),
+        # For the rounds that are open too long; see docs/decisions/open-rounds.md for what it costs.
+        Index("ix_rounds_open", "round_key", postgresql_where=text("state = 'open'")),
         CheckConstraint(f"round_id ~ {IDENTIFIER}", name="round_id"),
         CheckConstraint("state IN ('open', 'settled', 'cancelled')", name="state"),
         CheckConstraint("bet_count >= 0 AND steps >= 1 AND weight >= 0", name="counts"),
@@ -422,14 +424,20 @@ class AwardStepRow(Base):
 
 
 class ExceptionRow(Base):
-    """A refusal that finance must see: one row a kind, table, round and content."""
+    """
+    A refusal that finance must see: one row a kind, table, round and content.
+
+    The id, ordered by time, is what the database's function `exception_id` makes of them.
+    """
 
     __tablename__ = "exceptions"
     __table_args__ = (
-        PrimaryKeyConstraint("kind", "table_id", "round_id", "digest"),
+        PrimaryKeyConstraint("exception_id"),
+        UniqueConstraint("kind", "table_id", "round_id", "digest"),
         CheckConstraint("length(digest) = 32", name="digest"),
     )
 
+    exception_id: Mapped[Key]
     kind: Mapped[Key]
     table_id: Mapped[Key]
     round_id: Mapped[Key]
@@ -438,3 +446,13 @@ class ExceptionRow(Base):
     principal: Mapped[Key]
     noticed_at: Mapped[Instant]
     detail: Mapped[dict[str, Any]] = mapped_column(JSONB)
+
+
+class AcknowledgementRow(Base):
+    """An exception of any kind that somebody looked into; `entry_seq` is the act that says who, when and why."""
+
+    __tablename__ = "exception_acknowledgements"
+    __table_args__ = (PrimaryKeyConstraint("exception_id"),)
+
+    exception_id: Mapped[Key]
+    entry_seq: Mapped[Position]

@@ -73,6 +73,10 @@ def documents(references: References) -> Iterator[Document]:
         )
         kind = EntryKind.CHANGE_APPROVED if row.outcome == "approved" else EntryKind.CHANGE_REJECTED
         yield Document(f"decision of {row.request_id}", row.entry_seq, kind, recorded)
+    for row in references.acknowledgements.values():
+        recorded = facts.of_acknowledgement(row.exception_id)
+        name = f"acknowledgement of {row.exception_id}"
+        yield Document(name, row.entry_seq, EntryKind.EXCEPTION_ACKNOWLEDGED, recorded)
 
 
 def entries_recorded_their_acts(references: References, entries: Mapping[int, BookedEntry]) -> Found:
@@ -141,6 +145,7 @@ WRITES_A_DOCUMENT = frozenset(
         EntryKind.CHANGE_REQUESTED,
         EntryKind.CHANGE_APPROVED,
         EntryKind.CHANGE_REJECTED,
+        EntryKind.EXCEPTION_ACKNOWLEDGED,
     }
 )
 """The acts that write a row of their own in a reference table."""

@@ -11,6 +11,7 @@ from sqlalchemy import Row, select
 from jackpot_service.db import Session
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.records.schema import (
+    AcknowledgementRow,
     ActRow,
     CasinoRow,
     ChangeDecisionRow,
@@ -51,6 +52,7 @@ class References:
     acts: Mapping[int, Row[Any]]
     change_requests: Mapping[str, Row[Any]]
     change_decisions: Mapping[str, Row[Any]]
+    acknowledgements: Mapping[str, Row[Any]]
 
     def effects_in(self, book: str) -> dict[int, RecordedEffect]:
         """What acts say that they booked on stripe 0 of a book, by the seq there; what cannot be read says nothing."""
@@ -86,6 +88,7 @@ def read(session: Session) -> References:
         acts={row.seq: row for row in _rows(session, ActRow)},
         change_requests={row.request_id: row for row in _rows(session, ChangeRequestRow)},
         change_decisions={row.request_id: row for row in _rows(session, ChangeDecisionRow)},
+        acknowledgements={row.exception_id: row for row in _rows(session, AcknowledgementRow)},
     )
 
 
