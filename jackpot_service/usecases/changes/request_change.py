@@ -10,6 +10,7 @@ from jackpot_service.domain.changes import LIFETIME, Change, ChangeKind
 from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.principals import Principal
 from jackpot_service.records import changes as records
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
@@ -95,9 +96,20 @@ def find(session: Session, request_id: str) -> Change:
     """Raises: UnknownChange."""
     found = records.find(session, request_id)
     if found is None:
-        message = f"There is no change request {request_id}."
-        raise changes.UnknownChange(message, request_id=request_id)
+        raise _unknown(request_id)
     return found
+
+
+def visible(session: Session, principal: Principal, request_id: str) -> Change:
+    """Find a change request; a casino's people see none of the house's. Raises: UnknownChange."""
+    if principal.casino_id is not None:
+        raise _unknown(request_id)
+    return find(session, request_id)
+
+
+def _unknown(request_id: str) -> changes.UnknownChange:
+    message = f"There is no change request {request_id}."
+    return changes.UnknownChange(message, request_id=request_id)
 
 
 def _asked(command: RequestChange) -> Facts:
