@@ -27,6 +27,7 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
             "JACKPOT_LOCK_TIMEOUT_MS": "800",
             "JACKPOT_POOL_TIMEOUT_S": "0.25",
             "JACKPOT_STRIPES": "16",
+            "JACKPOT_OPEN_ROUND_MINUTES": "60",
             "JACKPOT_LOG_LEVEL": "WARNING",
         }
     )
@@ -42,6 +43,7 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
         lock_timeout_ms=800,
         pool_timeout_s=0.25,
         stripes=16,
+        open_round_minutes=60,
         log_level="warning",
     )
 

@@ -17,7 +17,8 @@ from jackpot_service.connections import create_engine
 from jackpot_service.db import Base, transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import exceptions
-from jackpot_service.records.exceptions import ExceptionRecord
+from jackpot_service.records.exceptions import ExceptionRecord, Wanted
+from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
 from tests.races import scene
@@ -66,6 +67,21 @@ def test_a_database_knows_whether_it_is_current(empty_database_url: str) -> None
     assert not migrate.is_current(engine)
     migrate.upgrade(empty_database_url)
     assert migrate.is_current(engine)
+
+
+def test_exceptions_of_before_get_the_ids_that_they_would_have_now(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    engine = create_engine(Config(), empty_database_url)
+    _write_everything(engine)
+    engine.dispose()
+    with psycopg.connect(_plain(empty_database_url)) as owner:
+        before = owner.execute("SELECT kind, exception_id FROM exceptions ORDER BY kind").fetchall()
+
+    migrate.downgrade(empty_database_url, "0004")
+    migrate.upgrade(empty_database_url)
+
+    with psycopg.connect(_plain(empty_database_url)) as owner:
+        assert before == owner.execute("SELECT kind, exception_id FROM exceptions ORDER BY kind").fetchall() != []
 
 
 def _catalogue(url: str) -> list[tuple[Any, ...]]:
@@ -145,6 +161,10 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
         detail="Too late.",
     )
     transact(engine, lambda session: exceptions.keep(session, record))
+    noted = transact(engine, lambda session: exceptions.latest(session, Wanted(), opened_before=now, limit=1))[0]
+    act = Act(Principal("Olga", Role.OPERATOR), now, request_id="a1", reason="looked into")
+    acknowledge = AcknowledgeException(act, noted.exception_id, now)
+    transact(engine, lambda session: acknowledge_exception(session, acknowledge))
     auditor = Principal("auditor", Role.AUDITOR)
     transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
 

@@ -6,7 +6,7 @@ import click
 import orjson
 
 from jackpot_service.cli.opening import opened_engine
-from jackpot_service.cli.values import Identifier, Instant
+from jackpot_service.cli.values import Identifier, Instant, require_order
 from jackpot_service.config import Config
 from jackpot_service.db import read
 from jackpot_service.domain.journal import EntryKind
@@ -36,6 +36,7 @@ def audit(  # noqa: PLR0917  click passes what its options say
     is_json: bool,  # noqa: FBT001
 ) -> None:
     """List administrative acts, the latest first, a line each: who did what, when and why."""
+    require_order(booked_from, booked_to)
     wanted = Wanted(
         principal=principal,
         kind=None if kind is None else EntryKind(kind),

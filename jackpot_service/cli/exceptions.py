@@ -8,7 +8,7 @@ import orjson
 
 from jackpot_service.api.refusals import KINDS
 from jackpot_service.cli.opening import act, opened_engine, signed_act
-from jackpot_service.cli.values import Identifier, Instant
+from jackpot_service.cli.values import Identifier, Instant, Text, require_order
 from jackpot_service.config import Config
 from jackpot_service.db import read, transact
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, NotedException
@@ -46,6 +46,7 @@ def list_exceptions(  # noqa: PLR0917  click passes what its options say
     is_json: bool,  # noqa: FBT001
 ) -> None:
     """List exceptions, the latest first, a line each."""
+    require_order(noticed_from, noticed_to)
     wanted = Wanted(
         kind=kind,
         jackpot_id=jackpot_id,
@@ -69,7 +70,7 @@ def list_exceptions(  # noqa: PLR0917  click passes what its options say
 
 @exceptions.command("acknowledge")
 @click.argument("exception_id", type=Identifier())
-@click.option("--reason", required=True, help="What came of it.")
+@click.option("--reason", type=Text(), required=True, help="What came of it.")
 @click.option("--request-id", type=Identifier(), help="Your id of it; the same again is a replay. Default: a new one.")
 @click.pass_obj
 def acknowledge(config: Config, exception_id: str, reason: str, request_id: str | None) -> None:

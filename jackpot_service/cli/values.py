@@ -11,6 +11,8 @@ import orjson
 from jackpot_service.domain.money import EXACT
 from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, IDENTIFIER_PATTERN, INSTANT
 
+LONGEST_TEXT = 500
+
 
 class Identifier(click.ParamType[str]):
     """An id."""
@@ -70,6 +72,19 @@ class Instant(click.ParamType[datetime]):
             self.fail(f"{text!r} is no time that there is", param, ctx)
 
 
+class Text(click.ParamType[str]):
+    """A line of text for people."""
+
+    name = "text"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Fails with a usage error."""
+        text = str(value)
+        if not 1 <= len(text) <= LONGEST_TEXT or not text.isprintable() or not text.strip():
+            self.fail(f"it is no text of 1 to {LONGEST_TEXT} printable characters", param, ctx)
+        return text
+
+
 class JsonDocument(click.ParamType[dict[str, Any]]):
     """A JSON object, as text or as @FILE (@- is standard input)."""
 
@@ -90,6 +105,13 @@ class JsonDocument(click.ParamType[dict[str, Any]]):
         if not isinstance(found, dict):
             self.fail("it is no JSON object", param, ctx)
         return found
+
+
+def require_order(start: datetime | None, end: datetime | None) -> None:
+    """Raises: click.UsageError for a period that ends before it begins."""
+    if start is not None and end is not None and end < start:
+        message = "--to lies before --from"
+        raise click.UsageError(message)
 
 
 def pairs(texts: Iterable[str], *, option: str) -> dict[str, str]:
