@@ -55,7 +55,7 @@ def request(  # noqa: PLR0917  click passes what its options say
     request_id = request_id or f"cli-{secrets.token_hex(8)}"
     with opened_engine(config) as engine:
         act = signed_act(config, engine, request_id=request_id, reason=reason)
-        command = RequestChange(act, ChangeKind(kind), payload, base_version)
+        command = RequestChange(act, ChangeKind(kind), payload, base_version, rate_band=config.rate_band)
         done = _run(engine, lambda session: request_change(session, command), dry_run=dry_run)
     _print(shown(done.change, done.preview, at=act.now))
     click.echo(f"Change request {request_id}: {_said(dry_run, 'it waits for another person')}.", err=True)

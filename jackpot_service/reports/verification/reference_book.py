@@ -53,7 +53,7 @@ def documents(references: References) -> Iterator[Document]:
         recorded = facts.of_key(key_id=row.key_id, secret_hash=row.secret_hash, principal=principal)
         yield Document(f"key {row.key_id}", row.entry_seq, EntryKind.KEY_CREATED, recorded)
     for (base, number), row in references.sheet_rows.items():
-        recorded = facts.of_sheet(references.sheets[base, number], effective_at=row.effective_at)
+        recorded = facts.of_sheet(references.sheets[base, number], effective_at=row.effective_at, source=row.source)
         yield Document(f"rate sheet {base} {number}", row.entry_seq, EntryKind.RATES_PUBLISHED, recorded)
     for row in references.change_requests.values():
         recorded = facts.of_change(
