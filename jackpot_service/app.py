@@ -15,6 +15,7 @@ from jackpot_service.api import (
     health,
     jackpots,
     meters,
+    metrics,
     parsing,
     problems,
     rates,
@@ -39,6 +40,7 @@ BLUEPRINTS = (
     rates.blueprint,
     changes.blueprint,
     health.blueprint,
+    metrics.blueprint,
 )
 
 REQUEST_ID = "X-Request-Id"

@@ -1,6 +1,7 @@
 """How the command line reads ids, amounts, settings and rates."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -8,7 +9,7 @@ import click
 import orjson
 
 from jackpot_service.domain.money import EXACT
-from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, IDENTIFIER_PATTERN
+from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, IDENTIFIER_PATTERN, INSTANT
 
 
 class Identifier(click.ParamType[str]):
@@ -49,6 +50,23 @@ class Amount(click.ParamType[Decimal]):
         if not (digits.isascii() and digits.isdigit() and len(digits) <= EXACT.prec):
             self.fail(f"{text!r} is not a plain decimal number", param, ctx)
         return EXACT.create_decimal(text)
+
+
+class Instant(click.ParamType[datetime]):
+    """A time by RFC 3339, with its offset."""
+
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Fails with a usage error."""
+        text = str(value)
+        message = f"{text!r} is no time with its offset, such as 2026-11-20T09:30:00Z"
+        if not INSTANT.fullmatch(text):
+            self.fail(message, param, ctx)
+        try:
+            return datetime.fromisoformat(text).astimezone(UTC)
+        except (ValueError, OverflowError):
+            self.fail(message, param, ctx)
 
 
 class JsonDocument(click.ParamType[dict[str, Any]]):

@@ -45,6 +45,9 @@ MAY: Final[Mapping[tuple[str, str], set[Role]]] = {
     ("GET", f"{JACKPOTS}/<id:jackpot_id>/rules"): EVERYBODY,
     ("GET", f"{JACKPOTS}/<id:jackpot_id>/hits"): EVERYBODY,
     ("GET", "/v1/rates"): EVERYBODY,
+    ("GET", "/v1/rates/history"): EVERYBODY,
+    ("GET", "/v1/rate-sheets"): EVERYBODY,
+    ("GET", "/metrics"): {Role.FINANCE, Role.OPERATOR, Role.AUDITOR},
 }
 """Every route that asks for a key, and whom it lets in."""
 
@@ -107,7 +110,7 @@ def test_without_a_key_nothing_is_told(opened: House, method: str, rule: str) ->
 def test_health_needs_no_key(house: House) -> None:
     assert house.call("GET", "/healthz", key=None).ok() == {"status": "ok"}
     ready = house.call("GET", "/readyz", key=None).ok()
-    assert ready == {"status": "ready", "database_writable": True, "migrations_current": True}
+    assert ready == {"status": "ready", "database_writable": True, "migrations_current": True, "warnings": []}
 
 
 def test_a_route_that_states_no_roles_stops_the_start(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
