@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, and_, func, insert, select
+from sqlalchemy import BigInteger, Select, and_, func, insert, literal, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain.facts import Facts
@@ -91,7 +91,7 @@ def _heads(base: str) -> Select[*tuple[Any, ...]]:
 
 def _below(question: Select[*tuple[Any, ...]], *, limit: int, before: int | None) -> Select[*tuple[Any, ...]]:
     if before is not None:
-        question = question.where(RateSheetRow.number < before)
+        question = question.where(RateSheetRow.number < literal(before, BigInteger))  # A cursor may be any number.
     return question.order_by(RateSheetRow.number.desc()).limit(limit)
 
 
