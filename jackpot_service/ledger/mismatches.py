@@ -127,6 +127,8 @@ class Code(StrEnum):
     """A key is revoked, and no entry of that time says so."""
     SHEET_RATES = "sheet-rates"
     """A rate sheet has no rates or lacks its base currency, or rates have no sheet."""
+    SHEET_CHANGE = "sheet-change"
+    """A rate sheet is not what its approved change request makes of the sheet before it, or such a request has none."""
 
 
 @dataclass(frozen=True, slots=True)

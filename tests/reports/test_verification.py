@@ -29,6 +29,7 @@ NOT_PROVED: Final = {
 """The tables and columns whose change the proof does not see, and why."""
 
 SHOWN_ELSEWHERE: Final = {
+    Code.SHEET_CHANGE: "see test_verification_of_rates",
     Code.BOOKED_BEFORE_RECEIVED: "a CHECK refuses such a row even to a superuser; see the tests of the laws",
 }
 
@@ -108,6 +109,7 @@ CHANGES: Final = {
     "hands.status": "CASE status WHEN 'dealt' THEN 'dead' ELSE 'forfeited' END",
     "keys.role": "'auditor'",
     "keys.casino_id": "'c2'",
+    "rate_sheets.source": "'{}'",
     "rates.exponent": "exponent - 1",
     "rounds.state": "CASE state WHEN 'open' THEN 'settled' ELSE 'open' END",
     "settlements.carried": "coalesce(carried, 0) + 1",

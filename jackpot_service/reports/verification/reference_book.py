@@ -14,6 +14,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.reports.verification.rate_changes import sheets_are_what_was_approved
 from jackpot_service.reports.verification.references import References
 
 Found = Iterator[Mismatch]
@@ -25,6 +26,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
     yield from acts_wrote_their_documents(references, entries)
     yield from bindings_exist(references)
     yield from sheets_state_their_base(references)
+    yield from sheets_are_what_was_approved(references, entries)
     yield from keys_are_in_force(references)
 
 
