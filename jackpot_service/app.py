@@ -17,6 +17,7 @@ from jackpot_service.api import (
     health,
     jackpots,
     meters,
+    metrics,
     parsing,
     problems,
     rates,
@@ -43,6 +44,7 @@ BLUEPRINTS = (
     audit.blueprint,
     exceptions.blueprint,
     health.blueprint,
+    metrics.blueprint,
 )
 
 REQUEST_ID = "X-Request-Id"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ _SCHEMES: Final = ("postgresql", "postgresql+psycopg")
 _LOG_LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _INTEGER: Final = re.compile(r"[0-9]{1,12}")
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
+_PART: Final = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
 
 
 class ConfigError(Exception):
@@ -39,6 +41,8 @@ class Config:
     pool_size: connections kept per process.
     max_batch, max_body_bytes: the most bets and the most bytes that one request may carry.
     stripes: into how many rows the pools of a newly opened jackpot are divided.
+    rate_band: how far a rate may move, as a part of the one before, until its approver must repeat it.
+    rates_stale_after_s: from which age on a rate sheet in force is warned of.
     key: whose acts the command line's are, where it needs a person.
     open_round_minutes: how long a round may be open before it is an exception.
     emergency_approvals: whether one person alone may approve an own request, loudly; off unless there is nobody else.
@@ -56,6 +60,8 @@ class Config:
     stripes: int = 16
     open_round_minutes: int = 15
     emergency_approvals: bool = False
+    rate_band: Decimal = Decimal("0.10")
+    rates_stale_after_s: int = 36 * 3600
     key: str | None = field(default=None, repr=False)
     log_level: str = "info"
 
@@ -86,6 +92,8 @@ class Config:
             stripes=read.integer("JACKPOT_STRIPES", default.stripes, most=256),
             open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes, most=10_080),
             emergency_approvals=read.flag("JACKPOT_EMERGENCY_APPROVALS", default=default.emergency_approvals),
+            rate_band=read.part("JACKPOT_RATE_BAND", default.rate_band),
+            rates_stale_after_s=read.integer("JACKPOT_RATES_STALE_AFTER_S", default.rates_stale_after_s),
             key=read.secret("JACKPOT_KEY"),
             log_level=read.log_level("JACKPOT_LOG_LEVEL", default.log_level),
         )
@@ -132,6 +140,13 @@ class _Reader:
         if not _SECONDS.fullmatch(value) or not 0 < float(value) <= 3600:  # noqa: PLR2004 -- it is in `accepted`
             raise ConfigError(variable, value, accepted)
         return float(value)
+
+    def part(self, variable: str, default: Decimal) -> Decimal:
+        accepted = "a part from 0 to 1, such as 0.10"
+        value = self.text(variable, str(default), accepted)
+        if not _PART.fullmatch(value):
+            raise ConfigError(variable, value, accepted)
+        return Decimal(value)
 
     def flag(self, variable: str, *, default: bool) -> bool:
         accepted = "yes or no"

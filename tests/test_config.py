@@ -1,3 +1,4 @@
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,8 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
             "JACKPOT_POOL_TIMEOUT_S": "0.25",
             "JACKPOT_STRIPES": "16",
             "JACKPOT_OPEN_ROUND_MINUTES": "60",
+            "JACKPOT_RATE_BAND": "0.05",
+            "JACKPOT_RATES_STALE_AFTER_S": "288000",
             "JACKPOT_LOG_LEVEL": "WARNING",
         }
     )
@@ -44,6 +47,8 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
         pool_timeout_s=0.25,
         stripes=16,
         open_round_minutes=60,
+        rate_band=Decimal("0.05"),
+        rates_stale_after_s=288_000,
         log_level="warning",
     )
 
@@ -88,6 +93,11 @@ def test_a_configuration_does_not_print_its_database_url() -> None:
         ("JACKPOT_MAX_BATCH", "\u0662", "a whole number"),
         ("JACKPOT_MAX_BODY_BYTES", "1MB", "a whole number from 1024"),
         ("JACKPOT_STRIPES", "four", "a whole number from 1 to 256"),
+        ("JACKPOT_RATE_BAND", "10%", "a part from 0 to 1, such as 0.10"),
+        ("JACKPOT_RATE_BAND", "1.5", "a part from 0 to 1"),
+        ("JACKPOT_RATE_BAND", "-0.1", "a part from 0 to 1"),
+        ("JACKPOT_RATE_BAND", "NaN", "a part from 0 to 1"),
+        ("JACKPOT_RATES_STALE_AFTER_S", "36h", "a whole number from 1"),
         ("JACKPOT_STATEMENT_TIMEOUT_MS", "-1", "a whole number from 1"),
         ("JACKPOT_LOCK_TIMEOUT_MS", "", "a whole number from 1"),
         ("JACKPOT_REQUEST_TIMEOUT_S", "0", "seconds, more than 0"),

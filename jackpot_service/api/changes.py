@@ -135,7 +135,7 @@ class ChangesSchema(Schema):
 def post_change(query: Mapping[str, Any], body: Mapping[str, Any]) -> flask.Response:
     """Ask for a change. With `dry_run=true` nothing is recorded, and the answer shows what approving it would do."""
     act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
-    command = RequestChange(act, body["kind"], body["payload"], body["base_version"])
+    command = RequestChange(act, body["kind"], body["payload"], body["base_version"], rate_band=door().config.rate_band)
     done = act_or_rehearse(lambda session: request_change(session, command), dry_run=query["dry_run"])
     return answer(shown(done.change, done.preview, at=now()), 200 if done.is_replay or query["dry_run"] else 201)
 

@@ -17,7 +17,7 @@ from jackpot_service.db import Session, read, rehearse, transact
 from jackpot_service.domain.changes import ChangeKind, ChangeState, Outcome
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
-from jackpot_service.usecases.changes.request_change import RequestChange, find, request_change
+from jackpot_service.usecases.changes.request_change import ChangeRequested, RequestChange, find, request_change
 from jackpot_service.usecases.changes.shown import shown
 
 T = TypeVar("T")
@@ -55,10 +55,9 @@ def request(  # noqa: PLR0917  click passes what its options say
     request_id = request_id or f"cli-{secrets.token_hex(8)}"
     with opened_engine(config) as engine:
         act = signed_act(config, engine, request_id=request_id, reason=reason)
-        command = RequestChange(act, ChangeKind(kind), payload, base_version)
+        command = RequestChange(act, ChangeKind(kind), payload, base_version, rate_band=config.rate_band)
         done = _run(engine, lambda session: request_change(session, command), dry_run=dry_run)
-    _print(shown(done.change, done.preview, at=act.now))
-    click.echo(f"Change request {request_id}: {_said(dry_run, 'it waits for another person')}.", err=True)
+    print_request(done, at=act.now, dry_run=dry_run)
 
 
 @changes.command("approve")
@@ -133,6 +132,14 @@ def show(config: Config, request_id: str) -> None:
 
 def _run(engine: sqlalchemy.Engine, act: Callable[[Session], T], *, dry_run: bool) -> T:
     return rehearse(engine, act) if dry_run else transact(engine, act)
+
+
+def print_request(done: ChangeRequested, *, at: datetime, dry_run: bool) -> None:
+    """Print a change request that was asked for, and say whether it was just now."""
+    _print(shown(done.change, done.preview, at=at))
+    found = f"it was asked for before, and is {done.change.state(at=at)}"
+    said = found if done.is_replay else _said(dry_run, "it waits for another person")
+    click.echo(f"Change request {done.change.request_id}: {said}.", err=True)
 
 
 def _said(dry_run: bool, done: str) -> str:  # noqa: FBT001

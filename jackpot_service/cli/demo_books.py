@@ -18,7 +18,7 @@ from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.records import references
+from jackpot_service.records import rate_sheets, references
 from jackpot_service.records.pinned import Table
 from jackpot_service.reports.balances import award_totals, casino_balances
 from jackpot_service.reports.jackpots import jackpot_states
@@ -42,7 +42,7 @@ def _set_up_documents(session: Session, config: Config) -> None:
     for casino in scene.CASINOS:
         add_casino(session, act(), casino_id=casino.casino_id, name=casino.name)
     for base, rates in scene.SHEETS.items():
-        if not references.last_sheet_number(session, base):
+        if not rate_sheets.last_number(session, base):
             published = act()
             publish_first_sheet(session, PublishRates(published, base, rates, published.now))
     for jackpot in scene.JACKPOTS:

@@ -1,4 +1,4 @@
-"""`jackpot casinos|tables|jackpots|rates|keys …`: the reference documents. All of it is audited in the books."""
+"""`jackpot casinos|tables|jackpots|keys …`: the reference documents. All of it is audited in the books."""
 
 from decimal import Decimal
 
@@ -18,7 +18,6 @@ from jackpot_service.usecases.add_stripes import MOST_STRIPES, AddStripes, add_s
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
 
 
 @click.group("casinos")
@@ -100,32 +99,6 @@ def add_a_table(config: Config, table_id: str, casino_id: str, game: str, jackpo
     click.echo(f"Table {table_id}: {'added' if added else 'was there already'}.", err=True)
 
 
-@click.group("rates")
-def rates() -> None:
-    """Rate sheets."""
-
-
-@rates.command("publish")
-@click.option("--base", type=CurrencyCode(), required=True, help="The base currency.")
-@click.argument("quotes", nargs=-1, metavar="[CURRENCY=RATE]...")
-@click.pass_obj
-def publish_a_sheet(config: Config, base: str, quotes: tuple[str, ...]) -> None:
-    """
-    Publish the first rate sheet of a base currency, in force at once; a rate is base units per unit of its currency.
-
-    Every later sheet is a change that two people make: jackpot changes request rate-sheet.
-    """
-    stated = {
-        CurrencyCode().convert(code, None, None): Amount().convert(rate, None, None)
-        for code, rate in pairs(quotes, option="CURRENCY=RATE").items()
-    }
-    published = act()
-    command = PublishRates(act=published, base=base, rates=stated, effective_at=published.now)
-    with opened_engine(config) as engine:
-        sheet = transact(engine, lambda session: publish_first_sheet(session, command))
-    click.echo(f"Rate sheet {sheet.number} of {base} is in force.", err=True)
-
-
 @click.group("keys")
 def keys() -> None:
     """Keys of people and machines."""
@@ -149,4 +122,4 @@ def create_a_key(config: Config, role: str, casino_id: str | None, table_ids: tu
     click.echo(key)
 
 
-COMMANDS = (casinos, jackpots, tables, rates, keys)
+COMMANDS = (casinos, jackpots, tables, keys)

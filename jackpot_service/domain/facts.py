@@ -17,6 +17,7 @@ from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import RateSheet, plain
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.rate_changes import RateSource
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.domain.settlement import Award, Settlement
@@ -151,10 +152,18 @@ def of_next_cycle(settlement: Settlement, *, rules_version: int, cut: Sequence[i
     return of_cycle(cycle=settlement.cycle_after, rules_version=rules_version, cut=cut)
 
 
-def of_sheet(sheet: RateSheet, *, effective_at: datetime) -> Facts:
-    """A rate sheet, its rates by currency."""
+def of_sheet(sheet: RateSheet, *, effective_at: datetime, source: Facts | None = None) -> Facts:
+    """A rate sheet, its rates by currency; and the document that they were taken from, if there was one."""
     rates = sorted([rate.currency, plain(rate.base_per_unit), rate.exponent] for rate in sheet.rates.values())
-    return {"base": sheet.base, "number": sheet.number, "effective_at": instant(effective_at), "rates": rates}
+    recorded = {"base": sheet.base, "number": sheet.number, "effective_at": instant(effective_at), "rates": rates}
+    return recorded if source is None else {**recorded, "source": source}
+
+
+def of_rate_source(source: RateSource | None) -> Facts | None:
+    """The document that rates were taken from."""
+    if source is None:
+        return None
+    return {"name": source.name, "date": source.day.isoformat(), "sha256": source.sha256}
 
 
 def of_casino(casino_id: str, name: str) -> Facts:

@@ -133,6 +133,8 @@ class Code(StrEnum):
     """An approved change was not done right after its approval, or one was done without."""
     SHEET_RATES = "sheet-rates"
     """A rate sheet has no rates or lacks its base currency, or rates have no sheet."""
+    SHEET_CHANGE = "sheet-change"
+    """A rate sheet is not what its approved change request makes of the sheet before it, or such a request has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,11 @@ import random
 from collections.abc import Sequence
 from datetime import datetime
 
-from jackpot_service.db import Pipeline
+from sqlalchemy import func, select
+
+from jackpot_service.db import Pipeline, Session
 from jackpot_service.ledger.digests import first_head
+from jackpot_service.ledger.schema import StripeRow
 
 _LOCK_ONE = """
 SELECT stripe_no FROM stripes WHERE jackpot_id = %(jackpot_id)s AND stripe_no = %(stripe_no)s FOR NO KEY UPDATE
@@ -42,6 +45,15 @@ def lock_all(pipe: Pipeline, jackpot_id: str) -> None:
     """
     lock_one(pipe, jackpot_id, 0)
     pipe.send(_LOCK_OTHERS, {"jackpot_id": jackpot_id})
+
+
+def booking_time(session: Session, book: str, *, now: datetime) -> datetime:
+    """When an entry that comes now is booked on stripe 0, whose lock is held: time never falls on a stripe."""
+    question = select(func.greatest(StripeRow.booked_at, now)).where(
+        StripeRow.jackpot_id == book, StripeRow.stripe_no == 0
+    )
+    booked_at: datetime = session.execute(question).scalar_one()
+    return booked_at
 
 
 def add(

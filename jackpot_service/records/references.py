@@ -1,14 +1,12 @@
-"""The reference documents: casinos, tables, keys, rate sheets, jackpots and their rules versions."""
+"""The reference documents: casinos, tables, keys, jackpots and their rules versions; see `rate_sheets` for those."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import insert, select
 
 from jackpot_service.db import Session
-from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.records.pinned import Table
@@ -16,8 +14,6 @@ from jackpot_service.records.schema import (
     CasinoRow,
     JackpotRow,
     KeyRow,
-    RateRow,
-    RateSheetRow,
     RulesVersionRow,
     TableRow,
 )
@@ -90,51 +86,6 @@ def live_key(session: Session, key_id: str) -> Key | None:
         return None
     secret_hash, name, role, casino_id, table_ids, is_automaton = row
     return Key(key_id, secret_hash, Principal(name, Role(role), casino_id, frozenset(table_ids), is_automaton))
-
-
-def add_sheet(session: Session, sheet: RateSheet, *, effective_at: datetime, entry_seq: int) -> None:
-    """Write a rate sheet with its rates."""
-    session.execute(
-        insert(RateSheetRow).values(
-            base=sheet.base, number=sheet.number, effective_at=effective_at, entry_seq=entry_seq
-        )
-    )
-    session.execute(
-        insert(RateRow),
-        [
-            {
-                "base": sheet.base,
-                "number": sheet.number,
-                "currency": rate.currency,
-                "base_per_unit": rate.base_per_unit,
-                "exponent": rate.exponent,
-            }
-            for rate in sheet.rates.values()
-        ],
-    )
-
-
-def last_sheet_number(session: Session, base: str) -> int:
-    """The highest number of a base currency's sheets, 0 if it has none."""
-    return session.scalar(select(func.coalesce(func.max(RateSheetRow.number), 0)).where(RateSheetRow.base == base)) or 0
-
-
-def effective_at(session: Session, base: str, number: int) -> datetime:
-    """When a sheet comes, or came, into force. It must exist."""
-    return session.execute(
-        select(RateSheetRow.effective_at).where(RateSheetRow.base == base, RateSheetRow.number == number)
-    ).scalar_one()
-
-
-def sheet_in_force(session: Session, base: str, *, at: datetime) -> tuple[int, datetime] | None:
-    """Number and effective time of the sheet in force: latest effective time, then highest number."""
-    row = session.execute(
-        select(RateSheetRow.number, RateSheetRow.effective_at)
-        .where(RateSheetRow.base == base, RateSheetRow.effective_at <= at)
-        .order_by(RateSheetRow.effective_at.desc(), RateSheetRow.number.desc())
-        .limit(1)
-    ).one_or_none()
-    return None if row is None else (row[0], row[1])
 
 
 def jackpot_base(session: Session, jackpot_id: str) -> str | None:

@@ -87,7 +87,11 @@ class KeyRow(Base):
 
 
 class RateSheetRow(Base):
-    """A rate sheet: all rates of a base currency, numbered, in force from its effective time."""
+    """
+    A rate sheet: all rates of a base currency, numbered, in force from its effective time.
+
+    `source` is the document that its new rates were taken from, as `domain.facts.of_rate_source` writes it.
+    """
 
     __tablename__ = "rate_sheets"
     __table_args__ = (
@@ -99,6 +103,7 @@ class RateSheetRow(Base):
     base: Mapped[Key]
     number: Mapped[Count]
     effective_at: Mapped[Instant]
+    source: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     entry_seq: Mapped[Position]
 
 

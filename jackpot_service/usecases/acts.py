@@ -69,6 +69,11 @@ def lock(session: Session) -> None:
         stripes.lock_one(pipe, REFERENCE_BOOK, 0)
 
 
+def booking_time(session: Session, act: Act) -> datetime:
+    """When an act that is recorded now is booked, with the lock held: now, and not before the last of them was."""
+    return stripes.booking_time(session, REFERENCE_BOOK, now=act.now)
+
+
 def find_replay(session: Session, act: Act, kind: EntryKind, asked: Facts) -> RecordedAct | None:
     """
     Find the act that was done under this request id before, with the lock held; None if there was none.

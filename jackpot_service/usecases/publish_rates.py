@@ -11,8 +11,8 @@ from jackpot_service.domain.errors import Conflict, Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ONE, ZERO, Rate, RateSheet, has_decimals
-from jackpot_service.records import pinned
-from jackpot_service.records import references as records
+from jackpot_service.domain.rate_changes import RateSource
+from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
 
@@ -38,12 +38,17 @@ class SheetExists(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class PublishRates:
-    """A whole sheet: base units per one unit of each currency, the base itself not among them."""
+    """
+    A whole sheet: base units per one unit of each currency, the base itself not among them.
+
+    `source` is the document that they were taken from, if there is one.
+    """
 
     act: Act
     base: str
     rates: Mapping[str, Decimal]
     effective_at: datetime
+    source: RateSource | None = None
 
 
 def publish_first_sheet(session: Session, command: PublishRates) -> RateSheet:
@@ -53,7 +58,7 @@ def publish_first_sheet(session: Session, command: PublishRates) -> RateSheet:
     Raises: SheetExists; UnknownCurrency; BadRate.
     """
     acts.lock(session)
-    if records.last_sheet_number(session, command.base):
+    if rate_sheets.last_number(session, command.base):
         message = f"{command.base} has a rate sheet; ask for a change of it, which another person approves."
         raise SheetExists(message, base=command.base)
     return publish_rates(session, command)
@@ -69,17 +74,17 @@ def publish_rates(session: Session, command: PublishRates) -> RateSheet:
     """
     rates = sheet_rates(command.base, command.rates, effective_at=command.effective_at)
     acts.lock(session)
-    last = records.last_sheet_number(session, command.base)
-    sheet = RateSheet(command.base, last + 1, rates)
+    sheet = RateSheet(command.base, rate_sheets.last_number(session, command.base) + 1, rates)
+    source = facts.of_rate_source(command.source)
     seq = acts.post(
         session,
         command.act,
         EntryKind.RATES_PUBLISHED,
         subject=f"rate sheet {sheet.base} {sheet.number}",
-        before=_sheet_before(session, command.base, last),
-        after=facts.of_sheet(sheet, effective_at=command.effective_at),
+        before=sheet_at(session, command.base, at=command.effective_at),
+        after=facts.of_sheet(sheet, effective_at=command.effective_at, source=source),
     )
-    records.add_sheet(session, sheet, effective_at=command.effective_at, entry_seq=seq)
+    rate_sheets.add(session, sheet, effective_at=command.effective_at, source=source, entry_seq=seq)
     return sheet
 
 
@@ -95,11 +100,13 @@ def sheet_rates(base: str, rates: Mapping[str, Decimal], *, effective_at: dateti
     return made
 
 
-def _sheet_before(session: Session, base: str, number: int) -> Facts | None:
-    if not number:
+def sheet_at(session: Session, base: str, *, at: datetime) -> Facts | None:
+    """Show the sheet that is in force at an instant, as things stand: the one before another of that time."""
+    found = rate_sheets.in_force(session, base, at=at)
+    if found is None:
         return None
-    effective_at = records.effective_at(session, base, number)
-    return facts.of_sheet(pinned.sheet(session, base, number), effective_at=effective_at)
+    sheet = pinned.sheet(session, base, found.number)
+    return facts.of_sheet(sheet, effective_at=found.effective_at, source=found.source)
 
 
 def _require_rate(base: str, code: str, rate: Decimal) -> None:

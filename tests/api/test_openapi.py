@@ -136,6 +136,8 @@ def play(house: House) -> None:
     house.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
     house.bet(bet(), round_id="open")
     house.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
+    source = {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 64}
+    house.change("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}, "source": source}, role=Role.RATES)
 
 
 ROUNDS: Final = "/v1/tables/T1/rounds"
@@ -192,7 +194,15 @@ READS: Final = {
     "GET /v1/change-requests/{request_id}": (f"{CHANGES}/q1", f"{CHANGES}/q2", f"{CHANGES}/none"),
     "GET /v1/audit": ("/v1/audit?limit=200", "/v1/audit?kind=rates_published"),
     "GET /v1/exceptions": ("/v1/exceptions", "/v1/exceptions?limit=1"),
-    "GET /v1/rates": ("/v1/rates?base=EUR", "/v1/rates?base=USD"),
+    "GET /v1/rates": (
+        "/v1/rates?base=EUR",
+        "/v1/rates?base=USD",
+        "/v1/rates?base=EUR&number=2",
+        "/v1/rates?base=EUR&number=9",
+    ),
+    "GET /v1/rates/history": ("/v1/rates/history?base=EUR&currency=SEK", "/v1/rates/history?base=USD&currency=SEK"),
+    "GET /v1/rate-sheets": ("/v1/rate-sheets?base=EUR&limit=1", "/v1/rate-sheets?base=USD"),
+    "GET /metrics": ("/metrics",),
     "GET /healthz": ("/healthz",),
     "GET /readyz": ("/readyz",),
 }
@@ -202,6 +212,7 @@ MISSING: Final = {
     "/v1/jackpots/none": 404,
     "/v1/change-requests/none": 404,
     "/v1/rates?base=USD": 422,
+    "/v1/rates?base=EUR&number=9": 404,
 }
 """Of these, what is not there to be read."""
 

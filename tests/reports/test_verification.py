@@ -34,6 +34,7 @@ PROVED_ELSEWHERE: Final = {
 """The tables of which the history has no row, and the module that shows that a change of any column is found."""
 
 SHOWN_ELSEWHERE: Final = {
+    Code.SHEET_CHANGE: "see test_verification_of_rates",
     Code.BOOKED_BEFORE_RECEIVED: "a CHECK refuses such a row even to a superuser; see the tests of the laws",
 }
 
@@ -118,6 +119,7 @@ CHANGES: Final = {
     "hands.status": "CASE status WHEN 'dealt' THEN 'dead' ELSE 'forfeited' END",
     "keys.role": "'auditor'",
     "keys.casino_id": "'c2'",
+    "rate_sheets.source": "'{}'",
     "rates.exponent": "exponent - 1",
     "rounds.state": "CASE state WHEN 'open' THEN 'settled' ELSE 'open' END",
     "settlements.carried": "coalesce(carried, 0) + 1",

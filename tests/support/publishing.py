@@ -8,7 +8,7 @@ from jackpot_service.db import Session
 from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.records import references
+from jackpot_service.records import rate_sheets
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
@@ -19,10 +19,10 @@ ASKS, APPROVES = Principal("Rita", Role.RATES), Principal("Ruth", Role.RATES)
 
 def publish(session: Session, base: str, rates: Mapping[str, Decimal], *, now: datetime) -> int:
     """Put a whole sheet in force now; returns its number."""
-    last = references.last_sheet_number(session, base)
+    last = rate_sheets.last_number(session, base)
     if not last:
         return publish_first_sheet(session, PublishRates(Act(SYSTEM_OPERATOR, now), base, rates, now)).number
-    payload = {"base": base, "rates": {code: plain(rate) for code, rate in rates.items()}, "whole": "yes"}
+    payload = {"base": base, "rates": {code: plain(rate) for code, rate in rates.items()}, "whole": True}
     asking = Act(ASKS, now, request_id=f"sheet-{base}-{last + 1}", reason="as the market moved")
     change = request_change(session, RequestChange(asking, ChangeKind.RATE_SHEET, payload)).change
     approving = DecideChange(Act(APPROVES, now), change.request_id, Outcome.APPROVED, change.to_confirm)

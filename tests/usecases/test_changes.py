@@ -164,12 +164,12 @@ def test_one_person_alone_acts_only_where_that_is_switched_on_and_it_is_told(hou
 
 
 def test_a_figure_outside_the_band_must_be_repeated_by_the_approver(house: House) -> None:
-    asked = house.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "0.85"}}, role=Role.RATES).ok(201)
-    assert asked["to_confirm"] == {"GBP": "0.85"}
+    asked = house.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.40"}}, role=Role.RATES).ok(201)
+    assert asked["to_confirm"] == {"GBP": "1.4"}
 
     approve(house).problem(422, "unconfirmed")
-    approve(house, confirmed={"GBP": "0.850"}).problem(422, "unconfirmed")
-    assert approve(house, confirmed={"GBP": "0.85"}).ok()["state"] == "approved"
+    approve(house, confirmed={"GBP": "1.400"}).problem(422, "unconfirmed")
+    assert approve(house, confirmed={"GBP": "1.4"}).ok()["state"] == "approved"
 
 
 def test_change_requests_are_listed_by_state(house: House) -> None:

@@ -15,6 +15,7 @@ from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.reports.verification import changes
+from jackpot_service.reports.verification.rate_changes import sheets_are_what_was_approved
 from jackpot_service.reports.verification.references import References
 
 Found = Iterator[Mismatch]
@@ -27,6 +28,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
     yield from changes.check(references, entries)
     yield from bindings_exist(references)
     yield from sheets_state_their_base(references)
+    yield from sheets_are_what_was_approved(references, entries)
     yield from keys_are_in_force(references)
 
 
@@ -55,7 +57,7 @@ def documents(references: References) -> Iterator[Document]:
         recorded = facts.of_key(key_id=row.key_id, secret_hash=row.secret_hash, principal=principal)
         yield Document(f"key {row.key_id}", row.entry_seq, EntryKind.KEY_CREATED, recorded)
     for (base, number), row in references.sheet_rows.items():
-        recorded = facts.of_sheet(references.sheets[base, number], effective_at=row.effective_at)
+        recorded = facts.of_sheet(references.sheets[base, number], effective_at=row.effective_at, source=row.source)
         yield Document(f"rate sheet {base} {number}", row.entry_seq, EntryKind.RATES_PUBLISHED, recorded)
     for row in references.change_requests.values():
         recorded = facts.of_change(

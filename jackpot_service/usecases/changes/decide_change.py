@@ -11,7 +11,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.records import changes as records
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied
+from jackpot_service.usecases.changes.kinds import Applied, Conditions
 from jackpot_service.usecases.changes.registry import kind_of
 from jackpot_service.usecases.changes.request_change import find, require_role
 
@@ -77,7 +77,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     if command.outcome is Outcome.REJECTED:
         _record(session, command, change, decision)
         return ChangeDecidedNow(replace(change, decision=decision), None, is_replay=False)
-    parsed = kind.read(change.payload)
+    parsed = kind.complete(kind.read(change.payload), Conditions(acts.booking_time(session, command.act)))
     changes.require_base_version(change.base_version, kind.version(session, parsed))
     changes.require_confirmed(change, command.confirmed)
     _record(session, command, change, decision)

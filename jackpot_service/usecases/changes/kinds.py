@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
 from jackpot_service.db import Session
@@ -9,6 +11,7 @@ from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.rate_changes import DEFAULT_BAND
 from jackpot_service.usecases.acts import Act, Effect
 
 C = TypeVar("C")
@@ -19,6 +22,19 @@ class BadPayload(Refused):
 
     code = "payload-invalid"
     title = "The payload cannot be"
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """
+    What a change depends on that is neither in its payload nor in the books.
+
+    `booked_at` is the instant at which it would be booked now; `rate_band` how far the installation lets rates move
+    without asking again, which matters only when a change is asked for: what must be confirmed stays what it was.
+    """
+
+    booked_at: datetime
+    rate_band: Decimal = DEFAULT_BAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +54,10 @@ class Applied:
     effects: tuple[Effect, ...] = ()
 
 
+def _as_read(change: C, _conditions: Conditions) -> C:
+    return change
+
+
 def _nothing_to_confirm(_session: Session, _change: object) -> Mapping[str, str]:
     return {}
 
@@ -47,8 +67,9 @@ class Kind(Generic[C]):
     """
     A kind of change, as functions of the mechanism's steps.
 
-    `read` turns the payload into a value and raises BadPayload (or another refusal) for what cannot be. `version` names
-    the state of the subject that the change is made against. `to_confirm` finds the figures that an approver must
+    `read` turns the payload into a value and raises BadPayload (or another refusal) for what cannot be. `complete` puts
+    in what the payload leaves to the moment, when it is asked for and again when it is approved. `version` names the
+    state of the subject that the change is made against. `to_confirm` finds the figures that an approver must
     repeat. `apply` does the change by an act of its own, and raises what it is refused by: under the lock of the
     reference book, in the transaction that approves it, and for a dry run in one that is rolled back.
     """
@@ -60,3 +81,4 @@ class Kind(Generic[C]):
     version: Callable[[Session, C], str]
     apply: Callable[[Session, Act, C], Applied]
     to_confirm: Callable[[Session, C], Mapping[str, str]] = field(default=_nothing_to_confirm)
+    complete: Callable[[C, Conditions], C] = field(default=_as_read)

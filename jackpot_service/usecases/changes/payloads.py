@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -19,9 +19,14 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Payload:
-    """A payload being read: each method takes one field out; `end` refuses what nobody took."""
+    """
+    A payload being read: each method takes one field out; `end` refuses what nobody took.
+
+    `at` points to where it stands in the request.
+    """
 
     values: Mapping[str, Any]
+    at: str = "/payload"
     _read: set[str] = field(default_factory=set)
 
     def has(self, name: str) -> bool:
@@ -56,6 +61,22 @@ class Payload:
         """One of some words."""
         return self._take(name, f"must be one of {', '.join(choices)}", lambda value: _choice(value, choices))
 
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        return self._take(name, "must be true or false", _flag)
+
+    def day(self, name: str) -> date:
+        """A day of the calendar."""
+        return self._take(name, "must be a day, such as 2026-11-20", _day)
+
+    def sha256(self, name: str) -> str:
+        """A SHA-256, as 64 lower-case hexadecimal digits."""
+        return self._take(name, "must be 64 hexadecimal digits in lower case", _sha256)
+
+    def nested(self, name: str) -> "Payload":
+        """An object that is read field by field, to its own `end`."""
+        return Payload(self._take(name, "must be an object", _object), f"{self.at}/{_escaped(name)}")
+
     def mapping(self, name: str, item: Callable[[object], T], *, what: str) -> dict[str, T]:
         """An object whose values are all read alike."""
         return self._take(name, f"must be an object of {what}", lambda value: _mapping(value, item))
@@ -68,7 +89,7 @@ class Payload:
         """Raises: BadPayload for a field that such a payload does not have."""
         unknown = sorted(self.values.keys() - self._read)
         if unknown:
-            flaws = tuple(Flaw(_pointer(name), BadPayload.code, "Unknown field.") for name in unknown)
+            flaws = tuple(Flaw(self._pointer(name), BadPayload.code, "Unknown field.") for name in unknown)
             message = f"The payload has no field {', '.join(unknown)[:LONGEST_TEXT]}."
             raise BadPayload(message, flaws=flaws)
 
@@ -76,10 +97,17 @@ class Payload:
         self._read.add(name)
         try:
             return read(self.values[name])
-        except (KeyError, ValueError):
-            flaw = Flaw(_pointer(name), BadPayload.code, wanted)
-            message = f"payload.{name} {wanted}."
-            raise BadPayload(message, flaws=(flaw,)) from None
+        except (KeyError, ValueError) as error:
+            pointer = self._pointer(name, *error.args if isinstance(error, _Inside) else ())
+            message = f"{pointer.removeprefix('/')[:LONGEST_TEXT]} {wanted}."
+            raise BadPayload(message, flaws=(Flaw(pointer, BadPayload.code, wanted),)) from None
+
+    def _pointer(self, *names: str) -> str:
+        return "/".join([self.at, *map(_escaped, names)])
+
+
+class _Inside(ValueError):
+    """An item of a field is wrong; its one argument is the item's name."""
 
 
 def decimal_of(value: object) -> Decimal:
@@ -94,8 +122,13 @@ def identifier_of(value: object) -> str:
     return _identifier(value)
 
 
-def _pointer(name: str) -> str:
-    return "/payload/" + name.replace("~", "~0").replace("/", "~1")
+def currency_of(value: object) -> str:
+    """Read a currency's three capital letters. Raises: ValueError."""
+    return _currency(value)
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _identifier(value: object) -> str:
@@ -133,6 +166,30 @@ def _instant(value: object) -> datetime:
         raise ValueError from None
 
 
+def _flag(value: object) -> bool:
+    if value is not True and value is not False:
+        raise ValueError
+    return value
+
+
+def _day(value: object) -> date:
+    if not isinstance(value, str) or not shapes.DAY.fullmatch(value):
+        raise ValueError
+    return date.fromisoformat(value)
+
+
+def _sha256(value: object) -> str:
+    if not isinstance(value, str) or not shapes.SHA256.fullmatch(value):
+        raise ValueError
+    return value
+
+
+def _object(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict) or not value:
+        raise ValueError
+    return value
+
+
 def _choice(value: object, choices: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError
@@ -142,10 +199,17 @@ def _choice(value: object, choices: tuple[str, ...]) -> str:
 def _mapping(value: object, item: Callable[[object], T]) -> dict[str, T]:
     if not isinstance(value, dict) or not value:
         raise ValueError
-    return {name: item(inner) for name, inner in value.items()}
+    return {name: _inside(name, item, inner) for name, inner in value.items()}
+
+
+def _inside(name: str, item: Callable[[object], T], inner: object) -> T:
+    try:
+        return item(inner)
+    except ValueError:
+        raise _Inside(name) from None
 
 
 def _items(value: object, item: Callable[[object], T]) -> tuple[T, ...]:
     if not isinstance(value, list) or not value:
         raise ValueError
-    return tuple(item(inner) for inner in value)
+    return tuple(_inside(str(place), item, inner) for place, inner in enumerate(value))

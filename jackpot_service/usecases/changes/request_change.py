@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from jackpot_service.db import Session
@@ -11,10 +12,11 @@ from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.rate_changes import DEFAULT_BAND
 from jackpot_service.records import changes as records
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Kind
+from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
 from jackpot_service.usecases.changes.registry import kind_of
 
 
@@ -29,13 +31,15 @@ class RequestChange:
     """
     What somebody asks for. The act carries the request id and the reason.
 
-    `base_version` is the state that the maker saw; None for the one that there is.
+    `base_version` is the state that the maker saw; None for the one that there is. `rate_band` is a setting of the
+    installation: how far a rate may move before its approver must repeat it.
     """
 
     act: Act
     kind: ChangeKind
     payload: Mapping[str, Any]
     base_version: str | None = None
+    rate_band: Decimal = DEFAULT_BAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
     replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _asked(command))
     if replayed is not None:
         return ChangeRequested(find(session, replayed.after["request_id"]), None, is_replay=True)
+    parsed = kind.complete(parsed, Conditions(acts.booking_time(session, command.act), command.rate_band))
     version = kind.version(session, parsed)
     if command.base_version is not None:
         changes.require_base_version(command.base_version, version)
