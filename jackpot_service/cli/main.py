@@ -6,7 +6,7 @@ import sys
 import click
 from sqlalchemy.exc import OperationalError
 
-from jackpot_service.cli import books, changes, documents, schema, service
+from jackpot_service.cli import books, changes, documents, keys, schema, service
 from jackpot_service.config import Config, ConfigError
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.embedded import EmbeddedError
@@ -27,8 +27,9 @@ def cli(context: click.Context) -> None:
     context.obj = Config.from_environment(os.environ)
 
 
-for command in (*service.COMMANDS, *schema.COMMANDS, *documents.COMMANDS, *changes.COMMANDS, *books.COMMANDS):
-    cli.add_command(command)
+for module in (service, schema, documents, keys, changes, books):
+    for command in module.COMMANDS:
+        cli.add_command(command)
 
 
 def main() -> None:

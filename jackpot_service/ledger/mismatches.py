@@ -122,9 +122,9 @@ class Code(StrEnum):
     TABLE_BINDING = "table-binding"
     """A table belongs to a casino or a jackpot that does not exist."""
     KEY_BINDING = "key-binding"
-    """A key is bound to a casino or a table that does not exist."""
+    """A key names a principal or a table that does not exist, or a principal a casino that does not."""
     KEY_REVOCATION = "key-revocation"
-    """A key is revoked, and no entry of that time says so."""
+    """A key is not revoked at the time at which an act revoked it, or by more than one, or by none."""
     SHEET_RATES = "sheet-rates"
     """A rate sheet has no rates or lacks its base currency, or rates have no sheet."""
 

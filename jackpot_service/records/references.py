@@ -1,7 +1,6 @@
-"""The reference documents: casinos, tables, keys, rate sheets, jackpots and their rules versions."""
+"""The reference documents: casinos, tables, rate sheets, jackpots and their rules versions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -9,27 +8,16 @@ from sqlalchemy import func, insert, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain.money import RateSheet
-from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.schema import (
     CasinoRow,
     JackpotRow,
-    KeyRow,
     RateRow,
     RateSheetRow,
     RulesVersionRow,
     TableRow,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A key as it is stored: the hash of its secret, and the principal it names."""
-
-    key_id: str
-    secret_hash: bytes
-    principal: Principal
 
 
 def casino_name(session: Session, casino_id: str) -> str | None:
@@ -60,36 +48,6 @@ def add_table(session: Session, new: Table, *, entry_seq: int) -> None:
             entry_seq=entry_seq,
         )
     )
-
-
-def add_key(session: Session, key: Key, *, entry_seq: int) -> None:
-    """Write a key."""
-    session.execute(
-        insert(KeyRow).values(
-            key_id=key.key_id,
-            secret_hash=key.secret_hash,
-            principal=key.principal.name,
-            role=key.principal.role.value,
-            casino_id=key.principal.casino_id,
-            table_ids=sorted(key.principal.table_ids),
-            is_automaton=key.principal.is_automaton,
-            revoked_at=None,
-            entry_seq=entry_seq,
-        )
-    )
-
-
-def live_key(session: Session, key_id: str) -> Key | None:
-    """The key, or None if there is none of this id or it was revoked."""
-    row = session.execute(
-        select(
-            KeyRow.secret_hash, KeyRow.principal, KeyRow.role, KeyRow.casino_id, KeyRow.table_ids, KeyRow.is_automaton
-        ).where(KeyRow.key_id == key_id, KeyRow.revoked_at.is_(None))
-    ).one_or_none()
-    if row is None:
-        return None
-    secret_hash, name, role, casino_id, table_ids, is_automaton = row
-    return Key(key_id, secret_hash, Principal(name, Role(role), casino_id, frozenset(table_ids), is_automaton))
 
 
 def add_sheet(session: Session, sheet: RateSheet, *, effective_at: datetime, entry_seq: int) -> None:

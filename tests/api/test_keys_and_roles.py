@@ -6,12 +6,11 @@ from typing import Final
 import flask
 import pytest
 from flask_smorest import Blueprint
-from sqlalchemy import update
 
 from jackpot_service import app as application
 from jackpot_service.auth import KEPT_S, Authenticator, BadKeyShown
 from jackpot_service.domain.principals import Role
-from jackpot_service.records.schema import KeyRow
+from jackpot_service.usecases.revoke_key import revoke_key
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
@@ -19,9 +18,7 @@ from tests.support.house import House
 
 
 def revoke(house: House, key: str) -> None:
-    """Put a key out of force, as the application's role may."""
-    revoked = update(KeyRow).where(KeyRow.key_id == key.split("_")[1]).values(revoked_at=house.clock())
-    house.transact(lambda session: session.execute(revoked))
+    house.transact(lambda session: revoke_key(session, house.act(), key.split("_")[1]))
 
 
 TABLE_SERVERS: Final = {Role.TABLE}
@@ -45,6 +42,9 @@ MAY: Final[Mapping[tuple[str, str], set[Role]]] = {
     ("GET", f"{JACKPOTS}/<id:jackpot_id>/rules"): EVERYBODY,
     ("GET", f"{JACKPOTS}/<id:jackpot_id>/hits"): EVERYBODY,
     ("GET", "/v1/rates"): EVERYBODY,
+    ("GET", "/v1/keys"): {Role.OPERATOR, Role.AUDITOR},
+    ("POST", "/v1/keys"): {Role.OPERATOR},
+    ("POST", "/v1/keys/<id:key_id>/revocation"): {Role.OPERATOR},
 }
 """Every route that asks for a key, and whom it lets in."""
 
@@ -59,7 +59,7 @@ BODIES: Final[Mapping[str, Body]] = {
 
 
 def path_of(rule: str) -> str:
-    for name, value in {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1"}.items():
+    for name, value in {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1", "key_id": "0a"}.items():
         rule = rule.replace(f"<id:{name}>", value)
     return rule
 
