@@ -3,10 +3,15 @@
 import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from jackpot_service.cli import demo_books
 from jackpot_service.cli.main import main
+from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
 
 Run = Callable[[str], tuple[int, str, str]]
 
@@ -97,3 +102,13 @@ def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(
     assert "operator, person, sub-1" in run("keys list")[1]
     assert run(f"keys revoke {key_id} --reason left")[0] == 0
     assert run("verify")[0] == 0
+
+
+def test_a_demo_that_lost_its_keys_rotates_them(database_url: str, tmp_path: Path) -> None:
+    engine = create_engine(Config(), database_url)
+    found = [demo_books.set_up(replace(Config(), data_dir=tmp_path / str(run)), engine) for run in range(4)]
+    again = demo_books.set_up(replace(Config(), data_dir=tmp_path / "3"), engine)
+    engine.dispose()
+
+    assert again == found[3]
+    assert len({key for keys in found for key in keys.values()}) == 4 * len(again)
