@@ -2,8 +2,9 @@
 
 import random
 import re
+import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import flask
@@ -16,6 +17,7 @@ from jackpot_service.api import (
     exceptions,
     health,
     jackpots,
+    keys,
     meters,
     metrics,
     parsing,
@@ -27,7 +29,7 @@ from jackpot_service.api import (
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
 from jackpot_service.api.recent import Recent
-from jackpot_service.auth import Authenticator, require_role, roles_of
+from jackpot_service.auth import Authenticator, require_role, roles_of, utc_now
 from jackpot_service.config import Config
 from jackpot_service.db import read
 from jackpot_service.domain.errors import LedgerError
@@ -43,16 +45,12 @@ BLUEPRINTS = (
     changes.blueprint,
     audit.blueprint,
     exceptions.blueprint,
+    keys.blueprint,
     health.blueprint,
     metrics.blueprint,
 )
 
 REQUEST_ID = "X-Request-Id"
-
-
-def utc_now() -> datetime:
-    """The clock of the service."""
-    return datetime.now(UTC)
 
 
 class _Application(flask.Flask):
@@ -63,7 +61,13 @@ class _Application(flask.Flask):
         return func
 
 
-def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[], datetime] = utc_now) -> flask.Flask:
+def create_app(
+    config: Config,
+    engine: sqlalchemy.Engine,
+    *,
+    clock: Callable[[], datetime] = utc_now,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> flask.Flask:
     """Wire the application. Raises: LookupError if a route states no roles."""
     app = _Application("jackpot_service", static_folder=None)
     app.config.update(description.options(config), PROPAGATE_EXCEPTIONS=False)
@@ -82,7 +86,7 @@ def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[],
     description.describe_paths(api)
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
-    _guard(app, Authenticator(engine))
+    _guard(app, Authenticator.configured(config, engine, monotonic=monotonic, clock=clock))
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_tell_request_id)
     return app

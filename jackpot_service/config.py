@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 _SCHEMES: Final = ("postgresql", "postgresql+psycopg")
 _LOG_LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _INTEGER: Final = re.compile(r"[0-9]{1,12}")
+_ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 _PART: Final = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
 
@@ -43,6 +44,8 @@ class Config:
     stripes: into how many rows the pools of a newly opened jackpot are divided.
     rate_band: how far a rate may move, as a part of the one before, until its approver must repeat it.
     rates_stale_after_s: from which age on a rate sheet in force is warned of.
+    oidc_issuer, oidc_audience: whose tokens people may show instead of keys, made for whom; None for keys only.
+    oidc_algorithms: how those may be signed. oidc_jwks_url: where the issuer's keys are, if it does not say so itself.
     key: whose acts the command line's are, where it needs a person.
     open_round_minutes: how long a round may be open before it is an exception.
     emergency_approvals: whether one person alone may approve an own request, loudly; off unless there is nobody else.
@@ -62,6 +65,10 @@ class Config:
     emergency_approvals: bool = False
     rate_band: Decimal = Decimal("0.10")
     rates_stale_after_s: int = 36 * 3600
+    oidc_issuer: str | None = None
+    oidc_audience: str | None = None
+    oidc_algorithms: tuple[str, ...] = ("RS256", "ES256")
+    oidc_jwks_url: str | None = None
     key: str | None = field(default=None, repr=False)
     log_level: str = "info"
 
@@ -94,6 +101,10 @@ class Config:
             emergency_approvals=read.flag("JACKPOT_EMERGENCY_APPROVALS", default=default.emergency_approvals),
             rate_band=read.part("JACKPOT_RATE_BAND", default.rate_band),
             rates_stale_after_s=read.integer("JACKPOT_RATES_STALE_AFTER_S", default.rates_stale_after_s),
+            oidc_issuer=read.web_url("JACKPOT_OIDC_ISSUER", refused=" #@?"),
+            oidc_audience=read.audience("JACKPOT_OIDC_AUDIENCE"),
+            oidc_algorithms=read.algorithms("JACKPOT_OIDC_ALGORITHMS", default.oidc_algorithms),
+            oidc_jwks_url=read.web_url("JACKPOT_OIDC_JWKS_URL"),
             key=read.secret("JACKPOT_KEY"),
             log_level=read.log_level("JACKPOT_LOG_LEVEL", default.log_level),
         )
@@ -126,6 +137,36 @@ class _Reader:
         if value is not None and not (value.isascii() and value.isprintable() and value.strip()):
             raise ConfigError(variable, "…", "a key such as jk_…; or leave it unset")
         return value
+
+    def web_url(self, variable: str, *, refused: str = " #@") -> str | None:
+        accepted = "a URL such as https://sign-in.example (http:// on this machine only); or leave it unset"
+        if variable not in self.environ:
+            return None
+        value = self.text(variable, "", accepted)
+        try:
+            parts = urlsplit(value)
+            is_local = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "::1", "localhost"}
+            is_plain = value.isascii() and value.isprintable() and not set(refused) & set(value)
+            if is_plain and parts.hostname and (parts.scheme == "https" or is_local) and parts.port != 0:
+                return value
+        except ValueError:
+            pass
+        raise ConfigError(variable, _without_password(value), accepted)
+
+    def audience(self, variable: str) -> str | None:
+        """Read whom tokens are for; an issuer without an audience would let in everybody it knows, for anything."""
+        accepted = "whom the issuer makes tokens for, set together with JACKPOT_OIDC_ISSUER"
+        value = self.environ.get(variable)
+        if (value is None) is not ("JACKPOT_OIDC_ISSUER" not in self.environ):
+            raise ConfigError(variable, value or "", accepted)
+        return None if value is None else self.text(variable, "", accepted)
+
+    def algorithms(self, variable: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        accepted = f"some of {' '.join(_ALGORITHMS)}, with spaces between"
+        found = tuple(self.text(variable, " ".join(default), accepted).split())
+        if not set(found) <= set(_ALGORITHMS):
+            raise ConfigError(variable, " ".join(found), accepted)
+        return found
 
     def integer(self, variable: str, default: int, *, least: int = 1, most: int = 10_000_000) -> int:
         accepted = f"a whole number from {least} to {most}"

@@ -26,7 +26,7 @@ from tests.races import scene
 UPDATABLE = {
     "stripes": {"seq", "head", "meter_players", "meter_house", "reserve", "prize_fund", "accepting", "booked_at"},
     "rounds": {"state", "steps", "bet_count", "weight", "replays"},
-    "keys": {"revoked_at"},
+    "keys": {"revoked_at", "last_used_at"},
 }
 """The only columns that are ever changed; everything else is written once."""
 

@@ -8,7 +8,7 @@ import structlog
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api.door import Blueprint, act_or_rehearse, answer, door, look, now, principal
-from jackpot_service.api.fields import Flag, Identifier, JsonObject, Text
+from jackpot_service.api.fields import Flag, Identifier, JsonObject, Text, Truth
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth import allow
@@ -63,10 +63,8 @@ class ApprovalSchema(RequestSchema):
 
     confirmed = JsonObject(load_default=dict, metadata={"description": "`to_confirm`, repeated."})
     reason = Text(load_default=None)
-    emergency = fields.Boolean(
+    emergency = Truth(
         load_default=False,
-        truthy={True},
-        falsy={False},
         metadata={"description": "The maker approves alone: only where the installation has switched that on."},
     )
 

@@ -140,6 +140,19 @@ class Flag(ReadField[bool]):
         raise ValidationError(message)
 
 
+class Truth(ReadField[bool]):
+    """A yes or no of a body: `true` or `false`, and no 1, which Python takes for true."""
+
+    described: ClassVar = {"type": "boolean"}
+
+    def read(self, value: object) -> bool:
+        """Raises: ValidationError."""
+        if type(value) is bool:
+            return value
+        message = "must be true or false"
+        raise ValidationError(message)
+
+
 class JsonObject(ReadField[dict[str, Any]]):
     """An object whose fields somebody else reads."""
 

@@ -1,4 +1,4 @@
-"""`jackpot casinos|tables|jackpots|keys …`: the reference documents. All of it is audited in the books."""
+"""`jackpot casinos|tables|jackpots …`: the reference documents. All of it is audited in the books."""
 
 from decimal import Decimal
 
@@ -10,13 +10,11 @@ from jackpot_service.config import Config
 from jackpot_service.db import transact
 from jackpot_service.domain.catalog.games import GAME_IDS
 from jackpot_service.domain.catalog.jackpots import RULEBOOK_IDS
-from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rules import SETTINGS
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_stripes import MOST_STRIPES, AddStripes, add_stripes
 from jackpot_service.usecases.add_table import add_table
-from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
 
 
@@ -99,27 +97,4 @@ def add_a_table(config: Config, table_id: str, casino_id: str, game: str, jackpo
     click.echo(f"Table {table_id}: {'added' if added else 'was there already'}.", err=True)
 
 
-@click.group("keys")
-def keys() -> None:
-    """Keys of people and machines."""
-
-
-@keys.command("create")
-@click.option("--role", type=click.Choice([role.value for role in Role]), required=True)
-@click.option("--casino", "casino_id", type=Identifier())
-@click.option("--table", "table_ids", type=Identifier(), multiple=True, help="Bind a table server's key to tables.")
-@click.option("--name", required=True, help="Who it is.")
-@click.pass_obj
-def create_a_key(config: Config, role: str, casino_id: str | None, table_ids: tuple[str, ...], name: str) -> None:
-    """Create a key. It alone is printed, on standard output, and never again."""
-    if not name.strip() or not name.isprintable():
-        message = "a name is a text of printable characters"
-        raise click.BadParameter(message, param_hint="--name")
-    principal = Principal(name, Role(role), casino_id, frozenset(table_ids))
-    with opened_engine(config) as engine:
-        key = transact(engine, lambda session: create_key(session, act(), principal))
-    click.echo(f"A key of role {role} for {name}. It is shown once: keep it.", err=True)
-    click.echo(key)
-
-
-COMMANDS = (casinos, jackpots, tables, keys)
+COMMANDS = (casinos, jackpots, tables)

@@ -51,17 +51,17 @@ def require_current(url: str) -> None:
 
 def signed_act(config: Config, engine: sqlalchemy.Engine, *, request_id: str | None, reason: str | None) -> Act:
     """
-    An act of whoever's key JACKPOT_KEY is, now.
+    An act of whoever's key, or token, JACKPOT_KEY is, now.
 
     Raises: click.ClickException if it is not set; Unauthenticated if it is not in force.
     """
     if config.key is None:
         message = "set JACKPOT_KEY to your own key: this is recorded under a name"
         raise click.ClickException(message)
-    principal = Authenticator(engine).principal(f"Bearer {config.key}")
+    principal = Authenticator.configured(config, engine).principal(f"Bearer {config.key}")
     return Act(principal, datetime.now(UTC), request_id=request_id, reason=reason)
 
 
-def act() -> Act:
+def act(*, request_id: str | None = None, reason: str | None = None) -> Act:
     """An act of whoever sits at this machine, now."""
-    return Act(SYSTEM_OPERATOR, datetime.now(UTC))
+    return Act(SYSTEM_OPERATOR, datetime.now(UTC), request_id=request_id, reason=reason)

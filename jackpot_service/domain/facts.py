@@ -176,17 +176,44 @@ def of_table(*, table_id: str, casino_id: str, game: str, jackpot_id: str | None
     return {"table_id": table_id, "casino_id": casino_id, "game": game, "jackpot_id": jackpot_id}
 
 
-def of_key(*, key_id: str, secret_hash: bytes, principal: Principal) -> Facts:
-    """A key: the hash of its secret, never the secret."""
+def of_principal(principal: Principal) -> Facts:
+    """A person or a machine."""
     return {
-        "key_id": key_id,
-        "secret_hash": secret_hash.hex(),
         "principal": principal.name,
         "role": str(principal.role),
         "casino_id": principal.casino_id,
-        "table_ids": sorted(principal.table_ids),
         "is_automaton": principal.is_automaton,
     }
+
+
+def of_key(
+    *,
+    key_id: str,
+    principal: str,
+    table_ids: Iterable[str],
+    secret_hash: bytes | None,
+    issuer: str | None,
+    subject: str | None,
+) -> Facts:
+    """A key: the hash of its secret, never the secret; or a subject of an issuer."""
+    return {
+        "key_id": key_id,
+        "principal": principal,
+        "table_ids": sorted(table_ids),
+        "secret_hash": None if secret_hash is None else secret_hash.hex(),
+        "issuer": issuer,
+        "subject": subject,
+    }
+
+
+def of_revocation(*, key_id: str, principal: str, revoked_at: datetime) -> Facts:
+    """A key that opens nothing any more."""
+    return {"key_id": key_id, "principal": principal, "revoked_at": instant(revoked_at)}
+
+
+def without_hashes(recorded: Facts) -> Facts:
+    """What an act recorded, as people see it: without the hash of a key's secret, which opens nothing all the same."""
+    return {name: value for name, value in recorded.items() if name != "secret_hash"}
 
 
 def of_stripes(stripe_nos: Iterable[int]) -> Facts:

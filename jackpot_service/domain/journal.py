@@ -28,6 +28,7 @@ class EntryKind(StrEnum):
     STRIPES_ADDED = "stripes_added"
     CASINO_ADDED = "casino_added"
     TABLE_ADDED = "table_added"
+    PRINCIPAL_ADDED = "principal_added"
     KEY_CREATED = "key_created"
     KEY_REVOKED = "key_revoked"
     RATES_PUBLISHED = "rates_published"

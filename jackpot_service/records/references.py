@@ -1,31 +1,19 @@
-"""The reference documents: casinos, tables, keys, jackpots and their rules versions; see `rate_sheets` for those."""
+"""The reference documents: casinos, tables, jackpots and their rules versions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import insert, select
 
 from jackpot_service.db import Session
-from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.schema import (
     CasinoRow,
     JackpotRow,
-    KeyRow,
     RulesVersionRow,
     TableRow,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A key as it is stored: the hash of its secret, and the principal it names."""
-
-    key_id: str
-    secret_hash: bytes
-    principal: Principal
 
 
 def casino_name(session: Session, casino_id: str) -> str | None:
@@ -56,36 +44,6 @@ def add_table(session: Session, new: Table, *, entry_seq: int) -> None:
             entry_seq=entry_seq,
         )
     )
-
-
-def add_key(session: Session, key: Key, *, entry_seq: int) -> None:
-    """Write a key."""
-    session.execute(
-        insert(KeyRow).values(
-            key_id=key.key_id,
-            secret_hash=key.secret_hash,
-            principal=key.principal.name,
-            role=key.principal.role.value,
-            casino_id=key.principal.casino_id,
-            table_ids=sorted(key.principal.table_ids),
-            is_automaton=key.principal.is_automaton,
-            revoked_at=None,
-            entry_seq=entry_seq,
-        )
-    )
-
-
-def live_key(session: Session, key_id: str) -> Key | None:
-    """The key, or None if there is none of this id or it was revoked."""
-    row = session.execute(
-        select(
-            KeyRow.secret_hash, KeyRow.principal, KeyRow.role, KeyRow.casino_id, KeyRow.table_ids, KeyRow.is_automaton
-        ).where(KeyRow.key_id == key_id, KeyRow.revoked_at.is_(None))
-    ).one_or_none()
-    if row is None:
-        return None
-    secret_hash, name, role, casino_id, table_ids, is_automaton = row
-    return Key(key_id, secret_hash, Principal(name, Role(role), casino_id, frozenset(table_ids), is_automaton))
 
 
 def jackpot_base(session: Session, jackpot_id: str) -> str | None:

@@ -63,27 +63,57 @@ class TableRow(Base):
     entry_seq: Mapped[Position]
 
 
+class PrincipalRow(Base):
+    """A person or a machine: one name, one role, perhaps one casino. None of it ever changes."""
+
+    __tablename__ = "principals"
+    __table_args__ = (
+        PrimaryKeyConstraint("name"),
+        ForeignKeyConstraint(["casino_id"], ["casinos.casino_id"]),
+        Index("uq_principals_lower_name", text("lower(name)"), unique=True),
+        CheckConstraint("name <> '' AND lower(name) <> 'cli'", name="name"),
+        CheckConstraint("role IN ('table', 'finance', 'rates', 'operator', 'auditor')", name="role"),
+        CheckConstraint(
+            "CASE role WHEN 'table' THEN casino_id IS NOT NULL WHEN 'finance' THEN true ELSE casino_id IS NULL END",
+            name="casino_id",
+        ),
+    )
+
+    name: Mapped[Key]
+    role: Mapped[Key]
+    casino_id: Mapped[Key | None]
+    is_automaton: Mapped[bool] = mapped_column(Boolean)
+    entry_seq: Mapped[Position]
+
+
 class KeyRow(Base):
-    """A key: only the hash of its secret. `revoked_at` is the one column that may change, once."""
+    """
+    What shows a principal: a secret, of which only the hash is here, or a subject of an issuer of tokens.
+
+    `revoked_at` is written once. `last_used_at` is a note for people, which the books do not vouch for.
+    """
 
     __tablename__ = "keys"
     __table_args__ = (
         PrimaryKeyConstraint("key_id"),
-        ForeignKeyConstraint(["casino_id"], ["casinos.casino_id"]),
+        ForeignKeyConstraint(["principal"], ["principals.name"]),
+        Index("ix_keys_principal_entry_seq", "principal", "entry_seq"),
+        Index("uq_keys_issuer_subject", "issuer", "subject", unique=True, postgresql_where=text("revoked_at IS NULL")),
         CheckConstraint("length(secret_hash) = 32", name="secret_hash"),
-        CheckConstraint("role IN ('table', 'finance', 'rates', 'operator', 'auditor')", name="role"),
-        CheckConstraint("role <> 'table' OR casino_id IS NOT NULL", name="table_casino"),
+        CheckConstraint(
+            "(secret_hash IS NULL) <> (subject IS NULL) AND (issuer IS NULL) = (subject IS NULL)", name="shown"
+        ),
     )
 
     key_id: Mapped[Key]
-    secret_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    secret_hash: Mapped[bytes | None] = mapped_column(LargeBinary)
     principal: Mapped[Key]
-    role: Mapped[Key]
-    casino_id: Mapped[Key | None]
     table_ids: Mapped[list[str]] = mapped_column(ARRAY(Text))
-    is_automaton: Mapped[bool]
     revoked_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
     entry_seq: Mapped[Position]
+    issuer: Mapped[Key | None]
+    subject: Mapped[Key | None]
+    last_used_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
 
 
 class RateSheetRow(Base):

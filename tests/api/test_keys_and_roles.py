@@ -8,12 +8,11 @@ import flask
 import orjson
 import pytest
 from flask_smorest import Blueprint
-from sqlalchemy import update
 
 from jackpot_service import app as application
 from jackpot_service.auth import KEPT_S, Authenticator, BadKeyShown, roles_of
 from jackpot_service.domain.principals import Role
-from jackpot_service.records.schema import KeyRow
+from jackpot_service.usecases.revoke_key import revoke_key
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
@@ -22,9 +21,7 @@ from tests.support.operations import SIGHT, Operation, Sight, make_objects, oper
 
 
 def revoke(house: House, key: str) -> None:
-    """Put a key out of force, as the application's role may."""
-    revoked = update(KeyRow).where(KeyRow.key_id == key.split("_")[1]).values(revoked_at=house.clock())
-    house.transact(lambda session: session.execute(revoked))
+    house.transact(lambda session: revoke_key(session, house.act(), key.split("_")[1]))
 
 
 OPERATIONS: Final = operations()

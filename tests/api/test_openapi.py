@@ -59,6 +59,8 @@ def made_sensible(case: Case[Any], number: int) -> None:
         return
     if "payload" in body:
         body |= {"request_id": f"q{number}", "kind": "rate-sheet", "payload": NEW_RATE, "base_version": "1"}
+    if "principal" in body:
+        body |= {"principal": f"server {body['request_id']}", "role": "table", "casino_id": "c1", "table_ids": []}
     if "emergency" in body:
         body |= {"emergency": False, "confirmed": {}}
     for place, sent in enumerate(body.get("bets", ())):
@@ -170,6 +172,12 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         "/v1/exceptions/{exception_id}/acknowledgement",
         {"request_id": "a1", "reason": "looked into"},
     ),
+    "POST /v1/keys": (201, "/v1/keys", {"request_id": "k1", "principal": "Cleo", "role": "auditor"}),
+    "POST /v1/keys/{key_id}/revocation": (
+        201,
+        "/v1/keys/{key_id}/revocation",
+        {"request_id": "k2", "reason": "it was lost"},
+    ),
     "POST /v1/change-requests/{request_id}/rejection": (200, f"{CHANGES}/q0/rejection", {"reason": "not agreed"}),
     "POST /v1/change-requests/{request_id}/approval": (200, f"{CHANGES}/q1/approval", {}),
 }
@@ -192,6 +200,7 @@ READS: Final = {
     "GET /v1/jackpots/{jackpot_id}/hits": ("/v1/jackpots/j1/hits", "/v1/jackpots/j2/hits"),
     "GET /v1/change-requests": (CHANGES, f"{CHANGES}?state=approved", f"{CHANGES}?limit=1"),
     "GET /v1/change-requests/{request_id}": (f"{CHANGES}/q1", f"{CHANGES}/q2", f"{CHANGES}/none"),
+    "GET /v1/keys": ("/v1/keys", "/v1/keys?limit=1"),
     "GET /v1/audit": ("/v1/audit?limit=200", "/v1/audit?kind=rates_published"),
     "GET /v1/exceptions": ("/v1/exceptions", "/v1/exceptions?limit=1"),
     "GET /v1/rates": (

@@ -30,7 +30,7 @@ def key(engine: sqlalchemy.Engine) -> str:
     scene.open_cyber(engine, "cyber", tables=TABLES[2:])
     act = Act(SYSTEM_OPERATOR, scene.now())
     principal = Principal("server", Role.TABLE, scene.CASINO)
-    return transact(engine, lambda session: create_key(session, act, principal))
+    return transact(engine, lambda session: create_key(session, act, principal)).whole
 
 
 def test_a_server_killed_under_load_loses_nothing_and_doubles_nothing(

@@ -1,5 +1,6 @@
 """A whole house for a test: casinos, jackpots, tables, rates and keys, and the HTTP door in front of them."""
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -55,9 +56,9 @@ class House:
         for role in (Role.TABLE, Role.AUDITOR):
             self.key(role)
 
-    def start(self) -> flask.Flask:
+    def start(self, monotonic: Callable[[], float] = time.monotonic) -> flask.Flask:
         """Start the application, or another process of it: what one remembers, the other does not."""
-        return create_app(self.config, self.engine, clock=self.clock)
+        return create_app(self.config, self.engine, clock=self.clock, monotonic=monotonic)
 
     # What an operator does.
 
@@ -117,16 +118,17 @@ class House:
         """A key of a role; the same one whenever it is asked again."""
         if role is Role.TABLE and casino_id is None:
             casino_id = "c1"
-        principal = Principal(f"a {role}", role, casino_id, frozenset(table_ids))
-        if principal not in self._keys:
-            self._keys[principal] = self.transact(lambda session: create_key(session, self.act(), principal))
-        return self._keys[principal]
+        name = " ".join([f"a {role}", *(() if casino_id in {None, "c1"} else (casino_id,)), *table_ids])
+        return self.key_of(Principal(name, role, casino_id, frozenset(table_ids)))
 
     def person(self, name: str, role: Role) -> str:
         """A key of somebody with a name; the same one whenever it is asked again."""
-        principal = Principal(name, role)
+        return self.key_of(Principal(name, role))
+
+    def key_of(self, principal: Principal) -> str:
+        """A key of a principal; the same one whenever it is asked again."""
         if principal not in self._keys:
-            self._keys[principal] = self.transact(lambda session: create_key(session, self.act(), principal))
+            self._keys[principal] = self.transact(lambda session: create_key(session, self.act(), principal)).whole
         return self._keys[principal]
 
     # What two people do: Ann asks, Bob approves.

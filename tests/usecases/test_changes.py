@@ -10,7 +10,6 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.usecases.create_key import create_key
 from tests.support.answers import Body
 from tests.support.house import House
 
@@ -62,7 +61,7 @@ def test_the_database_itself_refuses_a_checker_who_is_the_maker(house: House) ->
 
 def test_a_machine_asks_and_never_approves(house: House) -> None:
     robot = Principal("robot", Role.RATES, is_automaton=True)
-    key = house.transact(lambda session: create_key(session, house.act(), robot))
+    key = house.key_of(robot)
     ask(house).ok(201)
 
     house.post("/v1/change-requests/q1/approval", {}, key=key).problem(403, "machine-approval")

@@ -1,22 +1,19 @@
 """Whether the reference book recorded its acts and they their documents, and whether what those name exists."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Row
 
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
-from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.reports.verification import changes
+from jackpot_service.reports.verification import changes, keys
 from jackpot_service.reports.verification.rate_changes import sheets_are_what_was_approved
-from jackpot_service.reports.verification.references import References
+from jackpot_service.reports.verification.references import Document, References
 
 Found = Iterator[Mismatch]
 
@@ -29,17 +26,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
     yield from bindings_exist(references)
     yield from sheets_state_their_base(references)
     yield from sheets_are_what_was_approved(references, entries)
-    yield from keys_are_in_force(references)
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A row of a reference table: which it is, which kind of act writes such rows, and what that one shows."""
-
-    name: str
-    seq: int
-    kind: EntryKind
-    facts: Facts
+    yield from keys.check(references, entries)
 
 
 def documents(references: References) -> Iterator[Document]:
@@ -52,10 +39,7 @@ def documents(references: References) -> Iterator[Document]:
             table_id=row.table_id, casino_id=row.casino_id, game=row.game, jackpot_id=row.jackpot_id
         )
         yield Document(f"table {row.table_id}", row.entry_seq, EntryKind.TABLE_ADDED, recorded)
-    for row in references.keys.values():
-        principal = Principal(row.principal, Role(row.role), row.casino_id, frozenset(row.table_ids), row.is_automaton)
-        recorded = facts.of_key(key_id=row.key_id, secret_hash=row.secret_hash, principal=principal)
-        yield Document(f"key {row.key_id}", row.entry_seq, EntryKind.KEY_CREATED, recorded)
+    yield from keys.documents(references)
     for (base, number), row in references.sheet_rows.items():
         recorded = facts.of_sheet(references.sheets[base, number], effective_at=row.effective_at, source=row.source)
         yield Document(f"rate sheet {base} {number}", row.entry_seq, EntryKind.RATES_PUBLISHED, recorded)
@@ -142,6 +126,7 @@ WRITES_A_DOCUMENT = frozenset(
     {
         EntryKind.CASINO_ADDED,
         EntryKind.TABLE_ADDED,
+        EntryKind.PRINCIPAL_ADDED,
         EntryKind.KEY_CREATED,
         EntryKind.RATES_PUBLISHED,
         EntryKind.CHANGE_REQUESTED,
@@ -163,18 +148,12 @@ ACT_KINDS = frozenset(EntryKind) - {
 
 
 def bindings_exist(references: References) -> Found:
-    """What documents name exists: casinos, jackpots, tables, sheets."""
+    """What tables name exists: casinos, jackpots."""
     for row in references.tables.values():
         if row.casino_id not in references.casinos:
             yield _unknown(Code.TABLE_BINDING, f"table {row.table_id}", f"casino {row.casino_id}")
         if row.jackpot_id is not None and row.jackpot_id not in references.jackpots:
             yield _unknown(Code.TABLE_BINDING, f"table {row.table_id}", f"jackpot {row.jackpot_id}")
-    for row in references.keys.values():
-        if row.casino_id is not None and row.casino_id not in references.casinos:
-            yield _unknown(Code.KEY_BINDING, f"key {row.key_id}", f"casino {row.casino_id}")
-        for table_id in row.table_ids:
-            if table_id not in references.tables:
-                yield _unknown(Code.KEY_BINDING, f"key {row.key_id}", f"table {table_id}")
 
 
 def _unknown(code: Code, place: str, what: str) -> Mismatch:
@@ -189,11 +168,3 @@ def sheets_state_their_base(references: References) -> Found:
             yield Mismatch(Code.SHEET_RATES, REFERENCE_BOOK, place, "has rates, and is not there")
         elif base not in sheet.rates or sheet.rates[base].base_per_unit != 1:
             yield Mismatch(Code.SHEET_RATES, REFERENCE_BOOK, place, f"does not state {base} at 1")
-
-
-def keys_are_in_force(references: References) -> Found:
-    """No key is revoked: this version books no revocation, so none can have been."""
-    for row in references.keys.values():
-        if row.revoked_at is not None:
-            detail = f"revoked at {row.revoked_at}, by no entry"
-            yield Mismatch(Code.KEY_REVOCATION, REFERENCE_BOOK, f"key {row.key_id}", detail)

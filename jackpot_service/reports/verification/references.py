@@ -1,4 +1,4 @@
-"""The reference documents as their rows are now: casinos, tables, keys, rate sheets, and which jackpots there are."""
+"""The reference documents as their rows are now: casinos, tables, people, keys, rate sheets; which jackpots exist."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -9,6 +9,8 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from jackpot_service.db import Session
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.records.schema import (
     AcknowledgementRow,
@@ -18,6 +20,7 @@ from jackpot_service.records.schema import (
     ChangeRequestRow,
     JackpotRow,
     KeyRow,
+    PrincipalRow,
     RateRow,
     RateSheetRow,
     TableRow,
@@ -36,6 +39,16 @@ class RecordedEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """A row of a reference table: which it is, which kind of act writes such rows, and what that one shows."""
+
+    name: str
+    seq: int
+    kind: EntryKind
+    facts: Facts
+
+
+@dataclass(frozen=True, slots=True)
 class References:
     """
     All reference documents, by id; sheets by base and number, with the instant each is in force from.
@@ -46,6 +59,7 @@ class References:
     jackpots: Mapping[str, str]
     casinos: Mapping[str, Row[Any]]
     tables: Mapping[str, Row[Any]]
+    principals: Mapping[str, Row[Any]]
     keys: Mapping[str, Row[Any]]
     sheets: Mapping[tuple[str, int], RateSheet]
     sheet_rows: Mapping[tuple[str, int], Row[Any]]
@@ -79,6 +93,7 @@ def read(session: Session) -> References:
         jackpots={row.jackpot_id: row.base for row in _rows(session, JackpotRow)},
         casinos={row.casino_id: row for row in _rows(session, CasinoRow)},
         tables={row.table_id: row for row in _rows(session, TableRow)},
+        principals={row.name: row for row in _rows(session, PrincipalRow)},
         keys={row.key_id: row for row in _rows(session, KeyRow)},
         sheets={
             (base, number): RateSheet(base, number, rates[base, number])
