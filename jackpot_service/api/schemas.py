@@ -4,8 +4,8 @@ from typing import Any
 
 from marshmallow import RAISE, Schema, fields, validate
 
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.rules import Tier
-from jackpot_service.domain.settlement import AwardState
 
 DECIMAL = r"^-?\d+(\.\d+)?$"
 
