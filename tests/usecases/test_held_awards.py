@@ -7,8 +7,11 @@ import pytest
 from jackpot_service.domain.pools import Pools
 from tests.support.answers import Body
 from tests.support.bets import bet
+from tests.support.fixtures import books_verify
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand
 from tests.support.house import CYBER, House
+
+__all__ = ["books_verify"]
 
 APPROVE: Body = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}
 REJECT: Body = APPROVE | {"decision": "reject"}
