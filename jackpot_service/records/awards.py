@@ -21,13 +21,24 @@ _SAME_AWARD = (
     """s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier"""
 )
 
+# Rounds, bets and steps are looked up by their keys for each award (LATERAL, LIMIT): see `records.rounds`.
 _SELECT = f"""
 SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id, b.player_id, b.hand,
        a.tier, a.amount_minor, a.currency, a.cost, a.funded_by, taken.steps, taken.times, taken.acts,
        paid.after -> 'payment' AS payment
 FROM {{awards}}
-JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
-JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
+CROSS JOIN LATERAL (
+    SELECT o.table_id, o.round_id, o.casino_id
+    FROM rounds o
+    WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key
+    LIMIT 1
+) AS r
+CROSS JOIN LATERAL (
+    SELECT o.player_id, o.hand
+    FROM bets o
+    WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
+    LIMIT 1
+) AS b
 CROSS JOIN LATERAL (
     SELECT array_agg(s.step ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS steps,
            array_agg(s.taken_at ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS times,
@@ -135,9 +146,11 @@ def latest(session: Session, principal: Principal, wanted: Wanted, *, limit: int
 
 
 def _in_state(state: AwardState) -> list[str]:
-    took = f"EXISTS (SELECT FROM award_steps s WHERE {_SAME_AWARD} AND s.step IN ({{}}))"
-    beyond = steps_beyond(state)
-    return [took.format(_listed(steps_into(state))), *([f"NOT {took.format(_listed(beyond))}"] if beyond else [])]
+    """Look at the steps that each award of the list took, in the list's order: not at those of all awards first."""
+    return [
+        f"taken.steps && ARRAY[{_listed(steps_into(state))}]",
+        f"NOT taken.steps && ARRAY[{_listed(steps_beyond(state))}]::text[]",
+    ]
 
 
 def _listed(steps: Collection[AwardStep]) -> str:
