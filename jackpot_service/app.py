@@ -12,6 +12,7 @@ import sqlalchemy
 
 from jackpot_service.api import (
     audit,
+    awards,
     changes,
     description,
     exceptions,
@@ -46,6 +47,7 @@ BLUEPRINTS = (
     audit.blueprint,
     exceptions.blueprint,
     keys.blueprint,
+    awards.blueprint,
     health.blueprint,
     metrics.blueprint,
 )

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -12,6 +12,7 @@ import psycopg
 
 from jackpot_service.db import Pipeline
 from jackpot_service.domain import facts
+from jackpot_service.domain.awards import AwardState, AwardStep, first_step, state_of
 from jackpot_service.domain.cards import Card
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Result
@@ -92,9 +93,9 @@ SELECT round_key, cycle FROM cancellations WHERE jackpot_id = %(jackpot_id)s AND
 
 _AWARDS = """
 SELECT a.award_id, a.bet_id, b.player_id, b.hand, a.tier, a.amount_minor, a.currency, a.cost, a.funded_by,
-       (SELECT s.step FROM award_steps s
-        WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
-        ORDER BY s.taken_at DESC, s.step DESC LIMIT 1)
+       ARRAY(SELECT s.step FROM award_steps s
+             WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id
+               AND s.tier = a.tier)
 FROM awards a
 CROSS JOIN LATERAL (
     SELECT o.player_id, o.hand
@@ -109,7 +110,7 @@ ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
 
 @dataclass(frozen=True, slots=True)
 class BookedAward:
-    """An award as the books hold it, with its state now."""
+    """An award as the books hold it, with the steps it took until now."""
 
     award_id: str
     bet_id: str
@@ -120,7 +121,16 @@ class BookedAward:
     currency: str
     cost: Decimal
     funded_by: str
-    state: str
+    steps: frozenset[AwardStep]
+
+    @property
+    def state(self) -> AwardState:
+        """Where it stands now."""
+        return state_of(self.steps)
+
+    def as_it_began(self) -> "BookedAward":
+        """The award as its settlement made it."""
+        return replace(self, steps=frozenset({first_step(self.steps)}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +265,7 @@ def _as_booked(round_: Round, award: Award) -> BookedAward:
         currency=award.bet.currency,
         cost=award.cost,
         funded_by=award.funded_by.value,
-        state=award.state.value,
+        steps=frozenset({AwardStep(award.state.value)}),
     )
 
 
@@ -293,9 +303,14 @@ def send_settlement(pipe: Pipeline, round_: Round) -> tuple[psycopg.Cursor[Any],
 def settlement_of(
     cursors: tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]],
 ) -> tuple[BookedSettlement, tuple[BookedAward, ...]]:
-    """Read the answers: the settlement with its awards by bet id and tier. The round must be settled."""
+    """Read the answers: the settlement with its awards, as they are now, by bet id and tier. It must be settled."""
     settlement = BookedSettlement(*_only(cursors[0]))
-    return settlement, tuple(BookedAward(*award) for award in cursors[1])
+    return settlement, tuple(_award(row) for row in cursors[1])
+
+
+def _award(row: tuple[Any, ...]) -> BookedAward:
+    *made, steps = row
+    return BookedAward(*(*made, frozenset(map(AwardStep, steps))))
 
 
 def send_closing_cycles(pipe: Pipeline, rounds: Sequence[Round]) -> psycopg.Cursor[Any] | None:

@@ -1,5 +1,6 @@
 """The service does what openapi.yaml says: requests made from it, wrong ones too, and every answer held against it."""
 
+import hashlib
 from collections.abc import Mapping
 from itertools import count
 from typing import Any, Final
@@ -80,6 +81,10 @@ def key_for(house: House, operation: Operation) -> str:
     return house.key(role) if role is Role.AUDITOR else house.person("Bob" if role is Role.RATES else "Olga", role)
 
 
+AWARD: Final = "aw_" + hashlib.sha256(b"j1/T1/won/b1/flush").hexdigest()[:32]
+"""The award of bet b1's flush in round `won`."""
+
+
 def exercise(house: House, label: str, mode: GenerationMode, checks: list[Any], *, examples: int) -> set[int]:
     """
     Call an operation with generated requests, writes each for a round of its own, and hold the answers against checks.
@@ -137,6 +142,8 @@ def play(house: House) -> None:
     house.bet(bet(), table_id="C1")
     house.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
     house.bet(bet(), round_id="open")
+    house.bet(bet(), round_id="won")
+    house.settle(hand("1", FLUSH), round_id="won")
     house.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
     source = {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 64}
     house.change("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}, "source": source}, role=Role.RATES)
@@ -172,6 +179,11 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         "/v1/exceptions/{exception_id}/acknowledgement",
         {"request_id": "a1", "reason": "looked into"},
     ),
+    "PUT /v1/awards/{award_id}/payment": (
+        201,
+        f"/v1/awards/{AWARD}/payment",
+        {"request_id": "p1", "reference": "slip", "paid_at": "2026-11-20T09:00:00Z"},
+    ),
     "POST /v1/keys": (201, "/v1/keys", {"request_id": "k1", "principal": "Cleo", "role": "auditor"}),
     "POST /v1/keys/{key_id}/revocation": (
         201,
@@ -200,6 +212,8 @@ READS: Final = {
     "GET /v1/jackpots/{jackpot_id}/hits": ("/v1/jackpots/j1/hits", "/v1/jackpots/j2/hits"),
     "GET /v1/change-requests": (CHANGES, f"{CHANGES}?state=approved", f"{CHANGES}?limit=1"),
     "GET /v1/change-requests/{request_id}": (f"{CHANGES}/q1", f"{CHANGES}/q2", f"{CHANGES}/none"),
+    "GET /v1/awards": ("/v1/awards", "/v1/awards?state=held&limit=1"),
+    "GET /v1/awards/{award_id}": (f"/v1/awards/{AWARD}", "/v1/awards/none"),
     "GET /v1/keys": ("/v1/keys", "/v1/keys?limit=1"),
     "GET /v1/audit": ("/v1/audit?limit=200", "/v1/audit?kind=rates_published"),
     "GET /v1/exceptions": ("/v1/exceptions", "/v1/exceptions?limit=1"),
@@ -220,6 +234,7 @@ MISSING: Final = {
     "/v1/tables/T1/rounds/none": 404,
     "/v1/jackpots/none": 404,
     "/v1/change-requests/none": 404,
+    "/v1/awards/none": 404,
     "/v1/rates?base=USD": 422,
     "/v1/rates?base=EUR&number=9": 404,
 }

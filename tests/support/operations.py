@@ -47,6 +47,7 @@ BODIES: Final[Mapping[str, Body]] = {
     "PUT /v1/tables/{table_id}/rounds/{round_id}/result": {"bet_count": 0, "hands": []},
     "PUT /v1/tables/{table_id}/rounds/{round_id}/cancellation": {"reason": "misdeal"},
     "POST /v1/exceptions/{exception_id}/acknowledgement": {"request_id": "a1", "reason": "looked into"},
+    "PUT /v1/awards/{award_id}/payment": {"request_id": "p1"},
 }
 """What is sent to a write that keys with a casino may call: good enough that only whom it is sent by is wrong."""
 

@@ -108,18 +108,14 @@ def _figures_are(
 
 
 def _awards_began(due: Settlement, entry: BookedEntry, round_: RoundDocuments) -> Found:
-    """
-    Each award has its own id and exactly its first step, taken when the result came in.
-
-    Later steps will be written by entries of their own; this version has none.
-    """
+    """Each award has its own id, and its settlement took exactly its first step, when the result came in."""
     ids = {(award.bet.bet_id, str(award.tier)): award_id(round_.round, award) for award in due.awards}
     for row in round_.of("awards"):
         if ids.get((row.bet_id, row.tier), row.award_id) != row.award_id:
             detail = f"{round_.place}, bet {row.bet_id}: {row.award_id}"
             yield Mismatch(Code.AWARD_ID, entry.book, entry.place, detail)
     first_states = {(award.bet.bet_id, str(award.tier), str(award.state), entry.received_at) for award in due.awards}
-    steps = {(row.bet_id, row.tier, row.step, row.taken_at) for row in round_.of("award_steps")}
+    steps = {(row.bet_id, row.tier, row.step, row.taken_at) for row in round_.of("award_steps") if row.act_seq is None}
     for bet_id, tier, step, _ in sorted(first_states ^ steps):
         detail = f"{round_.place}, bet {bet_id}, {tier}: {step} is missing, or no entry took it, or not then"
         yield Mismatch(Code.AWARD_STEPS, entry.book, entry.place, detail)

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from jackpot_service.domain.changes import ChangeKind
-from jackpot_service.usecases.changes import rate_sheet
+from jackpot_service.usecases.changes import compensation, held_awards, rate_sheet, statement_settlement
 from jackpot_service.usecases.changes.kinds import Kind
 
 KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
@@ -13,6 +13,9 @@ KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
         kind.name: kind
         for kind in (
             rate_sheet.KIND,
+            held_awards.KIND,
+            compensation.KIND,
+            statement_settlement.KIND,
         )
     }
 )  # fmt: skip
