@@ -12,6 +12,7 @@ import sqlalchemy
 from jackpot_service.api import (
     changes,
     description,
+    doors,
     health,
     jackpots,
     meters,
@@ -35,6 +36,7 @@ BLUEPRINTS = (
     rounds.blueprint,
     round_records.blueprint,
     jackpots.blueprint,
+    doors.blueprint,
     meters.blueprint,
     rates.blueprint,
     changes.blueprint,

@@ -5,7 +5,14 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from jackpot_service.domain.changes import ChangeKind
-from jackpot_service.usecases.changes import rate_sheet
+from jackpot_service.usecases.changes import (
+    adjustment,
+    prize_fund_true_up,
+    rate_sheet,
+    retirement,
+    rules,
+    seed_recovery,
+)
 from jackpot_service.usecases.changes.kinds import Kind
 
 KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
@@ -13,6 +20,11 @@ KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
         kind.name: kind
         for kind in (
             rate_sheet.KIND,
+            rules.KIND,
+            retirement.KIND,
+            adjustment.KIND,
+            seed_recovery.KIND,
+            prize_fund_true_up.KIND,
         )
     }
 )  # fmt: skip
