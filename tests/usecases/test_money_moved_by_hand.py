@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from jackpot_service.domain.adjustments import Cause
+from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, STRAIGHT_FLUSH, hand
@@ -29,7 +30,7 @@ def move(house: House, kind: str = "adjustment", *, request_id: str = "q1", **st
 
 @pytest.fixture
 def opened(house: House) -> House:
-    """A jackpot with 450 of the players' money and 1,000 of the house's in its meter, 50 in reserve, 318.40 for prizes."""
+    """In the meter 450 of the players' money and 1,000 of the house's; 50 in reserve, 318.40 for fixed prizes."""
     house.open(base_amount="1000")
     for number in range(10):
         house.bet(bet(stake_minor=10_000), round_id=f"filled-{number}")
@@ -37,7 +38,7 @@ def opened(house: House) -> House:
 
 
 def test_scenario_39_an_adjustment_takes_two_people_and_a_reason_and_is_no_win(opened: House) -> None:
-    key = opened.person("Ann", role=opened_operator())
+    key = opened.person("Ann", Role.OPERATOR)
     without = {"request_id": "q0", "kind": "adjustment", "payload": adjustment()}
     opened.post("/v1/change-requests", without, key=key).problem(422, "validation", "/reason")
     ask(opened, request_id="q2", amount="-450.01").problem(422, "below-zero")
@@ -56,12 +57,6 @@ def test_scenario_39_an_adjustment_takes_two_people_and_a_reason_and_is_no_win(o
     assert opened.books.moved("j1", "pool:meter:players", "award") == 0
     assert opened.get("/v1/jackpots/j1/hits").ok()["items"] == []
     assert opened.meter()["cycle"] == 1
-
-
-def opened_operator() -> Any:
-    from jackpot_service.domain.principals import Role
-
-    return Role.OPERATOR
 
 
 def test_an_adjustment_is_undone_by_the_opposite_one_and_by_nothing_else(opened: House) -> None:

@@ -24,7 +24,7 @@ def adjust(house: House, account: str, amount: str, request_id: str) -> None:
 
 @pytest.fixture
 def two(house: House) -> House:
-    """Two jackpots: one with 12,000 in its meter, of which 10,000 are the house's, and 300 in reserve; and an empty one."""
+    """Two jackpots: one with 12,000 in its meter, 10,000 of them the house's, and 300 in reserve; and an empty one."""
     house.open(base_amount="10000")
     house.open(jackpot_id="j2", tables=("T2",))
     adjust(house, "meter", "2000", "a1")
@@ -123,13 +123,13 @@ def test_a_prize_fund_below_zero_is_trued_up_first(two: House) -> None:
     assert two.books.pools("j1") == Pools()
 
 
-def overdrawn(house: House, **settings: str) -> None:
-    """A jackpot whose players' part of the meter is below zero: a partial award took what a late reversal took again."""
-    house.open(CYBER, **({"settings": settings, "base_amount": settings["reset_amount"]} if settings else {}))
+def overdrawn(house: House, reset_amount: str = "10000") -> None:
+    """Jackpot j1, whose players' part is below zero: a late reversal took what a partial award had taken before."""
+    house.open(CYBER, settings={"reset_amount": reset_amount})
     house.open(jackpot_id="j2", tables=("T2",))
     for round_id in ("early", "winner"):
         house.bet(bet(), round_id=round_id)
-    house.settle(hand("1", STRAIGHT_FLUSH if not settings else FOUR_OF_A_KIND), round_id="winner")
+    house.settle(hand("1", FOUR_OF_A_KIND), round_id="winner")
     house.cancel(round_id="early")
 
 
@@ -147,7 +147,7 @@ def test_players_money_below_zero_is_filled_from_the_houses_part(house: House) -
 
 
 def test_a_meter_below_zero_is_lifted_first(house: House) -> None:
-    overdrawn(house, reset_amount="0")
+    overdrawn(house, "0")
     assert house.books.pools("j1").meter < 0
 
     ask(house).problem(409, "pools-short")
