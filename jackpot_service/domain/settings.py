@@ -23,6 +23,7 @@ OPTIONAL = frozenset({"limit", "held_threshold", "largest_stake", "token", *_PRI
 """What a jackpot may also be without."""
 
 LONGEST_NUMBER = 40
+"""More than any amount needs; so much of what was sent is also repeated in a refusal."""
 
 
 class UnknownSetting(Refused):
@@ -41,8 +42,9 @@ def with_settings(rules: JackpotRules, settings: Mapping[str, str | None]) -> Ja
     """
     for name, text in settings.items():
         if name not in SETTINGS:
-            message = f"{name} cannot be set; one can set {', '.join(SETTINGS)}."
-            raise UnknownSetting(message, setting=name)
+            shown = name[:LONGEST_NUMBER]
+            message = f"{shown} cannot be set; one can set {', '.join(SETTINGS)}."
+            raise UnknownSetting(message, setting=shown)
         if text is None and name not in OPTIONAL:
             message = f"{name} cannot be taken away; one can do without {', '.join(sorted(OPTIONAL))}."
             raise BadRules(message)

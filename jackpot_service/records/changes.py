@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, func, insert, or_, select
+from sqlalchemy import Row, Select, and_, func, insert, or_, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain.changes import Change, ChangeKind, ChangeState, Decision, Outcome
@@ -56,11 +56,11 @@ def find(session: Session, request_id: str) -> Change | None:
 
 def last_approved(session: Session, jackpot_id: str) -> int:
     """The act of the last approval of a change that concerns a jackpot, also as the one that receives; 0 if none."""
-    concerns = or_(ChangeRequestRow.jackpot_id == jackpot_id, ChangeRequestRow.payload["to"].astext == jackpot_id)
+    receives = and_(ChangeRequestRow.kind == ChangeKind.RETIREMENT, ChangeRequestRow.payload["to"].astext == jackpot_id)
     question = (
         select(func.coalesce(func.max(ChangeDecisionRow.entry_seq), 0))
         .join(ChangeRequestRow, ChangeRequestRow.request_id == ChangeDecisionRow.request_id)
-        .where(ChangeDecisionRow.outcome == Outcome.APPROVED, concerns)
+        .where(ChangeDecisionRow.outcome == Outcome.APPROVED, or_(ChangeRequestRow.jackpot_id == jackpot_id, receives))
     )
     return session.scalar(question) or 0
 

@@ -27,6 +27,7 @@ def revoke(house: House, key: str) -> None:
 TABLE_SERVERS: Final = {Role.TABLE}
 READERS: Final = {Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR}
 EVERYBODY: Final = set(Role)
+OPERATORS: Final = {Role.OPERATOR}
 
 ROUNDS: Final = "/v1/tables/<id:table_id>/rounds"
 JACKPOTS: Final = "/v1/jackpots"
@@ -44,6 +45,8 @@ MAY: Final[Mapping[tuple[str, str], set[Role]]] = {
     ("GET", f"{JACKPOTS}/<id:jackpot_id>/paytable"): EVERYBODY,
     ("GET", f"{JACKPOTS}/<id:jackpot_id>/rules"): EVERYBODY,
     ("GET", f"{JACKPOTS}/<id:jackpot_id>/hits"): EVERYBODY,
+    ("PUT", f"{JACKPOTS}/<id:jackpot_id>/suspension"): OPERATORS,
+    ("PUT", f"{JACKPOTS}/<id:jackpot_id>/resumption"): OPERATORS,
     ("GET", "/v1/rates"): EVERYBODY,
 }
 """Every route that asks for a key, and whom it lets in."""
