@@ -22,6 +22,9 @@ takes the jackpot in every rulebook.
 OPTIONAL = frozenset({"limit", "held_threshold", "largest_stake", "token", *_PRIZES})
 """What a jackpot may also be without."""
 
+MOST_TIMES = 9_000
+"""So many times the most minor units that a stake can have is still a number that a column holds."""
+
 LONGEST_NUMBER = 40
 """More than any amount needs; so much of what was sent is also repeated in a refusal."""
 
@@ -101,5 +104,13 @@ def _prizes(rules: JackpotRules, settings: Mapping[str, str | None]) -> Mapping[
         before, text = prizes.pop(tier, None), settings[name]
         if text is not None:
             is_part = isinstance(before, MeterPart)
-            prizes[tier] = MeterPart(_amount(name, text)) if is_part else StakeMultiple(_whole(name, text))
+            prizes[tier] = MeterPart(_amount(name, text)) if is_part else _multiple(name, text)
     return {tier: prizes[tier] for tier in Tier if tier in prizes}
+
+
+def _multiple(name: str, text: str) -> StakeMultiple:
+    times = _whole(name, text)
+    if times > MOST_TIMES:
+        message = f"{name} may be {MOST_TIMES} times the stake at most."
+        raise BadRules(message)
+    return StakeMultiple(times)
