@@ -131,6 +131,31 @@ def for_fill(amount: Decimal, *, base: str) -> Postings:
     return moved(Movement.FILL, accounts.METER_HOUSE, accounts.METER_PLAYERS, amount, base)
 
 
+def for_adjustment(account: Account, amount: Decimal, *, base: str) -> Postings:
+    """Correct a pool by a difference, which the house bears: what the pool gains the house gives."""
+    return moved(Movement.ADJUSTMENT, accounts.HOUSE_ADJUSTMENTS, account, amount, base)
+
+
+def for_recovery(amount: Decimal, *, base: str) -> Postings:
+    """Give the house back money of its own that stands in the meter."""
+    return moved(Movement.RECOVERY, accounts.METER_HOUSE, accounts.HOUSE_SEED, amount, base)
+
+
+def for_true_up(amount: Decimal, *, base: str) -> Postings:
+    """Move the prize fund by an amount, which the house bears, not as margin: margin stays turnover times its rate."""
+    return moved(Movement.TRUE_UP, accounts.HOUSE_ADJUSTMENTS, accounts.PRIZE_FUND, amount, base)
+
+
+def for_transfer(amounts: Mapping[Account, Decimal], *, request_id: str, base: str) -> Postings:
+    """Put amounts into pools, or, negative, take them out, against the account of a transfer between two jackpots."""
+    return joined(
+        [
+            moved(Movement.TRANSFER, accounts.transfer(request_id), pool, amount, base)
+            for pool, amount in amounts.items()
+        ]
+    )
+
+
 def joined(parts: Sequence[Postings]) -> Postings:
     """Put the postings of one entry together."""
     return Postings(tuple(line for part in parts for line in part.lines))

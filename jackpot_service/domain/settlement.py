@@ -13,7 +13,7 @@ from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.contribution import contribute, stakes_by_currency, weight
 from jackpot_service.domain.journal import Postings
-from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, total
+from jackpot_service.domain.money import EXACT, ZERO, RateSheet, total
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
 from jackpot_service.domain.verdict import Verdict, Win
@@ -220,7 +220,7 @@ def _award_postings(awards: Sequence[Award], taken: Mapping[Account, Decimal], t
 
 def _fill(pools: Pools, *, base: str) -> Postings:
     """Lift the players' part of the meter to zero, as far as the house's part reaches."""
-    return posting_rules.for_fill(min(max(negated(pools.meter_players), ZERO), max(pools.meter_house, ZERO)), base=base)
+    return posting_rules.for_fill(pools.fill, base=base)
 
 
 def _paid_from_meter(awards: Sequence[Award], pools: Pools, terms: Terms) -> Postings:

@@ -26,6 +26,10 @@ SELECT %(jackpot_id)s, stripe_no, 0, head, 0, 0, 0, 0, %(accepting)s, %(now)s, %
 FROM unnest(%(stripe_nos)s::int[], %(heads)s::bytea[]) AS new (stripe_no, head)
 """
 
+_SET_ACCEPTING = """
+UPDATE stripes SET accepting = %(accepting)s WHERE jackpot_id = %(jackpot_id)s
+"""
+
 
 def choose(count: int) -> int:
     """Choose a stripe for an entry: any will do, and chance keeps writers apart."""
@@ -75,3 +79,12 @@ def add(
             "accepting": accepting,
         },
     )
+
+
+def set_accepting(pipe: Pipeline, jackpot_id: str, *, accepting: bool) -> None:
+    """
+    Close or open the door to bets, on every stripe, under the lock of all.
+
+    A bet that waits for one of the stripes sees it when it gets the lock, so none is accepted after the commit.
+    """
+    pipe.send(_SET_ACCEPTING, {"jackpot_id": jackpot_id, "accepting": accepting})

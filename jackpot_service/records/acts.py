@@ -10,6 +10,7 @@ from sqlalchemy import Select, and_, func, insert, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records.schema import ActRow
 
@@ -75,6 +76,20 @@ def _booked_at(session: Session, seq: int) -> datetime:
             EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == seq
         )
     ).scalar_one()
+
+
+def last_kind(session: Session, jackpot_id: str, *kinds: EntryKind) -> EntryKind | None:
+    """The kind of the last act of some kinds that was about a jackpot; None if there was none."""
+    entry = and_(EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == ActRow.seq)
+    question = (
+        select(EntryRow.kind)
+        .join(ActRow, entry)
+        .where(ActRow.jackpot_id == jackpot_id, EntryRow.kind.in_(kinds))
+        .order_by(ActRow.seq.desc())
+        .limit(1)
+    )
+    found = session.scalar(question)
+    return None if found is None else EntryKind(found)
 
 
 def recorded_acts() -> Select[*tuple[Any, ...]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, insert, select
+from sqlalchemy import Row, Select, and_, func, insert, or_, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain.changes import Change, ChangeKind, ChangeState, Decision, Outcome
@@ -52,6 +52,17 @@ def find(session: Session, request_id: str) -> Change | None:
     """The change request, or None if there is none of this id."""
     row = session.execute(_select().where(ChangeRequestRow.request_id == request_id)).one_or_none()
     return None if row is None else _change(row)
+
+
+def last_approved(session: Session, jackpot_id: str) -> int:
+    """The act of the last approval of a change that concerns a jackpot, also as the one that receives; 0 if none."""
+    receives = and_(ChangeRequestRow.kind == ChangeKind.RETIREMENT, ChangeRequestRow.payload["to"].astext == jackpot_id)
+    question = (
+        select(func.coalesce(func.max(ChangeDecisionRow.entry_seq), 0))
+        .join(ChangeRequestRow, ChangeRequestRow.request_id == ChangeDecisionRow.request_id)
+        .where(ChangeDecisionRow.outcome == Outcome.APPROVED, or_(ChangeRequestRow.jackpot_id == jackpot_id, receives))
+    )
+    return session.scalar(question) or 0
 
 
 def latest(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain.rules import JackpotRules, as_document
@@ -67,3 +67,9 @@ def add_rules(session: Session, jackpot_id: str, version: int, rules: JackpotRul
     session.execute(
         insert(RulesVersionRow).values(jackpot_id=jackpot_id, version=version, document=document, entry_seq=entry_seq)
     )
+
+
+def last_rules_version(session: Session, jackpot_id: str) -> int:
+    """The newest version of a jackpot's rules, whether or not a cycle runs under it; 0 if there is no such jackpot."""
+    question = select(func.coalesce(func.max(RulesVersionRow.version), 0))
+    return session.scalar(question.where(RulesVersionRow.jackpot_id == jackpot_id)) or 0

@@ -6,8 +6,9 @@ from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import facts
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.lives import require_not_retired
 from jackpot_service.ledger import books, stripes
-from jackpot_service.records import references
+from jackpot_service.records import lives, references
 from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
@@ -38,7 +39,7 @@ def add_stripes(session: Session, command: AddStripes) -> int:
 
     Bets go on meanwhile: of the jackpot it holds stripe 0 alone, which a hit takes first, so no hit misses a stripe.
 
-    Raises: UnknownJackpot, TooManyStripes.
+    Raises: UnknownJackpot, JackpotRetired, TooManyStripes.
     """
     if references.jackpot_base(session, command.jackpot_id) is None:
         message = f"There is no jackpot {command.jackpot_id}."
@@ -51,6 +52,7 @@ def add_stripes(session: Session, command: AddStripes) -> int:
     count = len(held.positions)
     if command.stripes == count:
         return count
+    require_not_retired(command.jackpot_id, lives.life_of(session, command.jackpot_id, is_accepting=held.is_accepting))
     if not count < command.stripes <= MOST_STRIPES:
         message = f"Jackpot {command.jackpot_id} has {count} stripes; it may get more, up to {MOST_STRIPES}."
         raise TooManyStripes(message, stripes=count)

@@ -9,8 +9,9 @@ from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.catalog.jackpots import published_rules
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import Rate, plain
+from jackpot_service.domain.money import plain
 from jackpot_service.domain.rules import BadRules, JackpotRules, require_amount
+from jackpot_service.domain.settings import require_payable_token
 from jackpot_service.ledger import cycles, stripes
 from jackpot_service.records import references as reference_records
 from jackpot_service.usecases import acts
@@ -45,7 +46,7 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
     if command.jackpot_id == REFERENCE_BOOK:
         message = f"{REFERENCE_BOOK} names the book of what belongs to no jackpot."
         raise BadRules(message)
-    _require_payable_token(rules, currency.exponent)
+    require_payable_token(rules, exponent=currency.exponent)
     base_amount = rules.reset_amount if command.base_amount is None else command.base_amount
     _require_base_amount(base_amount, rules)
     acts.lock(session)
@@ -78,15 +79,6 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
         effects=[acts.effect_of(cursor, book=command.jackpot_id, kind=EntryKind.JACKPOT_OPENED, recorded=recorded)],
     )
     return rules
-
-
-def _require_payable_token(rules: JackpotRules, exponent: int) -> None:
-    if rules.token is None:
-        return
-    rate = Rate(rules.base, Decimal(1), exponent)
-    if rate.base_value(rate.most_minor_within(rules.token)) != rules.token:
-        message = f"A token of {plain(rules.token)} is no whole number of minor units of {rules.base}."
-        raise BadRules(message)
 
 
 def _require_base_amount(base_amount: Decimal, rules: JackpotRules) -> None:

@@ -147,6 +147,7 @@ def play(house: House) -> None:
     house.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
     source = {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 64}
     house.change("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}, "source": source}, role=Role.RATES)
+    house.change("rules", {"jackpot_id": "j2", "settings": {"limit": "20000"}}, request_id="pending-rules")
 
 
 ROUNDS: Final = "/v1/tables/T1/rounds"
@@ -168,6 +169,16 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         201,
         f"{ROUNDS}/newer/cancellation",
         {"reason": "misdeal"},
+    ),
+    "PUT /v1/jackpots/{jackpot_id}/suspension": (
+        201,
+        "/v1/jackpots/j1/suspension",
+        {"request_id": "s1", "reason": "the display shows another meter"},
+    ),
+    "PUT /v1/jackpots/{jackpot_id}/resumption": (
+        201,
+        "/v1/jackpots/j1/resumption",
+        {"request_id": "s2", "reason": "it shows the right one"},
     ),
     "POST /v1/change-requests": (
         201,

@@ -180,6 +180,29 @@ def test_a_jackpot_gets_more_stripes_and_never_fewer(opened: Jackpot) -> None:
     opened("verify").ok()
 
 
+def test_a_jackpot_is_suspended_and_resumed_under_a_name(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened("jackpots", "suspend", "live", "--reason", "a stuck display").refused(1, "set JACKPOT_KEY")
+    key = opened("keys", "create", "--role", "operator", "--name", "Ann").ok().strip()
+    monkeypatch.setenv("JACKPOT_KEY", key)
+
+    suspended = opened("jackpots", "suspend", "live", "--reason", "a stuck display", "--request-id", "s1")
+
+    assert (suspended.ok(), suspended.err) == ("", "Jackpot live is suspended.\n")
+    again = opened("jackpots", "suspend", "live", "--reason", "a stuck display", "--request-id", "s1")
+    assert again.err == suspended.err
+    opened("jackpots", "resume", "live", "--reason", "x", "--request-id", "s1").refused(1, "request-conflict")
+    opened("jackpots", "resume", "nowhere", "--reason", "x").refused(1, "jackpot-unknown")
+    assert opened("jackpots", "resume", "live", "--reason", "repaired").err == "Jackpot live is open.\n"
+    opened("verify").ok()
+
+
+def test_only_an_operator_suspends_a_jackpot(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = opened("keys", "create", "--role", "auditor", "--name", "the inspector").ok().strip()
+    monkeypatch.setenv("JACKPOT_KEY", key)
+
+    opened("jackpots", "suspend", "live", "--reason", "x").refused(1, "role-forbidden")
+
+
 @pytest.mark.parametrize(
     ("command", "status", "said"),
     [

@@ -367,7 +367,7 @@ JACKPOTS: Final = (
     _change("rules_versions", "document = '{}'", "jackpot_id = 'live'", "rules-document entry-underivable"),
     _forge(
         "rules_versions",
-        "jackpot_id, 2, document, 1",
+        "jackpot_id, 2, document, 99",
         "rules_versions WHERE jackpot_id = 'live'",
         "document-without-entry",
     ),

@@ -9,7 +9,8 @@ from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.principals import BadPrincipal, KeysLive, Principal, Role
-from jackpot_service.domain.rules import BadRules, UnknownSetting
+from jackpot_service.domain.rules import BadRules
+from jackpot_service.domain.settings import UnknownSetting
 from jackpot_service.records.pinned import Table, UnknownTable
 from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.usecases.acts import AlreadyExists

@@ -18,6 +18,7 @@ from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
 from jackpot_service.records.schema import RulesVersionRow
+from jackpot_service.reports.verification.doors import Door, doors_of, stripes_follow
 from jackpot_service.reports.verification.positions import PoolsByPosition
 from jackpot_service.reports.verification.references import RecordedEffect, References
 
@@ -32,7 +33,7 @@ class Jackpot:
     """
     What a jackpot's entries are checked against. `documents` are the rules versions as stored, whatever they say.
 
-    `rules` lacks a version that cannot be read.
+    `rules` lacks a version that cannot be read; `rules_seqs` are the entries, on stripe 0, that recorded the versions.
     """
 
     jackpot_id: str
@@ -43,6 +44,8 @@ class Jackpot:
     rules: Mapping[int, JackpotRules]
     pools: PoolsByPosition
     effects: Mapping[int, RecordedEffect]
+    rules_seqs: Mapping[int, int]
+    doors: tuple[Door, ...]
 
     @property
     def base(self) -> str:
@@ -65,6 +68,11 @@ class Jackpot:
             raise LookupError(message)
         return running[-1]
 
+    def versions_by(self, entry: BookedEntry) -> frozenset[int]:
+        """The rules versions of the cycles that had begun when an entry was booked. Raises: LookupError if none had."""
+        last = self.cycle_at(entry).cycle
+        return frozenset(cycle.rules_version for cycle in self.cycles if cycle.cycle <= last)
+
     def recorded_at(self, entry: BookedEntry) -> Mapping[str, Any] | None:
         """What the act that booked an entry of no round says that it recorded; None if no act does."""
         effect = self.effects.get(entry.seq) if entry.stripe_no == 0 else None
@@ -83,11 +91,12 @@ class Jackpot:
 def read(session: Session, jackpot_id: str, references: References, pools: PoolsByPosition) -> Jackpot:
     """Read a jackpot's standing documents as they are now, past every cache."""
     rows = session.execute(
-        select(RulesVersionRow.version, RulesVersionRow.document)
+        select(RulesVersionRow.version, RulesVersionRow.document, RulesVersionRow.entry_seq)
         .where(RulesVersionRow.jackpot_id == jackpot_id)
         .order_by(RulesVersionRow.version)
-    )
-    documents = {version: document for version, document in rows}  # noqa: C416  dict() cannot read a Result
+    ).all()
+    documents = {row.version: row.document for row in rows}
+    rules_seqs = {row.version: row.entry_seq for row in rows}
     rules = {}
     for version, document in documents.items():
         try:
@@ -96,13 +105,16 @@ def read(session: Session, jackpot_id: str, references: References, pools: Pools
             continue
     stripes, cycles = replay.stripes(session, jackpot_id), replay.cycles(session, jackpot_id)
     effects = references.effects_in(jackpot_id)
-    return Jackpot(jackpot_id, references, stripes, cycles, documents, rules, pools, effects)
+    doors = doors_of(effects)
+    return Jackpot(jackpot_id, references, stripes, cycles, documents, rules, pools, effects, rules_seqs, doors)
 
 
 def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
     """Check a jackpot's opening and its standing documents; `entries` are those that belong to no round."""
     yield from rules_are_readable(jackpot)
-    yield from stripes_are_accepting(jackpot.jackpot_id, jackpot.stripes)
+    yield from rules_were_recorded(jackpot)
+    yield from cycles_began_under_the_newest_rules(jackpot)
+    yield from stripes_follow(jackpot.jackpot_id, jackpot.stripes, jackpot.doors)
     yield from entries_are_effects_of_acts(jackpot, entries)
     additions = [entry for entry in entries if entry.stripe_no == 0 and entry.kind == EntryKind.STRIPES_ADDED]
     yield from stripes_were_added(jackpot, additions)
@@ -142,11 +154,7 @@ def _entry(entry: BookedEntry, effect: RecordedEffect) -> Entry:
 
 
 def rules_are_readable(jackpot: Jackpot) -> Found:
-    """
-    Every version says what rules say and nothing else, in the jackpot's base, and every cycle has its version.
-
-    Only the first version is written by an entry, the jackpot's opening; this version has no changes of rules.
-    """
+    """Every version says what rules say and nothing else, in the jackpot's base."""
     for version, document in jackpot.documents.items():
         place = f"rules version {version}"
         rules = jackpot.rules.get(version)
@@ -155,19 +163,36 @@ def rules_are_readable(jackpot: Jackpot) -> Found:
         elif rules.base != jackpot.base:
             detail = f"in {rules.base}, the jackpot's base is {jackpot.base}"
             yield Mismatch(Code.JACKPOT_BASE, jackpot.jackpot_id, place, detail)
-        if version != 1:
-            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, jackpot.jackpot_id, place, "was written by no entry")
+
+
+def rules_were_recorded(jackpot: Jackpot) -> Found:
+    """Each version was recorded as it is: the first by the jackpot's opening, the others by an entry of their own."""
+    for version, document in jackpot.documents.items():
+        place, seq = f"rules version {version}", jackpot.rules_seqs[version]
+        effect = jackpot.effects.get(seq)
+        kind = EntryKind.JACKPOT_OPENED if version == 1 else EntryKind.RULES_CHANGED
+        if effect is None or effect.kind != kind or (seq == 1) is not (version == 1):
+            detail = f"there is no {kind} at stripe 0, seq {seq}"
+            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, jackpot.jackpot_id, place, detail)
+        elif version > 1 and effect.stated("rules") != {"version": version, "document": document}:
+            yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, place, f"is not as stripe 0, seq {seq} recorded it")
+    for seq, effect in jackpot.effects.items():
+        if effect.kind == EntryKind.RULES_CHANGED and seq not in jackpot.rules_seqs.values():
+            detail = "the rules version that it recorded is not there"
+            yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, f"stripe 0, seq {seq}", detail)
+
+
+def cycles_began_under_the_newest_rules(jackpot: Jackpot) -> Found:
+    """Every cycle was opened under the newest version that stood, on stripe 0, before its cut."""
     for cycle in jackpot.cycles:
+        place = f"cycle {cycle.cycle}"
+        due = max((version for version, seq in jackpot.rules_seqs.items() if seq <= cycle.seq_on(0)), default=None)
         if cycle.rules_version not in jackpot.documents:
             detail = f"there is no rules version {cycle.rules_version}"
-            yield Mismatch(Code.RULES_MISSING, jackpot.jackpot_id, f"cycle {cycle.cycle}", detail)
-
-
-def stripes_are_accepting(book: str, stripes: Sequence[BookedStripe]) -> Found:
-    """Every stripe takes bets: this version books no suspension, so none can have been."""
-    for stripe in stripes:
-        if not stripe.accepting:
-            yield Mismatch(Code.STRIPE_ACCEPTING, book, f"stripe {stripe.stripe_no}", "takes no bets, by no entry")
+            yield Mismatch(Code.RULES_MISSING, jackpot.jackpot_id, place, detail)
+        elif cycle.rules_version != due:
+            detail = f"opened under rules version {cycle.rules_version}, the newest was {due}"
+            yield Mismatch(Code.CYCLE_RULES, jackpot.jackpot_id, place, detail)
 
 
 def stripes_were_added(jackpot: Jackpot, additions: Sequence[BookedEntry]) -> Found:

@@ -1,5 +1,6 @@
 """Whether a jackpot's settlements saw one order of events, so that no two of them paid from the same money."""
 
+import heapq
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -17,14 +18,17 @@ Seen = tuple[tuple[int, ...], int, int, bool]
 """A settlement: the positions it saw, the stripe and seq of its entry, and whether it paid from the meter."""
 
 
-def settlements_do_not_cross(session: Session, book: str) -> Iterator[Mismatch]:
+def settlements_do_not_cross(session: Session, book: str, also: Sequence[Seen] = ()) -> Iterator[Mismatch]:
     """
     Of any two settlements, one saw at least what the other saw; what comes after an award from the meter saw it.
+
+    `also` are others who saw all stripes, in their order: money moved by hand, doors closed and opened.
 
     Every settlement reads one instant of all stripes, and instants have an order. Two that each lack what the other
     saw, or an award from the meter that the next settlement overlooks, mean that a lock was missing.
     """
-    for earlier, later in pairwise(_by_position(session, book)):
+    in_order = heapq.merge(_by_position(session, book), also, key=lambda seen: sum(seen[0]))
+    for earlier, later in pairwise(in_order):
         positions, stripe_no, _, paid_from_meter = earlier
         least = cut_after(positions, stripe_no=stripe_no) if paid_from_meter else positions
         if not _covers(later[0], least):

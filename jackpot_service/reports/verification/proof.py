@@ -28,7 +28,10 @@ from jackpot_service.records.schema import (
 from jackpot_service.reports.verification import (
     bets,
     documents,
+    doors,
     jackpots,
+    lives,
+    moves,
     order,
     records,
     reference_book,
@@ -46,7 +49,7 @@ from jackpot_service.reports.verification.verification import OnProgress, Progre
 
 Found = Iterator[Mismatch]
 
-ROUND_CHECKS = (records.digests_cover_the_rows, *rounds.CHECKS, *bets.CHECKS, *settlements.CHECKS)
+ROUND_CHECKS = (records.digests_cover_the_rows, *rounds.CHECKS, *bets.CHECKS, *lives.CHECKS, *settlements.CHECKS)
 """What is checked of every round, each by itself."""
 
 _BOOKS_OF = (
@@ -125,7 +128,7 @@ class _Proof:
             entries[entry.seq] = entry
 
         yield from laws.broken_in(self.session, REFERENCE_BOOK, on_entry=note)
-        yield from jackpots.stripes_are_accepting(REFERENCE_BOOK, replay.stripes(self.session, REFERENCE_BOOK))
+        yield from doors.stripes_follow(REFERENCE_BOOK, replay.stripes(self.session, REFERENCE_BOOK), ())
         yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
 
     def of_jackpot(self, jackpot_id: str, known: References) -> Found:
@@ -147,6 +150,8 @@ class _Proof:
         yield from _guarded(jackpots.check(jackpot, outside), book=jackpot_id, place="opening")
         yield from _guarded(statements.check(jackpot, outside), book=jackpot_id, place="statements")
         on_rounds = ActsOnRounds(jackpot, outside)
+        yield from lives.acts_were_possible(jackpot, outside)
+        yield from moves.check(jackpot, outside)
         for page in documents.pages(self.session, jackpot_id):
             yield from page.mismatches
             for round_ in page.rounds:
@@ -156,7 +161,7 @@ class _Proof:
             self.on_progress(Progress(jackpot_id, self.entries, self.rounds))
         yield from on_rounds.rest()
         yield from held.check(jackpot_id)
-        yield from order.settlements_do_not_cross(self.session, jackpot_id)
+        yield from order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot))
 
     def _of_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
         self.rounds += 1

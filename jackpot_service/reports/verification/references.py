@@ -39,6 +39,17 @@ class RecordedEffect:
     kind: str
     recorded: Mapping[str, Any]
 
+    def stated(self, name: str) -> Any:  # noqa: ANN401  whatever it says
+        """What it recorded under a name; None if nothing."""
+        return self.recorded.get(name) if isinstance(self.recorded, dict) else None
+
+    @property
+    def positions(self) -> tuple[int, ...] | None:
+        """Where it says that the jackpot's stripes stood; None if it does not say so."""
+        stated = self.stated("positions")
+        is_vector = isinstance(stated, list) and stated and all(type(seq) is int for seq in stated)
+        return tuple(stated) if is_vector else None
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

@@ -5,7 +5,17 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from jackpot_service.domain.changes import ChangeKind
-from jackpot_service.usecases.changes import compensation, held_awards, rate_sheet, statement_settlement
+from jackpot_service.usecases.changes import (
+    adjustment,
+    compensation,
+    held_awards,
+    prize_fund_true_up,
+    rate_sheet,
+    retirement,
+    rules,
+    seed_recovery,
+    statement_settlement,
+)
 from jackpot_service.usecases.changes.kinds import Kind
 
 KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
@@ -16,6 +26,11 @@ KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
             held_awards.KIND,
             compensation.KIND,
             statement_settlement.KIND,
+            rules.KIND,
+            retirement.KIND,
+            adjustment.KIND,
+            seed_recovery.KIND,
+            prize_fund_true_up.KIND,
         )
     }
 )  # fmt: skip
