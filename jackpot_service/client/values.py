@@ -32,6 +32,8 @@ class AwardState(StrEnum):
     PAYABLE = "payable"
     HELD = "held"
     REJECTED = "rejected"
+    PAID = "paid"
+    REVERSED = "reversed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

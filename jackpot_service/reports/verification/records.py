@@ -80,7 +80,7 @@ def _facts(entry: BookedEntry, step: int, round_: RoundDocuments, jackpot: Jackp
 def _facts_of_result(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Facts:
     row = round_.required("settlements")
     booked = settlement(round_)
-    if facts.of_entitlements(booked) != row.entitlements:
+    if facts.of_entitlements(booked.entitlements) != row.entitlements:
         message = f"entitlements are not as they are written: {row.entitlements}"
         raise ValueError(message)
     opened = jackpot.opened_by(entry)

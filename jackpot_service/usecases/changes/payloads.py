@@ -19,9 +19,14 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Payload:
-    """A payload being read: each method takes one field out; `end` refuses what nobody took."""
+    """
+    A payload being read: each method takes one field out; `end` refuses what nobody took.
+
+    `at` is the pointer to it: a payload may hold another.
+    """
 
     values: Mapping[str, Any]
+    at: str = "/payload"
     _read: set[str] = field(default_factory=set)
 
     def has(self, name: str) -> bool:
@@ -35,6 +40,14 @@ class Payload:
     def currency(self, name: str) -> str:
         """A currency's three capital letters."""
         return self._take(name, "must be a currency's three capital letters", _currency)
+
+    def inner(self, name: str) -> "Payload":
+        """An object with fields of its own, not empty."""
+        return Payload(self._take(name, "must be an object", _object), _pointer(self.at, name))
+
+    def whole(self, name: str) -> int:
+        """A whole number, 0 or more."""
+        return self._take(name, "must be a whole number, 0 or more", _whole)
 
     def text(self, name: str) -> str:
         """A line of text for people."""
@@ -60,15 +73,17 @@ class Payload:
         """An object whose values are all read alike."""
         return self._take(name, f"must be an object of {what}", lambda value: _mapping(value, item))
 
-    def items(self, name: str, item: Callable[[object], T], *, what: str) -> tuple[T, ...]:
-        """A list, not empty, whose items are all read alike."""
-        return self._take(name, f"must be a list of {what}", lambda value: _items(value, item))
+    def items(
+        self, name: str, item: Callable[[object], T], *, what: str, least: int = 1, most: int | None = None
+    ) -> tuple[T, ...]:
+        """A list of so many items, which are all read alike."""
+        return self._take(name, f"must be a list of {what}", lambda value: _items(value, item, least, most))
 
     def end(self) -> None:
         """Raises: BadPayload for a field that such a payload does not have."""
         unknown = sorted(self.values.keys() - self._read)
         if unknown:
-            flaws = tuple(Flaw(_pointer(name), BadPayload.code, "Unknown field.") for name in unknown)
+            flaws = tuple(Flaw(_pointer(self.at, name), BadPayload.code, "Unknown field.") for name in unknown)
             message = f"The payload has no field {', '.join(unknown)[:LONGEST_TEXT]}."
             raise BadPayload(message, flaws=flaws)
 
@@ -77,8 +92,8 @@ class Payload:
         try:
             return read(self.values[name])
         except (KeyError, ValueError):
-            flaw = Flaw(_pointer(name), BadPayload.code, wanted)
-            message = f"payload.{name} {wanted}."
+            flaw = Flaw(_pointer(self.at, name), BadPayload.code, wanted)
+            message = f"{flaw.pointer[1:].replace('/', '.')} {wanted}."
             raise BadPayload(message, flaws=(flaw,)) from None
 
 
@@ -94,8 +109,20 @@ def identifier_of(value: object) -> str:
     return _identifier(value)
 
 
-def _pointer(name: str) -> str:
-    return "/payload/" + name.replace("~", "~0").replace("/", "~1")
+def _pointer(at: str, name: str) -> str:
+    return f"{at}/" + name.replace("~", "~0").replace("/", "~1")
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, dict) or not value:
+        raise ValueError
+    return value
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int or not 0 <= value <= shapes.LARGEST_MINOR:
+        raise ValueError
+    return value
 
 
 def _identifier(value: object) -> str:
@@ -145,7 +172,7 @@ def _mapping(value: object, item: Callable[[object], T]) -> dict[str, T]:
     return {name: item(inner) for name, inner in value.items()}
 
 
-def _items(value: object, item: Callable[[object], T]) -> tuple[T, ...]:
-    if not isinstance(value, list) or not value:
+def _items(value: object, item: Callable[[object], T], least: int, most: int | None) -> tuple[T, ...]:
+    if not isinstance(value, list) or len(value) < least or (most is not None and len(value) > most):
         raise ValueError
     return tuple(item(inner) for inner in value)

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from jackpot_service.domain.changes import ChangeKind
-from jackpot_service.usecases.changes import rate_sheet
+from jackpot_service.usecases.changes import rate_sheet, round_correction
 from jackpot_service.usecases.changes.kinds import Kind
 
 KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
@@ -13,6 +13,7 @@ KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
         kind.name: kind
         for kind in (
             rate_sheet.KIND,
+            round_correction.KIND,
         )
     }
 )  # fmt: skip
