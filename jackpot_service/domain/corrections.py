@@ -100,12 +100,11 @@ def correct(
     back = _given_back(in_force)
     postings, taken = _taken(charged, postings, pools + _as_pools(back), in_force, terms)
     postings += _awards_moved(reversed_awards, back, awards, taken, terms)
-    seed = ZERO
-    if in_force.its_meter_runs and charged[FundedBy.METER]:
-        seed = missing_to_reset(pools + postings.pools(), terms.running)
-        postings += posting_rules.for_seed(seed, base=terms.sheet.base)
-        postings += fill(pools + postings.pools(), base=terms.sheet.base)
+    pays_from_meter = in_force.its_meter_runs and charged[FundedBy.METER]
+    seed = missing_to_reset(pools + postings.pools(), terms.running) if pays_from_meter else ZERO
+    postings += posting_rules.for_seed(seed, base=terms.sheet.base)
     postings += _relief(pools, postings, terms)
+    postings += fill(pools + postings.pools(), base=terms.sheet.base)
     after = pools + postings.pools()
     return Correction(
         number=in_force.number + 1,
@@ -167,30 +166,43 @@ def _given_back(in_force: VerdictInForce) -> dict[Account, Decimal]:
 
 def _still_due(due: Due, in_force: VerdictInForce, terms: Terms) -> tuple[tuple[Award, ...], dict[FundedBy, Decimal]]:
     """
-    The awards to make, and what each fund is charged for all that is due.
+    The awards to make, and what each fund is charged for all that is due. What was rejected is not awarded again.
 
-    What was paid stays paid and counts: the award is of the rest, if any. What was rejected is not awarded again.
+    What was paid stays paid and counts: an award is of what is still missing to what its bet is due.
     """
-    paid: Counter[tuple[str, Tier]] = Counter()
-    rejected = set()
-    for past in in_force.awards:
-        place = (past.award.bet.bet_id, past.award.tier)
-        if past.award.state is AwardState.PAID:
-            paid[place] += past.award.amount_minor
-        elif past.award.state is AwardState.REJECTED:
-            rejected.add(place)
-    charged = dict.fromkeys(FundedBy, ZERO)
-    awards = []
-    for award in (*due.from_prize_fund, *due.from_meter):
-        place = (award.bet.bet_id, award.tier)
-        if place in rejected:
-            continue
-        charged[award.funded_by] = EXACT.add(charged[award.funded_by], award.cost)
-        rest = award.amount_minor - paid[place]
-        if rest > 0:
-            cost = terms.sheet.base_value(rest, award.bet.currency)
-            awards.append(replace(award, amount_minor=rest, cost=cost))
-    return tuple(sorted(awards, key=lambda award: (award.bet.bet_id, award.tier))), charged
+    past = [one.award for one in in_force.awards]
+    rejected = {_place(award) for award in past if award.state is AwardState.REJECTED}
+    standing = [award for award in (*due.from_prize_fund, *due.from_meter) if _place(award) not in rejected]
+    missing = _less_paid(standing, [award for award in past if award.state is AwardState.PAID])
+    awards = [
+        replace(award, amount_minor=rest, cost=terms.sheet.base_value(rest, award.bet.currency))
+        for award, rest in zip(standing, missing, strict=True)
+        if rest
+    ]
+    charged = {fund: cost_of(award for award in standing if award.funded_by is fund) for fund in FundedBy}
+    return tuple(sorted(awards, key=_place)), charged
+
+
+def _place(award: Award) -> tuple[str, Tier]:
+    return award.bet.bet_id, award.tier
+
+
+def _less_paid(due: Sequence[Award], paid: Iterable[Award]) -> list[int]:
+    """What is missing of each award, in minor units: a bet's payments count for their tier first, then for others."""
+    of_tier, of_bet = Counter[tuple[str, Tier]](), Counter[str]()
+    for award in paid:
+        of_tier[_place(award)] += award.amount_minor
+        of_bet[award.bet.bet_id] += award.amount_minor
+    missing = []
+    for award in due:
+        counted = min(award.amount_minor, of_tier[_place(award)])
+        of_bet[award.bet.bet_id] -= counted
+        missing.append(award.amount_minor - counted)
+    for index, award in enumerate(due):
+        counted = min(missing[index], of_bet[award.bet.bet_id])
+        of_bet[award.bet.bet_id] -= counted
+        missing[index] -= counted
+    return missing
 
 
 def _taken(

@@ -39,6 +39,7 @@ def _by_position(session: Session, book: str) -> Iterator[Seen]:
         AwardRow.jackpot_id == SettlementRow.jackpot_id,
         AwardRow.round_key == SettlementRow.round_key,
         AwardRow.funded_by == "meter",
+        AwardRow.correction == 0,
     )
     total = select(func.sum(func.unnest(SettlementRow.positions).column_valued("seq"))).scalar_subquery()
     rows = session.execute(

@@ -16,6 +16,7 @@ from jackpot_service.records.schema import (
     AwardStepRow,
     BetRow,
     CancellationRow,
+    CorrectionRow,
     HandRow,
     ResultRow,
     RoundRow,
@@ -25,6 +26,7 @@ from jackpot_service.records.schema import (
 )
 from jackpot_service.reports.verification import (
     bets,
+    corrections,
     documents,
     jackpots,
     order,
@@ -42,7 +44,7 @@ from jackpot_service.reports.verification.verification import OnProgress, Progre
 
 Found = Iterator[Mismatch]
 
-ROUND_CHECKS = (records.digests_cover_the_rows, *rounds.CHECKS, *bets.CHECKS, *settlements.CHECKS)
+ROUND_CHECKS = (records.digests_cover_the_rows, *rounds.CHECKS, *bets.CHECKS, *settlements.CHECKS, *corrections.CHECKS)
 """What is checked of every round, each by itself."""
 
 _BOOKS_OF = (
@@ -59,6 +61,7 @@ _BOOKS_OF = (
     SettlementRow.jackpot_id,
     AwardRow.jackpot_id,
     AwardStepRow.jackpot_id,
+    CorrectionRow.jackpot_id,
 )
 
 _UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, ArithmeticError)
@@ -134,7 +137,7 @@ class _Proof:
                 outside.append(entry)
 
         yield from laws.broken_in(self.session, jackpot_id, on_entry=note)
-        jackpot = jackpots.read(self.session, jackpot_id, known, pools)
+        jackpot = jackpots.read(self.session, jackpot_id, known, pools, outside)
         yield from _guarded(jackpots.check(jackpot, outside), book=jackpot_id, place="opening")
         for page in documents.pages(self.session, jackpot_id):
             yield from page.mismatches

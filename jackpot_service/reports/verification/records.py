@@ -138,8 +138,8 @@ def settlement(round_: RoundDocuments) -> Settlement:
 
 
 def awards(round_: RoundDocuments) -> tuple[Award, ...]:
-    """Read the round's awards as they began, by bet id and tier. Raises: ValueError."""
-    steps = {(row.bet_id, row.tier, row.step) for row in round_.of("award_steps")}
+    """Read the awards of the round's settlement as they began, by bet id and tier. Raises: ValueError."""
+    steps = {(row.bet_id, row.tier, row.step) for row in round_.of("award_steps") if not row.correction}
     return tuple(
         Award(
             bet=Bet(row.bet_id, player_id="", hand="", currency=row.currency, stake_minor=0),
@@ -150,6 +150,7 @@ def awards(round_: RoundDocuments) -> tuple[Award, ...]:
             state=_first_state(row.bet_id, row.tier, steps),
         )
         for row in sorted(round_.of("awards"), key=lambda row: (row.bet_id, row.tier))
+        if not row.correction
     )
 
 
