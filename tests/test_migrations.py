@@ -18,6 +18,7 @@ from jackpot_service.db import Base, transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
 from tests.races import scene
@@ -131,6 +132,7 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
     scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2"))
     scene.void(engine, "T1", "r1", "b2", "never")
     scene.settle(engine, "T1", "r1", 1, {"1": scene.ROYAL})
+    scene.correct(engine, "live", RoundName("T1", "r1"), 1, {"1": scene.FLUSH})
     scene.cancel(engine, "T1", "r2")
     now = datetime.now(UTC)
     record = ExceptionRecord(

@@ -132,7 +132,7 @@ def _recorded_is(
     shown = (
         ("it recorded", told, recorded),
         ("its act shows", act.after, correction_facts.with_postings(recorded, due.postings)),
-        ("its act shows before", act.before, correction_facts.of_verdict_in_force(in_force)),
+        ("its act shows before", act.before or {}, correction_facts.of_verdict_in_force(in_force)),
     )
     for where, found, wanted in shown:
         for name in sorted(wanted.keys() | found.keys()):

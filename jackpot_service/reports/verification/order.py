@@ -1,15 +1,20 @@
 """Whether a jackpot's settlements saw one order of events, so that no two of them paid from the same money."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import merge
 from itertools import pairwise
 
 from sqlalchemy import Text, and_, cast, exists, func, select
 
 from jackpot_service.db import Session
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.cycles import cut_after
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records.schema import AwardRow, SettlementRow
+from jackpot_service.reports.verification.references import RecordedEffect
+
+Found = Iterator[Mismatch]
 
 PAGE = 1000
 
@@ -17,20 +22,31 @@ Seen = tuple[tuple[int, ...], int, int, bool]
 """A settlement: the positions it saw, the stripe and seq of its entry, and whether it paid from the meter."""
 
 
-def settlements_do_not_cross(session: Session, book: str) -> Iterator[Mismatch]:
+def settlements_do_not_cross(session: Session, book: str, effects: Mapping[int, RecordedEffect]) -> Found:
     """
     Of any two settlements, one saw at least what the other saw; what comes after an award from the meter saw it.
 
     Every settlement reads one instant of all stripes, and instants have an order. Two that each lack what the other
-    saw, or an award from the meter that the next settlement overlooks, mean that a lock was missing.
+    saw, or an award from the meter that the next settlement overlooks, mean that a lock was missing. A correction (one
+    of the effects of acts, by their seq on stripe 0) is a settlement that holds all stripes, whatever it pays.
     """
-    for earlier, later in pairwise(_by_position(session, book)):
+    corrected = [
+        (tuple(one.recorded["positions"]), 0, seq, True)
+        for seq, one in effects.items()
+        if one.kind == EntryKind.ROUND_CORRECTED
+    ]
+    for earlier, later in pairwise(merge(_by_position(session, book), sorted(corrected, key=_place), key=_place)):
         positions, stripe_no, _, paid_from_meter = earlier
         least = cut_after(positions, stripe_no=stripe_no) if paid_from_meter else positions
         if not _covers(later[0], least):
             place = f"stripe {later[1]}, seq {later[2]}"
             detail = f"saw {list(later[0])}, and an earlier one at stripe {stripe_no}, seq {earlier[2]} {list(least)}"
             yield Mismatch(Code.SETTLEMENTS_CROSS, book, place, detail)
+
+
+def _place(seen: Seen) -> tuple[int, tuple[int, ...], bool]:
+    """In which order settlements stand; of two with one sum and other positions, either crosses the other."""
+    return sum(seen[0]), seen[0], seen[3]
 
 
 def _by_position(session: Session, book: str) -> Iterator[Seen]:

@@ -64,7 +64,7 @@ _BOOKS_OF = (
     CorrectionRow.jackpot_id,
 )
 
-_UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, ArithmeticError)
+_UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 """What the domain raises when rows are not what the ledger wrote."""
 
 
@@ -144,7 +144,8 @@ class _Proof:
             for round_ in page.rounds:
                 yield from self._of_round(round_, jackpot)
             self.on_progress(Progress(jackpot_id, self.entries, self.rounds))
-        yield from order.settlements_do_not_cross(self.session, jackpot_id)
+        crossing = order.settlements_do_not_cross(self.session, jackpot_id, jackpot.effects)
+        yield from _guarded(crossing, book=jackpot_id, place="order")
 
     def _of_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
         self.rounds += 1
