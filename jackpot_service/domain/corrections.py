@@ -143,25 +143,30 @@ def _given_back(in_force: VerdictInForce) -> dict[Account, Decimal]:
     """
     What the pools get back of what the verdict in force cost them; the meter only if it is still the same.
 
-    What was rejected since has come back already: of the meter's, the house's part first, since it was taken last.
+    What was rejected since has come back already.
     """
-    rejected = {
-        fund: cost_of(
-            past.award
-            for past in in_force.awards
-            if past.correction == in_force.number
-            and past.award.state is AwardState.REJECTED
-            and past.award.funded_by is fund
-        )
-        for fund in FundedBy
-    }
-    back = {PRIZE_FUND: EXACT.subtract(in_force.borne.get(PRIZE_FUND, ZERO), rejected[FundedBy.PRIZE_FUND])}
-    if in_force.its_meter_runs:
-        players, house = in_force.borne.get(METER_PLAYERS, ZERO), in_force.borne.get(METER_HOUSE, ZERO)
-        of_house = min(house, rejected[FundedBy.METER])
-        back[METER_HOUSE] = EXACT.subtract(house, of_house)
-        back[METER_PLAYERS] = EXACT.subtract(players, EXACT.subtract(rejected[FundedBy.METER], of_house))
-    return back
+    accounts = (PRIZE_FUND, METER_HOUSE, METER_PLAYERS) if in_force.its_meter_runs else (PRIZE_FUND,)
+    returned = _returned(in_force)
+    return {account: EXACT.subtract(in_force.borne.get(account, ZERO), returned[account]) for account in accounts}
+
+
+def _returned(in_force: VerdictInForce) -> Mapping[Account, Decimal]:
+    """
+    What rejected awards of the verdict in force returned to the accounts that paid them.
+
+    What the meter paid is dealt out in the order of bet id and tier, the players' money first.
+    """
+    returned = dict.fromkeys(POOL_ACCOUNTS, ZERO)
+    players = in_force.borne.get(METER_PLAYERS, ZERO)
+    made = [past.award for past in in_force.awards if past.correction == in_force.number]
+    for award in sorted(made, key=_place):
+        of_players = min(players, award.cost) if award.funded_by is FundedBy.METER else ZERO
+        players = EXACT.subtract(players, of_players)
+        if award.state is AwardState.REJECTED:
+            rest = METER_HOUSE if award.funded_by is FundedBy.METER else PRIZE_FUND
+            returned[METER_PLAYERS] = EXACT.add(returned[METER_PLAYERS], of_players)
+            returned[rest] = EXACT.add(returned[rest], EXACT.subtract(award.cost, of_players))
+    return returned
 
 
 def _still_due(due: Due, in_force: VerdictInForce, terms: Terms) -> tuple[tuple[Award, ...], dict[FundedBy, Decimal]]:

@@ -1,6 +1,7 @@
 """Correcting a round: players end with what is due, the pools with what they would hold, whoever erred how often."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
@@ -8,19 +9,23 @@ from itertools import pairwise
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from jackpot_service.domain.accounts import AWARDS_HELD, casino
+from jackpot_service.domain.accounts import AWARDS_HELD, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, casino
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.cards import parse_cards
+from jackpot_service.domain.catalog.jackpots import published_rules
 from jackpot_service.domain.corrections import Correction, correct
 from jackpot_service.domain.journal import Postings
-from jackpot_service.domain.money import ZERO
+from jackpot_service.domain.money import ZERO, Rate, RateSheet
 from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.past_verdicts import PastAward, VerdictInForce, borne_by, state_after
 from jackpot_service.domain.pools import Pools
-from jackpot_service.domain.settlement import Award, AwardState, Settlement, due_at, settle
-from jackpot_service.domain.verdict import Hand, judge
+from jackpot_service.domain.settlement import Award, AwardState, Settlement, Terms, due_at, settle
+from jackpot_service.domain.verdict import Hand, HandStatus, judge
 from jackpot_service.ledger import replay
 from tests.domain.test_settlement import Round, rounds
 from tests.properties import values
 from tests.properties.profile import repeatable
+from tests.support.hands import FLUSH, NOTHING, STRAIGHT_FLUSH
 
 
 @dataclass
@@ -227,6 +232,37 @@ def test_a_correction_taken_back_leaves_no_trace_in_the_pools(
     assume(not any(line.account == "house:adjustments" for line in (*there.postings.lines, *back.postings.lines)))
     for name in ("meter", "reserve", "prize_fund"):
         assert getattr(table.pools, name) == getattr(before, name)
+
+
+def test_what_was_rejected_has_come_back_already_to_whom_it_was_taken_from() -> None:
+    """Of a meter of 10,000.00, players' 10.00: 1,000.00 for a straight flush, 50.00 for a flush; both are held."""
+    rules = published_rules("cyber-caribbean-stud", base="EUR", settings={"held_threshold": "1", "reset_amount": "0"})
+    sheet = RateSheet("EUR", 1, {"EUR": Rate("EUR", Decimal(1), 2)})
+    bets = [Bet("a", "ann", "1", "EUR", 100), Bet("b", "ann", "2", "EUR", 100)]
+    dealt = (_hand("1", STRAIGHT_FLUSH), _hand("2", FLUSH))
+    terms = Terms(rules, sheet, casino_id="c1", cycle=1, running=rules, following=rules)
+    round_ = Round(bets, dealt, terms, Pools(Decimal(10), Decimal(9990)), frozenset())
+    table, settlement = Table.settled(round_, its_meter_runs=True)
+    assert [award.cost for award in settlement.awards] == [1000, 50]
+
+    table.in_force = replace(
+        table.in_force,
+        awards=tuple(
+            replace(past, award=replace(past.award, state=AwardState.REJECTED))
+            if past.award.bet.bet_id == "a"
+            else past
+            for past in table.in_force.awards
+        ),
+    )
+    table.pools += Pools(Decimal(10), Decimal(990))
+    done = table.correct((_hand("1", NOTHING), _hand("2", FLUSH)))
+
+    assert done.borne == {PRIZE_FUND: 0, METER_PLAYERS: 10, METER_HOUSE: 40}
+    assert table.pools == Pools(Decimal(0), Decimal(9950))
+
+
+def _hand(name: str, cards: Sequence[str]) -> Hand:
+    return Hand(name, HandStatus.DEALT, parse_cards(cards))
 
 
 def test_the_state_of_an_award_is_told_by_its_steps() -> None:
