@@ -10,6 +10,7 @@ import flask
 import sqlalchemy
 
 from jackpot_service.api import (
+    awards,
     changes,
     description,
     health,
@@ -38,6 +39,7 @@ BLUEPRINTS = (
     meters.blueprint,
     rates.blueprint,
     changes.blueprint,
+    awards.blueprint,
     health.blueprint,
 )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -15,11 +16,14 @@ from jackpot_service import migrate
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Base, transact
+from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from jackpot_service.usecases.create_key import create_key
 from tests.races import scene
 
@@ -148,6 +152,27 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
     transact(engine, lambda session: exceptions.keep(session, record))
     auditor = Principal("auditor", Role.AUDITOR)
     transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
+    _administer(engine)
+
+
+def _administer(engine: sqlalchemy.Engine) -> None:
+    """Have a compensation and a statement's settlement asked for and approved, on a cancelled round with a bet."""
+    scene.bet(engine, "T1", "r3", scene.euro("b1"))
+    scene.cancel(engine, "T1", "r3")
+    given = {"table_id": "T1", "round_id": "r3", "bet_id": "b1", "amount_minor": 1, "document": "minutes"}
+    paid = {"casino_id": "c1", "from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z", "amount": "1"}
+    for kind, payload in (
+        (ChangeKind.COMPENSATION, given),
+        (ChangeKind.STATEMENT_SETTLEMENT, paid | {"reference": "january"}),
+    ):
+        asking, deciding = (
+            Act(Principal(name, Role.OPERATOR), datetime.now(UTC), request_id=request_id, reason="as agreed")
+            for name, request_id in (("Ann", str(kind)), ("Bob", None))
+        )
+        asked = RequestChange(asking, kind, {"jackpot_id": "live", "currency": "EUR", **payload})
+        decided = DecideChange(deciding, str(kind), Outcome.APPROVED)
+        transact(engine, partial(request_change, command=asked))
+        transact(engine, partial(decide_change, command=decided))
 
 
 def _refused(connection: psycopg.Connection[Any], statement: str, *names: str, message: str) -> None:

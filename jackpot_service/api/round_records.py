@@ -20,6 +20,7 @@ from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rules import as_document
 from jackpot_service.domain.verdict import Hand
+from jackpot_service.records.compensations import Compensation
 from jackpot_service.records.corrections import BookedCorrection
 from jackpot_service.records.rounds import LAST_KEY
 from jackpot_service.reports.rounds import RoundRecord, latest_rounds, round_record
@@ -106,6 +107,18 @@ class CancellationViewSchema(Schema):
     occurred_at = fields.DateTime(required=True, allow_none=True)
 
 
+class CompensationSchema(Schema):
+    """What the house gave for a bet of a cancelled round."""
+
+    bet_id = fields.String(required=True)
+    player_id = fields.String(required=True)
+    amount_minor = fields.Integer(required=True)
+    currency = fields.String(required=True)
+    cost = decimal("In the base currency, exact, at the round's rates.")
+    document = fields.String(required=True)
+    act = fields.Integer(required=True, metadata={"description": "The act that gave it: its seq."})
+
+
 class RoundRecordSchema(Schema):
     """Everything the ledger holds of a round."""
 
@@ -123,6 +136,7 @@ class RoundRecordSchema(Schema):
     corrections = described(
         fields.List, "Later verdicts, by number.", cls_or_instance=fields.Nested(CorrectionSchema())
     )
+    compensations = fields.List(fields.Nested(CompensationSchema()), required=True)
     entries = fields.List(fields.Nested(EntrySchema()), required=True)
     rules = fields.Dict(required=True, metadata={"description": "The rules version pinned."})
     rate_sheet = fields.Dict(required=True, metadata={"description": "The rate sheet pinned."})
@@ -160,6 +174,7 @@ def get_round(table_id: str, round_id: str) -> flask.Response:
             "cancellation": _cancellation(record),
             "settlement": _settlement(record),
             "corrections": [_correction(correction) for correction in record.corrections],
+            "compensations": [_compensation(given) for given in record.compensations],
             "entries": _entries(record),
             "rules": as_document(record.rules),
             "rate_sheet": _sheet(record),
@@ -229,6 +244,18 @@ def _correction(correction: BookedCorrection) -> dict[str, Any]:
         "corrected_at": instant(correction.act.booked_at),
         "verdict": correction.act.after,
         "awards": [answers.of_award(award) for award in correction.awards],
+    }
+
+
+def _compensation(given: Compensation) -> dict[str, Any]:
+    return {
+        "bet_id": given.bet_id,
+        "player_id": given.player_id,
+        "amount_minor": given.amount_minor,
+        "currency": given.currency,
+        "cost": plain(given.cost),
+        "document": given.document,
+        "act": given.act_seq,
     }
 
 

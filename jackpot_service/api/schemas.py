@@ -4,8 +4,8 @@ from typing import Any
 
 from marshmallow import RAISE, Schema, fields, validate
 
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.rules import Tier
-from jackpot_service.domain.settlement import AwardState
 
 DECIMAL = r"^-?\d+(\.\d+)?$"
 
@@ -71,7 +71,11 @@ class AwardSchema(Schema):
     amount_minor = described(fields.Integer, "Whole minor units of `currency`, rounded down.")
     currency = described(fields.String, "The player's own currency.")
     cost = decimal("What it costs in the base currency, exact.")
-    state = fields.String(required=True, validate=validate.OneOf([state.value for state in AwardState]))
+    state = described(
+        fields.String,
+        "How it stands; in the answer to a result, how it began. One that was held and approved is payable.",
+        validate=validate.OneOf([state.value for state in AwardState]),
+    )
 
 
 class RefundSchema(Schema):

@@ -6,7 +6,7 @@ import sys
 import click
 from sqlalchemy.exc import OperationalError
 
-from jackpot_service.cli import books, changes, documents, schema, service
+from jackpot_service.cli import awards, books, changes, documents, schema, service
 from jackpot_service.config import Config, ConfigError
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.embedded import EmbeddedError
@@ -27,7 +27,14 @@ def cli(context: click.Context) -> None:
     context.obj = Config.from_environment(os.environ)
 
 
-for command in (*service.COMMANDS, *schema.COMMANDS, *documents.COMMANDS, *changes.COMMANDS, *books.COMMANDS):
+for command in (
+    *service.COMMANDS,
+    *schema.COMMANDS,
+    *documents.COMMANDS,
+    *changes.COMMANDS,
+    *awards.COMMANDS,
+    *books.COMMANDS,
+):
     cli.add_command(command)
 
 

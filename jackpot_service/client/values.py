@@ -27,7 +27,7 @@ class RoundState(StrEnum):
 
 
 class AwardState(StrEnum):
-    """Whether an award may be paid out to its player now."""
+    """Whether an award may be paid out to its player now, or was; the answer to a result tells how it began."""
 
     PAYABLE = "payable"
     HELD = "held"

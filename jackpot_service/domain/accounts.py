@@ -22,9 +22,13 @@ POOL_ACCOUNTS = (METER_PLAYERS, METER_HOUSE, RESERVE, PRIZE_FUND)
 """The accounts whose balances a stripe carries, in the order of its columns."""
 
 
+CASINO = "casino:"
+"""How the accounts of casinos begin."""
+
+
 def casino(casino_id: str) -> Account:
     """What a casino owes (negative) or is owed (positive), in each currency by itself."""
-    return Account(f"casino:{casino_id}")
+    return Account(f"{CASINO}{casino_id}")
 
 
 def exchange(currency: str) -> Account:

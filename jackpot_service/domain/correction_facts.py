@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.corrections import Correction
 from jackpot_service.domain.facts import Facts, of_entitlements, of_postings, of_result
 from jackpot_service.domain.journal import Postings
@@ -11,7 +12,7 @@ from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.past_verdicts import VerdictInForce
 from jackpot_service.domain.rounds import Round
-from jackpot_service.domain.settlement import Award, AwardState
+from jackpot_service.domain.settlement import Award
 
 
 def of_past_award(award: Award, *, correction: int) -> Facts:

@@ -15,6 +15,7 @@ from decimal import Decimal
 
 from jackpot_service.domain import posting_rules
 from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, POOL_ACCOUNTS, PRIZE_FUND, RESERVE, Account
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.contribution import sums_by_currency, weight
 from jackpot_service.domain.errors import Conflict
@@ -26,7 +27,6 @@ from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.domain.settlement import (
     Award,
-    AwardState,
     Due,
     Entitlement,
     Terms,

@@ -1,6 +1,6 @@
 """What became of the verdicts on a round: the one in force, and the awards that they made."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -8,7 +8,7 @@ from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import negated, total
 from jackpot_service.domain.outcomes import Result
-from jackpot_service.domain.settlement import Award, AwardState
+from jackpot_service.domain.settlement import Award
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,6 @@ class VerdictInForce:
     awards: tuple[PastAward, ...]
     borne: Mapping[Account, Decimal]
     its_meter_runs: bool
-
-
-def state_after(steps: Collection[str]) -> AwardState:
-    """Tell the state of an award from the steps that it has taken."""
-    for state in (AwardState.REVERSED, AwardState.REJECTED, AwardState.PAID):
-        if state in steps:
-            return state
-    return AwardState.HELD if "held" in steps and "approved" not in steps else AwardState.PAYABLE
 
 
 def borne_by(lines: Iterable[tuple[str, str, Decimal, str]]) -> dict[Account, Decimal]:

@@ -162,7 +162,7 @@ def for_relief(account: Account, amount: Decimal, *, base: str) -> Postings:
 
 
 def moved(movement: Movement, source: Account, target: Account, amount: Decimal, base: str) -> Postings:
-    """Move an amount of the base currency between two accounts; nothing is booked for 0."""
+    """Move an amount between two accounts of one currency; nothing is booked for 0."""
     if not amount:
         return Postings()
     return Postings((Posting(source, base, negated(amount), movement), Posting(target, base, amount, movement)))
@@ -191,3 +191,50 @@ def for_fill(amount: Decimal, *, base: str) -> Postings:
 def joined(parts: Sequence[Postings]) -> Postings:
     """Put the postings of one entry together."""
     return Postings(tuple(line for part in parts for line in part.lines))
+
+
+def for_release(
+    amounts_minor: Mapping[str, int], values: Mapping[str, Decimal], *, casino_id: str, sheet: RateSheet
+) -> Postings:
+    """Pay held awards after all: `values` is what they cost in each currency, out of what was held for them."""
+    return _paid_out(
+        amounts_minor, values, Movement.RELEASE, source=accounts.AWARDS_HELD, casino_id=casino_id, sheet=sheet
+    )
+
+
+def for_return(returned: Mapping[Account, Decimal], *, base: str) -> Postings:
+    """Give what was held for rejected awards back to the accounts that paid it."""
+    parts = [
+        moved(Movement.RETURN, accounts.AWARDS_HELD, account, amount, base) for account, amount in returned.items()
+    ]
+    return joined(parts)
+
+
+def for_compensation(amount_minor: int, currency: str, *, casino_id: str, sheet: RateSheet) -> Postings:
+    """Give a player of a cancelled round what the house decided, through the casino. Raises: NoRate."""
+    return _paid_out(
+        {currency: amount_minor},
+        {currency: sheet.base_value(amount_minor, currency)},
+        Movement.COMPENSATION,
+        source=accounts.HOUSE_ADJUSTMENTS,
+        casino_id=casino_id,
+        sheet=sheet,
+    )
+
+
+def for_statement(amount: Decimal, *, casino_id: str, currency: str) -> Postings:
+    """Settle a casino's statement in its currency: what it paid comes in by the bank (negative: what it was paid)."""
+    return moved(Movement.PAYMENT, accounts.bank(currency), accounts.casino(casino_id), amount, currency)
+
+
+def _paid_out(
+    amounts_minor: Mapping[str, int],
+    values: Mapping[str, Decimal],
+    movement: Movement,
+    *,
+    source: Account,
+    casino_id: str,
+    sheet: RateSheet,
+) -> Postings:
+    taken = Posting(source, sheet.base, negated(total(values.values())), movement)
+    return Postings((taken, *_casino_lines(amounts_minor, values, movement, casino_id=casino_id, sheet=sheet)))

@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
-from jackpot_service.domain.errors import Conflict, NotFound
+from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.money import EXACT
 
 
@@ -29,13 +29,6 @@ class RoundCancelled(Conflict):
 
     code = "round-cancelled"
     title = "The round is cancelled"
-
-
-class UnknownRound(NotFound):
-    """The table has no round of this id."""
-
-    code = "round-unknown"
-    title = "Unknown round"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
 from fractions import Fraction
 
 from jackpot_service.domain import posting_rules
 from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Account
 from jackpot_service.domain.allocation import entitlements, payable_minor, shares_minor
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.contribution import contribute, stakes_by_currency, weight
 from jackpot_service.domain.journal import Postings
@@ -17,16 +17,6 @@ from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, total
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
 from jackpot_service.domain.verdict import Verdict, Win
-
-
-class AwardState(StrEnum):
-    """Where an award stands."""
-
-    PAYABLE = "payable"
-    HELD = "held"
-    REJECTED = "rejected"
-    PAID = "paid"
-    REVERSED = "reversed"
 
 
 @dataclass(frozen=True, slots=True)

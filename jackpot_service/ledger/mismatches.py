@@ -59,6 +59,8 @@ class Code(StrEnum):
     DOCUMENT_WITHOUT_ENTRY = "document-without-entry"
     """A row was written by no entry of the kind that writes such rows."""
 
+    ACT_RECORD = "act-record"
+    """An act says, or booked, something else than the documents that it is about make due."""
     ACT_EFFECTS = "act-effects"
     """An act says that it booked an entry which is not there."""
 
@@ -104,7 +106,13 @@ class Code(StrEnum):
     AWARD_ID = "award-id"
     """An award's id is not the one that its round, bet and tier make."""
     AWARD_STEPS = "award-steps"
-    """An award's steps are not those that entries took: first payable or held, at the time of its settlement."""
+    """An award's steps are not those that its settlement and acts took, or not then, or cannot follow one another."""
+    HELD_BALANCE = "held-balance"
+    """What is held for awards is not what the awards cost that are held."""
+    COMPENSATION_ROUND = "compensation-round"
+    """A compensation is for no live bet of a cancelled round, or not at the round's rates."""
+    STATEMENT_BALANCE = "statement-balance"
+    """A settled statement states another balance than the casino's postings make."""
     HIT_CYCLE = "hit-cycle"
     """A hit opened no cycle, a cycle was opened without a hit, or its cut is not the hit's position."""
     CANCELLATION_CYCLE = "cancellation-cycle"

@@ -10,14 +10,15 @@ from sqlalchemy import Row, func, insert, select
 
 from jackpot_service.db import Base, Session, pipelined
 from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.awards import AwardState, AwardStep, state_of
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import Card
 from jackpot_service.domain.corrections import Correction
 from jackpot_service.domain.outcomes import Result
-from jackpot_service.domain.past_verdicts import PastAward, VerdictInForce, state_after
+from jackpot_service.domain.past_verdicts import PastAward, VerdictInForce
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, Tier
-from jackpot_service.domain.settlement import Award, AwardState
+from jackpot_service.domain.settlement import Award
 from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.records import verdicts
 from jackpot_service.records.acts import RecordedAct, recorded_acts
@@ -112,20 +113,20 @@ def past_awards(session: Session, round_: Round) -> tuple[PastAward, ...]:
 
 def past_awards_of(awards: Sequence[Row[Any]], steps: Iterable[Row[Any]]) -> tuple[PastAward, ...]:
     """Put awards together with the steps that they had taken; both have the columns of their tables."""
-    taken: dict[tuple[str, str, int], set[str]] = {}
+    taken: dict[tuple[str, str, int], set[AwardStep]] = {}
     for step in steps:
-        taken.setdefault((step.bet_id, step.tier, step.correction), set()).add(step.step)
+        taken.setdefault((step.bet_id, step.tier, step.correction), set()).add(AwardStep(step.step))
     return tuple(_past_award(row, taken.get((row.bet_id, row.tier, row.correction), set())) for row in awards)
 
 
-def _past_award(row: Row[Any], steps: Collection[str]) -> PastAward:
+def _past_award(row: Row[Any], steps: Collection[AwardStep]) -> PastAward:
     award = Award(
         bet=Bet(row.bet_id, player_id="", hand="", currency=row.currency, stake_minor=0),
         tier=Tier(row.tier),
         amount_minor=row.amount_minor,
         cost=row.cost,
         funded_by=FundedBy(row.funded_by),
-        state=state_after(steps),
+        state=state_of(steps),
     )
     return PastAward(award, row.correction)
 

@@ -390,6 +390,8 @@ class AwardRow(Base):
         CheckConstraint("correction >= 0", name="correction"),
         CheckConstraint("amount_minor > 0", name="amount_minor"),
         CheckConstraint("funded_by IN ('prize_fund', 'meter')", name="funded_by"),
+        Index("ix_awards_award_id", "award_id"),
+        Index("ix_awards_round_key_award_id", "round_key", "award_id"),
         exact("cost"),
     )
 
@@ -417,6 +419,12 @@ class AwardStepRow(Base):
         PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier", "step", "correction"),
         CheckConstraint("correction >= 0", name="correction"),
         CheckConstraint("step IN ('payable', 'held', 'approved', 'rejected', 'paid', 'reversed')", name="step"),
+        Index(
+            "ix_award_steps_out_of_the_ordinary",
+            "round_key",
+            "step",
+            postgresql_where=text("step IN ('held', 'rejected', 'reversed')"),
+        ),
     )
 
     jackpot_id: Mapped[Key]
@@ -441,6 +449,54 @@ class CorrectionRow(Base):
     jackpot_id: Mapped[Key]
     round_key: Mapped[Position]
     number: Mapped[Count]
+    act_seq: Mapped[Position]
+
+
+class CompensationRow(Base):
+    """What the house gave, by the act of this seq, to somebody who would have won in a round that was cancelled."""
+
+    __tablename__ = "compensations"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "round_key", "act_seq"),
+        CheckConstraint("amount_minor > 0", name="amount_minor"),
+        exact("cost"),
+    )
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    act_seq: Mapped[Position]
+    bet_id: Mapped[Key]
+    player_id: Mapped[Key]
+    amount_minor: Mapped[Position]
+    currency: Mapped[Key]
+    cost: Mapped[Amount]
+    document: Mapped[Key]
+
+
+class StatementSettlementRow(Base):
+    """
+    A casino's statement settled, by the act of this seq: what it paid (negative: was paid), for which period.
+
+    `balance_before` is what the casino was owed (negative: owed) at `positions`, every stripe's seq.
+    """
+
+    __tablename__ = "statement_settlements"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "casino_id", "currency", "reference"),
+        CheckConstraint("amount <> 0", name="amount"),
+        CheckConstraint("period_to > period_from", name="period"),
+        exact("amount", "balance_before"),
+    )
+
+    jackpot_id: Mapped[Key]
+    casino_id: Mapped[Key]
+    currency: Mapped[Key]
+    reference: Mapped[Key]
+    period_from: Mapped[Instant]
+    period_to: Mapped[Instant]
+    amount: Mapped[Amount]
+    positions: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    balance_before: Mapped[Amount]
     act_seq: Mapped[Position]
 
 

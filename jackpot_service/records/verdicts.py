@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -12,6 +12,7 @@ import psycopg
 
 from jackpot_service.db import Pipeline
 from jackpot_service.domain import facts
+from jackpot_service.domain.awards import AwardState, AwardStep, first_step, state_of
 from jackpot_service.domain.cards import Card
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Result
@@ -93,10 +94,10 @@ SELECT round_key, cycle FROM cancellations WHERE jackpot_id = %(jackpot_id)s AND
 
 _AWARDS = """
 SELECT a.award_id, a.bet_id, b.player_id, b.hand, a.tier, a.amount_minor, a.currency, a.cost, a.funded_by,
-       (SELECT s.step FROM award_steps s
-        WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
-          AND s.correction = a.correction
-        ORDER BY s.taken_at DESC, s.step DESC LIMIT 1)
+       ARRAY(SELECT s.step FROM award_steps s
+             WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id
+               AND s.tier = a.tier AND s.correction = a.correction),
+       a.correction
 FROM awards a
 CROSS JOIN LATERAL (
     SELECT o.player_id, o.hand
@@ -111,7 +112,7 @@ ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
 
 @dataclass(frozen=True, slots=True)
 class BookedAward:
-    """An award as the books hold it, with its state now."""
+    """An award as the books hold it, with the steps it took until now; `correction` is the verdict that made it."""
 
     award_id: str
     bet_id: str
@@ -122,7 +123,17 @@ class BookedAward:
     currency: str
     cost: Decimal
     funded_by: str
-    state: str
+    steps: frozenset[AwardStep]
+    correction: int = 0
+
+    @property
+    def state(self) -> AwardState:
+        """Where it stands now."""
+        return state_of(self.steps)
+
+    def as_it_began(self) -> "BookedAward":
+        """The award as its settlement made it."""
+        return replace(self, steps=frozenset({first_step(self.steps)}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +285,7 @@ def _as_booked(round_: Round, award: Award) -> BookedAward:
         currency=award.bet.currency,
         cost=award.cost,
         funded_by=award.funded_by.value,
-        state=award.state.value,
+        steps=frozenset({AwardStep(award.state.value)}),
     )
 
 
@@ -316,13 +327,18 @@ def send_awards(pipe: Pipeline, round_: Round, *, correction: int) -> psycopg.Cu
 
 def awards_of(cursor: psycopg.Cursor[Any]) -> tuple[BookedAward, ...]:
     """Read the answer, by bet id and tier."""
-    return tuple(BookedAward(*award) for award in cursor)
+    return tuple(_award(row) for row in cursor)
+
+
+def _award(row: tuple[Any, ...]) -> BookedAward:
+    *made, steps, correction = row
+    return BookedAward(*(*made, frozenset(map(AwardStep, steps)), correction))
 
 
 def settlement_of(
     cursors: tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]],
 ) -> tuple[BookedSettlement, tuple[BookedAward, ...]]:
-    """Read the answers: the settlement with its awards by bet id and tier. The round must be settled."""
+    """Read the answers: the settlement with its awards, as they are now, by bet id and tier. It must be settled."""
     settlement = BookedSettlement(*_only(cursors[0]))
     return settlement, awards_of(cursors[1])
 

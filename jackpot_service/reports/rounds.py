@@ -11,14 +11,15 @@ from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rounds import Round, RoundState, RoundView, UnknownRound
+from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import corrections, gaming_tables, pinned, rounds, verdicts
+from jackpot_service.records import compensations, corrections, gaming_tables, pinned, rounds, verdicts
+from jackpot_service.records.compensations import Compensation
 from jackpot_service.records.corrections import BookedCorrection
-from jackpot_service.records.rounds import RoundName
+from jackpot_service.records.rounds import RoundName, UnknownRound
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 
 
@@ -47,6 +48,7 @@ class RoundRecord:
     settlement: BookedSettlement | None
     awards: tuple[BookedAward, ...]
     corrections: tuple[BookedCorrection, ...]
+    compensations: tuple[Compensation, ...]
     entries: tuple[EntryPlace, ...]
     rules: JackpotRules
     sheet: RateSheet
@@ -87,6 +89,7 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
         settlement=settlement,
         awards=awards,
         corrections=corrections.of_round(session, round_),
+        compensations=compensations.of_round(session, round_),
         entries=_entries(session, round_),
         rules=rules,
         sheet=pinned.sheet(session, rules.base, round_.rate_sheet),

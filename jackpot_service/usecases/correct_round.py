@@ -10,7 +10,7 @@ from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.outcomes import Result, require_hands_of_one_deck
 from jackpot_service.domain.past_verdicts import VerdictInForce, borne_by
-from jackpot_service.domain.rounds import Round, RoundState, UnknownRound
+from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.ledger import books, replay, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.records import bets as bet_records
@@ -95,12 +95,7 @@ def correct_round(session: Session, command: CorrectRound) -> RoundCorrected:
 
 
 def _settled(session: Session, jackpot_id: str, name: RoundName) -> Round:
-    with pipelined(session) as pipe:
-        cursor = rounds.send_find(pipe, jackpot_id, name)
-    round_ = rounds.round_of(cursor)
-    if round_ is None:
-        message = f"Table {name.table_id} has no round {name.round_id} for jackpot {jackpot_id}."
-        raise UnknownRound(message, table_id=name.table_id, round_id=name.round_id)
+    round_ = rounds.require(session, jackpot_id, name)
     if round_.state is not RoundState.SETTLED:
         message = f"Round {name.round_id} of table {name.table_id} is {round_.state}: there is no verdict to correct."
         raise RoundNotSettled(message, table_id=name.table_id, round_id=name.round_id, state=round_.state.value)

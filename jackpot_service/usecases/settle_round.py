@@ -125,7 +125,11 @@ def _replay(session: Session, round_: Round, result: Result, live: tuple[BookedB
         rounds.count_replays(pipe, [round_])
     settlement, awards = verdicts.settlement_of(settlement_cursors)
     return RoundSettledNow(
-        RoundView(round_, settlement.cycle), settlement, awards, refunds_of(live, booked), is_replay=True
+        RoundView(round_, settlement.cycle),
+        settlement,
+        tuple(award.as_it_began() for award in awards),
+        refunds_of(live, booked),
+        is_replay=True,
     )
 
 

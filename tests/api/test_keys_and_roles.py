@@ -45,6 +45,9 @@ MAY: Final[Mapping[tuple[str, str], set[Role]]] = {
     ("GET", f"{JACKPOTS}/<id:jackpot_id>/rules"): EVERYBODY,
     ("GET", f"{JACKPOTS}/<id:jackpot_id>/hits"): EVERYBODY,
     ("GET", "/v1/rates"): EVERYBODY,
+    ("GET", "/v1/awards"): READERS,
+    ("GET", "/v1/awards/<id:award_id>"): READERS,
+    ("PUT", "/v1/awards/<id:award_id>/payment"): {Role.TABLE, Role.FINANCE, Role.OPERATOR},
 }
 """Every route that asks for a key, and whom it lets in."""
 
@@ -59,7 +62,7 @@ BODIES: Final[Mapping[str, Body]] = {
 
 
 def path_of(rule: str) -> str:
-    for name, value in {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1"}.items():
+    for name, value in {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1", "award_id": "aw"}.items():
         rule = rule.replace(f"<id:{name}>", value)
     return rule
 

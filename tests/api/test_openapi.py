@@ -1,5 +1,6 @@
 """The service does what openapi.yaml says: requests made from it, wrong ones too, and every answer held against it."""
 
+import hashlib
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
@@ -67,6 +68,10 @@ def made_sensible(case: Case[Any]) -> None:
         body |= {"bet_count": 0, "dealer": []}
 
 
+AWARD: Final = "aw_" + hashlib.sha256(b"j1/T1/won/b1/flush").hexdigest()[:32]
+"""The award of bet b1's flush in round `won`."""
+
+
 def exercise(house: House, label: str, mode: GenerationMode, checks: list[Any], *, examples: int) -> set[int]:
     """
     Call an operation with generated requests, each for a round of its own, and hold the answers against checks.
@@ -76,7 +81,7 @@ def exercise(house: House, label: str, mode: GenerationMode, checks: list[Any], 
     operation = OPERATIONS[label]
     role = Role.TABLE if operation.method.upper() != "GET" else Role.AUDITOR
     headers = {"Authorization": f"Bearer {house.key(role)}"}
-    paths = {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1"}
+    paths = {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1", "award_id": AWARD}
     fixed = {parameter.name: paths[parameter.name] for parameter in operation.path_parameters}
     numbers = count()
     seen = set()
@@ -107,6 +112,8 @@ def exercise(house: House, label: str, mode: GenerationMode, checks: list[Any], 
 def test_requests_by_the_description_are_answered_by_it(house: House, label: str) -> None:
     house.open(base_amount="1000")
     house.bet(bet(), round_id="r0")
+    house.bet(bet(), round_id="won")
+    house.settle(hand("1", FLUSH), round_id="won")
 
     seen = exercise(house, label, GenerationMode.POSITIVE, CONFORMANCE, examples=15)
 
@@ -130,6 +137,8 @@ def play(house: House) -> None:
     house.bet(bet(), table_id="C1")
     house.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
     house.bet(bet(), round_id="open")
+    house.bet(bet(), round_id="won")
+    house.settle(hand("1", FLUSH), round_id="won")
     house.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
 
 
@@ -142,6 +151,11 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         {"bet_count": 1, "hands": [hand("1", ROYAL_FLUSH), dead("2")]},
     ),
     "PUT /v1/tables/{table_id}/rounds/{round_id}/cancellation": (201, "newer/cancellation", {"reason": "misdeal"}),
+    "PUT /v1/awards/{award_id}/payment": (
+        201,
+        f"/v1/awards/{AWARD}/payment",
+        {"request_id": "p1", "reference": "slip", "paid_at": "2026-11-20T09:00:00Z"},
+    ),
 }
 """A body for each write, in the order in which they are sent, and the status when it comes for the first time."""
 
@@ -160,6 +174,8 @@ READS: Final = {
     "GET /v1/jackpots/{jackpot_id}/paytable": ("/v1/jackpots/j1/paytable", "/v1/jackpots/j2/paytable?currency=SEK"),
     "GET /v1/jackpots/{jackpot_id}/rules": ("/v1/jackpots/j1/rules", "/v1/jackpots/j2/rules"),
     "GET /v1/jackpots/{jackpot_id}/hits": ("/v1/jackpots/j1/hits", "/v1/jackpots/j2/hits"),
+    "GET /v1/awards": ("/v1/awards", "/v1/awards?state=held&limit=1"),
+    "GET /v1/awards/{award_id}": (f"/v1/awards/{AWARD}", "/v1/awards/none"),
     "GET /v1/rates": ("/v1/rates?base=EUR", "/v1/rates?base=USD"),
     "GET /healthz": ("/healthz",),
     "GET /readyz": ("/readyz",),
@@ -168,6 +184,7 @@ READS: Final = {
 MISSING: Final = {
     "/v1/tables/T1/rounds/none": 404,
     "/v1/jackpots/none": 404,
+    "/v1/awards/none": 404,
     "/v1/rates?base=USD": 422,
 }
 """Of these, what is not there to be read."""
@@ -187,7 +204,8 @@ def test_answers_with_something_in_them_conform_to_the_description(house: House)
         for sent, status in ((body, first_status), (body, 200), ({**body, "zzz": 1}, 422)):
             method = label.partition(" ")[0]
             headers = {"Authorization": f"Bearer {server}"}
-            response = client.open(f"/v1/tables/T1/rounds/{path}", method=method, json=sent, headers=headers)
+            whole = path if path.startswith("/") else f"/v1/tables/T1/rounds/{path}"
+            response = client.open(whole, method=method, json=sent, headers=headers)
             assert response.status_code == status, response.get_data(as_text=True)
             OPERATIONS[label].validate_response(response)
     for label, paths in READS.items():

@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from jackpot_service.domain.accounts import AWARDS_HELD, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, casino
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.catalog.jackpots import published_rules
@@ -17,9 +18,9 @@ from jackpot_service.domain.corrections import Correction, correct
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import ZERO, Rate, RateSheet
 from jackpot_service.domain.outcomes import Result
-from jackpot_service.domain.past_verdicts import PastAward, VerdictInForce, borne_by, state_after
+from jackpot_service.domain.past_verdicts import PastAward, VerdictInForce, borne_by
 from jackpot_service.domain.pools import Pools
-from jackpot_service.domain.settlement import Award, AwardState, Settlement, Terms, due_at, settle
+from jackpot_service.domain.settlement import Award, Settlement, Terms, due_at, settle
 from jackpot_service.domain.verdict import Hand, HandStatus, judge
 from jackpot_service.ledger import replay
 from tests.domain.test_settlement import Round, rounds
@@ -263,12 +264,3 @@ def test_what_was_rejected_has_come_back_already_to_whom_it_was_taken_from() -> 
 
 def _hand(name: str, cards: Sequence[str]) -> Hand:
     return Hand(name, HandStatus.DEALT, parse_cards(cards))
-
-
-def test_the_state_of_an_award_is_told_by_its_steps() -> None:
-    assert state_after({"payable"}) is AwardState.PAYABLE
-    assert state_after({"held"}) is AwardState.HELD
-    assert state_after({"held", "approved"}) is AwardState.PAYABLE
-    assert state_after({"held", "approved", "paid"}) is AwardState.PAID
-    assert state_after({"held", "rejected"}) is AwardState.REJECTED
-    assert state_after({"payable", "reversed"}) is AwardState.REVERSED

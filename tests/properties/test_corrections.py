@@ -13,7 +13,13 @@ from jackpot_service.connections import create_engine
 from jackpot_service.db import Session, transact
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.corrections import NothingToCorrect
+from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records.rounds import RoundName
+from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes import held_awards
+from jackpot_service.usecases.changes.held_awards import HeldAwards
+from jackpot_service.usecases.changes.of_rounds import NamedRound
 from tests.races import books, scene
 from tests.support.hands import NO_COLLISIONS
 
@@ -21,16 +27,26 @@ ACTS = 45
 TABLES = ("T1", "T2")
 HANDS = ("1", "2", "3")
 
-_PAY = text(
+_PAYABLE = text(
     """
-    INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, correction, step, taken_at, act_seq)
-    SELECT a.jackpot_id, a.round_key, a.bet_id, a.tier, a.correction, 'paid', now(), (SELECT max(seq) FROM acts)
+    SELECT a.award_id
     FROM awards a JOIN rounds r USING (jackpot_id, round_key)
     WHERE (r.table_id, r.round_id) = (:table_id, :round_id)
       AND (SELECT string_agg(s.step, ' ') FROM award_steps s
            WHERE (s.jackpot_id, s.round_key, s.bet_id, s.tier, s.correction)
                  = (a.jackpot_id, a.round_key, a.bet_id, a.tier, a.correction)) = 'payable'
     ORDER BY a.bet_id, a.tier LIMIT 1
+    """
+)
+
+_HELD = text(
+    """
+    SELECT r.table_id, r.round_id, a.bet_id
+    FROM awards a JOIN rounds r USING (jackpot_id, round_key)
+    WHERE (SELECT string_agg(s.step, ' ') FROM award_steps s
+           WHERE (s.jackpot_id, s.round_key, s.bet_id, s.tier, s.correction)
+                 = (a.jackpot_id, a.round_key, a.bet_id, a.tier, a.correction)) = 'held'
+    ORDER BY a.award_id LIMIT 1
     """
 )
 
@@ -56,7 +72,7 @@ class History:
         open_(self.engine, "j", tables=TABLES, base_amount="1000", stripes=stripes, settings=settings)
 
     def go_on(self) -> None:
-        acts: list[Callable[[], None]] = [self.play, self.play, self.play, self.correct, self.correct, self.pay]
+        acts: list[Callable[[], None]] = [self.play] * 3 + [self.correct] * 2 + [self.pay, self.decide]
         for _ in range(ACTS):
             self.chance.choice(acts)()
 
@@ -87,9 +103,23 @@ class History:
             name = self.chance.choice(list(self.settled))
             transact(self.engine, partial(_pay, name=name))
 
+    def decide(self) -> None:
+        """Have two people approve or reject a held award."""
+        held = transact(self.engine, lambda session: session.execute(_HELD).one_or_none())
+        if held is not None:
+            table_id, round_id, bet_id = held
+            named = NamedRound("j", table_id, round_id)
+            decision = HeldAwards(named, frozenset({bet_id}), is_approval=self.chance.random() < 0.5)
+            transact(self.engine, lambda session: held_awards.apply(session, _act(), decision))
+
+
+def _act() -> Act:
+    return Act(SYSTEM_OPERATOR, scene.now())
+
 
 def _pay(session: Session, *, name: RoundName) -> None:
-    session.execute(_PAY, {"table_id": name.table_id, "round_id": name.round_id})
+    for award_id in session.scalars(_PAYABLE, {"table_id": name.table_id, "round_id": name.round_id}).all():
+        acknowledge_payment(session, AcknowledgePayment(_act(), award_id))
 
 
 @pytest.mark.parametrize("seed", range(8))

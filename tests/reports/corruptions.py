@@ -167,7 +167,12 @@ SETTLEMENTS: Final = (
         f"rounds WHERE {OPEN}",
         "document-without-entry",
     ),
-    _change("award_steps", "step = 'payable'", f"{HELD} AND bet_id = 'a'", "entry-digest award-figures award-steps"),
+    _change(
+        "award_steps",
+        "step = 'payable'",
+        f"{HELD} AND bet_id = 'a'",
+        "entry-digest award-figures award-steps held-balance",
+    ),
     _change("award_steps", "step = 'paid'", MIXED, "entry-digest award-figures award-steps"),
     _change("award_steps", "taken_at = taken_at + interval '1 us'", MIXED, "award-steps"),
     _remove("award_steps", MIXED, "entry-digest award-figures award-steps"),
@@ -175,7 +180,7 @@ SETTLEMENTS: Final = (
         "award_steps",
         "jackpot_id, round_key, bet_id, tier, 'approved', taken_at",
         f"award_steps WHERE {HELD}",
-        "award-steps",
+        "award-steps held-balance",
     ),
     _forge(
         "award_steps",

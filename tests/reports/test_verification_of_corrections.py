@@ -20,6 +20,7 @@ from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.reports.verification.proof import verify
+from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.correct_round import CorrectRound, correct_round
 from tests.reports import history
 from tests.reports.corruptions import Corruption
@@ -44,16 +45,18 @@ def _correct(casino: history.Casino, jackpot_id: str, table: str, round_id: str,
 
 
 def _pay(casino: history.Casino, round_id: str) -> None:
-    """Leave the step of awards that a casino paid out."""
-    statement = text(
-        """
-        INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, correction, step, taken_at, act_seq)
-        SELECT a.jackpot_id, a.round_key, a.bet_id, a.tier, a.correction, 'paid', :now, (SELECT max(seq) FROM acts)
-        FROM awards a JOIN rounds r USING (jackpot_id, round_key)
-        WHERE r.round_id = :round_id
-        """
-    )
-    casino.act(lambda session: session.execute(statement, {"now": casino.now, "round_id": round_id}))
+    """Have a casino acknowledge that it paid out what a round's last verdict awarded."""
+    payable = """
+        SELECT a.award_id FROM awards a JOIN rounds r USING (jackpot_id, round_key)
+        WHERE r.round_id = :round_id AND a.correction = (SELECT count(*) FROM corrections c
+                                                         WHERE c.round_key = a.round_key)
+    """
+
+    def act(session: Session) -> None:
+        for award_id in session.scalars(text(payable), {"round_id": round_id}).all():
+            acknowledge_payment(session, AcknowledgePayment(casino.operate(), award_id))
+
+    casino.act(act)
 
 
 def write(engine: sqlalchemy.Engine) -> None:
@@ -165,7 +168,7 @@ CORRUPTIONS: Final = (
         "awards",
         "cost = cost + 1",
         f"{MISREAD} AND correction = 1",
-        "award-figures correction-figures",
+        "award-figures correction-figures act-record",
     ),
     _remove("awards", f"{FALSE} AND correction = 1", "award-figures document-without-entry"),
     _forge(

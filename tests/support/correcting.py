@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import text
-
+from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer, Body
 from tests.support.house import House
 
@@ -27,28 +26,18 @@ def correct(house: House, *hands: Body, request_id: str = "q1", round_id: str = 
     return effect
 
 
-def pay(house: House, bet_id: str, *, correction: int = 0) -> None:
-    """Have a casino acknowledge that it paid out an award: the step that this leaves, taken by the last act."""
-    statement = """
-        INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, correction, step, taken_at, act_seq)
-        SELECT jackpot_id, round_key, bet_id, tier, correction, 'paid', :now, (SELECT max(seq) FROM acts)
-        FROM awards
-        WHERE bet_id = :bet AND correction = :correction
-    """
-    with house.engine.begin() as session:
-        session.execute(text(statement), {"now": house.clock(), "bet": bet_id, "correction": correction})
+def pay(house: House, bet_id: str, *, round_id: str = "r1") -> None:
+    """Have the casino acknowledge that it paid out what a bet of the first verdict won."""
+    awards_ = house.round(round_id)["settlement"]["awards"]
+    (award_id,) = (award["award_id"] for award in awards_ if award["bet_id"] == bet_id)
+    body = {"request_id": f"payment-{bet_id}"}
+    house.put(f"/v1/awards/{award_id}/payment", body, key=house.key(Role.TABLE)).ok(201)
 
 
 def reject(house: House, bet_id: str) -> None:
-    """Have two people reject a held award of the prize fund: the step that this leaves. (Its cost stays held.)"""
-    statement = """
-        INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, correction, step, taken_at, act_seq)
-        SELECT jackpot_id, round_key, bet_id, tier, correction, 'rejected', :now, (SELECT max(seq) FROM acts)
-        FROM awards
-        WHERE bet_id = :bet
-    """
-    with house.engine.begin() as session:
-        session.execute(text(statement), {"now": house.clock(), "bet": bet_id})
+    """Have two people reject a held award."""
+    held = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "bets": [bet_id], "decision": "reject"}
+    house.change("held-awards", held, request_id=f"rejection-{bet_id}")
 
 
 def awards(effect: Body) -> list[tuple[str, str, int]]:

@@ -165,6 +165,10 @@ class House:
         """Post a body to any path."""
         return self.call("POST", path, key=key, data=orjson.dumps(body))
 
+    def put(self, path: str, body: object, *, key: str) -> Answer:
+        """Put a body to any path."""
+        return self.call("PUT", path, key=key, data=orjson.dumps(body))
+
     def call(
         self,
         method: str,

@@ -218,7 +218,7 @@ def test_a_repeated_result_of_the_table_server_stays_a_replay_of_the_first_verdi
     again = house.put_result(hand("1", THREE_OF_A_KIND)).ok(200)
     house.put_result(hand("1", STRAIGHT)).problem(409, "result-conflict")
 
-    assert [(one["tier"], one["state"]) for one in again["settlement"]["awards"]] == [("three_of_a_kind", "reversed")]
+    assert [(one["tier"], one["state"]) for one in again["settlement"]["awards"]] == [("three_of_a_kind", "payable")]
     assert house.books.counts_but_exceptions() == before
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from jackpot_service.domain.pools import Pools
 from tests.support.answers import Body
 from tests.support.bets import bet
-from tests.support.correcting import ask, awards, correct, pay, posted, reversed_awards
+from tests.support.correcting import ask, awards, correct, pay, posted, reject, reversed_awards
 from tests.support.hands import (
     FLUSH,
     FOUR_OF_A_KIND,
@@ -448,3 +448,35 @@ def test_held_awards_come_back_from_what_is_held_and_new_ones_are_payable_at_onc
     assert house.books.balance("j1", "awards:held") == 0
     assert house.books.balance("j1", "casino:c1") == 249
     assert states(house) == [("flush", 2500, "reversed"), ("four_of_a_kind", 25_000, "payable")]
+
+
+def test_an_award_that_was_held_and_approved_comes_back_from_the_casino(house: House) -> None:
+    house.open(base_amount="1000", settings={"held_threshold": "20"})
+    house.bet(bet("a"))
+    house.settle(hand("1", FLUSH))
+    approved = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}
+    house.change("held-awards", approved, request_id="approval")
+    assert house.books.balance("j1", "casino:c1") == 24
+
+    correct(house, hand("1", NOTHING))
+
+    assert house.books.balance("j1", "casino:c1") == -1
+    assert house.books.balance("j1", "awards:held") == 0
+    assert states(house) == [("flush", 2500, "reversed")]
+
+
+def test_what_was_rejected_does_not_come_back_to_the_meter_twice(house: House) -> None:
+    """Of 10,000.00, players' 1.40: 1,000.00 for a straight flush and 50.00 for a flush, both held, one rejected."""
+    house.open(CYBER, base_amount="9998.60", settings={"held_threshold": "1", "reset_amount": "0"})
+    house.bet(bet("a", hand="1"), bet("b", hand="2"))
+    house.settle(hand("1", STRAIGHT_FLUSH), hand("2", FLUSH))
+    reject(house, "a")
+    assert house.books.pools("j1") == Pools(Decimal("1.40"), Decimal("9948.60"))
+
+    effect = correct(house, hand("1", NOTHING), hand("2", FLUSH))
+
+    assert (reversed_awards(effect), awards(effect)) == ([("b", "flush", 5000)], [("b", "flush", 5000)])
+    assert effect["after"]["borne"] == {"pool:meter:players": "1.4", "pool:meter:house": "48.6"}
+    assert house.books.pools("j1") == Pools(Decimal(0), Decimal(9950))
+    assert house.books.balance("j1", "awards:held") == 0
+    assert house.books.balance("j1", "house:adjustments") == 0

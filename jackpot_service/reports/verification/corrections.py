@@ -7,12 +7,12 @@ from typing import Any
 from sqlalchemy import Row
 
 from jackpot_service.domain import correction_facts
+from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep
 from jackpot_service.domain.corrections import Correction, correct
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.outcomes import require_hands_of_one_deck
 from jackpot_service.domain.past_verdicts import VerdictInForce, borne_by
-from jackpot_service.domain.settlement import AwardState
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.records import corrections
@@ -189,11 +189,16 @@ def _steps_are(done: Iterable[Corrected], round_: RoundDocuments, jackpot: Jackp
     taken = {
         (row.bet_id, row.tier, row.correction, row.step, row.taken_at, row.act_seq)
         for row in round_.of("award_steps")
-        if row.step == AwardState.REVERSED or (row.correction and row.step != AwardState.PAID)
+        if is_of_a_correction(row)
     }
     for step in sorted(due ^ taken, key=str):
         detail = f"{round_.place}: {step} is missing, or no correction took it, or not then"
         yield Mismatch(Code.AWARD_STEPS, jackpot.jackpot_id, round_.place, detail)
+
+
+def is_of_a_correction(row: Row[Any]) -> bool:
+    """Whether only a correction takes such a step: the first of an award of its own, or the one that takes it back."""
+    return row.step == AwardStep.REVERSED or (row.correction and row.step in FIRST_STEPS)
 
 
 CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (corrections_are_of_acts, corrections_are_as_due)

@@ -16,12 +16,14 @@ from jackpot_service.records.schema import (
     AwardStepRow,
     BetRow,
     CancellationRow,
+    CompensationRow,
     CorrectionRow,
     HandRow,
     ResultRow,
     RoundRow,
     RulesVersionRow,
     SettlementRow,
+    StatementSettlementRow,
     VoidRow,
 )
 from jackpot_service.reports.verification import (
@@ -36,10 +38,12 @@ from jackpot_service.reports.verification import (
     rounds,
     settlements,
 )
+from jackpot_service.reports.verification.awards import ActsOnRounds, HeldMoney
 from jackpot_service.reports.verification.documents import RoundDocuments
 from jackpot_service.reports.verification.jackpots import Jackpot
 from jackpot_service.reports.verification.positions import PoolsByPosition
 from jackpot_service.reports.verification.references import References
+from jackpot_service.reports.verification.statements import Statements
 from jackpot_service.reports.verification.verification import OnProgress, Progress, Verification
 
 Found = Iterator[Mismatch]
@@ -61,6 +65,8 @@ _BOOKS_OF = (
     SettlementRow.jackpot_id,
     AwardRow.jackpot_id,
     AwardStepRow.jackpot_id,
+    CompensationRow.jackpot_id,
+    StatementSettlementRow.jackpot_id,
     CorrectionRow.jackpot_id,
 )
 
@@ -128,22 +134,31 @@ class _Proof:
     def of_jackpot(self, jackpot_id: str, known: References) -> Found:
         """A jackpot's laws, its opening, its rounds, and the order of its settlements."""
         pools = PoolsByPosition(self.session, jackpot_id)
+        held, statements = HeldMoney(), Statements(self.session, jackpot_id)
         outside: list[BookedEntry] = []
 
         def note(entry: BookedEntry, pools_after: Pools) -> None:
             self._count_entry(entry)
             pools.note(entry, pools_after)
+            held.note(entry)
+            statements.note(entry)
             if entry.round_key is None:
                 outside.append(entry)
 
         yield from laws.broken_in(self.session, jackpot_id, on_entry=note)
         jackpot = jackpots.read(self.session, jackpot_id, known, pools, outside)
         yield from _guarded(jackpots.check(jackpot, outside), book=jackpot_id, place="opening")
+        yield from _guarded(statements.check(jackpot, outside), book=jackpot_id, place="statements")
+        on_rounds = ActsOnRounds(jackpot, outside)
         for page in documents.pages(self.session, jackpot_id):
             yield from page.mismatches
             for round_ in page.rounds:
                 yield from self._of_round(round_, jackpot)
+                yield from _guarded(on_rounds.check(round_), book=jackpot_id, place=round_.place)
+                held.add(round_)
             self.on_progress(Progress(jackpot_id, self.entries, self.rounds))
+        yield from on_rounds.rest()
+        yield from held.check(jackpot_id)
         crossing = order.settlements_do_not_cross(self.session, jackpot_id, jackpot.effects)
         yield from _guarded(crossing, book=jackpot_id, place="order")
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from jackpot_service.domain import facts
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import Card
 from jackpot_service.domain.entries import Entry, RoundStep
@@ -13,7 +14,7 @@ from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.rules import FundedBy, Tier
-from jackpot_service.domain.settlement import Award, AwardState, Entitlement, Settlement
+from jackpot_service.domain.settlement import Award, Entitlement, Settlement
 from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Mismatch

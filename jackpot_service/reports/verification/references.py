@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, and_, select
 
 from jackpot_service.db import Session
+from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.money import Rate, RateSheet
+from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records.schema import (
     ActRow,
     CasinoRow,
@@ -37,7 +39,8 @@ class References:
     """
     All reference documents, by id; sheets by base and number, with the instant each is in force from.
 
-    Each row has the columns of its table. All are kept in memory: there are few, and everything refers to them.
+    Each row has the columns of its table; an act's also its entry's `kind` and `received_at`. All are kept in memory:
+    there are few, and everything refers to them.
     """
 
     jackpots: Mapping[str, str]
@@ -81,9 +84,19 @@ def read(session: Session) -> References:
             for base, number in sorted(sheet_rows.keys() | rates.keys())
         },
         sheet_rows=sheet_rows,
-        acts={row.seq: row for row in _rows(session, ActRow)},
+        acts={row.seq: row for row in _acts(session)},
         change_requests={row.request_id: row for row in _rows(session, ChangeRequestRow)},
         change_decisions={row.request_id: row for row in _rows(session, ChangeDecisionRow)},
+    )
+
+
+def _acts(session: Session) -> Any:  # noqa: ANN401  as below
+    """Each act with the kind of its entry, and when it came in; None for both where the entry is not there."""
+    entry = and_(EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == ActRow.seq)
+    return session.execute(
+        select(ActRow.__table__, EntryRow.kind, EntryRow.received_at)
+        .join(EntryRow, entry, isouter=True)
+        .order_by(ActRow.seq)
     )
 
 

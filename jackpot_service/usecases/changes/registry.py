@@ -5,7 +5,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from jackpot_service.domain.changes import ChangeKind
-from jackpot_service.usecases.changes import rate_sheet, round_correction
+from jackpot_service.usecases.changes import (
+    compensation,
+    held_awards,
+    rate_sheet,
+    round_correction,
+    statement_settlement,
+)
 from jackpot_service.usecases.changes.kinds import Kind
 
 KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
@@ -14,6 +20,9 @@ KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
         for kind in (
             rate_sheet.KIND,
             round_correction.KIND,
+            held_awards.KIND,
+            compensation.KIND,
+            statement_settlement.KIND,
         )
     }
 )  # fmt: skip
