@@ -20,6 +20,7 @@ from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import exceptions
 from jackpot_service.records.exceptions import ExceptionRecord, Wanted
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
@@ -152,6 +153,7 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
     scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2"))
     scene.void(engine, "T1", "r1", "b2", "never")
     scene.settle(engine, "T1", "r1", 1, {"1": scene.ROYAL})
+    scene.correct(engine, "live", RoundName("T1", "r1"), 1, {"1": scene.FLUSH})
     scene.cancel(engine, "T1", "r2")
     now = datetime.now(UTC)
     record = ExceptionRecord(

@@ -52,6 +52,7 @@ def _of_award(award: MadeAward, origin: Mapping[AwardKey, Origin] | None) -> Fac
         "amount_minor": award.amount_minor,
         "currency": award.currency,
         "cost": plain(award.cost),
+        "correction": award.correction,
     }
     if origin is None:
         return made

@@ -20,7 +20,7 @@ from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rate_changes import RateSource
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import JackpotRules, as_document
-from jackpot_service.domain.settlement import Award, Settlement
+from jackpot_service.domain.settlement import Award, Entitlement, Settlement
 from jackpot_service.domain.verdict import Hand
 
 Facts = Mapping[str, Any]
@@ -106,7 +106,7 @@ def of_settlement(settlement: Settlement, *, cycle: int, positions: Sequence[int
         "policy": settlement.policy,
         "meter_before": plain(settlement.meter_before),
         "weight": plain(settlement.weight),
-        "entitlements": of_entitlements(settlement),
+        "entitlements": of_entitlements(settlement.entitlements),
         "awards": [of_award(award) for award in settlement.awards],
         "refunds": [bet.bet_id for bet in settlement.refunds],
         "meter_after": plain(settlement.meter_after),
@@ -119,12 +119,9 @@ def of_settlement(settlement: Settlement, *, cycle: int, positions: Sequence[int
     }
 
 
-def of_entitlements(settlement: Settlement) -> list[dict[str, str]]:
+def of_entitlements(entitlements: Iterable[Entitlement]) -> list[dict[str, str]]:
     """What each winner was entitled to of the meter, as exact fractions."""
-    return [
-        {"bet_id": claim.bet_id, "tier": str(claim.tier), "amount": str(claim.amount)}
-        for claim in settlement.entitlements
-    ]
+    return [{"bet_id": claim.bet_id, "tier": str(claim.tier), "amount": str(claim.amount)} for claim in entitlements]
 
 
 def of_award(award: Award) -> list[Any]:

@@ -17,8 +17,8 @@ from jackpot_service.domain.journal import Movement, Postings
 from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, total
 from jackpot_service.domain.rules import FundedBy
 
-AwardKey = tuple[str, str]
-"""An award of a round: its bet's id and its tier."""
+AwardKey = tuple[str, str, int]
+"""An award of a round: its bet's id, its tier, and the verdict that made it (0 for the settlement)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,12 @@ class MadeAward:
     currency: str
     cost: Decimal
     funded_by: str
+    correction: int = 0
 
     @property
     def key(self) -> AwardKey:
         """Which of the round's awards it is."""
-        return self.bet_id, self.tier
+        return self.bet_id, self.tier, self.correction
 
 
 Origin = Mapping[Account, Decimal]

@@ -1,6 +1,7 @@
 """Which accounts each movement of money debits and credits. Every debit or credit of the service is decided here."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from jackpot_service.domain import accounts
@@ -32,6 +33,18 @@ def for_reversal(contribution: Contribution, *, casino_id: str, sheet: RateSheet
             )
             for line in booked.lines
         )
+    )
+
+
+def for_rebooking(contribution: Contribution, *, casino_id: str, sheet: RateSheet, cycle_is_over: bool) -> Postings:
+    """
+    Book stakes again whose refund was wrong.
+
+    Where the bets' cycle has been won since, the meter's and the reserve's parts are the house's: it bore the refund.
+    """
+    booked = _split_postings(contribution, Movement.CONTRIBUTION, casino_id=casino_id, sheet=sheet)
+    return Postings(
+        tuple(replace(line, account=_charged(line.account, cycle_is_over=cycle_is_over)) for line in booked.lines)
     )
 
 
@@ -102,6 +115,50 @@ def for_awards(
         lines.append(Posting(accounts.AWARDS_HELD, sheet.base, held, Movement.AWARD))
     lines += _casino_lines(paid_minor, values, Movement.AWARD, casino_id=casino_id, sheet=sheet)
     return Postings(tuple(lines))
+
+
+def for_correction(
+    *,
+    returned_minor: Mapping[str, int],
+    returned_held: Decimal,
+    given_back: Mapping[Account, Decimal],
+    awarded_minor: Mapping[str, int],
+    taken: Mapping[Account, Decimal],
+    casino_id: str,
+    sheet: RateSheet,
+) -> Postings:
+    """
+    Take awards back and make others in their place; what the pools neither give nor get is the house's.
+
+    `returned_minor` is taken from the casino per currency and `returned_held` from what is held, `given_back` put into
+    the pools; then `taken` is taken from the pools, and `awarded_minor` credited to the casino. One line for
+    `house:adjustments` balances it.
+
+    Source: domain decision 25 (docs/decisions/round-corrections.md).
+    """
+    movement = Movement.CORRECTION
+    lines = _casino_lines(
+        {currency: -amount for currency, amount in returned_minor.items()},
+        {currency: negated(sheet.base_value(amount, currency)) for currency, amount in returned_minor.items()},
+        movement,
+        casino_id=casino_id,
+        sheet=sheet,
+    )
+    if returned_held:
+        lines.append(Posting(accounts.AWARDS_HELD, sheet.base, negated(returned_held), movement))
+    lines += [Posting(account, sheet.base, amount, movement) for account, amount in given_back.items() if amount]
+    lines += [Posting(account, sheet.base, negated(amount), movement) for account, amount in taken.items() if amount]
+    values = {currency: sheet.base_value(amount, currency) for currency, amount in awarded_minor.items()}
+    lines += _casino_lines(awarded_minor, values, movement, casino_id=casino_id, sheet=sheet)
+    borne = total(line.amount for line in lines if line.currency == sheet.base)
+    if borne:
+        lines.append(Posting(accounts.HOUSE_ADJUSTMENTS, sheet.base, negated(borne), movement))
+    return Postings(tuple(lines))
+
+
+def for_relief(account: Account, amount: Decimal, *, base: str) -> Postings:
+    """Let the house bear what a correction would take from a pool that no longer holds it."""
+    return moved(Movement.CORRECTION, accounts.HOUSE_ADJUSTMENTS, account, amount, base)
 
 
 def moved(movement: Movement, source: Account, target: Account, amount: Decimal, base: str) -> Postings:

@@ -131,6 +131,12 @@ class Code(StrEnum):
     CANCELLATION_CYCLE = "cancellation-cycle"
     """A cancellation names another cycle than the one in which its entry stands."""
 
+    # Corrections of settled rounds.
+    CORRECTION_ACT = "correction-act"
+    """A correction's row is not that of an act which corrected its round, or such an act has no row."""
+    CORRECTION_FIGURES = "correction-figures"
+    """A correction's figures, or the verdict that it says it replaced, are not those that the round's rows make."""
+
     # Reference documents.
     JACKPOT_OPENING = "jackpot-opening"
     """A jackpot was not opened by the first entry of its stripe 0, or its first cycle is not that entry's."""

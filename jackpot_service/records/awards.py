@@ -17,15 +17,14 @@ from jackpot_service.records import verdicts
 from jackpot_service.records.schema import AwardStepRow
 from jackpot_service.records.verdicts import BookedAward
 
-_SAME_AWARD = (
-    """s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier"""
-)
+_SAME_AWARD = """s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
+      AND s.correction = a.correction"""
 
 # Rounds, bets and steps are looked up by their keys for each award (LATERAL, LIMIT): see `records.rounds`.
 _SELECT = f"""
 SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id, b.player_id, b.hand,
        a.tier, a.amount_minor, a.currency, a.cost, a.funded_by, taken.steps, taken.times, taken.acts,
-       paid.after -> 'payment' AS payment
+       a.correction, paid.after -> 'payment' AS payment
 FROM {{awards}}
 CROSS JOIN LATERAL (
     SELECT o.table_id, o.round_id, o.casino_id
@@ -55,8 +54,9 @@ LIMIT :limit
 
 # Few awards ever took one of these steps, and an index holds just them: the list starts there (OFFSET 0 keeps it so).
 _THOSE_THAT_TOOK = """
-(SELECT jackpot_id, round_key, bet_id, tier FROM award_steps WHERE step IN ({steps}) OFFSET 0) AS d
+(SELECT jackpot_id, round_key, bet_id, tier, correction FROM award_steps WHERE step IN ({steps}) OFFSET 0) AS d
 JOIN awards a ON a.jackpot_id = d.jackpot_id AND a.round_key = d.round_key AND a.bet_id = d.bet_id AND a.tier = d.tier
+     AND a.correction = d.correction
 """
 
 _OUT_OF_THE_ORDINARY = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.REVERSED})
@@ -183,6 +183,7 @@ def _record(row: Row[Any]) -> AwardRecord:
             cost=row.cost,
             funded_by=row.funded_by,
             steps=frozenset(steps),
+            correction=row.correction,
         ),
         steps=tuple(map(TakenStep, steps, row.times, row.acts)),
         payment=row.payment,
@@ -190,7 +191,7 @@ def _record(row: Row[Any]) -> AwardRecord:
 
 
 def of_round(session: Session, round_: Round) -> tuple[BookedAward, ...]:
-    """The awards of a settled round as they are now, by bet id and tier."""
+    """The awards of a round's settlement as they are now, by bet id and tier."""
     with pipelined(session) as pipe:
         cursors = verdicts.send_settlement(pipe, round_)
     return verdicts.settlement_of(cursors)[1]
@@ -198,7 +199,9 @@ def of_round(session: Session, round_: Round) -> tuple[BookedAward, ...]:
 
 def made(award: BookedAward) -> MadeAward:
     """The award as it was made."""
-    return MadeAward(award.bet_id, award.tier, award.amount_minor, award.currency, award.cost, award.funded_by)
+    return MadeAward(
+        award.bet_id, award.tier, award.amount_minor, award.currency, award.cost, award.funded_by, award.correction
+    )
 
 
 def take_step(
@@ -221,7 +224,8 @@ def take_step(
             "step": step.value,
             "taken_at": taken_at,
             "act_seq": act_seq,
+            "correction": correction,
         }
-        for bet_id, tier in awards
+        for bet_id, tier, correction in awards
     ]
     session.execute(insert(AwardStepRow), rows)

@@ -415,11 +415,16 @@ class SettlementRow(Base):
 
 
 class AwardRow(Base):
-    """One bet's prize, written once; what becomes of it are rows of `award_steps`."""
+    """
+    One bet's prize, written once; what becomes of it are rows of `award_steps`.
+
+    `correction` numbers the verdict that made it: 0 for the round's settlement.
+    """
 
     __tablename__ = "awards"
     __table_args__ = (
-        PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier"),
+        PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier", "correction"),
+        CheckConstraint("correction >= 0", name="correction"),
         CheckConstraint("amount_minor > 0", name="amount_minor"),
         CheckConstraint("funded_by IN ('prize_fund', 'meter')", name="funded_by"),
         Index("ix_awards_award_id", "award_id"),
@@ -436,6 +441,7 @@ class AwardRow(Base):
     currency: Mapped[Key]
     cost: Mapped[Amount]
     funded_by: Mapped[Key]
+    correction: Mapped[Count] = mapped_column(server_default="0")
 
 
 class AwardStepRow(Base):
@@ -447,7 +453,8 @@ class AwardStepRow(Base):
 
     __tablename__ = "award_steps"
     __table_args__ = (
-        PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier", "step"),
+        PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier", "step", "correction"),
+        CheckConstraint("correction >= 0", name="correction"),
         CheckConstraint("step IN ('payable', 'held', 'approved', 'rejected', 'paid', 'reversed')", name="step"),
         Index(
             "ix_award_steps_out_of_the_ordinary",
@@ -464,6 +471,22 @@ class AwardStepRow(Base):
     step: Mapped[Key]
     taken_at: Mapped[Instant]
     act_seq: Mapped[Position | None]
+    correction: Mapped[Count] = mapped_column(server_default="0")
+
+
+class CorrectionRow(Base):
+    """A correction of a settled round: `number` counts those of the round; the act says all of it."""
+
+    __tablename__ = "corrections"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "round_key", "number"),
+        CheckConstraint("number >= 1", name="number"),
+    )
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    number: Mapped[Count]
+    act_seq: Mapped[Position]
 
 
 class CompensationRow(Base):

@@ -16,8 +16,9 @@ from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import compensations, gaming_tables, pinned, rounds, verdicts
+from jackpot_service.records import compensations, corrections, gaming_tables, pinned, rounds, verdicts
 from jackpot_service.records.compensations import Compensation
+from jackpot_service.records.corrections import BookedCorrection
 from jackpot_service.records.rounds import RoundName, UnknownRound
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 
@@ -46,6 +47,7 @@ class RoundRecord:
     cancellation: Cancellation | None
     settlement: BookedSettlement | None
     awards: tuple[BookedAward, ...]
+    corrections: tuple[BookedCorrection, ...]
     compensations: tuple[Compensation, ...]
     entries: tuple[EntryPlace, ...]
     rules: JackpotRules
@@ -86,6 +88,7 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
         cancellation=cancellation,
         settlement=settlement,
         awards=awards,
+        corrections=corrections.of_round(session, round_),
         compensations=compensations.of_round(session, round_),
         entries=_entries(session, round_),
         rules=rules,

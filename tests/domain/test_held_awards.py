@@ -55,10 +55,10 @@ def test_the_players_money_went_to_the_first_bets_and_the_houses_to_the_others()
     origin = origins(awards, held(awards, players=Decimal("2.50")))
 
     assert origin == {
-        ("a", "flush"): {PRIZE_FUND: Decimal(5)},
-        ("a", "royal_flush"): {METER_PLAYERS: Decimal(1)},
-        ("b", "royal_flush"): {METER_PLAYERS: Decimal("1.50"), METER_HOUSE: Decimal("0.50")},
-        ("c", "royal_flush"): {METER_HOUSE: Decimal(3)},
+        ("a", "flush", 0): {PRIZE_FUND: Decimal(5)},
+        ("a", "royal_flush", 0): {METER_PLAYERS: Decimal(1)},
+        ("b", "royal_flush", 0): {METER_PLAYERS: Decimal("1.50"), METER_HOUSE: Decimal("0.50")},
+        ("c", "royal_flush", 0): {METER_HOUSE: Decimal(3)},
     }
 
 
@@ -68,7 +68,7 @@ def test_what_other_movements_took_from_the_meter_was_not_for_awards() -> None:
         Movement.OVERFLOW, METER_PLAYERS, METER_HOUSE, Decimal(7), "EUR"
     )
 
-    assert origins(awards, booked) == {("a", "royal_flush"): {METER_HOUSE: Decimal(1)}}
+    assert origins(awards, booked) == {("a", "royal_flush", 0): {METER_HOUSE: Decimal(1)}}
 
 
 def test_awards_in_several_currencies_are_released_at_exactly_what_was_held() -> None:

@@ -16,11 +16,13 @@ from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.records.pinned import Table
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.cancel_round import CancelRound, RoundCancelledNow, cancel_round
+from jackpot_service.usecases.correct_round import CorrectRound, RoundCorrected, correct_round
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
 from jackpot_service.usecases.settle_round import RoundSettledNow, SettleRound, settle_round
 from jackpot_service.usecases.void_bets import BetsVoided, VoidBets, void_bets
@@ -123,6 +125,15 @@ def settle(
     result = Result(bet_count, tuple(_hand(name, cards) for name, cards in hands.items()))
     command = SettleRound(SERVER, table_id, round_id, result, now())
     return transact(engine, lambda session: settle_round(session, command))
+
+
+def correct(
+    engine: sqlalchemy.Engine, jackpot_id: str, name: RoundName, bet_count: int, hands: Mapping[str, str]
+) -> RoundCorrected:
+    """Give a settled round another result, as an approved correction does."""
+    result = Result(bet_count, tuple(_hand(name, cards) for name, cards in hands.items()))
+    command = CorrectRound(_act(), jackpot_id, name, result)
+    return transact(engine, lambda session: correct_round(session, command))
 
 
 def _hand(name: str, cards: str) -> Hand:

@@ -16,7 +16,7 @@ from jackpot_service.domain.rounds import RoundState
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.reports.verification import acts
+from jackpot_service.reports.verification import acts, corrections
 from jackpot_service.reports.verification.documents import RoundDocuments
 from jackpot_service.reports.verification.jackpots import Jackpot
 
@@ -50,7 +50,7 @@ class HeldMoney:
         """Take notice of a round's awards."""
         steps = _steps(round_)
         for row in round_.of("awards"):
-            if replay.is_exact(row.cost) and _is_held(steps[row.bet_id, row.tier]):
+            if replay.is_exact(row.cost) and _is_held(steps[row.bet_id, row.tier, row.correction]):
                 self.due = EXACT.add(self.due, row.cost)
 
     def check(self, book: str) -> Found:
@@ -67,7 +67,7 @@ def _is_held(rows: Sequence[Row[Any]]) -> bool:
 def _steps(round_: RoundDocuments) -> defaultdict[AwardKey, list[Row[Any]]]:
     found: defaultdict[AwardKey, list[Row[Any]]] = defaultdict(list)
     for row in round_.of("award_steps"):
-        found[row.bet_id, row.tier].append(row)
+        found[row.bet_id, row.tier, row.correction].append(row)
     return found
 
 
@@ -121,7 +121,8 @@ class ActsOnRounds:
             due = held_awards.approval(awards, casino_id=round_.round.casino_id, sheet=sheet)
             yield from acts.booked(row, due, book, self._entries)
         else:
-            origin = held_awards.origins(made.values(), _booked_by_settlement(round_))
+            settled = [award for award in made.values() if not award.correction]
+            origin = held_awards.origins(settled, _booked_by_settlement(round_))
             yield from acts.says(row, award_facts.of_step(round_.round, step, awards, origin=origin), book)
             due = held_awards.rejection(awards, origin, base=self._jackpot.base)
             yield from acts.booked(row, due, book, self._entries)
@@ -162,24 +163,25 @@ class ActsOnRounds:
 
 
 def lives_are_possible(round_: RoundDocuments) -> Found:
-    """The steps of each award can follow one another; the first alone was taken by no act."""
-    for (bet_id, tier), rows in _steps(round_).items():
+    """The steps of each award can follow one another; of a settlement's, the first alone was taken by no act."""
+    for (bet_id, tier, correction), rows in _steps(round_).items():
         by_settlement = [AwardStep(row.step) for row in rows if row.act_seq is None]
         taken = [AwardStep(row.step) for row in rows]
-        if not is_a_life(taken) or len(by_settlement) != 1 or by_settlement[0] not in FIRST_STEPS:
+        begun = not by_settlement if correction else len(by_settlement) == 1 and by_settlement[0] in FIRST_STEPS
+        if not is_a_life(taken) or not begun:
             detail = f"bet {bet_id}, {tier}: took {', '.join(taken)}; by its settlement {', '.join(by_settlement)}"
             yield Mismatch(Code.AWARD_STEPS, round_.round.jackpot_id, round_.place, detail)
 
 
 def steps_were_taken_by_acts(round_: RoundDocuments, on_awards: Sequence[Row[Any]]) -> Found:
-    """Every step but the first was taken by an act that says so, when its request came in."""
+    """Every step but the first was taken by an act that says so, when its request came in; see also `corrections`."""
     due = {(*key, STEP_OF[row.kind].value, row.received_at, row.seq) for row in on_awards for key in _named_by(row)}
     found = {
-        (row.bet_id, row.tier, row.step, row.taken_at, row.act_seq)
+        (row.bet_id, row.tier, row.correction, row.step, row.taken_at, row.act_seq)
         for row in round_.of("award_steps")
-        if row.act_seq is not None
+        if row.act_seq is not None and not corrections.is_of_a_correction(row)
     }
-    for bet_id, tier, step, _, act_seq in sorted(due ^ found, key=str):
+    for bet_id, tier, _, step, _, act_seq in sorted(due ^ found, key=str):
         detail = f"bet {bet_id}, {tier}: {step} is missing, or act {act_seq} did not take it, or not then"
         yield Mismatch(Code.AWARD_STEPS, round_.round.jackpot_id, round_.place, detail)
 
@@ -191,12 +193,12 @@ def _round_of(row: Row[Any]) -> Mapping[str, Any]:
 
 def _named_by(row: Row[Any]) -> list[AwardKey]:
     """The awards that an act names. Raises: KeyError, TypeError where it does not say it as such an act does."""
-    return [(award["bet_id"], award["tier"]) for award in row.after["awards"]]
+    return [(award["bet_id"], award["tier"], award["correction"]) for award in row.after["awards"]]
 
 
 def _made(round_: RoundDocuments) -> list[MadeAward]:
     return [
-        MadeAward(row.bet_id, row.tier, row.amount_minor, row.currency, row.cost, row.funded_by)
+        MadeAward(row.bet_id, row.tier, row.amount_minor, row.currency, row.cost, row.funded_by, row.correction)
         for row in round_.of("awards")
     ]
 

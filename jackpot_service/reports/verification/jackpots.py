@@ -34,6 +34,8 @@ class Jackpot:
     What a jackpot's entries are checked against. `documents` are the rules versions as stored, whatever they say.
 
     `rules` lacks a version that cannot be read; `rules_seqs` are the entries, on stripe 0, that recorded the versions.
+    `rules` lacks a version that cannot be read. `corrections` are the entries that corrected settled rounds, by the key
+    that each recorded.
     """
 
     jackpot_id: str
@@ -46,6 +48,7 @@ class Jackpot:
     effects: Mapping[int, RecordedEffect]
     rules_seqs: Mapping[int, int]
     doors: tuple[Door, ...]
+    corrections: Mapping[int, Sequence[BookedEntry]]
 
     @property
     def base(self) -> str:
@@ -88,8 +91,14 @@ class Jackpot:
         return next((cycle for cycle in self.cycles if (cycle.stripe_no, cycle.seq) == place), None)
 
 
-def read(session: Session, jackpot_id: str, references: References, pools: PoolsByPosition) -> Jackpot:
-    """Read a jackpot's standing documents as they are now, past every cache."""
+def read(
+    session: Session,
+    jackpot_id: str,
+    references: References,
+    pools: PoolsByPosition,
+    outside: Sequence[BookedEntry],
+) -> Jackpot:
+    """Read a jackpot's standing documents as they are now, past every cache; `outside` are its entries of no round."""
     rows = session.execute(
         select(RulesVersionRow.version, RulesVersionRow.document, RulesVersionRow.entry_seq)
         .where(RulesVersionRow.jackpot_id == jackpot_id)
@@ -106,7 +115,19 @@ def read(session: Session, jackpot_id: str, references: References, pools: Pools
     stripes, cycles = replay.stripes(session, jackpot_id), replay.cycles(session, jackpot_id)
     effects = references.effects_in(jackpot_id)
     doors = doors_of(effects)
-    return Jackpot(jackpot_id, references, stripes, cycles, documents, rules, pools, effects, rules_seqs, doors)
+    corrected = _corrections(outside, effects)
+    return Jackpot(
+        jackpot_id, references, stripes, cycles, documents, rules, pools, effects, rules_seqs, doors, corrected
+    )
+
+
+def _corrections(outside: Sequence[BookedEntry], effects: Mapping[int, RecordedEffect]) -> dict[int, list[BookedEntry]]:
+    found: dict[int, list[BookedEntry]] = {}
+    for entry in outside:
+        effect = effects.get(entry.seq)
+        if effect is not None and (entry.stripe_no, effect.kind) == (0, EntryKind.ROUND_CORRECTED):
+            found.setdefault(effect.recorded["round_key"], []).append(entry)
+    return found
 
 
 def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:

@@ -97,9 +97,9 @@ APPROVED_AS: Mapping[EntryKind, ChangeKind] = {
 
 
 def seen_by_moves(jackpot: Jackpot) -> list[Seen]:
-    """What these acts saw, in the order of stripe 0: all stripes, so whatever comes later saw at least that."""
+    """What these acts, and corrections of rounds, saw: all stripes, so whatever comes later saw at least that."""
     return [
         (effect.positions, 0, seq, True)
         for seq, effect in sorted(jackpot.effects.items())
-        if effect.kind in DUE and effect.positions is not None
+        if effect.kind in {*DUE, EntryKind.ROUND_CORRECTED} and effect.positions is not None
     ]

@@ -17,6 +17,7 @@ from jackpot_service.records.schema import (
     BetRow,
     CancellationRow,
     CompensationRow,
+    CorrectionRow,
     HandRow,
     ResultRow,
     RoundRow,
@@ -27,6 +28,7 @@ from jackpot_service.records.schema import (
 )
 from jackpot_service.reports.verification import (
     bets,
+    corrections,
     documents,
     doors,
     jackpots,
@@ -49,7 +51,14 @@ from jackpot_service.reports.verification.verification import OnProgress, Progre
 
 Found = Iterator[Mismatch]
 
-ROUND_CHECKS = (records.digests_cover_the_rows, *rounds.CHECKS, *bets.CHECKS, *lives.CHECKS, *settlements.CHECKS)
+ROUND_CHECKS = (
+    records.digests_cover_the_rows,
+    *rounds.CHECKS,
+    *bets.CHECKS,
+    *lives.CHECKS,
+    *settlements.CHECKS,
+    *corrections.CHECKS,
+)
 """What is checked of every round, each by itself."""
 
 _BOOKS_OF = (
@@ -68,9 +77,10 @@ _BOOKS_OF = (
     AwardStepRow.jackpot_id,
     CompensationRow.jackpot_id,
     StatementSettlementRow.jackpot_id,
+    CorrectionRow.jackpot_id,
 )
 
-_UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, ArithmeticError)
+_UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 """What the domain raises when rows are not what the ledger wrote."""
 
 
@@ -146,7 +156,7 @@ class _Proof:
                 outside.append(entry)
 
         yield from laws.broken_in(self.session, jackpot_id, on_entry=note)
-        jackpot = jackpots.read(self.session, jackpot_id, known, pools)
+        jackpot = jackpots.read(self.session, jackpot_id, known, pools, outside)
         yield from _guarded(jackpots.check(jackpot, outside), book=jackpot_id, place="opening")
         yield from _guarded(statements.check(jackpot, outside), book=jackpot_id, place="statements")
         on_rounds = ActsOnRounds(jackpot, outside)
@@ -161,7 +171,8 @@ class _Proof:
             self.on_progress(Progress(jackpot_id, self.entries, self.rounds))
         yield from on_rounds.rest()
         yield from held.check(jackpot_id)
-        yield from order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot))
+        crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot))
+        yield from _guarded(crossing, book=jackpot_id, place="order")
 
     def _of_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
         self.rounds += 1

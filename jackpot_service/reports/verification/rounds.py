@@ -124,9 +124,9 @@ def rows_were_written_by_an_entry(round_: RoundDocuments, _jackpot: Jackpot) -> 
         yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, "hands: neither settled nor cancelled")
     if round_.of("awards") and not round_.of("settlements"):
         yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, "awards: without a settlement")
-    awards = {(row.bet_id, row.tier) for row in round_.of("awards")}
+    awards = {(row.bet_id, row.tier, row.correction) for row in round_.of("awards")}
     for row in round_.of("award_steps"):
-        if (row.bet_id, row.tier) not in awards:
+        if (row.bet_id, row.tier, row.correction) not in awards:
             detail = f"award_steps: bet {row.bet_id} has no award for {row.tier}"
             yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, detail)
 

@@ -74,7 +74,7 @@ def apply(session: Session, act: Act, change: HeldAwards) -> Applied:
     records.take_step(
         session,
         decided.step,
-        [(award.bet_id, award.tier) for award in held],
+        [(award.bet_id, award.tier, award.correction) for award in held],
         jackpot_id=round_.jackpot_id,
         round_key=round_.round_key,
         taken_at=act.now,

@@ -41,6 +41,10 @@ class Payload:
         """A currency's three capital letters."""
         return self._take(name, "must be a currency's three capital letters", _currency)
 
+    def whole(self, name: str) -> int:
+        """A whole number, 0 or more."""
+        return self._take(name, "must be a whole number, 0 or more", _whole)
+
     def text(self, name: str) -> str:
         """A line of text for people."""
         return self._take(name, f"must be a text of 1 to {LONGEST_TEXT} printable characters", _text)
@@ -81,9 +85,11 @@ class Payload:
         """An object whose values are all read alike."""
         return self._take(name, f"must be an object of {what}", lambda value: _mapping(value, item))
 
-    def items(self, name: str, item: Callable[[object], T], *, what: str) -> tuple[T, ...]:
-        """A list, not empty, whose items are all read alike."""
-        return self._take(name, f"must be a list of {what}", lambda value: _items(value, item))
+    def items(
+        self, name: str, item: Callable[[object], T], *, what: str, least: int = 1, most: int | None = None
+    ) -> tuple[T, ...]:
+        """A list of so many items, which are all read alike."""
+        return self._take(name, f"must be a list of {what}", lambda value: _items(value, item, least, most))
 
     def end(self) -> None:
         """Raises: BadPayload for a field that such a payload does not have."""
@@ -129,6 +135,12 @@ def currency_of(value: object) -> str:
 
 def _escaped(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int or not 0 <= value <= shapes.LARGEST_MINOR:
+        raise ValueError
+    return value
 
 
 def _identifier(value: object) -> str:
@@ -209,7 +221,7 @@ def _inside(name: str, item: Callable[[object], T], inner: object) -> T:
         raise _Inside(name) from None
 
 
-def _items(value: object, item: Callable[[object], T]) -> tuple[T, ...]:
-    if not isinstance(value, list) or not value:
+def _items(value: object, item: Callable[[object], T], least: int, most: int | None) -> tuple[T, ...]:
+    if not isinstance(value, list) or len(value) < least or (most is not None and len(value) > most):
         raise ValueError
     return tuple(_inside(str(place), item, inner) for place, inner in enumerate(value))

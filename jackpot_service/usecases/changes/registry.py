@@ -12,6 +12,7 @@ from jackpot_service.usecases.changes import (
     prize_fund_true_up,
     rate_sheet,
     retirement,
+    round_correction,
     rules,
     seed_recovery,
     statement_settlement,
@@ -23,6 +24,7 @@ KINDS: Final[Mapping[ChangeKind, Kind[Any]]] = MappingProxyType(
         kind.name: kind
         for kind in (
             rate_sheet.KIND,
+            round_correction.KIND,
             held_awards.KIND,
             compensation.KIND,
             statement_settlement.KIND,

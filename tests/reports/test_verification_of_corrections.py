@@ -1,0 +1,288 @@
+"""The proof derives corrections of rounds again, and finds whatever is changed about them."""
+
+import os
+import random
+from collections.abc import Iterator
+from typing import Any, Final
+
+import psycopg
+import pytest
+import sqlalchemy
+from psycopg import sql
+from sqlalchemy import NullPool, text
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from jackpot_service import db, embedded
+from jackpot_service.db import Base, Session
+from jackpot_service.domain.cards import parse_cards
+from jackpot_service.domain.outcomes import Result
+from jackpot_service.domain.verdict import Hand, HandStatus
+from jackpot_service.ledger.mismatches import Code
+from jackpot_service.records.rounds import RoundName
+from jackpot_service.reports.verification.proof import verify
+from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
+from jackpot_service.usecases.correct_round import CorrectRound, correct_round
+from tests.reports import history
+from tests.reports.corruptions import Corruption
+from tests.reports.history import FLUSH, FOUR, NOTHING, NOTHING_TOO, ROYAL, STRAIGHT_FLUSH
+
+WRITTEN: Final = ("corrections", "awards", "award_steps")
+"""The tables that a correction writes, besides its act."""
+
+
+def _correct(casino: history.Casino, jackpot_id: str, table: str, round_id: str, bet_count: int, **hands: str) -> None:
+    """Correct a round by hands whose cards are given; no cards make a hand dead."""
+    told = tuple(
+        Hand(name, HandStatus.DEALT if cards else HandStatus.DEAD, parse_cards(cards.split()))
+        for name, cards in hands.items()
+    )
+    result = Result(bet_count, told)
+    casino.act(
+        lambda session: correct_round(
+            session, CorrectRound(casino.operate(), jackpot_id, RoundName(table, round_id), result)
+        )
+    )
+
+
+def _pay(casino: history.Casino, round_id: str) -> None:
+    """Have a casino acknowledge that it paid out what a round's last verdict awarded."""
+    payable = """
+        SELECT a.award_id FROM awards a JOIN rounds r USING (jackpot_id, round_key)
+        WHERE r.round_id = :round_id AND a.correction = (SELECT count(*) FROM corrections c
+                                                         WHERE c.round_key = a.round_key)
+    """
+
+    def act(session: Session) -> None:
+        for award_id in session.scalars(text(payable), {"round_id": round_id}).all():
+            acknowledge_payment(session, AcknowledgePayment(casino.operate(), award_id))
+
+    casino.act(act)
+
+
+def write(engine: sqlalchemy.Engine) -> None:
+    """Write a history with every kind of correction in it; the same stripes each time."""
+    random.seed(7)
+    casino = history.Casino(engine)
+    history.found(casino)
+    two = (("a", "ann", "h1", "EUR", 100), ("b", "bob", "h2", "GBP", 200))
+    casino.bet("T1", "misread", *two)
+    casino.settle("T1", "misread", 2, h1=FLUSH, h2=NOTHING)
+    casino.bet("T1", "overlooked", *two)
+    casino.settle("T1", "overlooked", 2, h1=NOTHING, h2=NOTHING_TOO)
+    casino.bet("T1", "untouched", *two)
+    casino.settle("T1", "untouched", 2, h1=FLUSH, h2=NOTHING)
+    casino.bet("T2", "false", *two)
+    casino.settle("T2", "false", 2, h1=ROYAL, h2=FOUR)
+    _correct(casino, "live", "T1", "misread", 2, h1=FOUR, h2="")
+    _correct(casino, "live", "T2", "false", 2, h1=NOTHING, h2=FOUR)
+    _correct(casino, "live", "T1", "overlooked", 2, h1=ROYAL, h2=NOTHING)
+    _pay(casino, "misread")
+    _correct(casino, "live", "T1", "misread", 2, h1=FLUSH, h2=NOTHING)
+    three = (("a", "ann", "h1", "EUR", 100), ("b", "ann", "h2", "EUR", 100), ("c", "ann", "h3", "EUR", 100))
+    for round_id in ("part", "later"):
+        casino.bet("C1", round_id, *three)
+        casino.settle("C1", round_id, 3, h1=STRAIGHT_FLUSH, h2=FLUSH, h3=NOTHING)
+    _correct(casino, "cyber", "C1", "part", 3, h1=NOTHING, h2=FLUSH, h3=ROYAL)
+    casino.bet("K1", "held", ("a", "ann", "h1", "EUR", 3000), ("b", "bob", "h2", "EUR", 10))
+    casino.settle("K1", "held", 2, h1=FOUR, h2=FLUSH)
+    _correct(casino, "capped", "K1", "held", 2, h1=FLUSH, h2=FOUR)
+
+
+@pytest.fixture(scope="module")
+def url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[str]:
+    """Name a database with the history in it; tests undo what they change."""
+    name = f"corrections_{os.getpid()}"
+    administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
+    try:
+        with history.engine_of(cluster.url(name)) as engine:
+            write(engine)
+        yield cluster.url(name)
+    finally:
+        administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def superuser(url: str) -> Iterator[Session]:
+    """Open a session whose changes no trigger refuses, and which is rolled back."""
+    engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
+    with engine.connect() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        yield session
+
+
+def test_the_books_of_an_untouched_history_are_right(url: str) -> None:
+    with history.engine_of(url) as engine, db.snapshot(engine) as session:
+        assert verify(session).mismatches == ()
+
+
+def test_the_history_has_every_kind_of_correction(superuser: Session) -> None:
+    corrected = superuser.execute(
+        text("SELECT r.round_id, count(*) FROM corrections c JOIN rounds r USING (jackpot_id, round_key) GROUP BY 1")
+    )
+    assert dict(corrected.all()) == {"misread": 2, "false": 1, "overlooked": 1, "part": 1, "held": 1}
+    accounts = set(superuser.scalars(text("SELECT account FROM postings WHERE movement = 'correction'")))
+    assert accounts == {
+        "awards:held",
+        "casino:c1",
+        "casino:c2",
+        "fx:EUR",
+        "fx:GBP",
+        "house:adjustments",
+        "pool:meter:house",
+        "pool:meter:players",
+        "pool:prize_fund",
+    }
+
+
+def _of(round_id: str) -> str:
+    return f"round_key = (SELECT round_key FROM rounds WHERE round_id = '{round_id}')"  # noqa: S608  constants
+
+
+MISREAD, FALSE, UNTOUCHED = map(_of, ("misread", "false", "untouched"))
+ACT = "(SELECT max(act_seq) FROM corrections WHERE jackpot_id = 'cyber')"
+"""The act of a correction that no other followed."""
+
+
+def _change(table: str, change: str, where: str, expected: str) -> Corruption:
+    return Corruption(table, f"UPDATE {table} SET {change} WHERE {where}", expected)  # noqa: S608  as above
+
+
+def _remove(table: str, where: str, expected: str) -> Corruption:
+    return Corruption(table, f"DELETE FROM {table} WHERE {where}", expected)  # noqa: S608  as above
+
+
+def _forge(table: str, columns: str, source: str, expected: str) -> Corruption:
+    return Corruption(table, f"INSERT INTO {table} SELECT {columns} FROM {source} LIMIT 1", expected)  # noqa: S608
+
+
+CORRUPTIONS: Final = (
+    _change("corrections", "number = 3", f"{MISREAD} AND number = 2", "correction-act"),
+    _change("corrections", "act_seq = act_seq + 1", FALSE, "correction-act"),
+    _change("corrections", "jackpot_id = 'x'", FALSE, "correction-act book-unknown"),
+    _change("corrections", "round_key = 17", FALSE, "correction-act round-missing"),
+    _remove("corrections", FALSE, "correction-act"),
+    _forge("corrections", "jackpot_id, round_key, 1, 1", f"rounds WHERE {UNTOUCHED}", "correction-act"),
+    _change("awards", "amount_minor = amount_minor + 1", f"{FALSE} AND correction = 1", "award-figures"),
+    _change("awards", "award_id = 'aw_'", f"{FALSE} AND correction = 1", "award-figures"),
+    _change(
+        "awards",
+        "cost = cost + 1",
+        f"{MISREAD} AND correction = 1",
+        "award-figures correction-figures act-record",
+    ),
+    _remove("awards", f"{FALSE} AND correction = 1", "award-figures document-without-entry"),
+    _forge(
+        "awards",
+        "jackpot_id, round_key, bet_id, 'straight', 'x', amount_minor, currency, cost, funded_by, 1",
+        f"awards WHERE {UNTOUCHED}",
+        "award-figures",
+    ),
+    _change(
+        "award_steps",
+        "taken_at = taken_at + interval '1 us'",
+        f"{FALSE} AND step = 'reversed' AND bet_id = 'a'",
+        "award-steps",
+    ),
+    _change("award_steps", "act_seq = 1", f"{FALSE} AND correction = 1", "award-steps"),
+    _change("award_steps", "act_seq = NULL", f"{FALSE} AND correction = 1", "award-steps"),
+    _remove("award_steps", f"{FALSE} AND step = 'reversed' AND bet_id = 'a'", "award-steps"),
+    _remove("award_steps", f"{FALSE} AND correction = 1", "award-steps"),
+    _forge(
+        "award_steps",
+        "jackpot_id, round_key, bet_id, tier, 'reversed', taken_at, 1",
+        f"award_steps WHERE {UNTOUCHED}",
+        "award-steps",
+    ),
+    _change(
+        "award_steps",
+        "step = 'approved'",
+        f"{MISREAD} AND step = 'paid' AND correction = 1",
+        "award-steps correction-figures entry-postings award-figures",
+    ),
+    _change("acts", "before = before || '{\"number\": 7}'", f"seq = {ACT}", "entry-digest correction-figures"),
+    _change("acts", "before = NULL", f"seq = {ACT}", "entry-digest correction-figures"),
+    _change("acts", "before = '[7]'", f"seq = {ACT}", "entry-digest entry-underivable"),
+    _change("acts", 'after = after || \'{"weight": "7"}\'', f"seq = {ACT}", "entry-digest correction-figures"),
+    _change(
+        "acts",
+        "effects = jsonb_set(effects, '{0,recorded,house_seed}', '\"7\"')",
+        f"seq = {ACT}",
+        "entry-digest correction-figures",
+    ),
+    _change(
+        "acts",
+        "effects = jsonb_set(effects, '{0,recorded,result,bet_count}', '9')",
+        f"seq = {ACT}",
+        "entry-digest correction-figures result-count",
+    ),
+    _change(
+        "acts",
+        "effects = jsonb_set(effects, '{0,recorded,result,hands}', '[]')",
+        f"seq = {ACT}",
+        "entry-digest result-hands",
+    ),
+    _change(
+        "acts",
+        "effects = jsonb_set(effects, '{0,recorded,positions,1}', '0')",
+        f"seq = {ACT}",
+        "entry-digest correction-figures entry-postings settlements-cross",
+    ),
+    _change(
+        "acts",
+        "effects = jsonb_set(effects, '{0,recorded,positions,0}', '1')",
+        f"seq = {ACT}",
+        "entry-digest correction-figures entry-postings settlement-positions settlements-cross",
+    ),
+    _change(
+        "acts",
+        "effects = jsonb_set(effects, '{0,recorded,round_key}', '17')",
+        f"seq = {ACT}",
+        "entry-digest correction-act award-figures award-steps",
+    ),
+    _change("results", "bet_count = bet_count + 1", FALSE, "entry-digest result-count correction-figures"),
+)
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
+    changed: Any = superuser.execute(text(corruption.statement))
+    assert changed.rowcount == 1
+    assert {mismatch.code for mismatch in verify(superuser).mismatches} == corruption.codes
+
+
+def test_a_result_whose_cards_are_changed_is_found_in_the_verdict_that_it_replaced(superuser: Session) -> None:
+    changed: Any = superuser.execute(
+        text(f"UPDATE hands SET cards = '{{2c,3d,5h,7s,9d}}' WHERE {FALSE} AND hand = 'h1'")  # noqa: S608  a constant
+    )
+    assert changed.rowcount == 1
+    assert Code.CORRECTION_FIGURES in {mismatch.code for mismatch in verify(superuser).mismatches}
+
+
+BY_TYPE: Final = (
+    (sqlalchemy.DateTime, "{} + interval '1 day'"),
+    (sqlalchemy.Text, "coalesce({}, '') || 'x'"),
+    (sqlalchemy.Numeric, "{} + 10"),
+    (sqlalchemy.Integer, "coalesce({}, 0) + 10"),
+)
+CHANGES: Final = {
+    "award_steps.step": "'held'",
+    "awards.funded_by": "CASE funded_by WHEN 'meter' THEN 'prize_fund' ELSE 'meter' END",
+}
+COLUMNS: Final = [column for table in WRITTEN for column in Base.metadata.tables[table].columns]
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=str)
+def test_a_change_of_any_column_that_a_correction_writes_is_found(
+    superuser: Session, column: sqlalchemy.Column[Any]
+) -> None:
+    assert not isinstance(column.type, ARRAY)
+    by_type = next(change for kind, change in BY_TYPE if isinstance(column.type, kind)).format(column.name)
+    change = CHANGES.get(str(column), by_type)
+    table = column.table.name
+    written = f"{FALSE} AND {'number' if table == 'corrections' else 'correction'} = 1"
+    row = f"SELECT ctid FROM {table} WHERE {written} LIMIT 1"  # noqa: S608  constants
+    changed: Any = superuser.execute(
+        text(f"UPDATE {table} SET {column.name} = {change} WHERE ctid = ({row})")  # noqa: S608  as above
+    )
+    assert changed.rowcount == 1
+    assert verify(superuser).mismatches
