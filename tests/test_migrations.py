@@ -82,7 +82,7 @@ def test_exceptions_of_before_get_the_ids_that_they_would_have_now(empty_databas
     with psycopg.connect(_plain(empty_database_url)) as owner:
         before = owner.execute("SELECT kind, exception_id FROM exceptions ORDER BY kind").fetchall()
 
-    migrate.downgrade(empty_database_url, "0004")
+    migrate.downgrade(empty_database_url, "0008")
     migrate.upgrade(empty_database_url)
 
     with psycopg.connect(_plain(empty_database_url)) as owner:

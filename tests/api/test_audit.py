@@ -118,7 +118,7 @@ def test_the_hash_of_a_secret_is_not_shown(run: House) -> None:
     run.key(Role.OPERATOR)
     (created, *_) = acts(run, "?kind=key_created")
 
-    assert created["after"]["role"] == "operator"
+    assert created["after"]["principal"] == "a operator"
     assert "secret" not in run.get(f"{AUDIT}?limit=200").text
     hashes = [row["hash"] for row in run.books.rows("SELECT encode(secret_hash, 'hex') AS hash FROM keys")]
     assert not any(secret_hash in run.get(f"{AUDIT}?limit=200").text for secret_hash in hashes)

@@ -208,13 +208,12 @@ def test_the_audit_trail_says_who_acknowledged_what_and_why(opened: House) -> No
 def test_the_same_acknowledgement_again_is_a_replay(opened: House) -> None:
     exception_id = late_bet(opened)["exception_id"]
     first = acknowledge(opened, exception_id).ok(201)
+    other = opened.person("Otto", Role.OPERATOR)
     before = opened.books.counts()
 
     assert acknowledge(opened, exception_id).ok(200) == first
     acknowledge(opened, exception_id, reason="otherwise").problem(409, "request-conflict")
-    assert opened.person("Otto", Role.OPERATOR)
-    before |= {name: before[name] + 1 for name in ("acts", "entries", "keys")}
-    acknowledge(opened, exception_id, key=opened.person("Otto", Role.OPERATOR)).problem(409, "request-conflict")
+    acknowledge(opened, exception_id, key=other).problem(409, "request-conflict")
     assert opened.books.counts() == before
 
 
@@ -276,9 +275,8 @@ def test_a_casinos_finance_sees_its_casinos_and_acknowledges_nothing(opened: Hou
 
 @pytest.mark.parametrize("exception_id", ["0" * 15 + "-" + "0" * 16, "x", "z" * 64])
 def test_what_is_not_there_cannot_be_acknowledged(opened: House, exception_id: str) -> None:
-    before = opened.books.counts()
     key = opened.person("Olga", Role.OPERATOR)
-    before |= {name: before[name] + 1 for name in ("acts", "entries", "keys")}
+    before = opened.books.counts()
 
     acknowledge(opened, exception_id, key=key).problem(404, "exception-unknown")
 

@@ -28,6 +28,7 @@ from tests.support.house import CYBER, RATES, House
 from tests.support.operations import DOCUMENT, make_objects
 
 NEW_RATE: Final[Body] = {"base": "EUR", "rates": {"GBP": "1.18"}}
+OTHER_RATE: Final[Body] = {"base": "EUR", "rates": {"GBP": "1.19"}}
 
 CURRENCIES: Final = ("EUR", *RATES)
 
@@ -146,8 +147,11 @@ def play(house: House) -> None:
     house.settle(hand("1", FLUSH), round_id="won")
     house.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
     source = {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 64}
-    house.change("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}, "source": source}, role=Role.RATES)
-    house.change("rules", {"jackpot_id": "j2", "settings": {"limit": "20000"}}, request_id="pending-rules")
+    proposal = {"base": "EUR", "rates": {"GBP": "1.18"}, "source": source}
+    house.change("rate-sheet", proposal, request_id="from-the-ecb", role=Role.RATES)
+    rules = {"jackpot_id": "j2", "settings": {"limit": "20000"}}
+    house.ask("rules", rules, request_id="pending-rules", by="Olaf").ok(201)
+    house.approve("pending-rules", by="Oona").ok()
 
 
 ROUNDS: Final = "/v1/tables/T1/rounds"
@@ -183,7 +187,7 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
     "POST /v1/change-requests": (
         201,
         CHANGES,
-        {"request_id": "q2", "kind": "rate-sheet", "payload": NEW_RATE, "reason": "as agreed"},
+        {"request_id": "q2", "kind": "rate-sheet", "payload": OTHER_RATE, "reason": "as agreed"},
     ),
     "POST /v1/exceptions/{exception_id}/acknowledgement": (
         201,
@@ -261,7 +265,7 @@ def test_answers_with_something_in_them_conform_to_the_description(house: House)
     play(house)
     house.add_casino("c2")
     for request_id in ("q0", "q1"):
-        house.ask("rate-sheet", NEW_RATE, request_id=request_id, role=Role.RATES).ok(201)
+        house.ask("rate-sheet", OTHER_RATE, request_id=request_id, role=Role.RATES).ok(201)
     client = house.app.test_client()
     stranger = house.key(Role.FINANCE, casino_id="c2")
 

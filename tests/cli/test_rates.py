@@ -355,7 +355,7 @@ def test_a_sheet_is_shown_by_number_and_by_instant(opened: Jackpot) -> None:
     assert opened("rates", "show", "--base", "EUR", "--as-of", "2100-01-01T00:00:00Z").ok() == shown
     opened("rates", "show", "--base", "EUR", "--as-of", "2001-01-01T00:00:00Z").refused(1, "jackpot: no-rate: ")
     opened("rates", "show", "--base", "EUR", "--number", "2").refused(1, "jackpot: rate-sheet-unknown: ")
-    opened("rates", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00").refused(2, "is no time with its offset")
+    opened("rates", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00").refused(2, "is no time by RFC 3339")
     both = opened("rates", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00Z", "--number", "1")
     both.refused(2, "give one of them")
 

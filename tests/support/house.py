@@ -118,7 +118,8 @@ class House:
         """A key of a role; the same one whenever it is asked again."""
         if role is Role.TABLE and casino_id is None:
             casino_id = "c1"
-        name = " ".join([f"a {role}", *(() if casino_id in {None, "c1"} else (casino_id,)), *table_ids])
+        is_usual = casino_id is None or (role, casino_id) == (Role.TABLE, "c1")
+        name = " ".join([f"a {role}", *(() if is_usual else (casino_id or "",)), *table_ids])
         return self.key_of(Principal(name, role, casino_id, frozenset(table_ids)))
 
     def person(self, name: str, role: Role) -> str:

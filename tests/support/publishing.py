@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from jackpot_service.db import Session
 from jackpot_service.domain.changes import ChangeKind, Outcome
@@ -17,12 +18,20 @@ from jackpot_service.usecases.publish_rates import PublishRates, publish_first_s
 ASKS, APPROVES = Principal("Rita", Role.RATES), Principal("Ruth", Role.RATES)
 
 
-def publish(session: Session, base: str, rates: Mapping[str, Decimal], *, now: datetime) -> int:
-    """Put a whole sheet in force now; returns its number."""
+def publish(
+    session: Session, base: str, rates: Mapping[str, Decimal], *, now: datetime, effective_at: datetime | None = None
+) -> int:
+    """Put a whole sheet in force, now or from an instant on; returns its number."""
     last = rate_sheets.last_number(session, base)
     if not last:
         return publish_first_sheet(session, PublishRates(Act(SYSTEM_OPERATOR, now), base, rates, now)).number
-    payload = {"base": base, "rates": {code: plain(rate) for code, rate in rates.items()}, "whole": True}
+    payload: dict[str, Any] = {
+        "base": base,
+        "rates": {code: plain(rate) for code, rate in rates.items()},
+        "whole": True,
+    }
+    if effective_at is not None:
+        payload["effective_at"] = effective_at.isoformat()
     asking = Act(ASKS, now, request_id=f"sheet-{base}-{last + 1}", reason="as the market moved")
     change = request_change(session, RequestChange(asking, ChangeKind.RATE_SHEET, payload)).change
     approving = DecideChange(Act(APPROVES, now), change.request_id, Outcome.APPROVED, change.to_confirm)
