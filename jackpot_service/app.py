@@ -8,6 +8,7 @@ from typing import Any
 
 import flask
 import sqlalchemy
+import structlog
 
 from jackpot_service.api import (
     audit,
@@ -32,6 +33,8 @@ from jackpot_service.db import read
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.reports.jackpots import jackpot_state
+
+log = structlog.get_logger()
 
 BLUEPRINTS = (
     rounds.blueprint,
@@ -81,6 +84,8 @@ def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[],
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
     _guard(app, Authenticator(engine))
+    if config.emergency_approvals:
+        log.warning(health.EMERGENCY_WARNING)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_tell_request_id)
     return app
