@@ -9,6 +9,7 @@ from typing import Any
 
 import flask
 import sqlalchemy
+import structlog
 
 from jackpot_service.api import (
     audit,
@@ -37,6 +38,8 @@ from jackpot_service.db import read
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.reports.jackpots import jackpot_state
+
+log = structlog.get_logger()
 
 BLUEPRINTS = (
     rounds.blueprint,
@@ -91,6 +94,8 @@ def create_app(
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
     _guard(app, Authenticator.configured(config, engine, monotonic=monotonic, clock=clock))
+    if config.emergency_approvals:
+        log.warning(health.EMERGENCY_WARNING)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_tell_request_id)
     return app

@@ -18,8 +18,9 @@ from jackpot_service.connections import create_engine
 from jackpot_service.db import Base, transact
 from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.records import exceptions
-from jackpot_service.records.exceptions import ExceptionRecord, Wanted
+from jackpot_service.records import exceptions, noted_exceptions
+from jackpot_service.records.exceptions import ExceptionRecord
+from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.acts import Act
@@ -167,7 +168,7 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
         detail="Too late.",
     )
     transact(engine, lambda session: exceptions.keep(session, record))
-    noted = transact(engine, lambda session: exceptions.latest(session, Wanted(), opened_before=now, limit=1))[0]
+    noted = transact(engine, lambda session: noted_exceptions.latest(session, Wanted(), opened_before=now, limit=1))[0]
     act = Act(Principal("Olga", Role.OPERATOR), now, request_id="a1", reason="looked into")
     acknowledge = AcknowledgeException(act, noted.exception_id, now)
     transact(engine, lambda session: acknowledge_exception(session, acknowledge))

@@ -71,7 +71,8 @@ The ledger of record for progressive jackpots at poker tables.
 Every call can be repeated with the same ids and has the same effect; a 2xx means committed and flushed. Money that a
 player pays or gets is whole minor units in fields ending in `_minor`; pool amounts and rates are decimal texts, exact.
 Times are RFC 3339 in UTC. Errors are RFC 9457 problems with a stable `code`; `retryable` tells whether the same call
-may be sent again, after `Retry-After`. Every answer carries `X-Request-Id`.
+may be sent again, after `Retry-After`. Every answer carries `X-Request-Id`. `x-roles` names the roles whose keys may
+call an operation; what a key may not see is answered as if it were not there.
 
 Limits: {config.max_batch} bets or voids a batch, {config.max_body_bytes} bytes a body, {config.request_timeout_s:g} s
 until a lost race is no longer tried again, {config.statement_timeout_ms} ms a statement, {config.lock_timeout_ms} ms

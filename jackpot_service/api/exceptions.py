@@ -17,7 +17,7 @@ from jackpot_service.domain.exceptions import EXCEPTION_ID
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
 from jackpot_service.records.acts import RecordedAct
-from jackpot_service.records.exceptions import Wanted
+from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.reports.exceptions import exceptions_page, shown
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.acts import Act

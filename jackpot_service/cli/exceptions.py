@@ -12,7 +12,7 @@ from jackpot_service.cli.values import Identifier, Instant, Text, require_order
 from jackpot_service.config import Config
 from jackpot_service.db import read, transact
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, NotedException
-from jackpot_service.records.exceptions import Wanted
+from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.reports.exceptions import exceptions_page, shown
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 

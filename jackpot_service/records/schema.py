@@ -280,7 +280,7 @@ class RoundRow(Base):
         # For a table's latest rounds. An expression, so that no plan takes it for the lookup of one round by its ids:
         # until the table is analysed both seem to cost the same, and this one would read all rounds of the table.
         Index("ix_rounds_latest", text("((jackpot_id || ' '::text) || table_id)"), "round_key"),
-        # For the rounds that are open too long; see docs/decisions/open-rounds.md for what it costs.
+        # For the rounds that are open too long; see docs/decisions/exceptions.md for what it costs.
         Index("ix_rounds_open", "round_key", postgresql_where=text("state = 'open'")),
         CheckConstraint(f"round_id ~ {IDENTIFIER}", name="round_id"),
         CheckConstraint("state IN ('open', 'settled', 'cancelled')", name="state"),

@@ -8,8 +8,8 @@ from jackpot_service.db import Session
 from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.facts import instant, of_exception
 from jackpot_service.domain.principals import Principal
-from jackpot_service.records import exceptions
-from jackpot_service.records.exceptions import Wanted
+from jackpot_service.records import noted_exceptions
+from jackpot_service.records.noted_exceptions import Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def exceptions_page(
         if wanted.casino_id not in {None, principal.casino_id}:
             return Page((), None)
         wanted = replace(wanted, casino_id=principal.casino_id)
-    found = exceptions.latest(session, wanted, opened_before=opened_before, limit=limit + 1, before=before)
+    found = noted_exceptions.latest(session, wanted, opened_before=opened_before, limit=limit + 1, before=before)
     items = tuple(found[:limit])
     return Page(items, items[-1].exception_id if len(found) > limit else None)
 

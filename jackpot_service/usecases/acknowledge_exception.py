@@ -10,7 +10,7 @@ from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import acts as act_records
-from jackpot_service.records import exceptions
+from jackpot_service.records import exceptions, noted_exceptions
 from jackpot_service.records.acts import RecordedAct
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
@@ -89,7 +89,7 @@ def acknowledge_exception(session: Session, command: AcknowledgeException) -> Ac
 
 
 def _visible(session: Session, command: AcknowledgeException) -> NotedException:
-    found = exceptions.find(session, command.exception_id, opened_before=command.opened_before)
+    found = noted_exceptions.find(session, command.exception_id, opened_before=command.opened_before)
     if found is None or not found.is_shown_to(command.act.principal):
         message = f"There is no exception {command.exception_id}."
         raise UnknownException(message, exception_id=command.exception_id)

@@ -1,6 +1,7 @@
 """Exceptions: what somebody has to look into is listed, found by what it is, and acknowledged once, with a reason."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 
@@ -225,6 +226,20 @@ def test_a_second_acknowledgement_is_told_whose_the_first_was(opened: House) -> 
 
     problem = refused.problem(409, "exception-acknowledged")
     assert problem["detail"] == "Olga acknowledged it before: the clock of the table was wrong"
+
+
+def test_of_many_who_acknowledge_at_once_one_does_and_the_others_are_told(opened: House) -> None:
+    exception_id = late_bet(opened)["exception_id"]
+    keys = [opened.person(name, Role.OPERATOR) for name in ("Olga", "Otto", "Oleg", "Odin")]
+
+    def one(number: int) -> int:
+        return acknowledge(opened, exception_id, request_id=f"a{number}", key=keys[number % 4]).status
+
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        statuses = sorted(pool.map(one, range(16)))
+
+    assert statuses == [201] + [409] * 15
+    assert opened.books.value("SELECT count(*) FROM exception_acknowledgements") == 1
 
 
 def test_a_request_id_of_another_act_is_a_conflict(opened: House) -> None:

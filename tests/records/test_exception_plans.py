@@ -10,8 +10,8 @@ from sqlalchemy import event
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Session
-from jackpot_service.records import exceptions
-from jackpot_service.records.exceptions import Wanted
+from jackpot_service.records import noted_exceptions
+from jackpot_service.records.noted_exceptions import Wanted
 
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 
@@ -33,7 +33,7 @@ def plan_of(session: Session, wanted: Wanted) -> str:
     def note(**sent: Any) -> None:
         asked.append((sent["statement"], sent["parameters"]))
 
-    exceptions.latest(session, wanted, opened_before=NOW, limit=50)
+    noted_exceptions.latest(session, wanted, opened_before=NOW, limit=50)
     event.remove(session, "before_cursor_execute", note)
     ((statement, parameters),) = asked
     found = session.exec_driver_sql(f"EXPLAIN {statement}", parameters)
