@@ -12,15 +12,14 @@ from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Session, transact
 from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.corrections import NothingToCorrect
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes import held_awards
-from jackpot_service.usecases.changes.held_awards import HeldAwards
-from jackpot_service.usecases.changes.of_rounds import NamedRound
 from tests.races import books, scene
+from tests.support import two_people
 from tests.support.hands import NO_COLLISIONS
 
 ACTS = 45
@@ -108,18 +107,18 @@ class History:
         held = transact(self.engine, lambda session: session.execute(_HELD).one_or_none())
         if held is not None:
             table_id, round_id, bet_id = held
-            named = NamedRound("j", table_id, round_id)
-            decision = HeldAwards(named, frozenset({bet_id}), is_approval=self.chance.random() < 0.5)
-            transact(self.engine, lambda session: held_awards.apply(session, _act(), decision))
-
-
-def _act() -> Act:
-    return Act(SYSTEM_OPERATOR, scene.now())
+            decision = self.chance.choice(["approve", "reject"])
+            payload = {"jackpot_id": "j", "table_id": table_id, "round_id": round_id, "decision": decision}
+            payload["bets"] = [bet_id]
+            transact(
+                self.engine,
+                lambda session: two_people.change(session, ChangeKind.HELD_AWARDS, payload, now=scene.now()),
+            )
 
 
 def _pay(session: Session, *, name: RoundName) -> None:
     for award_id in session.scalars(_PAYABLE, {"table_id": name.table_id, "round_id": name.round_id}).all():
-        acknowledge_payment(session, AcknowledgePayment(_act(), award_id))
+        acknowledge_payment(session, AcknowledgePayment(Act(SYSTEM_OPERATOR, scene.now()), award_id))
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -22,11 +22,11 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.cancel_round import CancelRound, RoundCancelledNow, cancel_round
-from jackpot_service.usecases.correct_round import CorrectRound, RoundCorrected, correct_round
+from jackpot_service.usecases.changes.kinds import Applied
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
 from jackpot_service.usecases.settle_round import RoundSettledNow, SettleRound, settle_round
 from jackpot_service.usecases.void_bets import BetsVoided, VoidBets, void_bets
-from tests.support import publishing
+from tests.support import publishing, two_people
 from tests.support.accepting import accept_bets
 
 CASINO = "c1"
@@ -129,11 +129,10 @@ def settle(
 
 def correct(
     engine: sqlalchemy.Engine, jackpot_id: str, name: RoundName, bet_count: int, hands: Mapping[str, str]
-) -> RoundCorrected:
-    """Give a settled round another result, as an approved correction does."""
+) -> Applied:
+    """Have two people give a settled round another result."""
     result = Result(bet_count, tuple(_hand(name, cards) for name, cards in hands.items()))
-    command = CorrectRound(_act(), jackpot_id, name, result)
-    return transact(engine, lambda session: correct_round(session, command))
+    return transact(engine, lambda session: two_people.correct(session, jackpot_id, name, result, now=now()))
 
 
 def _hand(name: str, cards: str) -> Hand:

@@ -7,7 +7,7 @@ import sqlalchemy
 from jackpot_service.domain.corrections import NothingToCorrect
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases.correct_round import RoundCorrected
+from jackpot_service.usecases.changes.kinds import Applied
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 
@@ -15,7 +15,7 @@ ROUND = RoundName("T1", "r1")
 ROUNDS_MEANWHILE = 25
 
 
-def correct_on_and_on(racer: Racer, *, cards: str) -> list[RoundCorrected | LedgerError]:
+def correct_on_and_on(racer: Racer, *, cards: str) -> list[Applied | LedgerError]:
     """Try again and again to have the round's hand be of these cards; whoever comes second is refused."""
     return [scene.attempted(lambda: scene.correct(racer.engine, "cyber", ROUND, 1, {"1": cards})) for _ in range(10)]
 
@@ -43,8 +43,8 @@ def test_corrections_among_bets_and_hits_neither_lose_nor_pay_anything_twice(
         partial(play_on_and_on, table_id="T3"),
     )
 
-    done = [one for one in (*first, *second) if isinstance(one, RoundCorrected)]
-    refused = [one for one in (*first, *second) if not isinstance(one, RoundCorrected)]
+    done = [one for one in (*first, *second) if isinstance(one, Applied)]
+    refused = [one for one in (*first, *second) if not isinstance(one, Applied)]
     assert sorted(one.after["number"] for one in done) == list(range(1, len(done) + 1))
     assert all(isinstance(one, NothingToCorrect) for one in refused)
     standing = "SELECT count(*) FROM awards a WHERE a.round_key IN (SELECT round_key FROM corrections) AND NOT EXISTS ("

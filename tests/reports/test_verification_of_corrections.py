@@ -21,10 +21,10 @@ from jackpot_service.ledger.mismatches import Code
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
-from jackpot_service.usecases.correct_round import CorrectRound, correct_round
 from tests.reports import history
 from tests.reports.corruptions import Corruption
 from tests.reports.history import FLUSH, FOUR, NOTHING, NOTHING_TOO, ROYAL, STRAIGHT_FLUSH
+from tests.support import two_people
 
 WRITTEN: Final = ("corrections", "awards", "award_steps")
 """The tables that a correction writes, besides its act."""
@@ -37,11 +37,8 @@ def _correct(casino: history.Casino, jackpot_id: str, table: str, round_id: str,
         for name, cards in hands.items()
     )
     result = Result(bet_count, told)
-    casino.act(
-        lambda session: correct_round(
-            session, CorrectRound(casino.operate(), jackpot_id, RoundName(table, round_id), result)
-        )
-    )
+    name = RoundName(table, round_id)
+    casino.act(lambda session: two_people.correct(session, jackpot_id, name, result, now=casino.now))
 
 
 def _pay(casino: history.Casino, round_id: str) -> None:

@@ -69,9 +69,9 @@ class Kind(Generic[C]):
 
     `read` turns the payload into a value and raises BadPayload (or another refusal) for what cannot be. `complete` puts
     in what the payload leaves to the moment, when it is asked for and again when it is approved. `version` names the
-    state of the subject that the change is made against. `to_confirm` finds the figures that an approver must
-    repeat. `apply` does the change by an act of its own, and raises what it is refused by: under the lock of the
-    reference book, in the transaction that approves it, and for a dry run in one that is rolled back.
+    state of the subject that the change is made against. `to_confirm` finds the figures that an approver must repeat.
+    `apply` does the change by an act of its own, and raises what it is refused by: under the lock of the reference
+    book, in the transaction that approves it, and for a dry run in one that is rolled back.
     """
 
     name: ChangeKind
