@@ -60,12 +60,10 @@ class Code(StrEnum):
     """A row was written by no entry of the kind that writes such rows."""
 
     ACT_RECORD = "act-record"
-    """An act says, or booked, something else than the documents that it is about make due."""
+    """An act says something else than the documents that it is about make due, or did not book what its kind books."""
     ACT_EFFECTS = "act-effects"
     """An act says that it booked an entry which is not there."""
 
-    ACT_UNAPPROVED = "act-unapproved"
-    """An act that needs two people carries out no change that was approved, or one that another carried out."""
     EFFECT_POSITIONS = "effect-positions"
     """An act on a jackpot did not see all its stripes right before the entry that it booked."""
     EFFECT_FIGURES = "effect-figures"
@@ -159,11 +157,11 @@ class Code(StrEnum):
     CHANGE_PEOPLE = "change-people"
     """A change was decided by whoever asked for it, and is not marked as an emergency."""
     CHANGE_DONE = "change-done"
-    """An approved change was not done right after its approval, or one was done without."""
+    """An approved change was not done right after its approval, or not as it was asked for, or one was done without."""
     SHEET_RATES = "sheet-rates"
     """A rate sheet has no rates or lacks its base currency, or rates have no sheet."""
     SHEET_CHANGE = "sheet-change"
-    """A rate sheet is not what its approved change request makes of the sheet before it, or such a request has none."""
+    """A rate sheet is not what its change request makes of the sheet before it."""
 
 
 @dataclass(frozen=True, slots=True)

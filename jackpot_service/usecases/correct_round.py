@@ -8,13 +8,14 @@ from jackpot_service.domain.corrections import Correction, correct
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.lives import require_not_retired
 from jackpot_service.domain.outcomes import Result, require_hands_of_one_deck
 from jackpot_service.domain.past_verdicts import VerdictInForce, borne_by
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.ledger import books, replay, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import corrections, rounds, verdicts
+from jackpot_service.records import corrections, lives, rounds, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import acts, reversals
 from jackpot_service.usecases.acts import Act, Effect
@@ -67,11 +68,13 @@ def correct_round(session: Session, command: CorrectRound) -> RoundCorrected:
     Locks the reference book, then all stripes of the jackpot. The round needs no lock: once it is settled, nothing but
     an act changes anything about it.
 
-    Raises: UnknownRound, RoundNotSettled, BetCountMismatch, BadHands, CardRepeated, HandMissing, NothingToCorrect.
+    Raises: UnknownRound, RoundNotSettled, JackpotRetired, BetCountMismatch, BadHands, CardRepeated, HandMissing,
+    NothingToCorrect.
     """
     acts.lock(session)
     round_ = _settled(session, command.jackpot_id, command.name)
     held = _lock_and_read(session, command.jackpot_id)
+    require_not_retired(command.jackpot_id, lives.life_of(session, command.jackpot_id, is_accepting=held.is_accepting))
     with pipelined(session) as pipe:
         booked_cursor = bet_records.send_of_round(pipe, command.jackpot_id, command.name)
         place_cursor = bet_records.send_places(pipe, round_)

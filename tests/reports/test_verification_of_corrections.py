@@ -21,6 +21,8 @@ from jackpot_service.ledger.mismatches import Code
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.suspend_jackpot import SetDoor, suspend_jackpot
 from tests.reports import history
 from tests.reports.corruptions import Corruption
 from tests.reports.history import FLUSH, FOUR, NOTHING, NOTHING_TOO, ROYAL, STRAIGHT_FLUSH
@@ -82,6 +84,8 @@ def write(engine: sqlalchemy.Engine) -> None:
     _correct(casino, "cyber", "C1", "part", 3, h1=NOTHING, h2=FLUSH, h3=ROYAL)
     casino.bet("K1", "held", ("a", "ann", "h1", "EUR", 3000), ("b", "bob", "h2", "EUR", 10))
     casino.settle("K1", "held", 2, h1=FOUR, h2=FLUSH)
+    suspension = Act(two_people.ASKS, casino.now, request_id="suspension", reason="as agreed")
+    casino.act(lambda session: suspend_jackpot(session, SetDoor(suspension, "capped")))
     _correct(casino, "capped", "K1", "held", 2, h1=FLUSH, h2=FOUR)
 
 
@@ -236,6 +240,13 @@ CORRUPTIONS: Final = (
         f"seq = {ACT}",
         "entry-digest correction-act award-figures award-steps",
     ),
+    _change(
+        "acts",
+        "effects = jsonb_set(effects, '{0,kind}', '\"jackpot_retired\"')",
+        "request_id = 'suspension'",
+        "entry-digest jackpot-life",
+    ),
+    _change("acts", "decides = NULL", f"seq = {ACT}", "entry-digest change-done"),
     _change("results", "bet_count = bet_count + 1", FALSE, "entry-digest result-count correction-figures"),
 )
 

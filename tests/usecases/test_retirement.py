@@ -164,6 +164,24 @@ def test_a_held_award_is_decided_about_first(house: House) -> None:
     ask(house).problem(409, "jackpot-in-play")
 
 
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_no_decision_on_held_awards_meets_a_retired_jackpot(house: House, decision: str) -> None:
+    house.open(base_amount="100", settings={"held_threshold": "10"})
+    house.open(jackpot_id="j2", tables=("T2",))
+    house.bet(bet())
+    house.settle(hand("1", FLUSH))
+    about = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1"}
+    for request_id in ("h1", "h2"):
+        house.ask("held-awards", about | {"decision": decision}, request_id=request_id).ok(201)
+    house.approve("h1").ok()
+    house.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="q2")
+
+    house.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="q3")
+
+    house.approve("h2").problem(409, "nothing-held")
+    house.ask("held-awards", about | {"decision": decision}, request_id="h3").problem(409, "nothing-held")
+
+
 def test_only_an_open_jackpot_of_the_same_base_receives(two: House) -> None:
     two.publish("USD", EUR="0.9")
     two.open(jackpot_id="usd", base="USD", tables=())

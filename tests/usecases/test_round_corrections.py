@@ -10,6 +10,7 @@ from tests.support.bets import bet
 from tests.support.correcting import ask, awards, correct, pay, payload, reject
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT, THREE_OF_A_KIND, dead, hand
 from tests.support.house import House
+from tests.usecases.test_suspension import put
 
 
 def settled(house: House) -> None:
@@ -116,17 +117,18 @@ def test_the_dealers_cards_alone_may_be_corrected(house: House) -> None:
         ({"bet_count": -1, "hands": [hand("1")]}, "/payload/result/bet_count"),
         ({"bet_count": 1}, "/payload/result/hands"),
         ({"bet_count": 1, "hands": []}, "/payload/result/hands"),
-        ({"bet_count": 1, "hands": [7]}, "/payload/result/hands"),
-        ({"bet_count": 1, "hands": [{"cards": []}]}, "/payload/result/hands"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "status": []}]}, "/payload/result/hands"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "status": "lost"}]}, "/payload/result/hands"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "cards": "As"}]}, "/payload/result/hands"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "cards": ["1s"]}]}, "/payload/result/hands"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "cards": [{}]}]}, "/payload/result/hands"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "colour": "red"}]}, "/payload/result/hands"),
+        ({"bet_count": 1, "hands": [7]}, "/payload/result/hands/0"),
+        ({"bet_count": 1, "hands": [{"cards": []}]}, "/payload/result/hands/0"),
+        ({"bet_count": 1, "hands": [{"hand": "1", "status": []}]}, "/payload/result/hands/0"),
+        ({"bet_count": 1, "hands": [{"hand": "1", "status": "lost"}]}, "/payload/result/hands/0"),
+        ({"bet_count": 1, "hands": [{"hand": "1", "cards": "As"}]}, "/payload/result/hands/0"),
+        ({"bet_count": 1, "hands": [{"hand": "1", "cards": ["1s"]}]}, "/payload/result/hands/0"),
+        ({"bet_count": 1, "hands": [{"hand": "1", "cards": [{}]}]}, "/payload/result/hands/0"),
+        ({"bet_count": 1, "hands": [{"hand": "1", "colour": "red"}]}, "/payload/result/hands/0"),
+        ({"bet_count": 1, "hands": [hand("1"), {"hand": "2", "cards": "As"}]}, "/payload/result/hands/1"),
         ({"bet_count": 1, "hands": [dead(str(number)) for number in range(61)]}, "/payload/result/hands"),
         ({"bet_count": 1, "hands": [hand("1")], "dealer": "As"}, "/payload/result/dealer"),
-        ({"bet_count": 1, "hands": [hand("1")], "dealer": ["xx"]}, "/payload/result/dealer"),
+        ({"bet_count": 1, "hands": [hand("1")], "dealer": ["xx"]}, "/payload/result/dealer/0"),
         ({"bet_count": 1, "hands": [hand("1")], "winner": "1"}, "/payload/result/winner"),
     ],
 )
@@ -147,7 +149,45 @@ def test_an_omitted_dealer_equals_none(house: House) -> None:
 
 def test_corrections_are_for_operators(house: House) -> None:
     settled(house)
-    house.ask("round-correction", payload(hand("1", STRAIGHT)), role=Role.RATES).problem(403, "role-forbidden")
+    asked = payload(hand("1", STRAIGHT))
+    house.ask("round-correction", asked, by="Rita", role=Role.RATES).problem(403, "role-forbidden")
+
+
+def retire(house: House) -> None:
+    """Retire the jackpot into another."""
+    house.open(jackpot_id="j2", tables=("T3",))
+    house.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="true-up")
+    house.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="retirement")
+
+
+def test_a_round_of_a_retired_jackpot_is_not_corrected(house: House) -> None:
+    settled(house)
+    ask(house, hand("1", STRAIGHT), request_id="early").ok(201)
+    retire(house)
+    before = house.books.counts()
+
+    house.approve("early").problem(409, "jackpot-retired")
+    ask(house, hand("1", NOTHING), request_id="late").problem(409, "jackpot-retired")
+
+    assert house.books.counts() == before
+
+
+def test_a_held_award_that_was_taken_back_keeps_no_jackpot_from_retirement(house: House) -> None:
+    house.open(base_amount="1000", settings={"held_threshold": "1"})
+    house.bet(bet("a"))
+    house.settle(hand("1", FLUSH))
+    correct(house, hand("1", NOTHING))
+
+    retire(house)
+
+    assert house.get("/v1/jackpots/j1").ok()["state"] == "retired"
+
+
+def test_a_round_of_a_suspended_jackpot_is_corrected(house: House) -> None:
+    settled(house)
+    put(house, "suspension", "s1").ok(201)
+
+    assert awards(correct(house, hand("1", STRAIGHT))) == [("a", "straight", 1000)]
 
 
 # What a correction was made against: bets do not matter, hits, payments and other corrections do.

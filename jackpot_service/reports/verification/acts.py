@@ -1,17 +1,61 @@
-"""Whether an act that moved a jackpot's money says, and booked, what the documents that it is about make due."""
+"""Whether an act says what the documents that it is about make due, and booked what such an act books."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Row
 
+from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.journal import Postings
+from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.reports.verification.doors import LIFE_AFTER
+from jackpot_service.reports.verification.references import References
 
 Found = Iterator[Mismatch]
+
+BOOKS_AN_ENTRY: Final = frozenset(
+    {
+        EntryKind.JACKPOT_OPENED,
+        EntryKind.STRIPES_ADDED,
+        EntryKind.JACKPOT_SUSPENDED,
+        EntryKind.JACKPOT_RESUMED,
+        EntryKind.JACKPOT_RETIRED,
+        EntryKind.RULES_CHANGED,
+        EntryKind.ADJUSTMENT,
+        EntryKind.SEED_RECOVERED,
+        EntryKind.PRIZE_FUND_TRUED_UP,
+        EntryKind.AWARDS_APPROVED,
+        EntryKind.AWARDS_REJECTED,
+        EntryKind.COMPENSATION,
+        EntryKind.ROUND_CORRECTED,
+        EntryKind.STATEMENT_SETTLED,
+    }
+)
+"""The acts that book an entry of their own kind in the book of the jackpot that they are about."""
+
+
+def effects_are_due(references: References) -> Found:
+    """Each act booked the entries that such an act books, in the books that it is about, and no others."""
+    for seq, act in references.acts.items():
+        if act.kind is None:
+            continue  # Named by the check of entries.
+        booked, due = [(effect.get("book"), effect.get("kind")) for effect in act.effects], list(_due(act))
+        if booked != due:
+            detail = f"a {act.kind} that booked {booked}, due was {due}"
+            yield Mismatch(Code.ACT_RECORD, REFERENCE_BOOK, f"act {seq}", detail)
+
+
+def _due(act: Row[Any]) -> Iterator[tuple[str | None, str]]:
+    """Book and kind of each entry: none if the door stood so before; a retirement's second is with who receives."""
+    after = act.after if isinstance(act.after, dict) else {}
+    stood_so = act.kind in LIFE_AFTER and act.before == {"state": after.get("state")}
+    if act.kind in BOOKS_AN_ENTRY and not stood_so:
+        yield act.jackpot_id, act.kind
+    if act.kind == EntryKind.JACKPOT_RETIRED:
+        yield after.get("to"), EntryKind.TRANSFER_RECEIVED.value
 
 
 def says(row: Row[Any], due: Facts, book: str) -> Found:
@@ -21,19 +65,14 @@ def says(row: Row[Any], due: Facts, book: str) -> Found:
 
 
 def booked(row: Row[Any], due: Postings, book: str, entries: Mapping[int, BookedEntry]) -> Found:
-    """The act booked one entry of its kind, which recorded what the act shows, with these postings and no others."""
-    effects = [(effect["book"], effect["kind"], effect["recorded"]) for effect in row.effects]
-    if effects != [(book, row.kind, row.after)]:
-        detail = f"a {row.kind} that did not book one such entry, recording the same"
-        yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", detail)
-        return
-    entry = entries.get(row.effects[0]["seq"])
-    if entry is not None and entry.lines != replay.lines_of(due):
-        detail = f"{row.kind}: booked {entry.lines}, due was {replay.lines_of(due)}"
-        yield Mismatch(Code.ENTRY_POSTINGS, book, entry.place, detail)
-
-
-def booked_nothing(row: Row[Any], book: str) -> Found:
-    """The act booked no entry."""
-    if row.effects:
-        yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", f"a {row.kind} books nothing")
+    """The act's entry of its own kind recorded what the act shows, with these postings and no others."""
+    for effect in row.effects:
+        if (effect.get("book"), effect.get("kind")) != (book, row.kind):
+            continue  # Named by `effects_are_due`.
+        if effect.get("recorded") != row.after:
+            detail = f"a {row.kind} whose entry recorded something else than the act shows"
+            yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", detail)
+        entry = entries.get(effect.get("seq"))
+        if entry is not None and entry.lines != replay.lines_of(due):
+            detail = f"{row.kind}: booked {entry.lines}, due was {replay.lines_of(due)}"
+            yield Mismatch(Code.ENTRY_POSTINGS, book, entry.place, detail)

@@ -64,6 +64,10 @@ def _is_held(rows: Sequence[Row[Any]]) -> bool:
     return bool(rows) and state_of([AwardStep(row.step) for row in rows]) is AwardState.HELD
 
 
+def _is_before(step: Row[Any], act: Row[Any]) -> bool:
+    return step.act_seq is None or step.act_seq < act.seq
+
+
 def _steps(round_: RoundDocuments) -> defaultdict[AwardKey, list[Row[Any]]]:
     found: defaultdict[AwardKey, list[Row[Any]]] = defaultdict(list)
     for row in round_.of("award_steps"):
@@ -97,24 +101,18 @@ class ActsOnRounds:
         yield from self._compensations_are_due([row for row in rows if row.kind == EntryKind.COMPENSATION], round_)
 
     def rest(self) -> Found:
-        """No act is about a round that is not there, and no other act booked such entries."""
+        """No act is about a round that is not there."""
         book = self._jackpot.jackpot_id
         for row in (row for rows in self._acts.values() for row in rows):
             yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", f"a {row.kind} of a round that is not there")
-        for seq, effect in self._jackpot.effects.items():
-            row = self._jackpot.references.acts[effect.act]
-            if effect.kind in OF_ROUNDS and row.kind != effect.kind:
-                detail = f"a {row.kind} booked a {effect.kind} at stripe 0, seq {seq}"
-                yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", detail)
 
     def _step_is_due(self, row: Row[Any], round_: RoundDocuments) -> Found:
         book, step = self._jackpot.jackpot_id, STEP_OF[row.kind]
         made = {award.key: award for award in _made(round_)}
-        awards = [made[key] for key in _named_by(row)]
+        awards = [made[key] for key in self._due_to(row, round_)]
         if step is AwardStep.PAID:
             told = {**award_facts.of_step(round_.round, step, awards), "payment": row.after.get("payment")}
             yield from acts.says(row, told, book)
-            yield from acts.booked_nothing(row, book)
         elif step is AwardStep.APPROVED:
             sheet = self._jackpot.sheet(round_.round.rate_sheet)
             yield from acts.says(row, award_facts.of_step(round_.round, step, awards), book)
@@ -126,6 +124,18 @@ class ActsOnRounds:
             yield from acts.says(row, award_facts.of_step(round_.round, step, awards, origin=origin), book)
             due = held_awards.rejection(awards, origin, base=self._jackpot.base)
             yield from acts.booked(row, due, book, self._entries)
+
+    def _due_to(self, row: Row[Any], round_: RoundDocuments) -> list[AwardKey]:
+        """The awards that an act takes a step with: of a decision, those that were held, of the bets asked for."""
+        request = self._jackpot.references.change_requests.get(row.decides)
+        if request is None:  # A payment, or a decision that nobody asked for, which `changes` finds.
+            return _named_by(row)
+        asked = request.payload.get("bets")
+        return [
+            key
+            for key, steps in _steps(round_).items()
+            if (asked is None or key[0] in asked) and _is_held([step for step in steps if _is_before(step, row)])
+        ]
 
     def _compensations_are_due(self, rows: Sequence[Row[Any]], round_: RoundDocuments) -> Found:
         book, by_seq = self._jackpot.jackpot_id, {row.seq: row for row in rows}

@@ -6,31 +6,33 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.reports.verification import requests
 from jackpot_service.reports.verification.references import References
 
 Found = Iterator[Mismatch]
 Entries = Mapping[int, BookedEntry]
+Done = tuple[int, str | None, str | None]
+"""The seq of an act, the kind of change that it carries out, and the jackpot that it is about."""
 
-TAKES_TWO = frozenset(
-    {
-        EntryKind.RATES_PUBLISHED,
-        EntryKind.RULES_CHANGED,
-        EntryKind.JACKPOT_RETIRED,
-        EntryKind.ADJUSTMENT,
-        EntryKind.SEED_RECOVERED,
-        EntryKind.PRIZE_FUND_TRUED_UP,
-        EntryKind.AWARDS_APPROVED,
-        EntryKind.AWARDS_REJECTED,
-        EntryKind.COMPENSATION,
-        EntryKind.ROUND_CORRECTED,
-        EntryKind.STATEMENT_SETTLED,
-    }
-)
-"""The acts that carry out a change request."""
+CARRIES_OUT: Mapping[str, ChangeKind] = {
+    EntryKind.RATES_PUBLISHED: ChangeKind.RATE_SHEET,
+    EntryKind.RULES_CHANGED: ChangeKind.RULES,
+    EntryKind.JACKPOT_RETIRED: ChangeKind.RETIREMENT,
+    EntryKind.ADJUSTMENT: ChangeKind.ADJUSTMENT,
+    EntryKind.SEED_RECOVERED: ChangeKind.SEED_RECOVERY,
+    EntryKind.PRIZE_FUND_TRUED_UP: ChangeKind.PRIZE_FUND_TRUE_UP,
+    EntryKind.AWARDS_APPROVED: ChangeKind.HELD_AWARDS,
+    EntryKind.AWARDS_REJECTED: ChangeKind.HELD_AWARDS,
+    EntryKind.COMPENSATION: ChangeKind.COMPENSATION,
+    EntryKind.ROUND_CORRECTED: ChangeKind.ROUND_CORRECTION,
+    EntryKind.STATEMENT_SETTLED: ChangeKind.STATEMENT_SETTLEMENT,
+}
+"""The kind of change request that each kind of act carries out; the others are one person's."""
 
 DECISIONS = frozenset({EntryKind.CHANGE_APPROVED, EntryKind.CHANGE_REJECTED})
 
@@ -77,27 +79,41 @@ def two_people_decided(references: References, _entries: Entries) -> Found:
             yield _mismatch(Code.CHANGE_RECORD, row, f"decided at {row.decided_at}, when it could not be")
 
 
-def what_was_approved_was_done(references: References, entries: Entries) -> Found:
-    """An approval is followed by the act that does the change, and an act that does one follows its approval."""
-    done: defaultdict[str, list[int]] = defaultdict(list)
+def what_was_approved_was_done(references: References, _entries: Entries) -> Found:
+    """An approval is followed by one act of its kind on its jackpot, and such an act follows its approval."""
+    done: defaultdict[str, list[Done]] = defaultdict(list)
     for seq, act in references.acts.items():
-        if act.decides is not None and seq in entries and entries[seq].kind not in DECISIONS:
-            done[act.decides].append(seq)
+        if act.decides is not None and act.kind is not None and act.kind not in DECISIONS:
+            done[act.decides].append((seq, CARRIES_OUT.get(act.kind), act.jackpot_id))
     for request_id in sorted(done.keys() | references.change_decisions.keys()):
-        row = references.change_decisions.get(request_id)
-        due = [row.entry_seq + 1] if row is not None and row.outcome == "approved" else []
+        due = _due(references, request_id)
         if done[request_id] != due:
             detail = f"was done by acts {done[request_id]}, due was {due or 'none'}"
             yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"change request {request_id}", detail)
 
 
-def nobody_did_alone_what_takes_two(references: References, entries: Entries) -> Found:
-    """What needs two people was done on an approval; of rate sheets, all but the first of a base currency."""
+def _due(references: References, request_id: str) -> list[Done]:
+    request, decision = references.change_requests.get(request_id), references.change_decisions.get(request_id)
+    if request is None or decision is None or decision.outcome != Outcome.APPROVED:
+        return []
+    return [(decision.entry_seq + 1, request.kind, request.jackpot_id)]
+
+
+def what_was_done_was_asked_for(references: References, _entries: Entries) -> Found:
+    """An act that carries out a change request shows what its payload says."""
     for seq, act in references.acts.items():
-        kind = entries[seq].kind if seq in entries else None
-        is_first_sheet = kind == EntryKind.RATES_PUBLISHED and act.before is None
-        if kind in TAKES_TWO and act.decides is None and not is_first_sheet:
-            yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"act {seq}", f"a {kind} without an approval")
+        request = references.change_requests.get(act.decides)
+        if request is not None and act.kind in CARRIES_OUT:
+            for wrong in requests.not_as_asked(request, act):
+                yield _mismatch(Code.CHANGE_DONE, request, f"act {seq}: {wrong}")
+
+
+def nobody_did_alone_what_takes_two(references: References, _entries: Entries) -> Found:
+    """What needs two people was done on an approval; of rate sheets, all but the first of a base currency."""
+    first_sheets = {sheet.entry_seq for (_, number), sheet in references.sheet_rows.items() if number == 1}
+    for seq, act in references.acts.items():
+        if act.kind in CARRIES_OUT and act.decides is None and seq not in first_sheets:
+            yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"act {seq}", f"a {act.kind} without an approval")
 
 
 def _mismatch(code: Code, row: Row[Any], detail: str) -> Mismatch:
@@ -109,6 +125,7 @@ LAWS: tuple[Callable[[References, Entries], Found], ...] = (
     decisions_are_as_their_acts_say,
     two_people_decided,
     what_was_approved_was_done,
+    what_was_done_was_asked_for,
     nobody_did_alone_what_takes_two,
 )
 """Every change request, by itself and with its decision."""

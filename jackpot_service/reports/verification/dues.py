@@ -131,12 +131,11 @@ def _retirement(scene: Scene) -> Due:
         positions=scene.positions,
         after=scene.pools + postings.pools(),
     )
-    _require_both_halves(scene)
     return Due(recorded, {**_state(scene), **life_facts.of_pools(scene.pools)}, postings)
 
 
 def _receipt(scene: Scene) -> Due:
-    came_from, estate = _require_both_halves(scene)
+    estate = Estate(**{name: Decimal(amount) for name, amount in scene.act.after["estate"].items()})
     postings = retirement.received(
         estate,
         request_id=scene.act.decides,
@@ -144,27 +143,9 @@ def _receipt(scene: Scene) -> Due:
         base=scene.jackpot.base,
     )
     recorded = life_facts.of_transfer_received(
-        estate, came_from=came_from, positions=scene.positions, after=scene.pools + postings.pools()
+        estate, came_from=scene.act.jackpot_id, positions=scene.positions, after=scene.pools + postings.pools()
     )
     return Due(recorded, {}, postings)
-
-
-def _require_both_halves(scene: Scene) -> tuple[str, Estate]:
-    """
-    Find from whom the estate of a transfer came, and the estate.
-
-    Raises: ValueError unless the act booked both halves and nothing else, in the books that were asked for.
-    """
-    halves = [(half["book"], half["kind"]) for half in scene.act.effects]
-    due = [
-        (scene.act.jackpot_id, EntryKind.JACKPOT_RETIRED),
-        (scene.payload["to"], EntryKind.TRANSFER_RECEIVED),
-    ]
-    if halves != due:
-        message = f"a transfer of {halves}, due was {due}"
-        raise ValueError(message)
-    estate = scene.act.effects[0]["recorded"]["estate"]
-    return scene.act.jackpot_id, Estate(**{name: Decimal(amount) for name, amount in estate.items()})
 
 
 DUE: Mapping[EntryKind, Callable[[Scene], Due]] = {

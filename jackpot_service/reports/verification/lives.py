@@ -24,6 +24,9 @@ POSSIBLE_IN: Mapping[str, frozenset[Life]] = {
     EntryKind.SEED_RECOVERED: _NOT_RETIRED,
     EntryKind.PRIZE_FUND_TRUED_UP: _NOT_RETIRED,
     EntryKind.STRIPES_ADDED: _NOT_RETIRED,
+    EntryKind.ROUND_CORRECTED: _NOT_RETIRED,
+    EntryKind.AWARDS_APPROVED: _NOT_RETIRED,
+    EntryKind.AWARDS_REJECTED: _NOT_RETIRED,
 }
 """Where a jackpot stands when an entry of some kind is booked; what is not named here comes at any time."""
 

@@ -11,7 +11,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.reports.verification import changes, keys
+from jackpot_service.reports.verification import acts, changes, keys
 from jackpot_service.reports.verification.rate_changes import sheets_are_what_was_approved
 from jackpot_service.reports.verification.references import Document, References
 
@@ -22,6 +22,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
     """Check the reference documents against the entries of the reference book, by seq."""
     yield from entries_recorded_their_acts(references, entries)
     yield from acts_wrote_their_documents(references, entries)
+    yield from acts.effects_are_due(references)
     yield from changes.check(references, entries)
     yield from bindings_exist(references)
     yield from sheets_state_their_base(references)
