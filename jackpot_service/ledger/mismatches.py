@@ -59,11 +59,11 @@ class Code(StrEnum):
     DOCUMENT_WITHOUT_ENTRY = "document-without-entry"
     """A row was written by no entry of the kind that writes such rows."""
 
+    # Administrative acts, and what they booked in jackpots' books.
     ACT_RECORD = "act-record"
     """An act says something else than the documents that it is about make due, or did not book what its kind books."""
     ACT_EFFECTS = "act-effects"
-    """An act says that it booked an entry which is not there."""
-
+    """An act says that it booked an entry which is not there, or which another act says that it booked."""
     EFFECT_POSITIONS = "effect-positions"
     """An act on a jackpot did not see all its stripes right before the entry that it booked."""
     EFFECT_FIGURES = "effect-figures"

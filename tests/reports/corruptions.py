@@ -318,14 +318,19 @@ REFERENCES: Final = (
         "keys WHERE principal = 'ann'",
         "document-without-entry",
     ),
-    _change("rate_sheets", "effective_at = effective_at + interval '1 us'", "number = 2", "entry-digest"),
-    _change("rate_sheets", "effective_at = effective_at + interval '1 day'", "number = 2", "entry-digest round-pins"),
+    _change("rate_sheets", "effective_at = effective_at + interval '1 us'", "number = 2", "entry-digest sheet-change"),
+    _change(
+        "rate_sheets",
+        "effective_at = effective_at + interval '1 day'",
+        "number = 2",
+        "entry-digest round-pins sheet-change",
+    ),
     _remove("rate_sheets", "number = 2", "entry-digest round-pins sheet-rates"),
     _change(
         "rates",
         "base_per_unit = 1.3000000001",
         "number = 2 AND currency = 'GBP'",
-        "entry-digest entry-postings round-weight award-figures settlement-figures",
+        "entry-digest entry-postings round-weight award-figures settlement-figures sheet-change",
     ),
     _change(
         "rates",
@@ -333,7 +338,7 @@ REFERENCES: Final = (
         "number = 1 AND currency = 'EUR'",
         "entry-digest entry-postings bet-stake round-weight award-figures settlement-figures",
     ),
-    _remove("rates", "number = 2 AND currency = 'JPY'", "entry-digest bet-stake entry-underivable"),
+    _remove("rates", "number = 2 AND currency = 'JPY'", "entry-digest bet-stake entry-underivable sheet-change"),
     _remove("rates", "number = 1 AND currency = 'EUR'", "entry-digest bet-stake sheet-rates entry-underivable"),
 )
 
@@ -381,12 +386,18 @@ CHANGES: Final = (
     _change("acts", "decides = NULL", "decides = 'new-rates' AND before ? 'rates'", "entry-digest change-done"),
     _change("acts", "after = '{}'", "subject = 'casino c1'", "entry-digest"),
     _change("acts", "before = NULL", "decides = 'new-rates' AND before ? 'rates'", "entry-digest"),
-    _change("acts", "effects = '[]'", "subject = 'jackpot cyber'", "entry-digest entry-kind"),
+    _change("acts", "decides = 'new-rates'", "subject = 'casino c1'", "entry-digest change-done"),
+    _change(
+        "acts",
+        "effects = '[]'",
+        "subject = 'jackpot cyber'",
+        "entry-digest entry-kind act-record document-without-entry",
+    ),
     _change(
         "acts",
         """effects = effects || '{"book": "live", "seq": 999, "kind": "adjustment", "recorded": {}}'""",
         "subject = 'casino c1'",
-        "entry-digest act-effects",
+        "entry-digest act-effects act-record",
     ),
     _remove("acts", "subject = 'casino c1'", "entry-digest document-without-entry"),
     _forge("acts", "999, 'f', NULL, 'x', NULL, NULL, NULL, NULL, '{}', '[]'", "acts", "document-without-entry"),
@@ -394,9 +405,10 @@ CHANGES: Final = (
     _change("change_requests", "maker = 'Ruth'", "request_id = 'pending'", "change-record"),
     _change("change_requests", "maker = 'Ruth'", "request_id = 'new-rates'", "change-record change-people"),
     _change("change_requests", "base_version = '9'", "request_id = 'pending'", "entry-digest"),
-    _change("change_requests", "payload = '{}'", "request_id = 'new-rates'", "entry-digest"),
+    _change("change_requests", "payload = '{}'", "request_id = 'new-rates'", "entry-digest sheet-change"),
+    _change("change_requests", "payload = '{}'", "request_id = 'pending'", "entry-digest"),
     _remove("change_requests", "request_id = 'pending'", "entry-digest"),
-    _remove("change_requests", "request_id = 'new-rates'", "entry-digest change-record"),
+    _remove("change_requests", "request_id = 'new-rates'", "entry-digest change-record change-done"),
     _forge(
         "change_requests",
         "'forged', kind, subject, jackpot_id, payload, reason, base_version, to_confirm, maker, made_at, expires_at, "

@@ -178,7 +178,7 @@ ACTS: Final = (
         "acts",
         f"effects = (SELECT effects FROM acts WHERE {act_of('awards_rejected')})",  # noqa: S608  constants
         act_of("award_paid"),
-        "act-record entry-digest",
+        "act-effects act-record entry-digest",
     ),
     change(
         "acts",
@@ -248,7 +248,31 @@ STATEMENTS: Final = (
     ),
 )
 
-CORRUPTIONS: Final = (*STEPS, *ACTS, *ENTRIES, *COMPENSATIONS, *STATEMENTS)
+
+def payload(how: str, request_id: str, expected: str) -> tuple[str, str]:
+    """Change what somebody asked for."""
+    return change("change_requests", f"payload = payload {how}", f"request_id = '{request_id}'", expected)
+
+
+REQUESTS: Final = (
+    payload("- 'bets'", "q1", "act-record entry-digest entry-postings"),
+    payload("""|| '{"bets": ["b"]}'""", "q1", "act-record entry-digest entry-postings"),
+    payload("""|| '{"decision": "approve"}'""", "q1", "change-done entry-digest"),
+    payload("""|| '{"decision": "other"}'""", "q1", "change-done entry-digest"),
+    payload("""|| '{"round_id": "r2"}'""", "q2", "change-done entry-digest"),
+    payload("""|| '{"amount_minor": 8}'""", "k1", "change-done entry-digest"),
+    payload("""|| '{"player_id": "x"}'""", "k1", "change-done entry-digest"),
+    payload("""|| '{"document": "x"}'""", "k1", "change-done entry-digest"),
+    payload("""|| '{"table_id": "T2"}'""", "k1", "change-done entry-digest"),
+    payload("""|| '{"jackpot_id": "j2"}'""", "k1", "change-done entry-digest"),
+    payload("""|| '{"amount": "-100.01"}'""", "s0", "change-done entry-digest"),
+    payload("""|| '{"amount": "x"}'""", "s0", "change-done entry-digest"),
+    payload("""|| '{"from": "2026-10-01T00:00:00Z"}'""", "s0", "change-done entry-digest"),
+    payload("""|| '{"casino_id": "c2"}'""", "s0", "change-done entry-digest"),
+    change("change_requests", "payload = '[]'", "request_id = 's0'", "change-done entry-digest"),
+)
+
+CORRUPTIONS: Final = (*STEPS, *ACTS, *ENTRIES, *COMPENSATIONS, *STATEMENTS, *REQUESTS)
 """What somebody with every right might change, and every code by which the proof names it, no more and no less."""
 
 

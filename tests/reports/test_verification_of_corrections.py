@@ -142,6 +142,8 @@ def _of(round_id: str) -> str:
 MISREAD, FALSE, UNTOUCHED = map(_of, ("misread", "false", "untouched"))
 ACT = "(SELECT max(act_seq) FROM corrections WHERE jackpot_id = 'cyber')"
 """The act of a correction that no other followed."""
+REQUEST = f"request_id = (SELECT decides FROM acts WHERE seq = {ACT})"  # noqa: S608  as above
+"""The change request that it carried out."""
 
 
 def _change(table: str, change: str, where: str, expected: str) -> Corruption:
@@ -244,9 +246,16 @@ CORRUPTIONS: Final = (
         "acts",
         "effects = jsonb_set(effects, '{0,kind}', '\"jackpot_retired\"')",
         "request_id = 'suspension'",
-        "entry-digest jackpot-life",
+        "entry-digest entry-kind act-record jackpot-life",
     ),
     _change("acts", "decides = NULL", f"seq = {ACT}", "entry-digest change-done"),
+    _change(
+        "change_requests",
+        "payload = jsonb_set(payload, '{result,hands,0,cards,0}', '\"2d\"')",
+        REQUEST,
+        "entry-digest change-done",
+    ),
+    _change("change_requests", "kind = 'held-awards'", REQUEST, "entry-digest change-done"),
     _change("results", "bet_count = bet_count + 1", FALSE, "entry-digest result-count correction-figures"),
 )
 

@@ -99,6 +99,7 @@ def test_the_books_of_an_untouched_history_are_right(url: str) -> None:
 
 
 DIGEST, CHANGE, UNDOCUMENTED = Code.ENTRY_DIGEST, Code.SHEET_CHANGE, Code.DOCUMENT_WITHOUT_ENTRY
+RECORD, DONE = Code.CHANGE_RECORD, Code.CHANGE_DONE
 
 
 def _change(table: str, change: str, where: str) -> str:
@@ -137,15 +138,17 @@ CORRUPTIONS: Final = (
     (_change("change_requests", "base_version = '9'", SINGLE), {DIGEST, CHANGE}),
     (_change("change_requests", "base_version = 'x'", SINGLE), {DIGEST, CHANGE}),
     (_change("change_requests", "base_version = '2'", "request_id = 'leaves'"), {DIGEST, CHANGE}),
-    (_change("change_requests", "kind = 'rules'", SINGLE), {DIGEST, CHANGE}),
+    (_change("change_requests", "kind = 'rules'", SINGLE), {DIGEST, DONE}),
     (_change("change_requests", "to_confirm = '{}'", "request_id = 'unlikely'"), {DIGEST}),
-    ("DELETE FROM change_requests WHERE request_id = 'single'", {DIGEST, CHANGE}),
-    (_change("change_decisions", "outcome = 'rejected'", SINGLE), {DIGEST, UNDOCUMENTED, CHANGE}),
-    (_change("change_decisions", "outcome = 'approved'", "request_id = 'rejected'"), {DIGEST, UNDOCUMENTED, CHANGE}),
-    ("DELETE FROM change_decisions WHERE request_id = 'single'", {DIGEST, CHANGE}),
-    (_change("acts", "decides = NULL", MADE), {DIGEST, CHANGE}),
-    (_change("acts", "decides = 'pending'", MADE), {DIGEST, CHANGE}),
-    (_change("acts", "decides = 'nothing'", MADE), {DIGEST, CHANGE}),
+    ("DELETE FROM change_requests WHERE request_id = 'single'", {DIGEST, RECORD, DONE}),
+    (_change("change_decisions", "outcome = 'rejected'", SINGLE), {DIGEST, UNDOCUMENTED, DONE}),
+    (_change("change_decisions", "outcome = 'approved'", "request_id = 'rejected'"), {DIGEST, UNDOCUMENTED, DONE}),
+    ("DELETE FROM change_decisions WHERE request_id = 'single'", {DIGEST, DONE}),
+    (_change("acts", "decides = NULL", MADE), {DIGEST, DONE}),
+    (_change("acts", "decides = NULL, before = NULL", MADE), {DIGEST, DONE}),
+    (_change("acts", "decides = 'pending'", MADE), {DIGEST, DONE, CHANGE}),
+    (_change("acts", "decides = 'nothing'", MADE), {DIGEST, DONE}),
+    (_change("acts", "jackpot_id = 'j1'", MADE), {DIGEST, DONE}),
     (_change("acts", "after = after - 'source'", MADE), {DIGEST}),
     (_change("acts", "before = NULL", MADE), {DIGEST}),
 )

@@ -1,5 +1,6 @@
 """Whether an act says what the documents that it is about make due, and booked what such an act books."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -37,14 +38,20 @@ BOOKS_AN_ENTRY: Final = frozenset(
 """The acts that book an entry of their own kind in the book of the jackpot that they are about."""
 
 
+def check(references: References) -> Found:
+    """Check what acts say that they booked in jackpots' books, all acts together."""
+    yield from effects_are_due(references)
+    yield from no_two_booked_one_entry(references)
+
+
 def effects_are_due(references: References) -> Found:
     """Each act booked the entries that such an act books, in the books that it is about, and no others."""
     for seq, act in references.acts.items():
         if act.kind is None:
             continue  # Named by the check of entries.
-        booked, due = [(effect.get("book"), effect.get("kind")) for effect in act.effects], list(_due(act))
-        if booked != due:
-            detail = f"a {act.kind} that booked {booked}, due was {due}"
+        found, due = [(effect.get("book"), effect.get("kind")) for effect in act.effects], list(_due(act))
+        if found != due:
+            detail = f"a {act.kind} that booked {found}, due was {due}"
             yield Mismatch(Code.ACT_RECORD, REFERENCE_BOOK, f"act {seq}", detail)
 
 
@@ -56,6 +63,17 @@ def _due(act: Row[Any]) -> Iterator[tuple[str | None, str]]:
         yield act.jackpot_id, act.kind
     if act.kind == EntryKind.JACKPOT_RETIRED:
         yield after.get("to"), EntryKind.TRANSFER_RECEIVED.value
+
+
+def no_two_booked_one_entry(references: References) -> Found:
+    """No two acts, nor one twice, say that they booked the same entry."""
+    told = Counter(
+        (effect.get("book"), effect.get("seq")) for act in references.acts.values() for effect in act.effects
+    )
+    for (book, seq), times in told.items():
+        if times > 1:
+            detail = f"booked by {times} acts, as they say"
+            yield Mismatch(Code.ACT_EFFECTS, str(book), f"stripe 0, seq {seq}", detail)
 
 
 def says(row: Row[Any], due: Facts, book: str) -> Found:

@@ -1,7 +1,7 @@
 """Whether every change request, and what became of it, is as its acts say; and whether what was approved was done."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row
@@ -16,7 +16,7 @@ from jackpot_service.reports.verification.references import References
 
 Found = Iterator[Mismatch]
 Entries = Mapping[int, BookedEntry]
-Done = tuple[int, str | None, str | None]
+Done = tuple[int, str, str | None]
 """The seq of an act, the kind of change that it carries out, and the jackpot that it is about."""
 
 CARRIES_OUT: Mapping[str, ChangeKind] = {
@@ -84,11 +84,11 @@ def what_was_approved_was_done(references: References, _entries: Entries) -> Fou
     done: defaultdict[str, list[Done]] = defaultdict(list)
     for seq, act in references.acts.items():
         if act.decides is not None and act.kind is not None and act.kind not in DECISIONS:
-            done[act.decides].append((seq, CARRIES_OUT.get(act.kind), act.jackpot_id))
+            done[act.decides].append((seq, CARRIES_OUT.get(act.kind, act.kind), act.jackpot_id))
     for request_id in sorted(done.keys() | references.change_decisions.keys()):
         due = _due(references, request_id)
         if done[request_id] != due:
-            detail = f"was done by acts {done[request_id]}, due was {due or 'none'}"
+            detail = f"was done by {_told(done[request_id])}, due was {_told(due)}"
             yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"change request {request_id}", detail)
 
 
@@ -97,6 +97,10 @@ def _due(references: References, request_id: str) -> list[Done]:
     if request is None or decision is None or decision.outcome != Outcome.APPROVED:
         return []
     return [(decision.entry_seq + 1, request.kind, request.jackpot_id)]
+
+
+def _told(done: Sequence[Done]) -> str:
+    return ", ".join(f"act {seq} ({kind}, {jackpot_id or 'no jackpot'})" for seq, kind, jackpot_id in done) or "none"
 
 
 def what_was_done_was_asked_for(references: References, _entries: Entries) -> Found:

@@ -18,7 +18,7 @@ _UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError,
 
 
 def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
-    """Check every effect of the kinds in DUE: what they saw, what it booked and recorded. For approvals see `changes`."""
+    """Check every effect of the kinds in DUE: what they saw, what it booked and recorded. Approvals: see `changes`."""
     for entry in entries:
         effect = jackpot.effects.get(entry.seq) if entry.stripe_no == 0 else None
         if effect is None or effect.kind != entry.kind or entry.kind not in DUE:

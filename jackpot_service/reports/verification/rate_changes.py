@@ -20,9 +20,9 @@ def sheets_are_what_was_approved(references: References, entries: Mapping[int, B
     """A sheet that carries out a change request has its rates, its source and its time."""
     for (base, number), sheet in references.sheet_rows.items():
         act, entry = references.acts.get(sheet.entry_seq), entries.get(sheet.entry_seq)
-        request = references.change_requests.get(None if act is None else act.decides)
+        request = None if act is None else references.change_requests.get(act.decides)
         if request is None or entry is None:
-            continue  # It was published by one, or carries out nothing that is there, which `changes` finds.
+            continue  # It was published by one, or lacks its act or its request, which is found elsewhere.
         wrong = _wrong(references, sheet, request, entry)
         if wrong is not None:
             detail = f"{request.request_id}, put over sheet {request.base_version}, {wrong}"

@@ -22,7 +22,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
     """Check the reference documents against the entries of the reference book, by seq."""
     yield from entries_recorded_their_acts(references, entries)
     yield from acts_wrote_their_documents(references, entries)
-    yield from acts.effects_are_due(references)
+    yield from acts.check(references)
     yield from changes.check(references, entries)
     yield from bindings_exist(references)
     yield from sheets_state_their_base(references)

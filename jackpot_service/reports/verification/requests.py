@@ -1,7 +1,7 @@
 """
 What a change request says that the act which carries it out shows as well, under the same names.
 
-Of rates, rules, doors and pools the payload says less than the act shows: see `rate_changes` and `dues` for those.
+Of rates, of rules and of pools the act shows what the payload makes of them: see `rate_changes` and `dues` for that.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -52,7 +52,7 @@ def _statement(payload: Facts) -> Facts:
 
 
 def _decision(payload: Facts) -> Facts:
-    """Which awards, see `awards`."""
+    """Not which awards: see `awards`."""
     step = {"approve": AwardStep.APPROVED, "reject": AwardStep.REJECTED}[payload["decision"]]
     return {**_round(payload), "step": step.value}
 
