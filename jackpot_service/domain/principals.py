@@ -30,7 +30,7 @@ class PrincipalConflict(Conflict):
 
 
 class KeyForbidden(Forbidden):
-    """Whoever holds a key that approves could approve what its maker asked for, so not everybody creates one."""
+    """Whoever holds two names could approve what he himself asked for, so not everybody creates such a key."""
 
     code = "key-forbidden"
     title = "Such a key is created on the machine itself"
@@ -121,13 +121,16 @@ def is_subject(text: object) -> bool:
 
 def require_may_create(creator: Principal, principal: Principal) -> None:
     """
-    Hold that nobody alone gets a second name that approves: such keys are for the machine's own command line.
+    Hold that nobody alone gets a second name for a change: such keys are for the machine's own command line.
 
-    Raises: KeyForbidden for a key that approves, unless it is the creator's own, who rotates it.
+    That is a key that approves, and one of the creator's own role, also a machine's: it could ask for what he then
+    approves. Raises: KeyForbidden for either, unless it is the creator's own, who rotates it.
     """
-    if principal.may_approve and creator.name not in {principal.name, SYSTEM_OPERATOR.name}:
+    is_second_name = principal.may_approve or principal.role is creator.role
+    if is_second_name and creator.name not in {principal.name, SYSTEM_OPERATOR.name}:
         message = (
-            f"{principal.name} could approve changes: «jackpot keys create», on the machine itself, makes that key."
+            f"{principal.name} could ask for changes or approve them: "
+            "«jackpot keys create», on the machine itself, makes that key."
         )
         raise KeyForbidden(message)
 
