@@ -81,6 +81,14 @@ def test_a_name_stands_for_one_person_with_one_role(house: House, other: Princip
     assert house.books.counts() == before
 
 
+@pytest.mark.parametrize(("name", "other"), [("Élise", "élise"), ("Иван", "ИВАН"), ("Strauß", "STRAUSS")])
+def test_a_name_is_the_same_in_whatever_letters_of_whatever_alphabet(house: House, name: str, other: str) -> None:
+    create(house, replace(ANN, name=name))
+
+    with pytest.raises(PrincipalConflict):
+        create(house, replace(ANN, name=other))
+
+
 def test_a_server_of_a_casino_is_no_server_of_another(house: House) -> None:
     house.add_casino("c2")
     server = Principal("server", Role.TABLE, "c1")
@@ -112,6 +120,11 @@ def test_which_tables_it_may_see_each_key_of_a_server_says(house: House) -> None
         "Ann\nBee",
         "Ann\0",
         "Ann\u200b",
+        "Ann\u034f",
+        "Ann\u1160",
+        "Ann\u2800",
+        "Ann\ufe0f",
+        "Ann\U000e0100",
         "\uff21nn",
         "e\u0301ve",
         "x" * 101,
