@@ -174,3 +174,10 @@ def require_role(principal: Principal, roles: frozenset[Role]) -> None:
     if principal.role not in roles:
         message = f"A key of role {principal.role} may not do this."
         raise RoleForbidden(message, role=str(principal.role))
+
+
+def require_house(principal: Principal) -> None:
+    """Raises: RoleForbidden for a key with a casino."""
+    if principal.casino_id is not None:
+        message = "This is for the house, not for a casino."
+        raise RoleForbidden(message, role=str(principal.role))

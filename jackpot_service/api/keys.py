@@ -106,8 +106,8 @@ def post_key(body: Mapping[str, Any]) -> flask.Response:
     """
     Create a key.
 
-    Not one that approves changes, unless it is your own: those are created on the machine itself. If the answer is
-    lost, the same request again tells the key's id: revoke it, and create another.
+    Not one that approves changes, nor an operator's, unless it is your own: those are created on the machine itself. If
+    the answer is lost, the same request again tells the key's id: revoke it, and create another.
     """
     done = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     whom = Principal(

@@ -11,8 +11,8 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
-from jackpot_service.api.door import Blueprint, look, now
-from jackpot_service.auth import allow
+from jackpot_service.api.door import Blueprint, look, now, principal
+from jackpot_service.auth import allow, require_house
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.gauges import Gauges, gauges
@@ -26,7 +26,12 @@ TEXT: Final = "text/plain"
 @allow(Role.AUDITOR, Role.OPERATOR, Role.FINANCE)
 @blueprint.response(200, {"type": "string"}, content_type=TEXT, description="In the text format of Prometheus.")
 def get_metrics() -> flask.Response:
-    """Tell ages of rate sheets, jackpots' pools, waiting change requests and kept refusals: floats, to be watched."""
+    """
+    Tell ages of rate sheets, jackpots' pools, waiting change requests and kept refusals: floats, to be watched.
+
+    They are of the whole house: not for a key with a casino.
+    """
+    require_house(principal())
     at = now()
     found = look(lambda session: gauges(session, at=at))
     return flask.Response(generate_latest(_Read(found, at)), content_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -6,7 +6,7 @@ import click
 import orjson
 
 from jackpot_service.cli.opening import opened_engine
-from jackpot_service.cli.values import Identifier, Instant, require_order
+from jackpot_service.cli.values import MOST_LISTED, Identifier, Instant, Text, require_order
 from jackpot_service.config import Config
 from jackpot_service.db import read
 from jackpot_service.domain.journal import EntryKind
@@ -15,13 +15,13 @@ from jackpot_service.reports.verification.reference_book import ACT_KINDS
 
 
 @click.command("audit")
-@click.option("--principal", help="Who acted.")
+@click.option("--principal", type=Text(), help="Who acted.")
 @click.option("--kind", type=click.Choice(sorted(kind.value for kind in ACT_KINDS)))
 @click.option("--jackpot", "jackpot_id", type=Identifier())
 @click.option("--request-id", type=Identifier(), help="Also finds what decided or did the change request of this id.")
 @click.option("--from", "booked_from", type=Instant(), help="Booked then or later.")
 @click.option("--to", "booked_to", type=Instant(), help="Booked before then.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many, the latest first.")
+@click.option("--limit", type=click.IntRange(1, MOST_LISTED), default=50, show_default=True, help="The latest so many.")
 @click.option("--json", "is_json", is_flag=True, help="Everything of each act, as JSON.")
 @click.pass_obj
 def audit(  # noqa: PLR0917  click passes what its options say

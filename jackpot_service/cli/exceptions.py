@@ -8,7 +8,7 @@ import orjson
 
 from jackpot_service.api.refusals import KINDS
 from jackpot_service.cli.opening import act, opened_engine, signed_act
-from jackpot_service.cli.values import Identifier, Instant, Text, require_order
+from jackpot_service.cli.values import MOST_LISTED, Identifier, Instant, Text, require_order
 from jackpot_service.config import Config
 from jackpot_service.db import read, transact
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, NotedException
@@ -30,7 +30,7 @@ def exceptions() -> None:
 @click.option("--acknowledged/--unacknowledged", "is_acknowledged", default=None, help="Default: both.")
 @click.option("--from", "noticed_from", type=Instant(), help="Happened then or later.")
 @click.option("--to", "noticed_to", type=Instant(), help="Happened before then.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="How many, the latest first.")
+@click.option("--limit", type=click.IntRange(1, MOST_LISTED), default=50, show_default=True, help="The latest so many.")
 @click.option("--json", "is_json", is_flag=True, help="Everything of each exception, as JSON.")
 @click.pass_obj
 def list_exceptions(  # noqa: PLR0917  click passes what its options say

@@ -44,7 +44,8 @@ def _from_url(url: str, *, most: int) -> bytes:
                 if time.monotonic() > until:
                     message = f"{url} takes longer than {LONGEST_S:g} s"
                     raise click.ClickException(message)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    # Hosts that cannot be are found out by codecs (ValueError), a proxy of another kind by what is not installed.
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
         message = f"{url} cannot be read: {str(error) or type(error).__name__}"
         raise click.ClickException(message) from None
     return bytes(content)

@@ -34,6 +34,8 @@ for group in (service, schema, documents, keys, rates, changes, awards, audit, e
 
 def main() -> None:
     """Run the command line; whatever is wrong is said in one line on standard error."""
+    if not all(map(_is_text, sys.argv)):
+        _end("an argument is no text in UTF-8", WRONG_CONFIGURATION)
     try:
         cli(standalone_mode=True)
     except ConfigError as error:
@@ -44,6 +46,15 @@ def main() -> None:
         _end(f"embedded PostgreSQL: {error}", REFUSED)
     except OperationalError as error:
         _end(f"the database cannot be reached: {str(error.orig).splitlines()[0]}", REFUSED)
+
+
+def _is_text(argument: str) -> bool:
+    """Bytes that are no text come as lone surrogates, which nothing can be written with."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _end(line: str, status: int) -> None:

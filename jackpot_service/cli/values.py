@@ -13,6 +13,8 @@ from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, IDENTIFIER_PATTE
 
 LONGEST_TEXT = 500
 
+MOST_LISTED = 1_000_000
+
 
 class Identifier(click.ParamType[str]):
     """An id."""
@@ -96,8 +98,7 @@ class JsonDocument(click.ParamType[dict[str, Any]]):
             return value
         text = str(value)
         if text.startswith("@"):
-            with click.open_file(text[1:], encoding="utf-8") as file:
-                text = file.read()
+            text = self._content(text[1:], param, ctx)
         try:
             found = orjson.loads(text)
         except orjson.JSONDecodeError as error:
@@ -105,6 +106,13 @@ class JsonDocument(click.ParamType[dict[str, Any]]):
         if not isinstance(found, dict):
             self.fail("it is no JSON object", param, ctx)
         return found
+
+    def _content(self, path: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            with click.open_file(path, encoding="utf-8") as file:
+                return file.read()
+        except (OSError, ValueError) as error:
+            self.fail(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}", param, ctx)
 
 
 def require_order(start: datetime | None, end: datetime | None) -> None:

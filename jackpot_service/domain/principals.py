@@ -1,5 +1,6 @@
 """Who speaks to the ledger: a principal with one role, perhaps bound to a casino and to some of its tables."""
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,7 +31,7 @@ class PrincipalConflict(Conflict):
 
 
 class KeyForbidden(Forbidden):
-    """Whoever holds a key that approves could approve what its maker asked for, so not everybody creates one."""
+    """Whoever holds two names could approve what he himself asked for, so not everybody creates such a key."""
 
     code = "key-forbidden"
     title = "Such a key is created on the machine itself"
@@ -93,14 +94,24 @@ SYSTEM_OPERATOR = Principal("cli", Role.OPERATOR, is_automaton=True)
 is, so it approves nothing: whoever approves on the command line shows a key."""
 
 
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Letters and marks that are printable and leave no trace: fillers, joiners, variation selectors, an empty Braille."""
+
+
+def in_any_letters(name: str) -> str:
+    """Write a name as whoever else writes it in other letters: two names that are the same so are one."""
+    return unicodedata.normalize("NFKC", name.casefold())
+
+
 def require_possible(principal: Principal) -> None:
     """Raises: BadPrincipal for a name, or a binding, that nobody can have."""
     name = principal.name
     is_plain = name.isprintable() and name == " ".join(unicodedata.normalize("NFKC", name).split())
+    is_plain = is_plain and not _UNSEEN.search(name)
     if not (is_plain and 0 < len(name) <= LONGEST_NAME):
         message = f"A name is a plain text of 1 to {LONGEST_NAME} characters, with single spaces."
         raise BadPrincipal(message)
-    if name.lower() == SYSTEM_OPERATOR.name:
+    if in_any_letters(name) == SYSTEM_OPERATOR.name:
         message = f"The name {SYSTEM_OPERATOR.name} stands for whoever runs the command line."
         raise BadPrincipal(message)
     if principal.role is Role.TABLE and principal.casino_id is None:
@@ -121,13 +132,16 @@ def is_subject(text: object) -> bool:
 
 def require_may_create(creator: Principal, principal: Principal) -> None:
     """
-    Hold that nobody alone gets a second name that approves: such keys are for the machine's own command line.
+    Hold that nobody alone gets a second name for a change: such keys are for the machine's own command line.
 
-    Raises: KeyForbidden for a key that approves, unless it is the creator's own, who rotates it.
+    That is a key that approves, and one of the creator's own role, also a machine's: it could ask for what he then
+    approves. Raises: KeyForbidden for either, unless it is the creator's own, who rotates it.
     """
-    if principal.may_approve and creator.name not in {principal.name, SYSTEM_OPERATOR.name}:
+    is_second_name = principal.may_approve or principal.role is creator.role
+    if is_second_name and creator.name not in {principal.name, SYSTEM_OPERATOR.name}:
         message = (
-            f"{principal.name} could approve changes: «jackpot keys create», on the machine itself, makes that key."
+            f"{principal.name} could ask for changes or approve them: "
+            "«jackpot keys create», on the machine itself, makes that key."
         )
         raise KeyForbidden(message)
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, func, insert, or_, select, text, tuple_, update
+from sqlalchemy import Row, Select, and_, insert, or_, select, text, tuple_, update
 
 from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.principals import Principal, Role, in_any_letters
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records.schema import KeyRow, PrincipalRow
 
@@ -76,9 +76,10 @@ class ListedKey:
 
 def principal(session: Session, name: str) -> Principal | None:
     """The principal of a name, in whatever letters it is written; None if there is none."""
-    same = func.lower(PrincipalRow.name) == func.lower(name)
-    row = session.execute(select(*_PRINCIPAL).where(same)).one_or_none()
-    return None if row is None else _principal(row)
+    # The database folds the letters of ASCII only; names are few, and looked up where a key is created.
+    wanted = in_any_letters(name)
+    found = (row for row in session.execute(select(*_PRINCIPAL)) if in_any_letters(row.name) == wanted)
+    return next(map(_principal, found), None)
 
 
 def add_principal(session: Session, new: Principal, *, entry_seq: int) -> None:

@@ -86,7 +86,8 @@ def find_replay(session: Session, act: Act, kind: EntryKind, asked: Facts) -> Re
     if found is None:
         return None
     if (found.kind, found.principal, found.asked) != (kind, act.principal.name, dict(asked)):
-        message = f"Request {act.request_id} was a {found.kind} of {found.principal} that asked for something else."
+        # Whose it was and what, not everybody who meets the id may know.
+        message = f"Request {act.request_id} was made before, by somebody else or for something else."
         raise RequestConflict(message, request_id=act.request_id)
     return found
 

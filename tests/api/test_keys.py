@@ -113,6 +113,7 @@ def test_a_cursor_of_no_list_is_refused_and_one_past_the_end_ends_it(house: Hous
         ({"role": "auditor"}, 422, "principal-invalid"),
         ({"role": "operator", "casino_id": None}, 403, "key-forbidden"),
         ({"role": "rates", "casino_id": None}, 403, "key-forbidden"),
+        ({"role": "operator", "casino_id": None, "machine": True}, 403, "key-forbidden"),
         ({"principal": "A TABLE"}, 409, "principal-conflict"),
         ({"principal": "a auditor"}, 409, "principal-conflict"),
         ({"secret": "mine"}, 422, "validation"),

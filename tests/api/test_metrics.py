@@ -90,6 +90,11 @@ def test_whoever_watches_shows_a_key(house: House, role: Role) -> None:
     house.call("GET", "/metrics", key=None).problem(401, "unauthenticated")
 
 
+def test_a_casinos_finance_is_told_nothing_of_the_whole_house(house: House) -> None:
+    key = house.key(Role.FINANCE, casino_id="c1")
+    house.call("GET", "/metrics", key=key).problem(403, "role-forbidden")
+
+
 def test_a_sheet_grown_old_is_warned_of_and_bets_are_taken_all_the_same(house: House) -> None:
     house.open()
     house.clock.advance(timedelta(hours=35))

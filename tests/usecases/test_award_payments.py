@@ -52,6 +52,16 @@ def test_a_casino_acknowledges_the_payment_of_an_award(won: House) -> None:
     assert won.round()["settlement"]["awards"][0]["state"] == "paid"
 
 
+def test_a_casino_that_meets_a_request_id_of_the_house_is_not_told_what_it_stands_for(won: House) -> None:
+    payload = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r2", "decision": "approve"}
+    won.ask("held-awards", payload, request_id="q1").ok(201)
+
+    answer = pay(won, award_of(won), request_id="q1")
+
+    answer.problem(409, "request-conflict")
+    assert not {said for said in ("Ann", "change", "held") if said in answer.text}
+
+
 def test_the_same_acknowledgement_again_takes_no_further_step(won: House) -> None:
     first = pay(won, award_of(won)).ok(201)
     before = won.books.counts()

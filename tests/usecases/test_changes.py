@@ -120,6 +120,14 @@ def test_a_request_against_an_older_state_is_refused_at_its_approval(house: Hous
     assert sheet_number(house) == 2
 
 
+def test_whether_it_is_a_dry_run_is_not_said_twice(house: House) -> None:
+    ask(house).ok(201)
+
+    approve(house, query="?dry_run=false&dry_run=true").problem(422, "validation", "?dry_run")
+
+    assert house.get("/v1/change-requests/q1").ok()["state"] == "pending"
+
+
 def test_a_dry_run_shows_what_would_be_done_and_does_nothing(house: House) -> None:
     keys = [house.person(name, Role.RATES) for name in ("Ann", "Bob")]
     assert all(keys)

@@ -81,6 +81,14 @@ def test_a_name_stands_for_one_person_with_one_role(house: House, other: Princip
     assert house.books.counts() == before
 
 
+@pytest.mark.parametrize(("name", "other"), [("Élise", "élise"), ("Иван", "ИВАН"), ("Strauß", "STRAUSS")])
+def test_a_name_is_the_same_in_whatever_letters_of_whatever_alphabet(house: House, name: str, other: str) -> None:
+    create(house, replace(ANN, name=name))
+
+    with pytest.raises(PrincipalConflict):
+        create(house, replace(ANN, name=other))
+
+
 def test_a_server_of_a_casino_is_no_server_of_another(house: House) -> None:
     house.add_casino("c2")
     server = Principal("server", Role.TABLE, "c1")
@@ -112,6 +120,11 @@ def test_which_tables_it_may_see_each_key_of_a_server_says(house: House) -> None
         "Ann\nBee",
         "Ann\0",
         "Ann\u200b",
+        "Ann\u034f",
+        "Ann\u1160",
+        "Ann\u2800",
+        "Ann\ufe0f",
+        "Ann\U000e0100",
         "\uff21nn",
         "e\u0301ve",
         "x" * 101,
@@ -196,7 +209,6 @@ NOT_APPROVING = (
     Principal("Bob", Role.FINANCE),
     Principal("Bob", Role.AUDITOR),
     Principal("Bob", Role.TABLE, "c1"),
-    Principal("robot", Role.OPERATOR, is_automaton=True),
     Principal("robot", Role.RATES, is_automaton=True),
 )
 
@@ -219,6 +231,22 @@ def test_nobody_creates_a_key_that_could_approve_but_the_machines_own_command_li
         create(house, principal, by=ANN)
 
 
+def test_no_operator_creates_a_machine_that_asks_for_what_operators_approve(house: House) -> None:
+    """It could ask under the machine's name, whose secret it has seen, and approve under its own."""
+    robot = Principal("robot", Role.OPERATOR, is_automaton=True)
+    create(house)
+    before = house.books.counts()
+
+    with pytest.raises(KeyForbidden):
+        create(house, robot, by=ANN)
+    assert house.books.counts() == before
+
+    create(house, robot)
+    with pytest.raises(KeyForbidden):  # Nor a second key of it.
+        create(house, robot, by=ANN)
+    assert create(house, robot, by=robot).key is not None
+
+
 def test_somebody_who_approves_rotates_the_own_key(house: House) -> None:
     create(house)
     create(house, by=ANN)
@@ -227,7 +255,7 @@ def test_somebody_who_approves_rotates_the_own_key(house: House) -> None:
 
 
 @pytest.mark.parametrize("principal", NOT_APPROVING, ids=str)
-def test_one_operator_creates_any_key_that_approves_nothing(house: House, principal: Principal) -> None:
+def test_one_operator_creates_any_key_that_gives_nobody_a_second_name(house: House, principal: Principal) -> None:
     create(house)
 
     assert create(house, principal, by=ANN).key is not None
