@@ -1,5 +1,6 @@
-"""How the command line reads ids, amounts, settings and rates."""
+"""How the command line reads ids, amounts, settings, rates and reasons."""
 
+import secrets
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -105,6 +106,17 @@ class JsonDocument(click.ParamType[dict[str, Any]]):
         if not isinstance(found, dict):
             self.fail("it is no JSON object", param, ctx)
         return found
+
+
+request_id_option = click.option(
+    "--request-id",
+    type=Identifier(),
+    default=lambda: f"cli-{secrets.token_hex(8)}",
+    show_default="a new one",
+    help="Your id of it; the same again is a replay.",
+)
+
+reason_option = click.option("--reason", type=Text(), required=True)
 
 
 def require_order(start: datetime | None, end: datetime | None) -> None:
