@@ -253,6 +253,7 @@ def test_the_readmes_change_by_two_people_works_as_it_stands_there(
     block = README.read_text(encoding="utf-8").partition("## Running it for years")[2]
     commands = re.findall(r"^    (export JACKPOT_KEY=\$\()?jackpot (.+?)\)?(?: +#.*)?$", block, re.MULTILINE)
     assert len(commands) == 5
+    printed = ""
     for is_key, command in commands:
         printed = opened(*shlex.split(command)).ok()
         if is_key:
