@@ -7,7 +7,7 @@ from typing import Any
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
-from jackpot_service.api import answers
+from jackpot_service.api import answers, schemas
 from jackpot_service.api.door import Blueprint, act, answer, look, now, principal
 from jackpot_service.api.fields import Identifier, Instant, ReadField, Text
 from jackpot_service.api.lists import DEFAULT_LISTED, Limit
@@ -61,7 +61,7 @@ class AwardsQuerySchema(RequestSchema):
 class PaymentRequestSchema(RequestSchema):
     """That an award was paid to its player."""
 
-    request_id = Identifier(required=True, metadata={"description": "The caller's id of this request, kept for ever."})
+    request_id = schemas.request_id()
     reference = Text(load_default=None, metadata={"description": "The casino's own."})
     paid_at = Instant(load_default=None, metadata={"description": "When the player was paid."})
 

@@ -7,8 +7,9 @@ import flask
 import structlog
 from marshmallow import Schema, fields, validate
 
+from jackpot_service.api import schemas
 from jackpot_service.api.door import Blueprint, act_or_rehearse, answer, door, look, now, principal
-from jackpot_service.api.fields import Flag, Identifier, JsonObject, Text, Truth
+from jackpot_service.api.fields import Flag, JsonObject, Text, Truth
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth import allow
@@ -51,9 +52,11 @@ class ChangesQuerySchema(ListQuerySchema):
 class ChangeRequestSchema(RequestSchema):
     """What is asked for, and why."""
 
-    request_id = Identifier(required=True, metadata={"description": "The caller's id of this request, kept for ever."})
+    request_id = schemas.request_id()
     kind = fields.Enum(ChangeKind, by_value=True, required=True)
-    payload = JsonObject(required=True, metadata={"description": "What the kind of change needs."})
+    payload = JsonObject(
+        required=True, metadata={"description": "What the kind of change needs: docs/changes.md has one of each."}
+    )
     reason = Text(required=True)
     base_version = Text(load_default=None, metadata={"description": "The version that the maker saw."})
 

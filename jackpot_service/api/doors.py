@@ -6,8 +6,9 @@ from typing import Any
 import flask
 from marshmallow import Schema, fields, validate
 
+from jackpot_service.api import schemas
 from jackpot_service.api.door import Blueprint, act, answer, now, principal
-from jackpot_service.api.fields import Identifier, Text
+from jackpot_service.api.fields import Text
 from jackpot_service.api.schemas import RequestSchema
 from jackpot_service.auth import allow
 from jackpot_service.db import Session
@@ -24,7 +25,7 @@ blueprint = Blueprint(
 class DoorRequestSchema(RequestSchema):
     """Why, under the caller's id."""
 
-    request_id = Identifier(required=True, metadata={"description": "The caller's id of this request, kept for ever."})
+    request_id = schemas.request_id()
     reason = Text(required=True)
 
 

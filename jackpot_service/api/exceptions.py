@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
+from jackpot_service.api import schemas
 from jackpot_service.api.door import Blueprint, act, answer, door, look, now, principal
 from jackpot_service.api.fields import Flag, Identifier, ReadField, Text
 from jackpot_service.api.lists import PeriodQuerySchema
@@ -62,7 +63,7 @@ class ExceptionsQuerySchema(PeriodQuerySchema):
 class AcknowledgementRequestSchema(RequestSchema):
     """What came of it."""
 
-    request_id = Identifier(required=True, metadata={"description": "The caller's id of this act, kept for ever."})
+    request_id = schemas.request_id()
     reason = Text(required=True)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import flask
 from marshmallow import Schema, fields, validate
 
+from jackpot_service.api import schemas
 from jackpot_service.api.door import Blueprint, act, answer, look, now, principal
 from jackpot_service.api.fields import BoundedList, Identifier, Text, Truth
 from jackpot_service.api.lists import ListQuerySchema, cursor
@@ -35,7 +36,7 @@ MOST_TABLES = 1000
 class NewKeySchema(RequestSchema):
     """Whom a key is for. The first of a name makes the principal, every later one must agree with it."""
 
-    request_id = Identifier(required=True, metadata={"description": "The caller's id of this request, kept for ever."})
+    request_id = schemas.request_id()
     principal = Text(required=True, metadata={"description": "Who it is.", "maxLength": LONGEST_NAME})
     role = fields.Enum(Role, by_value=True, required=True)
     casino_id = Identifier(load_default=None)
@@ -49,7 +50,7 @@ class NewKeySchema(RequestSchema):
 class RevocationSchema(RequestSchema):
     """Why."""
 
-    request_id = Identifier(required=True, metadata={"description": "The caller's id of this request, kept for ever."})
+    request_id = schemas.request_id()
     reason = Text(required=True)
 
 

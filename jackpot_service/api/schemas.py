@@ -4,6 +4,7 @@ from typing import Any
 
 from marshmallow import RAISE, Schema, fields, validate
 
+from jackpot_service.api.fields import Identifier
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.rules import Tier
 
@@ -23,6 +24,11 @@ def decimal(description: str, **kwargs: Any) -> fields.String:  # noqa: ANN401  
 def described(field: type[fields.Field[Any]], description: str, **kwargs: Any) -> fields.Field[Any]:  # noqa: ANN401
     """A required field with its description."""
     return field(required=True, metadata={"description": description}, **kwargs)
+
+
+def request_id() -> Identifier:
+    """The caller's id of an administrative act."""
+    return Identifier(required=True, metadata={"description": "The caller's id of this request, kept for ever."})
 
 
 class RequestSchema(Schema):

@@ -1,6 +1,5 @@
 """`jackpot changes …`: change requests, asked for and decided under the name that JACKPOT_KEY gives."""
 
-import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -11,7 +10,7 @@ import sqlalchemy
 import structlog
 
 from jackpot_service.cli.opening import opened_engine, signed_act
-from jackpot_service.cli.values import Identifier, JsonDocument, Text, pairs
+from jackpot_service.cli.values import Identifier, JsonDocument, Text, pairs, reason_option, request_id_option
 from jackpot_service.config import Config
 from jackpot_service.db import Session, read, rehearse, transact
 from jackpot_service.domain.changes import ChangeKind, ChangeState, Outcome
@@ -37,8 +36,8 @@ def changes() -> None:
 @changes.command("request")
 @click.argument("kind", type=click.Choice([kind.value for kind in ChangeKind]))
 @click.argument("payload", type=JsonDocument())
-@click.option("--reason", type=Text(), required=True)
-@click.option("--request-id", type=Identifier(), help="Your id of it; the same again is a replay. Default: a new one.")
+@reason_option
+@request_id_option
 @click.option("--base-version", type=Text(), help="The version that you saw; refused if it is another by now.")
 @dry_run_option
 @click.pass_obj
@@ -47,12 +46,11 @@ def request(  # noqa: PLR0917  click passes what its options say
     kind: str,
     payload: dict[str, Any],
     reason: str,
-    request_id: str | None,
+    request_id: str,
     base_version: str | None,
     dry_run: bool,  # noqa: FBT001
 ) -> None:
     """Ask for a change; PAYLOAD is JSON, or @FILE."""
-    request_id = request_id or f"cli-{secrets.token_hex(8)}"
     with opened_engine(config) as engine:
         act = signed_act(config, engine, request_id=request_id, reason=reason)
         command = RequestChange(act, ChangeKind(kind), payload, base_version, rate_band=config.rate_band)
@@ -94,7 +92,7 @@ def approve(  # noqa: PLR0917  click passes what its options say
 
 @changes.command("reject")
 @click.argument("request_id", type=Identifier())
-@click.option("--reason", type=Text(), required=True)
+@reason_option
 @click.pass_obj
 def reject(config: Config, request_id: str, reason: str) -> None:
     """Reject what somebody else asked for."""

@@ -1,6 +1,5 @@
 """`jackpot casinos|tables|jackpots …`: the reference documents. All of it is audited in the books."""
 
-import secrets
 from collections.abc import Callable
 from decimal import Decimal
 
@@ -8,7 +7,7 @@ import click
 
 from jackpot_service.auth import require_role
 from jackpot_service.cli.opening import act, opened_engine, signed_act
-from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, Text, pairs
+from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, pairs, reason_option, request_id_option
 from jackpot_service.config import Config
 from jackpot_service.db import Session, transact
 from jackpot_service.domain.catalog.games import GAME_IDS
@@ -21,10 +20,6 @@ from jackpot_service.usecases.add_stripes import MOST_STRIPES, AddStripes, add_s
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
 from jackpot_service.usecases.suspend_jackpot import DoorSet, SetDoor, resume_jackpot, suspend_jackpot
-
-request_id_option = click.option(
-    "--request-id", type=Identifier(), help="Your id of it; the same again is a replay. Default: a new one."
-)
 
 
 @click.group("casinos")
@@ -89,20 +84,20 @@ def spread_a_jackpot(config: Config, jackpot_id: str, count: int) -> None:
 
 @jackpots.command("suspend")
 @click.argument("jackpot_id", type=Identifier())
-@click.option("--reason", type=Text(), required=True)
+@reason_option
 @request_id_option
 @click.pass_obj
-def suspend_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: str | None) -> None:
+def suspend_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: str) -> None:
     """Refuse a jackpot's bets from now on, under the name that JACKPOT_KEY gives; all else goes on."""
     _set_door(config, jackpot_id, reason, request_id, suspend_jackpot)
 
 
 @jackpots.command("resume")
 @click.argument("jackpot_id", type=Identifier())
-@click.option("--reason", type=Text(), required=True)
+@reason_option
 @request_id_option
 @click.pass_obj
-def resume_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: str | None) -> None:
+def resume_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: str) -> None:
     """Take a jackpot's bets again, under the name that JACKPOT_KEY gives."""
     _set_door(config, jackpot_id, reason, request_id, resume_jackpot)
 
@@ -111,10 +106,9 @@ def _set_door(
     config: Config,
     jackpot_id: str,
     reason: str,
-    request_id: str | None,
+    request_id: str,
     use_case: Callable[[Session, SetDoor], DoorSet],
 ) -> None:
-    request_id = request_id or f"cli-{secrets.token_hex(8)}"
     with opened_engine(config) as engine:
         command = SetDoor(signed_act(config, engine, request_id=request_id, reason=reason), jackpot_id)
         require_role(command.act.principal, frozenset({Role.OPERATOR}))

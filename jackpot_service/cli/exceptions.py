@@ -1,6 +1,5 @@
 """`jackpot exceptions list|acknowledge`: what somebody has to look into, and what came of it."""
 
-import secrets
 from datetime import UTC, datetime
 
 import click
@@ -8,7 +7,7 @@ import orjson
 
 from jackpot_service.api.refusals import KINDS
 from jackpot_service.cli.opening import act, opened_engine, signed_act
-from jackpot_service.cli.values import MOST_LISTED, Identifier, Instant, Text, require_order
+from jackpot_service.cli.values import MOST_LISTED, Identifier, Instant, Text, request_id_option, require_order
 from jackpot_service.config import Config
 from jackpot_service.db import read, transact
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, NotedException
@@ -71,11 +70,10 @@ def list_exceptions(  # noqa: PLR0917  click passes what its options say
 @exceptions.command("acknowledge")
 @click.argument("exception_id", type=Identifier())
 @click.option("--reason", type=Text(), required=True, help="What came of it.")
-@click.option("--request-id", type=Identifier(), help="Your id of it; the same again is a replay. Default: a new one.")
+@request_id_option
 @click.pass_obj
-def acknowledge(config: Config, exception_id: str, reason: str, request_id: str | None) -> None:
+def acknowledge(config: Config, exception_id: str, reason: str, request_id: str) -> None:
     """Say what came of an exception; JACKPOT_KEY says who you are."""
-    request_id = request_id or f"cli-{secrets.token_hex(8)}"
     with opened_engine(config) as engine:
         signed = signed_act(config, engine, request_id=request_id, reason=reason)
         command = AcknowledgeException(signed, exception_id, signed.now - config.longest_open)

@@ -6,7 +6,7 @@ import click
 import sqlalchemy
 
 from jackpot_service.cli.opening import act, opened_engine
-from jackpot_service.cli.values import Identifier, Text
+from jackpot_service.cli.values import Identifier, Text, reason_option, request_id_option
 from jackpot_service.config import Config
 from jackpot_service.db import read, transact
 from jackpot_service.domain.facts import instant
@@ -19,7 +19,6 @@ from jackpot_service.usecases.revoke_key import revoke_key
 
 PAGE = 200
 
-request_id_option = click.option("--request-id", type=Identifier(), help="Your id of it; the same again is a replay.")
 casino_option = click.option("--casino", "casino_id", type=Identifier())
 
 
@@ -45,7 +44,7 @@ def create_a_key(  # noqa: PLR0917  click passes what its options say
     name: str,
     is_machine: bool,  # noqa: FBT001
     reason: str | None,
-    request_id: str | None,
+    request_id: str,
 ) -> None:
     """Create a key. It alone is printed, on standard output, and never again."""
     principal = Principal(name, Role(role), casino_id, frozenset(table_ids), is_automaton=is_machine)
@@ -70,10 +69,10 @@ def list_keys(config: Config) -> None:
 
 @keys.command("revoke")
 @click.argument("key_id", type=Identifier())
-@click.option("--reason", type=Text(), required=True)
+@reason_option
 @request_id_option
 @click.pass_obj
-def revoke_a_key(config: Config, key_id: str, reason: str, request_id: str | None) -> None:
+def revoke_a_key(config: Config, key_id: str, reason: str, request_id: str) -> None:
     """Revoke a key, for good: every process refuses it within 15 seconds."""
     done = act(request_id=request_id, reason=reason)
     with opened_engine(config) as engine:

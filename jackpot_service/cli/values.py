@@ -1,5 +1,6 @@
-"""How the command line reads ids, amounts, settings and rates."""
+"""How the command line reads ids, amounts, settings, rates and reasons."""
 
+import secrets
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -110,9 +111,21 @@ class JsonDocument(click.ParamType[dict[str, Any]]):
     def _content(self, path: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
             with click.open_file(path, encoding="utf-8") as file:
-                return file.read()
+                content: str = file.read()
         except (OSError, ValueError) as error:
             self.fail(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}", param, ctx)
+        return content
+
+
+request_id_option = click.option(
+    "--request-id",
+    type=Identifier(),
+    default=lambda: f"cli-{secrets.token_hex(8)}",
+    show_default="a new one",
+    help="Your id of it; the same again is a replay.",
+)
+
+reason_option = click.option("--reason", type=Text(), required=True)
 
 
 def require_order(start: datetime | None, end: datetime | None) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import func, insert, select
 
 from jackpot_service.db import Session
+from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.schema import (
@@ -14,11 +15,26 @@ from jackpot_service.records.schema import (
     RulesVersionRow,
     TableRow,
 )
+from jackpot_service.records.standing import UnknownJackpot
+
+
+class UnknownCasino(NotFound):
+    """No casino of this id."""
+
+    code = "casino-unknown"
+    title = "Unknown casino"
 
 
 def casino_name(session: Session, casino_id: str) -> str | None:
     """The casino's name, or None if there is none of this id."""
     return session.scalar(select(CasinoRow.name).where(CasinoRow.casino_id == casino_id))
+
+
+def require_casino(session: Session, casino_id: str) -> None:
+    """Raises: UnknownCasino."""
+    if casino_name(session, casino_id) is None:
+        message = f"There is no casino {casino_id}."
+        raise UnknownCasino(message, casino_id=casino_id)
 
 
 def add_casino(session: Session, casino_id: str, name: str, *, entry_seq: int) -> None:
@@ -49,6 +65,15 @@ def add_table(session: Session, new: Table, *, entry_seq: int) -> None:
 def jackpot_base(session: Session, jackpot_id: str) -> str | None:
     """The base currency of a jackpot, or None if there is none of this id."""
     return session.scalar(select(JackpotRow.base).where(JackpotRow.jackpot_id == jackpot_id))
+
+
+def require_base(session: Session, jackpot_id: str) -> str:
+    """The base currency of a jackpot. Raises: UnknownJackpot."""
+    base = jackpot_base(session, jackpot_id)
+    if base is None:
+        message = f"There is no jackpot {jackpot_id}."
+        raise UnknownJackpot(message, jackpot_id=jackpot_id)
+    return base
 
 
 def jackpot_ids(session: Session) -> Sequence[str]:

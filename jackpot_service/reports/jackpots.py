@@ -19,7 +19,6 @@ from jackpot_service.records import lives, pinned, references, rounds, standing,
 from jackpot_service.records.meters import meter_of
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.schema import RoundRow
-from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 from jackpot_service.reports.rates import sheet_to_show
 
@@ -94,9 +93,7 @@ def last_hits(session: Session, jackpot_id: str, *, limit: int) -> tuple[Hit, ..
 
     Raises: UnknownJackpot.
     """
-    if references.jackpot_base(session, jackpot_id) is None:
-        message = f"There is no jackpot {jackpot_id}."
-        raise UnknownJackpot(message, jackpot_id=jackpot_id)
+    references.require_base(session, jackpot_id)
     found = session.execute(
         select(RoundRow.table_id, RoundRow.round_id, EntryRow.booked_at)
         .select_from(CycleRow)

@@ -9,7 +9,6 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import require_not_retired
 from jackpot_service.ledger import books, stripes
 from jackpot_service.records import lives, references
-from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
 
@@ -41,9 +40,7 @@ def add_stripes(session: Session, command: AddStripes) -> int:
 
     Raises: UnknownJackpot, JackpotRetired, TooManyStripes.
     """
-    if references.jackpot_base(session, command.jackpot_id) is None:
-        message = f"There is no jackpot {command.jackpot_id}."
-        raise UnknownJackpot(message, jackpot_id=command.jackpot_id)
+    references.require_base(session, command.jackpot_id)
     acts.lock(session)
     with pipelined(session) as pipe:
         stripes.lock_one(pipe, command.jackpot_id, 0)

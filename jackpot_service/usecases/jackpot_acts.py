@@ -10,7 +10,6 @@ from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.records import changes, lives, pinned, references
-from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, Effect
 
@@ -30,13 +29,6 @@ class StillJackpot:
         return self.rules.base
 
 
-def require_jackpot(session: Session, jackpot_id: str) -> None:
-    """Raises: UnknownJackpot."""
-    if references.jackpot_base(session, jackpot_id) is None:
-        message = f"There is no jackpot {jackpot_id}."
-        raise UnknownJackpot(message, jackpot_id=jackpot_id)
-
-
 def hold(session: Session, jackpot_id: str) -> StillJackpot:
     """
     Lock all stripes of a jackpot until the commit and read what it holds, after the lock of the acts.
@@ -45,7 +37,7 @@ def hold(session: Session, jackpot_id: str) -> StillJackpot:
 
     Raises: UnknownJackpot.
     """
-    require_jackpot(session, jackpot_id)
+    references.require_base(session, jackpot_id)
     with pipelined(session) as pipe:
         stripes.lock_all(pipe, jackpot_id)
         cursor = books.send_read(pipe, jackpot_id)

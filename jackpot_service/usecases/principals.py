@@ -11,7 +11,6 @@ from jackpot_service.records import references
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_table import UnknownCasino
 
 
 def ensure(session: Session, act: Act, principal: Principal) -> None:
@@ -37,9 +36,8 @@ def ensure(session: Session, act: Act, principal: Principal) -> None:
 
 def _require_places(session: Session, principal: Principal) -> None:
     casino_id = principal.casino_id
-    if casino_id is not None and references.casino_name(session, casino_id) is None:
-        message = f"There is no casino {casino_id}."
-        raise UnknownCasino(message, casino_id=casino_id)
+    if casino_id is not None:
+        references.require_casino(session, casino_id)
     for table_id in sorted(principal.table_ids):
         table = references.table(session, table_id)
         if table is None or table.casino_id != casino_id:

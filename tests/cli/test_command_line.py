@@ -245,3 +245,29 @@ def test_a_wrong_setting_ends_the_program_with_one_line() -> None:
 
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == "jackpot: JACKPOT_POOL_SIZE='x' is refused: it takes a whole number from 1 to 100\n"
+
+
+def test_the_readmes_change_by_two_people_works_as_it_stands_there(
+    opened: Jackpot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block = README.read_text(encoding="utf-8").partition("## Running it for years")[2]
+    commands = re.findall(r"^    (export JACKPOT_KEY=\$\()?jackpot (.+?)\)?(?: +#.*)?$", block, re.MULTILINE)
+    assert len(commands) == 5
+    printed = ""
+    for is_key, command in commands:
+        printed = opened(*shlex.split(command)).ok()
+        if is_key:
+            monkeypatch.setenv("JACKPOT_KEY", printed.strip())
+
+    assert printed == "q1  rate-sheet  rate sheet EUR  by Rita: as the market moved\n"
+
+
+@pytest.mark.parametrize("reason", ["", " ", "two\nlines"])
+def test_a_reason_is_a_line_of_text(opened: Jackpot, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
+    monkeypatch.setenv("JACKPOT_KEY", opened("keys", "create", "--role=operator", "--name=Ann").ok().strip())
+    for command in (
+        ["jackpots", "suspend", "live"],
+        ["changes", "request", "rules", "{}"],
+        ["changes", "reject", "q1"],
+    ):
+        opened(*command, "--reason", reason).refused(2, "it is no text of 1 to 500 printable characters")

@@ -1,20 +1,16 @@
 """The proof finds whatever is changed in any table: each case changes rows as only a superuser can, and is undone."""
 
-import os
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-import psycopg
 import pytest
 import sqlalchemy
-from psycopg import sql
-from sqlalchemy import NullPool, text
+from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.exc import DBAPIError
 
-from jackpot_service import db, embedded
+from jackpot_service import db
 from jackpot_service.db import Base, Session
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code
@@ -22,7 +18,8 @@ from jackpot_service.reports.verification import documents, order, positions
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.reports.verification.verification import Progress
 from tests.reports import history
-from tests.reports.corruptions import CORRUPTIONS, Corruption
+from tests.reports.corruption import Corruption, codes_after, mismatches_after_changing
+from tests.reports.corruptions import CORRUPTIONS
 
 NOT_PROVED: Final = {
     "exceptions": "refusals are noted for finance, not booked",
@@ -44,26 +41,9 @@ NOT_SHOWN: Final = {
 }
 
 
-@pytest.fixture(scope="module")
-def url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[str]:
-    """Name a database with the history in it; tests undo what they change."""
-    name = f"history_{os.getpid()}"
-    administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
-    try:
-        with history.engine_of(cluster.url(name)) as engine:
-            history.write(engine)
-        yield cluster.url(name)
-    finally:
-        administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-@pytest.fixture
-def superuser(url: str) -> Iterator[Session]:
-    """Open a session whose changes no trigger refuses, and which is rolled back."""
-    engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
-    with engine.connect() as session:
-        session.execute(text("SET LOCAL session_replication_role = replica"))
-        yield session
+def write(url: str) -> None:
+    with history.engine_of(url) as engine:
+        history.write(engine)
 
 
 def test_the_books_of_an_untouched_history_are_right(url: str) -> None:
@@ -85,9 +65,7 @@ def test_the_history_has_every_kind_of_movement_and_of_award(superuser: Session)
 
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
-    changed: Any = superuser.execute(text(corruption.statement))
-    assert changed.rowcount == 1
-    assert {mismatch.code for mismatch in verify(superuser).mismatches} == corruption.codes
+    assert codes_after(superuser, corruption) == corruption.codes
 
 
 def test_every_table_is_corrupted_or_has_a_reason_not_to_be() -> None:
@@ -99,14 +77,8 @@ def test_every_code_is_shown() -> None:
     shown = {code for corruption in CORRUPTIONS for code in corruption.codes}
     for path in sorted(Path(__file__).parent.glob("test_verification_of_*.py")):
         cases = import_module(f"tests.reports.{path.stem}").CORRUPTIONS
-        shown |= {code for case in cases for code in _codes_of(case)}
+        shown |= {code for corruption in cases for code in corruption.codes}
     assert shown == set(Code) - NOT_SHOWN.keys()
-
-
-def _codes_of(case: Any) -> set[Code]:
-    """The codes that a case of another module expects, whether it is an object or a pair."""
-    expected = case[1] if isinstance(case, tuple) else case.expected
-    return set(map(Code, expected.split() if isinstance(expected, str) else expected))
 
 
 WHERE: Final = {
@@ -181,13 +153,8 @@ COLUMNS: Final = [
 
 @pytest.mark.parametrize("column", COLUMNS, ids=str)
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
-    table = column.table.name
-    key = ", ".join(column.table.primary_key.columns.keys())
-    row = f"SELECT ctid FROM {table} WHERE {WHERE.get(table, 'true')} ORDER BY {key} LIMIT 1"  # noqa: S608  constants
-    statement = f"UPDATE {table} SET {column.name} = {_changed(column)} WHERE ctid = ({row})"  # noqa: S608  as above
-    changed: Any = superuser.execute(text(statement))
-    assert changed.rowcount == 1
-    assert verify(superuser).mismatches
+    where = WHERE.get(column.table.name, "true")
+    assert mismatches_after_changing(superuser, column, _changed(column), where=where)
 
 
 def test_what_is_not_proved_is_not_seen(superuser: Session) -> None:

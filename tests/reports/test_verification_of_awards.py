@@ -1,46 +1,35 @@
 """The proof sees what becomes of awards, compensations and statements; whatever of it is changed, it finds."""
 
-import os
 import random
-from collections.abc import Iterator
 from typing import Any, Final
 
-import psycopg
 import pytest
 import sqlalchemy
-from psycopg import sql
-from sqlalchemy import NullPool, text
+from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from jackpot_service import embedded
 from jackpot_service.db import Base, Session
 from jackpot_service.domain.principals import Role
-from jackpot_service.ledger.mismatches import Code
 from jackpot_service.reports.verification.proof import verify
+from tests.reports.corruption import (
+    Corruption,
+    change,
+    codes_after,
+    forge,
+    in_round,
+    mismatches_after_changing,
+    remove,
+)
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
 from tests.support.house import House
 
 
-@pytest.fixture(scope="module")
-def url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[str]:
-    """Name a database with the history in it; tests undo what they change."""
-    name = f"awards_{os.getpid()}"
-    administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
-    house = House(cluster.url(name))
-    try:
-        write(house)
-        house.engine.dispose()
-        yield cluster.url(name)
-    finally:
-        house.engine.dispose()
-        administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-def write(house: House) -> None:
+def write(url: str) -> None:
     """Awards held, approved, rejected and paid; two compensations; statements settled, with bets in between."""
     random.seed(5)
+    house = House(url)
     house.open(base_amount="999.10", settings={"held_threshold": "275"}, stripes=2)
     house.bet(bet("a", hand="1"), bet("b", hand="2", currency="GBP"), bet("c", hand="3"))
     house.settle(hand("1", ROYAL_FLUSH), hand("2", FOUR_OF_A_KIND), hand("3", NOTHING))
@@ -58,6 +47,7 @@ def write(house: House) -> None:
     for number, amount in enumerate(("-100.00", "2.50")):
         house.change("statement-settlement", statement(f"s{number}", amount), request_id=f"s{number}")
         house.bet(bet("a"), round_id=f"after-{number}")
+    house.engine.dispose()
 
 
 def about(round_id: str) -> Body:
@@ -80,15 +70,6 @@ def pay(house: House, round_id: str, bet_id: str, tier: str, *, request_id: str)
     answer.ok(201)
 
 
-@pytest.fixture
-def superuser(url: str) -> Iterator[Session]:
-    """Open a session whose changes no trigger refuses, and which is rolled back."""
-    engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
-    with engine.connect() as session:
-        session.execute(text("SET LOCAL session_replication_role = replica"))
-        yield session
-
-
 def test_the_books_of_an_untouched_history_are_right(superuser: Session) -> None:
     assert verify(superuser).mismatches == ()
     assert set(superuser.scalars(text("SELECT DISTINCT step FROM award_steps"))) == {
@@ -103,10 +84,6 @@ def test_the_books_of_an_untouched_history_are_right(superuser: Session) -> None
     assert held > 0
 
 
-def in_round(round_id: str) -> str:
-    return f"round_key = (SELECT round_key FROM rounds WHERE round_id = '{round_id}')"  # noqa: S608  constants
-
-
 def act_of(kind: str) -> str:
     """The first act of a kind."""
     entry = f"SELECT min(seq) FROM entries WHERE jackpot_id = '-' AND kind = '{kind}'"  # noqa: S608  constants
@@ -117,18 +94,6 @@ def entry_of(kind: str) -> str:
     """The first entry of a kind in the jackpot's book."""
     entry = f"SELECT min(seq) FROM entries WHERE jackpot_id = 'j1' AND kind = '{kind}'"  # noqa: S608  constants
     return f"jackpot_id = 'j1' AND stripe_no = 0 AND seq = ({entry})"
-
-
-def change(table: str, how: str, where: str, expected: str) -> tuple[str, str]:
-    return f"UPDATE {table} SET {how} WHERE {where}", expected  # noqa: S608  constants
-
-
-def remove(table: str, where: str, expected: str) -> tuple[str, str]:
-    return f"DELETE FROM {table} WHERE {where}", expected  # noqa: S608  constants
-
-
-def forge(table: str, columns: str, where: str, expected: str) -> tuple[str, str]:
-    return f"INSERT INTO {table} SELECT {columns} FROM {table} WHERE {where}", expected  # noqa: S608  constants
 
 
 PAID = f"step = 'paid' AND {in_round('r2')}"
@@ -148,8 +113,8 @@ STEPS: Final = (
     remove("award_steps", PAID, "award-steps"),
     remove("award_steps", f"{APPROVED}", "award-steps"),
     remove("award_steps", f"step = 'rejected' AND {in_round('r1')}", "award-steps held-balance"),
-    forge("award_steps", f"{AWARD}, 'rejected', taken_at, 3", HELD, "award-steps held-balance"),
-    forge("award_steps", f"{AWARD}, 'reversed', taken_at, act_seq", PAID, "award-steps"),
+    forge("award_steps", f"{AWARD}, 'rejected', taken_at, 3", f"award_steps WHERE {HELD}", "award-steps held-balance"),
+    forge("award_steps", f"{AWARD}, 'reversed', taken_at, act_seq", f"award_steps WHERE {PAID}", "award-steps"),
     change(
         "awards",
         "cost = cost + 1",
@@ -227,7 +192,7 @@ COMPENSATIONS: Final = (
     forge(
         "compensations",
         "jackpot_id, round_key, 1, bet_id, player_id, 1, currency, cost, document",
-        GIVEN,
+        f"compensations WHERE {GIVEN}",
         "document-without-entry",
     ),
 )
@@ -243,13 +208,13 @@ STATEMENTS: Final = (
     forge(
         "statement_settlements",
         "jackpot_id, casino_id, currency, 's9', period_from, period_to, amount, positions, balance_before, 1",
-        FIRST,
+        f"statement_settlements WHERE {FIRST}",
         "document-without-entry",
     ),
 )
 
 
-def payload(how: str, request_id: str, expected: str) -> tuple[str, str]:
+def payload(how: str, request_id: str, expected: str) -> Corruption:
     """Change what somebody asked for."""
     return change("change_requests", f"payload = payload {how}", f"request_id = '{request_id}'", expected)
 
@@ -276,14 +241,9 @@ CORRUPTIONS: Final = (*STEPS, *ACTS, *ENTRIES, *COMPENSATIONS, *STATEMENTS, *REQ
 """What somebody with every right might change, and every code by which the proof names it, no more and no less."""
 
 
-@pytest.mark.parametrize(("corruption", "codes"), CORRUPTIONS)
-def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: str, codes: str) -> None:
-    changed: Any = superuser.execute(text(corruption))
-    assert changed.rowcount == 1
-
-    found = verify(superuser).mismatches
-
-    assert {mismatch.code for mismatch in found} == set(map(Code, codes.split())), "\n".join(map(str, found))
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
+    assert codes_after(superuser, corruption) == corruption.codes
 
 
 CHANGES: Final = {"award_steps.step": "'rejected'"}
@@ -304,15 +264,9 @@ COLUMNS: Final = [
 
 @pytest.mark.parametrize("column", COLUMNS, ids=str)
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
-    change = CHANGES.get(str(column))
-    if change is None and isinstance(column.type, ARRAY):
-        change = f"array_append({column.name}, 1)"
-    change = change or next(how for kind, how in BY_TYPE if isinstance(column.type, kind)).format(column.name)
-    which = "WHERE step = 'paid'" if column.table.name == "award_steps" else ""
-    row = f"SELECT ctid FROM {column.table.name} {which} LIMIT 1"  # noqa: S608  constants
-    changed: Any = superuser.execute(
-        text(f"UPDATE {column.table.name} SET {column.name} = {change} WHERE ctid = ({row})")  # noqa: S608  as above
-    )
-    assert changed.rowcount == 1
-
-    assert verify(superuser).mismatches
+    value = CHANGES.get(str(column))
+    if value is None and isinstance(column.type, ARRAY):
+        value = f"array_append({column.name}, 1)"
+    value = value or next(how for kind, how in BY_TYPE if isinstance(column.type, kind)).format(column.name)
+    where = "step = 'paid'" if column.table.name == "award_steps" else "true"
+    assert mismatches_after_changing(superuser, column, value, where=where)

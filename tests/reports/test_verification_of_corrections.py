@@ -1,18 +1,14 @@
 """The proof derives corrections of rounds again, and finds whatever is changed about them."""
 
-import os
 import random
-from collections.abc import Iterator
 from typing import Any, Final
 
-import psycopg
 import pytest
 import sqlalchemy
-from psycopg import sql
-from sqlalchemy import NullPool, text
+from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from jackpot_service import db, embedded
+from jackpot_service import db
 from jackpot_service.db import Base, Session
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.outcomes import Result
@@ -24,7 +20,15 @@ from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, ack
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.suspend_jackpot import SetDoor, suspend_jackpot
 from tests.reports import history
-from tests.reports.corruptions import Corruption
+from tests.reports.corruption import (
+    Corruption,
+    change,
+    codes_after,
+    forge,
+    in_round,
+    mismatches_after_changing,
+    remove,
+)
 from tests.reports.history import FLUSH, FOUR, NOTHING, NOTHING_TOO, ROYAL, STRAIGHT_FLUSH
 from tests.support import two_people
 
@@ -58,10 +62,14 @@ def _pay(casino: history.Casino, round_id: str) -> None:
     casino.act(act)
 
 
-def write(engine: sqlalchemy.Engine) -> None:
+def write(url: str) -> None:
     """Write a history with every kind of correction in it; the same stripes each time."""
     random.seed(7)
-    casino = history.Casino(engine)
+    with history.engine_of(url) as engine:
+        _play(history.Casino(engine))
+
+
+def _play(casino: history.Casino) -> None:
     history.found(casino)
     two = (("a", "ann", "h1", "EUR", 100), ("b", "bob", "h2", "GBP", 200))
     casino.bet("T1", "misread", *two)
@@ -89,28 +97,6 @@ def write(engine: sqlalchemy.Engine) -> None:
     _correct(casino, "capped", "K1", "held", 2, h1=FLUSH, h2=FOUR)
 
 
-@pytest.fixture(scope="module")
-def url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[str]:
-    """Name a database with the history in it; tests undo what they change."""
-    name = f"corrections_{os.getpid()}"
-    administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
-    try:
-        with history.engine_of(cluster.url(name)) as engine:
-            write(engine)
-        yield cluster.url(name)
-    finally:
-        administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-@pytest.fixture
-def superuser(url: str) -> Iterator[Session]:
-    """Open a session whose changes no trigger refuses, and which is rolled back."""
-    engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
-    with engine.connect() as session:
-        session.execute(text("SET LOCAL session_replication_role = replica"))
-        yield session
-
-
 def test_the_books_of_an_untouched_history_are_right(url: str) -> None:
     with history.engine_of(url) as engine, db.snapshot(engine) as session:
         assert verify(session).mismatches == ()
@@ -135,144 +121,123 @@ def test_the_history_has_every_kind_of_correction(superuser: Session) -> None:
     }
 
 
-def _of(round_id: str) -> str:
-    return f"round_key = (SELECT round_key FROM rounds WHERE round_id = '{round_id}')"  # noqa: S608  constants
-
-
-MISREAD, FALSE, UNTOUCHED = map(_of, ("misread", "false", "untouched"))
+MISREAD, FALSE, UNTOUCHED = map(in_round, ("misread", "false", "untouched"))
 ACT = "(SELECT max(act_seq) FROM corrections WHERE jackpot_id = 'cyber')"
 """The act of a correction that no other followed."""
 REQUEST = f"request_id = (SELECT decides FROM acts WHERE seq = {ACT})"  # noqa: S608  as above
 """The change request that it carried out."""
 
 
-def _change(table: str, change: str, where: str, expected: str) -> Corruption:
-    return Corruption(table, f"UPDATE {table} SET {change} WHERE {where}", expected)  # noqa: S608  as above
-
-
-def _remove(table: str, where: str, expected: str) -> Corruption:
-    return Corruption(table, f"DELETE FROM {table} WHERE {where}", expected)  # noqa: S608  as above
-
-
-def _forge(table: str, columns: str, source: str, expected: str) -> Corruption:
-    return Corruption(table, f"INSERT INTO {table} SELECT {columns} FROM {source} LIMIT 1", expected)  # noqa: S608
-
-
 CORRUPTIONS: Final = (
-    _change("corrections", "number = 3", f"{MISREAD} AND number = 2", "correction-act"),
-    _change("corrections", "act_seq = act_seq + 1", FALSE, "correction-act"),
-    _change("corrections", "jackpot_id = 'x'", FALSE, "correction-act book-unknown"),
-    _change("corrections", "round_key = 17", FALSE, "correction-act round-missing"),
-    _remove("corrections", FALSE, "correction-act"),
-    _forge("corrections", "jackpot_id, round_key, 1, 1", f"rounds WHERE {UNTOUCHED}", "correction-act"),
-    _change("awards", "amount_minor = amount_minor + 1", f"{FALSE} AND correction = 1", "award-figures"),
-    _change("awards", "award_id = 'aw_'", f"{FALSE} AND correction = 1", "award-figures"),
-    _change(
+    change("corrections", "number = 3", f"{MISREAD} AND number = 2", "correction-act"),
+    change("corrections", "act_seq = act_seq + 1", FALSE, "correction-act"),
+    change("corrections", "jackpot_id = 'x'", FALSE, "correction-act book-unknown"),
+    change("corrections", "round_key = 17", FALSE, "correction-act round-missing"),
+    remove("corrections", FALSE, "correction-act"),
+    forge("corrections", "jackpot_id, round_key, 1, 1", f"rounds WHERE {UNTOUCHED}", "correction-act"),
+    change("awards", "amount_minor = amount_minor + 1", f"{FALSE} AND correction = 1", "award-figures"),
+    change("awards", "award_id = 'aw_'", f"{FALSE} AND correction = 1", "award-figures"),
+    change(
         "awards",
         "cost = cost + 1",
         f"{MISREAD} AND correction = 1",
         "award-figures correction-figures act-record",
     ),
-    _remove("awards", f"{FALSE} AND correction = 1", "award-figures document-without-entry"),
-    _forge(
+    remove("awards", f"{FALSE} AND correction = 1", "award-figures document-without-entry"),
+    forge(
         "awards",
         "jackpot_id, round_key, bet_id, 'straight', 'x', amount_minor, currency, cost, funded_by, 1",
         f"awards WHERE {UNTOUCHED}",
         "award-figures",
     ),
-    _change(
+    change(
         "award_steps",
         "taken_at = taken_at + interval '1 us'",
         f"{FALSE} AND step = 'reversed' AND bet_id = 'a'",
         "award-steps",
     ),
-    _change("award_steps", "act_seq = 1", f"{FALSE} AND correction = 1", "award-steps"),
-    _change("award_steps", "act_seq = NULL", f"{FALSE} AND correction = 1", "award-steps"),
-    _remove("award_steps", f"{FALSE} AND step = 'reversed' AND bet_id = 'a'", "award-steps"),
-    _remove("award_steps", f"{FALSE} AND correction = 1", "award-steps"),
-    _forge(
+    change("award_steps", "act_seq = 1", f"{FALSE} AND correction = 1", "award-steps"),
+    change("award_steps", "act_seq = NULL", f"{FALSE} AND correction = 1", "award-steps"),
+    remove("award_steps", f"{FALSE} AND step = 'reversed' AND bet_id = 'a'", "award-steps"),
+    remove("award_steps", f"{FALSE} AND correction = 1", "award-steps"),
+    forge(
         "award_steps",
         "jackpot_id, round_key, bet_id, tier, 'reversed', taken_at, 1",
         f"award_steps WHERE {UNTOUCHED}",
         "award-steps",
     ),
-    _change(
+    change(
         "award_steps",
         "step = 'approved'",
         f"{MISREAD} AND step = 'paid' AND correction = 1",
         "award-steps correction-figures entry-postings award-figures",
     ),
-    _change("acts", "before = before || '{\"number\": 7}'", f"seq = {ACT}", "entry-digest correction-figures"),
-    _change("acts", "before = NULL", f"seq = {ACT}", "entry-digest correction-figures"),
-    _change("acts", "before = '[7]'", f"seq = {ACT}", "entry-digest entry-underivable"),
-    _change("acts", 'after = after || \'{"weight": "7"}\'', f"seq = {ACT}", "entry-digest correction-figures"),
-    _change(
+    change("acts", "before = before || '{\"number\": 7}'", f"seq = {ACT}", "entry-digest correction-figures"),
+    change("acts", "before = NULL", f"seq = {ACT}", "entry-digest correction-figures"),
+    change("acts", "before = '[7]'", f"seq = {ACT}", "entry-digest entry-underivable"),
+    change("acts", 'after = after || \'{"weight": "7"}\'', f"seq = {ACT}", "entry-digest correction-figures"),
+    change(
         "acts",
         "effects = jsonb_set(effects, '{0,recorded,house_seed}', '\"7\"')",
         f"seq = {ACT}",
         "entry-digest correction-figures",
     ),
-    _change(
+    change(
         "acts",
         "effects = jsonb_set(effects, '{0,recorded,result,bet_count}', '9')",
         f"seq = {ACT}",
         "entry-digest correction-figures result-count",
     ),
-    _change(
+    change(
         "acts",
         "effects = jsonb_set(effects, '{0,recorded,result,hands}', '[]')",
         f"seq = {ACT}",
         "entry-digest result-hands",
     ),
-    _change(
+    change(
         "acts",
         "effects = jsonb_set(effects, '{0,recorded,positions,1}', '0')",
         f"seq = {ACT}",
         "entry-digest correction-figures entry-postings settlements-cross",
     ),
-    _change(
+    change(
         "acts",
         "effects = jsonb_set(effects, '{0,recorded,positions,0}', '1')",
         f"seq = {ACT}",
         "entry-digest correction-figures entry-postings settlement-positions settlements-cross",
     ),
-    _change(
+    change(
         "acts",
         "effects = jsonb_set(effects, '{0,recorded,round_key}', '17')",
         f"seq = {ACT}",
         "entry-digest correction-act award-figures award-steps",
     ),
-    _change(
+    change(
         "acts",
         "effects = jsonb_set(effects, '{0,kind}', '\"jackpot_retired\"')",
         "request_id = 'suspension'",
         "entry-digest entry-kind act-record jackpot-life",
     ),
-    _change("acts", "decides = NULL", f"seq = {ACT}", "entry-digest change-done"),
-    _change(
+    change("acts", "decides = NULL", f"seq = {ACT}", "entry-digest change-done"),
+    change(
         "change_requests",
         "payload = jsonb_set(payload, '{result,hands,0,cards,0}', '\"2d\"')",
         REQUEST,
         "entry-digest change-done",
     ),
-    _change("change_requests", "kind = 'held-awards'", REQUEST, "entry-digest change-done"),
-    _change("results", "bet_count = bet_count + 1", FALSE, "entry-digest result-count correction-figures"),
+    change("change_requests", "kind = 'held-awards'", REQUEST, "entry-digest change-done"),
+    change("results", "bet_count = bet_count + 1", FALSE, "entry-digest result-count correction-figures"),
 )
 
 
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
-    changed: Any = superuser.execute(text(corruption.statement))
-    assert changed.rowcount == 1
-    assert {mismatch.code for mismatch in verify(superuser).mismatches} == corruption.codes
+    assert codes_after(superuser, corruption) == corruption.codes
 
 
 def test_a_result_whose_cards_are_changed_is_found_in_the_verdict_that_it_replaced(superuser: Session) -> None:
-    changed: Any = superuser.execute(
-        text(f"UPDATE hands SET cards = '{{2c,3d,5h,7s,9d}}' WHERE {FALSE} AND hand = 'h1'")  # noqa: S608  a constant
-    )
-    assert changed.rowcount == 1
-    assert Code.CORRECTION_FIGURES in {mismatch.code for mismatch in verify(superuser).mismatches}
+    cards = change("hands", "cards = '{2c,3d,5h,7s,9d}'", f"{FALSE} AND hand = 'h1'", "")
+    assert Code.CORRECTION_FIGURES in codes_after(superuser, cards)
 
 
 BY_TYPE: Final = (
@@ -293,13 +258,6 @@ def test_a_change_of_any_column_that_a_correction_writes_is_found(
     superuser: Session, column: sqlalchemy.Column[Any]
 ) -> None:
     assert not isinstance(column.type, ARRAY)
-    by_type = next(change for kind, change in BY_TYPE if isinstance(column.type, kind)).format(column.name)
-    change = CHANGES.get(str(column), by_type)
-    table = column.table.name
-    written = f"{FALSE} AND {'number' if table == 'corrections' else 'correction'} = 1"
-    row = f"SELECT ctid FROM {table} WHERE {written} LIMIT 1"  # noqa: S608  constants
-    changed: Any = superuser.execute(
-        text(f"UPDATE {table} SET {column.name} = {change} WHERE ctid = ({row})")  # noqa: S608  as above
-    )
-    assert changed.rowcount == 1
-    assert verify(superuser).mismatches
+    by_type = next(how for kind, how in BY_TYPE if isinstance(column.type, kind)).format(column.name)
+    where = f"{FALSE} AND {'number' if column.table.name == 'corrections' else 'correction'} = 1"
+    assert mismatches_after_changing(superuser, column, CHANGES.get(str(column), by_type), where=where)

@@ -1,24 +1,19 @@
 """The proof finds what is changed in a jackpot's rules versions, doors, and money that was moved by hand."""
 
-import os
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-import psycopg
 import pytest
-import sqlalchemy
-from psycopg import sql
-from sqlalchemy import NullPool, text
+from sqlalchemy import text
 
-from jackpot_service import db, embedded
+from jackpot_service import db
 from jackpot_service.db import Session
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.reports.verification.proof import verify
 from tests.reports import history
+from tests.reports.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand
 from tests.support.house import House
@@ -84,27 +79,6 @@ def write(url: str) -> None:
     house.engine.dispose()
 
 
-@pytest.fixture(scope="module")
-def url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[str]:
-    """Name a database with the history in it; tests undo what they change."""
-    name = f"lives_{os.getpid()}"
-    administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
-    try:
-        write(cluster.url(name))
-        yield cluster.url(name)
-    finally:
-        administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-@pytest.fixture
-def superuser(url: str) -> Iterator[Session]:
-    """Open a session whose changes no trigger refuses, and which is rolled back."""
-    engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
-    with engine.connect() as session:
-        session.execute(text("SET LOCAL session_replication_role = replica"))
-        yield session
-
-
 def test_the_books_of_an_untouched_life_are_right(url: str) -> None:
     with history.engine_of(url) as engine, db.snapshot(engine) as session:
         assert verify(session).mismatches == ()
@@ -123,25 +97,6 @@ def test_the_history_has_everything_that_this_topic_books(superuser: Session) ->
     }
     assert superuser.scalar(text("SELECT count(*) FROM entries WHERE kind = 'transfer_received'")) == 1
     assert superuser.scalar(text("SELECT count(DISTINCT stripe_no) FROM entries WHERE jackpot_id = 'j1'")) == 4
-
-
-@dataclass(frozen=True)
-class Corruption:
-    """A change, as SQL, and every code that the proof must find, no more and no less."""
-
-    statement: str
-    expected: str
-
-    def __str__(self) -> str:
-        return self.statement
-
-
-def change(table: str, change: str, where: str, expected: str) -> Corruption:
-    return Corruption(f"UPDATE {table} SET {change} WHERE {where}", expected)  # noqa: S608  constants of this module
-
-
-def remove(table: str, where: str, expected: str) -> Corruption:
-    return Corruption(f"DELETE FROM {table} WHERE {where}", expected)  # noqa: S608  as above
 
 
 def recorded(path: str, value: str, where: str, expected: str) -> Corruption:
@@ -178,8 +133,10 @@ RULES: Final = (
     change("rules_versions", "version = 4", "version = 3", "entry-digest"),
     change("rules_versions", "jackpot_id = 'j2'", "version = 3", "entry-digest document-without-entry"),
     remove("rules_versions", "version = 3", "entry-digest"),
-    Corruption(
-        "INSERT INTO rules_versions SELECT jackpot_id, 2, document, 99 FROM rules_versions WHERE jackpot_id = 'j2'",
+    forge(
+        "rules_versions",
+        "jackpot_id, 2, document, 99",
+        "rules_versions WHERE jackpot_id = 'j2'",
         "document-without-entry",
     ),
     change(
@@ -313,12 +270,7 @@ CORRUPTIONS: Final = (*RULES, *DOORS, *MONEY)
 
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
-    changed: Any = superuser.execute(text(corruption.statement))
-    assert changed.rowcount == 1
-    found = verify(superuser).mismatches
-    assert {mismatch.code for mismatch in found} == set(map(Code, corruption.expected.split())), "\n".join(
-        map(str, found)
-    )
+    assert codes_after(superuser, corruption) == corruption.codes
 
 
 COLUMNS: Final = {
@@ -343,9 +295,7 @@ COLUMNS: Final = {
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_change_of_any_column_is_found(superuser: Session, column: str) -> None:
     (table, name), (where, value) = column.split("."), COLUMNS[column]
-    changed: Any = superuser.execute(text(f"UPDATE {table} SET {name} = {value} WHERE {where}"))  # noqa: S608  constants
-    assert changed.rowcount == 1
-    assert verify(superuser).mismatches
+    assert mismatches_after(superuser, f"UPDATE {table} SET {name} = {value} WHERE {where}")  # noqa: S608  constants
 
 
 NEW_CODES: Final = {
@@ -360,4 +310,4 @@ NEW_CODES: Final = {
 
 
 def test_every_code_of_this_topic_is_shown() -> None:
-    assert {Code(code) for corruption in CORRUPTIONS for code in corruption.expected.split()} >= NEW_CODES
+    assert {code for corruption in CORRUPTIONS for code in corruption.codes} >= NEW_CODES

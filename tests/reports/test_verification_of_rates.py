@@ -1,19 +1,16 @@
 """The proof holds each sheet against what two people agreed on: each case changes rows as only a superuser can."""
 
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
-import psycopg
 import pytest
 import sqlalchemy
-from psycopg import sql
-from sqlalchemy import NullPool, text
+from sqlalchemy import text
 
-from jackpot_service import db, embedded
+from jackpot_service import db
 from jackpot_service.db import Base, Session
 from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.facts import instant
@@ -24,6 +21,15 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from tests.reports import history
+from tests.reports.corruption import (
+    Corruption,
+    change,
+    codes_after,
+    forge,
+    mismatches_after,
+    mismatches_after_changing,
+    remove,
+)
 
 SOURCE: Final = {"name": "ecb", "date": "2026-01-05", "sha256": "ab" * 32}
 
@@ -44,9 +50,13 @@ def ask(casino: history.Casino, request_id: str, **payload: Any) -> None:
     casino.act(partial(request_change, command=command))
 
 
-def write(engine: sqlalchemy.Engine) -> None:
+def write(url: str) -> None:
     """Sheets: 1 published by one, 2 of single rates, 3 of the future, 4 for now, 5 whole, 6 without a currency."""
-    casino = history.Casino(engine)
+    with history.engine_of(url) as engine:
+        _play(history.Casino(engine))
+
+
+def _play(casino: history.Casino) -> None:
     casino.publish(GBP="1.17", SEK="0.0873", JPY="0.0061")
     ask(casino, "single", rates={"GBP": "1.18"}, source=SOURCE)
     decide(casino, "single")
@@ -65,32 +75,6 @@ def write(engine: sqlalchemy.Engine) -> None:
     ask(casino, "pending", rates={"GBP": "0.87"})
 
 
-@pytest.fixture(scope="module")
-def url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[str]:
-    """Name a database with the history in it; tests undo what they change."""
-    name = f"history_of_rates_{os.getpid()}"
-    administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
-    try:
-        with history.engine_of(cluster.url(name)) as engine:
-            write(engine)
-        yield cluster.url(name)
-    finally:
-        administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-@pytest.fixture
-def superuser(url: str) -> Iterator[Session]:
-    """Open a session whose changes no trigger refuses, and which is rolled back."""
-    engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
-    with engine.connect() as session:
-        session.execute(text("SET LOCAL session_replication_role = replica"))
-        yield session
-
-
-def codes(session: Session) -> set[Code]:
-    return {mismatch.code for mismatch in verify(session).mismatches}
-
-
 def test_the_books_of_an_untouched_history_are_right(url: str) -> None:
     with history.engine_of(url) as engine, db.snapshot(engine) as session:
         assert verify(session).mismatches == ()
@@ -98,81 +82,77 @@ def test_the_books_of_an_untouched_history_are_right(url: str) -> None:
         assert [tuple(row) for row in sheets] == [("EUR", 6), ("USD", 1)]
 
 
-DIGEST, CHANGE, UNDOCUMENTED = Code.ENTRY_DIGEST, Code.SHEET_CHANGE, Code.DOCUMENT_WITHOUT_ENTRY
-RECORD, DONE = Code.CHANGE_RECORD, Code.CHANGE_DONE
+UNDECIDED: Final = "entry-digest document-without-entry change-done"
+
+AGREED: Final = "entry-digest sheet-change"
+"""How the proof names a sheet that is not what two people agreed on."""
 
 
-def _change(table: str, change: str, where: str) -> str:
-    return f"UPDATE {table} SET {change} WHERE {where}"  # noqa: S608  constants of this module
-
-
-def _payload(change: str, request_id: str = "single") -> str:
-    return _change("change_requests", f"payload = payload {change}", f"request_id = '{request_id}'")
+def payload(how: str, request_id: str = "single") -> Corruption:
+    """Change what was asked for."""
+    return change("change_requests", f"payload = payload {how}", f"request_id = '{request_id}'", AGREED)
 
 
 POUND, CROWN = "number = 2 AND currency = 'GBP'", "number = 2 AND currency = 'SEK'"
 SINGLE, MADE = "request_id = 'single'", "decides = 'single' AND subject = 'rate sheet EUR 2'"
 
 CORRUPTIONS: Final = (
-    (_change("rates", "base_per_unit = 1.19", POUND), {DIGEST, CHANGE}),
-    (_change("rates", "base_per_unit = 0.0874", CROWN), {DIGEST, CHANGE}),
-    (_change("rates", "exponent = 1", POUND), {DIGEST}),
-    ("DELETE FROM rates WHERE number = 5 AND currency = 'SEK'", {DIGEST, CHANGE}),
-    (
-        "INSERT INTO rates SELECT base, 6, currency, 0.09, exponent FROM rates WHERE number = 5 AND currency = 'SEK'",
-        {DIGEST, CHANGE},
+    change("rates", "base_per_unit = 1.19", POUND, AGREED),
+    change("rates", "base_per_unit = 0.0874", CROWN, AGREED),
+    change("rates", "exponent = 1", POUND, "entry-digest"),
+    remove("rates", "number = 5 AND currency = 'SEK'", AGREED),
+    forge(
+        "rates",
+        "base, 6, currency, 0.09, exponent",
+        "rates WHERE number = 5 AND currency = 'SEK'",
+        AGREED,
     ),
-    (_change("rate_sheets", "source = NULL", "number = 2"), {DIGEST, CHANGE}),
-    (_change("rate_sheets", """source = source || '{"name": "ecbb"}'""", "number = 2"), {DIGEST, CHANGE}),
-    (_change("rate_sheets", """source = '{"name": "ecb"}'""", "number = 1 AND base = 'EUR'"), {DIGEST}),
-    (_change("rate_sheets", "effective_at = effective_at + interval '1 us'", "number = 3"), {DIGEST, CHANGE}),
-    (_change("rate_sheets", "effective_at = effective_at + interval '1 us'", "number = 4"), {DIGEST, CHANGE}),
-    (_payload("""|| '{"rates": {"GBP": "1.19"}}'"""), {DIGEST, CHANGE}),
-    (_payload("""|| '{"rates": {"GBP": "x"}}'"""), {DIGEST, CHANGE}),
-    (_payload("""|| '{"rates": 7}'"""), {DIGEST, CHANGE}),
-    (_payload("- 'base'"), {DIGEST, CHANGE}),
-    (_payload("- 'source'"), {DIGEST, CHANGE}),
-    (_payload("- 'whole'", "whole"), {DIGEST, CHANGE}),
-    (_payload("- 'leaves'", "leaves"), {DIGEST, CHANGE}),
-    (_payload("- 'effective_at'", "future"), {DIGEST, CHANGE}),
-    (_change("change_requests", "base_version = '9'", SINGLE), {DIGEST, CHANGE}),
-    (_change("change_requests", "base_version = 'x'", SINGLE), {DIGEST, CHANGE}),
-    (_change("change_requests", "base_version = '2'", "request_id = 'leaves'"), {DIGEST, CHANGE}),
-    (_change("change_requests", "kind = 'rules'", SINGLE), {DIGEST, DONE}),
-    (_change("change_requests", "to_confirm = '{}'", "request_id = 'unlikely'"), {DIGEST}),
-    ("DELETE FROM change_requests WHERE request_id = 'single'", {DIGEST, RECORD, DONE}),
-    (_change("change_decisions", "outcome = 'rejected'", SINGLE), {DIGEST, UNDOCUMENTED, DONE}),
-    (_change("change_decisions", "outcome = 'approved'", "request_id = 'rejected'"), {DIGEST, UNDOCUMENTED, DONE}),
-    ("DELETE FROM change_decisions WHERE request_id = 'single'", {DIGEST, DONE}),
-    (_change("acts", "decides = NULL", MADE), {DIGEST, DONE}),
-    (_change("acts", "decides = NULL, before = NULL", MADE), {DIGEST, DONE}),
-    (_change("acts", "decides = 'pending'", MADE), {DIGEST, DONE, CHANGE}),
-    (_change("acts", "decides = 'nothing'", MADE), {DIGEST, DONE}),
-    (_change("acts", "jackpot_id = 'j1'", MADE), {DIGEST, DONE}),
-    (_change("acts", "after = after - 'source'", MADE), {DIGEST}),
-    (_change("acts", "before = NULL", MADE), {DIGEST}),
+    change("rate_sheets", "source = NULL", "number = 2", AGREED),
+    change("rate_sheets", """source = source || '{"name": "ecbb"}'""", "number = 2", AGREED),
+    change("rate_sheets", """source = '{"name": "ecb"}'""", "number = 1 AND base = 'EUR'", "entry-digest"),
+    change("rate_sheets", "effective_at = effective_at + interval '1 us'", "number = 3", AGREED),
+    change("rate_sheets", "effective_at = effective_at + interval '1 us'", "number = 4", AGREED),
+    payload("""|| '{"rates": {"GBP": "1.19"}}'"""),
+    payload("""|| '{"rates": {"GBP": "x"}}'"""),
+    payload("""|| '{"rates": 7}'"""),
+    payload("- 'base'"),
+    payload("- 'source'"),
+    payload("- 'whole'", "whole"),
+    payload("- 'leaves'", "leaves"),
+    payload("- 'effective_at'", "future"),
+    change("change_requests", "base_version = '9'", SINGLE, AGREED),
+    change("change_requests", "base_version = 'x'", SINGLE, AGREED),
+    change("change_requests", "base_version = '2'", "request_id = 'leaves'", AGREED),
+    change("change_requests", "kind = 'rules'", SINGLE, "entry-digest change-done"),
+    change("change_requests", "to_confirm = '{}'", "request_id = 'unlikely'", "entry-digest"),
+    remove("change_requests", "request_id = 'single'", "entry-digest change-record change-done"),
+    change("change_decisions", "outcome = 'rejected'", SINGLE, UNDECIDED),
+    change("change_decisions", "outcome = 'approved'", "request_id = 'rejected'", UNDECIDED),
+    remove("change_decisions", "request_id = 'single'", "entry-digest change-done"),
+    change("acts", "decides = NULL", MADE, "entry-digest change-done"),
+    change("acts", "decides = NULL, before = NULL", MADE, "entry-digest change-done"),
+    change("acts", "jackpot_id = 'j1'", MADE, "entry-digest change-done"),
+    change("acts", "decides = 'pending'", MADE, f"{AGREED} change-done"),
+    change("acts", "decides = 'nothing'", MADE, "entry-digest change-done"),
+    change("acts", "after = after - 'source'", MADE, "entry-digest"),
+    change("acts", "before = NULL", MADE, "entry-digest"),
 )
 
 
-@pytest.mark.parametrize(("statement", "expected"), CORRUPTIONS, ids=[statement for statement, _ in CORRUPTIONS])
-def test_every_corruption_is_found_under_its_name(superuser: Session, statement: str, expected: set[Code]) -> None:
-    changed: Any = superuser.execute(text(statement))
-    assert changed.rowcount == 1
-    assert codes(superuser) == expected
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
+    assert codes_after(superuser, corruption) == corruption.codes
 
 
 def test_a_sheet_that_was_forged_with_its_act_is_not_what_was_asked_for(superuser: Session) -> None:
     """Who changes the sheet and the act that shows it has still to change what Ann asked for, and every digest."""
-    for statement in (
-        _change("rates", "base_per_unit = 1.19", POUND),
-        _change("acts", "after = replace(after::text, '1.18', '1.19')::jsonb", "subject = 'rate sheet EUR 2'"),
-    ):
-        superuser.execute(text(statement))
+    act = "UPDATE acts SET after = replace(after::text, '1.18', '1.19')::jsonb WHERE subject = 'rate sheet EUR 2'"
+    superuser.execute(text(act))
+    rate = f"UPDATE rates SET base_per_unit = 1.19 WHERE {POUND}"  # noqa: S608  constants
+    found = {(mismatch.code, mismatch.place) for mismatch in mismatches_after(superuser, rate)}
 
-    found = {(mismatch.code, mismatch.place) for mismatch in verify(superuser).mismatches}
-
-    assert (CHANGE, "rate sheet EUR 2") in found
-    assert {code for code, _ in found} == {DIGEST, CHANGE}
+    assert (Code.SHEET_CHANGE, "rate sheet EUR 2") in found
+    assert {code for code, _ in found} == {Code.ENTRY_DIGEST, Code.SHEET_CHANGE}
 
 
 CHANGES: Final = {
@@ -188,17 +168,11 @@ CHANGES: Final = {
     "rates.exponent": "exponent + 1",
 }
 
-
-@pytest.mark.parametrize("column", CHANGES)
-def test_a_change_of_any_column_is_found(superuser: Session, column: str) -> None:
-    table, name = column.split(".")
-    row = f"SELECT ctid FROM {table} WHERE base = 'EUR' AND number = 2 ORDER BY ctid DESC LIMIT 1"  # noqa: S608  constants
-    statement = f"UPDATE {table} SET {name} = {CHANGES[column]} WHERE ctid = ({row})"  # noqa: S608  as above
-    changed: Any = superuser.execute(text(statement))
-    assert changed.rowcount == 1
-    assert codes(superuser)
+COLUMNS: Final = [column for name in ("rate_sheets", "rates") for column in Base.metadata.tables[name].columns]
 
 
-def test_every_column_of_sheets_and_rates_is_changed() -> None:
-    tables = [Base.metadata.tables[name] for name in ("rate_sheets", "rates")]
-    assert CHANGES.keys() == {str(column) for table in tables for column in table.columns}
+@pytest.mark.parametrize("column", COLUMNS, ids=str)
+def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
+    pound = " AND currency = 'GBP'" if column.table.name == "rates" else ""
+    where = f"base = 'EUR' AND number = 2{pound}"
+    assert mismatches_after_changing(superuser, column, CHANGES[str(column)], where=where)

@@ -31,7 +31,6 @@ class Sight(StrEnum):
 
 SIGHT: Final[Mapping[str, Sight]] = {
     "jackpot_id": Sight.EVERYBODY,
-    "casino_id": Sight.CASINO,
     "table_id": Sight.CASINO,
     "round_id": Sight.CASINO,
     "award_id": Sight.CASINO,
@@ -121,7 +120,6 @@ def make_objects(house: House) -> dict[str, str]:
     house.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}}, request_id="own-change", role=Role.RATES).ok(201)
     return {
         "jackpot_id": "own-jackpot",
-        "casino_id": "c1",
         "table_id": "own-table",
         "round_id": "own-round",
         "award_id": award["award_id"],

@@ -12,10 +12,11 @@ from jackpot_service.domain.principals import BadPrincipal, KeysLive, Principal,
 from jackpot_service.domain.rules import BadRules
 from jackpot_service.domain.settings import UnknownSetting
 from jackpot_service.records.pinned import Table, UnknownTable
+from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.usecases.acts import AlreadyExists
 from jackpot_service.usecases.add_casino import add_casino
-from jackpot_service.usecases.add_table import BadGame, UnknownCasino, add_table
+from jackpot_service.usecases.add_table import BadGame, add_table
 from jackpot_service.usecases.create_key import create_key, hash_of
 from tests.support.house import CYBER, LIVE, SENECA, House
 

@@ -8,7 +8,7 @@ from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import award_facts, posting_rules
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.changes import ChangeKind
-from jackpot_service.domain.errors import Conflict, Flaw, NotFound
+from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import Role
@@ -20,9 +20,9 @@ from jackpot_service.records.compensations import Compensation
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes import booking, of_rounds
-from jackpot_service.usecases.changes.kinds import Applied, BadPayload, Kind
+from jackpot_service.usecases.changes.kinds import Applied, Kind
 from jackpot_service.usecases.changes.of_rounds import NamedRound
-from jackpot_service.usecases.changes.payloads import Payload
+from jackpot_service.usecases.changes.payloads import Payload, flawed
 
 
 class RoundNotCancelled(Conflict):
@@ -82,8 +82,7 @@ def apply(session: Session, act: Act, change: CompensationAsked) -> Applied:
     sheet = of_rounds.sheet_of(session, round_)
     cost = sheet.base_value(change.amount_minor, change.currency)
     if cost >= LARGEST_AMOUNT:
-        message = f"The compensation is worth {plain(cost)} {sheet.base}: more than any could be."
-        raise BadPayload(message, flaws=(Flaw("/payload/amount_minor", BadPayload.code, "is out of range"),))
+        raise flawed("amount_minor", f"is worth {plain(cost)} {sheet.base}: more than any compensation could be")
     given = compensations.of_round(session, round_)
     recorded = award_facts.of_compensation(
         round_,

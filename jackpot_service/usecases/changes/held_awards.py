@@ -9,18 +9,19 @@ from jackpot_service.db import Session
 from jackpot_service.domain import award_facts, held_awards
 from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.changes import ChangeKind
-from jackpot_service.domain.errors import Conflict, Flaw
+from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.ledger import replay
 from jackpot_service.records import awards as records
+from jackpot_service.records import references
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes import booking, of_rounds
-from jackpot_service.usecases.changes.kinds import Applied, BadPayload, Kind
+from jackpot_service.usecases.changes.kinds import Applied, Kind
 from jackpot_service.usecases.changes.of_rounds import NamedRound
-from jackpot_service.usecases.changes.payloads import Payload, identifier_of
+from jackpot_service.usecases.changes.payloads import Payload, flawed, identifier_of
 
 APPROVE, REJECT = "approve", "reject"
 
@@ -49,8 +50,7 @@ def read(values: Mapping[str, Any]) -> HeldAwards:
     decision = payload.one_of("decision", APPROVE, REJECT)
     payload.end()
     if len(set(bet_ids)) != len(bet_ids):
-        message = "payload.bets names a bet twice."
-        raise BadPayload(message, flaws=(Flaw("/payload/bets", BadPayload.code, "names a bet twice"),))
+        raise flawed("bets", "names a bet twice")
     return HeldAwards(named, frozenset(bet_ids), decision == APPROVE)
 
 
@@ -113,7 +113,7 @@ def _rejected(
         EntryKind.AWARDS_REJECTED,
         AwardStep.REJECTED,
         award_facts.of_step(round_, AwardStep.REJECTED, made, origin=origin),
-        held_awards.rejection(made, origin, base=of_rounds.base_of(session, round_.jackpot_id)),
+        held_awards.rejection(made, origin, base=references.require_base(session, round_.jackpot_id)),
     )
 
 

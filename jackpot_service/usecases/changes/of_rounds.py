@@ -7,7 +7,6 @@ from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records import pinned, references, rounds
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.usecases.changes.kinds import Subject
 from jackpot_service.usecases.changes.payloads import Payload
 
@@ -31,21 +30,12 @@ def read(payload: Payload) -> NamedRound:
     return NamedRound(payload.identifier("jackpot_id"), payload.identifier("table_id"), payload.identifier("round_id"))
 
 
-def base_of(session: Session, jackpot_id: str) -> str:
-    """The base currency of a jackpot. Raises: UnknownJackpot."""
-    base = references.jackpot_base(session, jackpot_id)
-    if base is None:
-        message = f"There is no jackpot {jackpot_id}."
-        raise UnknownJackpot(message, jackpot_id=jackpot_id)
-    return base
-
-
 def find(session: Session, named: NamedRound) -> Round:
     """Raises: UnknownJackpot, UnknownRound."""
-    base_of(session, named.jackpot_id)
+    references.require_base(session, named.jackpot_id)
     return rounds.require(session, named.jackpot_id, RoundName(named.table_id, named.round_id))
 
 
 def sheet_of(session: Session, round_: Round) -> RateSheet:
     """The rate sheet that a round is pinned to."""
-    return pinned.sheet(session, base_of(session, round_.jackpot_id), round_.rate_sheet)
+    return pinned.sheet(session, references.require_base(session, round_.jackpot_id), round_.rate_sheet)

@@ -116,6 +116,12 @@ class _Inside(ValueError):
     """An item of a field is wrong; its one argument is the item's name."""
 
 
+def flawed(field: str, wrong: str) -> BadPayload:
+    """A refusal that points to a field of the payload, and says what is wrong with it."""
+    message = f"payload/{field} {wrong}."
+    return BadPayload(message, flaws=(Flaw(f"/payload/{field}", BadPayload.code, wrong),))
+
+
 def decimal_of(value: object) -> Decimal:
     """Read an exact decimal text. Raises: ValueError for anything else: a number, NaN, an exponent, white space."""
     if not isinstance(value, str) or not shapes.DECIMAL.fullmatch(value) or len(value) > MOST_DIGITS:

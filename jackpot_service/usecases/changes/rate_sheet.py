@@ -21,8 +21,8 @@ from jackpot_service.domain.rate_changes import DEFAULT_BAND, RateSource
 from jackpot_service.domain.shapes import CURRENCY
 from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, BadPayload, Conditions, Kind, Subject
-from jackpot_service.usecases.changes.payloads import Payload, currency_of, decimal_of
+from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind, Subject
+from jackpot_service.usecases.changes.payloads import Payload, currency_of, decimal_of, flawed
 from jackpot_service.usecases.publish_rates import BadRate, PublishRates, publish_rates, sheet_at
 
 RATES = 'rates as plain decimal numbers in strings, such as "1.17", by currency'
@@ -82,21 +82,21 @@ def _source(payload: Payload) -> RateSource:
 
 def _require_sense(change: RateChange) -> None:
     if not all(CURRENCY.fullmatch(code) for code in change.rates):
-        raise _bad("rates", "names something that is not a currency's three capital letters")
+        raise flawed("rates", "names something that is not a currency's three capital letters")
     if not change.rates and (change.is_whole or not change.leaves):
-        raise _bad("rates", "must hold at least one rate")
+        raise flawed("rates", "must hold at least one rate")
     if change.is_whole and change.leaves:
-        raise _bad("leaves", "has no place beside a whole sheet, from which whatever it does not state leaves")
+        raise flawed("leaves", "has no place beside a whole sheet, from which whatever it does not state leaves")
     for place, code in enumerate(change.leaves):
         if code in change.rates or code in change.leaves[:place]:
-            raise _bad(f"leaves/{place}", f"names {code}, of which something else is said as well")
+            raise flawed(f"leaves/{place}", f"names {code}, of which something else is said as well")
 
 
 def complete(change: RateChange, conditions: Conditions) -> RateChange:
     """Put in when it comes into force, if that is when it is booked. Raises: BadPayload for a time that has passed."""
     effective_at = change.effective_at or conditions.booked_at
     if effective_at < conditions.booked_at:
-        raise _bad("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")
+        raise flawed("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")
     return replace(change, effective_at=effective_at, band=conditions.rate_band)
 
 
@@ -109,7 +109,7 @@ def apply(session: Session, act: Act, change: RateChange) -> Applied:
     before = _before(session, change)
     for place, code in enumerate(change.leaves):
         if code not in before:
-            raise _bad(f"leaves/{place}", f"names {code}, of which the sheet before has no rate")
+            raise flawed(f"leaves/{place}", f"names {code}, of which the sheet before has no rate")
     shown_before = sheet_at(session, change.base, at=change.in_force_from)
     rates = rate_changes.rates_after(before, rates=change.rates, leaves=change.leaves, is_whole=change.is_whole)
     command = PublishRates(act, change.base, rates, change.in_force_from, change.source)
@@ -137,11 +137,6 @@ def _version(session: Session, change: RateChange) -> str:
 
 def _to_confirm(session: Session, change: RateChange) -> Mapping[str, str]:
     return rate_changes.to_confirm(_before(session, change), change.rates, band=change.band)
-
-
-def _bad(field: str, wrong: str) -> BadPayload:
-    message = f"payload/{field} {wrong}."
-    return BadPayload(message, flaws=(Flaw(f"/payload/{field}", BadPayload.code, wrong),))
 
 
 def _pointed(error: BadRate | UnknownCurrency, change: RateChange) -> BadRate | UnknownCurrency:

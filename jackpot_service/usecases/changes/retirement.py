@@ -13,7 +13,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.retirement import Estate
-from jackpot_service.records import changes, lives
+from jackpot_service.records import changes, lives, references
 from jackpot_service.usecases import acts, jackpot_acts
 from jackpot_service.usecases.acts import Act, Effect
 from jackpot_service.usecases.changes.kinds import Applied, Kind, Subject
@@ -63,7 +63,7 @@ def read(values: Mapping[str, Any]) -> RetireJackpot:
 
 def version(session: Session, change: RetireJackpot) -> str:
     """Name the state of both. Raises: UnknownJackpot."""
-    jackpot_acts.require_jackpot(session, change.to)
+    references.require_base(session, change.to)
     return f"{jackpot_acts.money_version(session, change.jackpot_id)}/{changes.last_approved(session, change.to)}"
 
 

@@ -45,7 +45,7 @@ def _setting(value: object) -> str | None:
 
 def version(session: Session, change: RulesChange) -> str:
     """Name the newest version, pending or not: settings change that one. Raises: UnknownJackpot."""
-    jackpot_acts.require_jackpot(session, change.jackpot_id)
+    references.require_base(session, change.jackpot_id)
     return str(references.last_rules_version(session, change.jackpot_id))
 
 

@@ -10,7 +10,7 @@ from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import accounts, award_facts, posting_rules
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.currencies import CURRENCIES, UnknownCurrency
-from jackpot_service.domain.errors import Conflict, Flaw
+from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, has_decimals, plain
 from jackpot_service.domain.principals import Role
@@ -19,10 +19,9 @@ from jackpot_service.ledger import balances, books
 from jackpot_service.records import references, statements
 from jackpot_service.records.statements import Account, SettledStatement
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_table import UnknownCasino
-from jackpot_service.usecases.changes import booking, of_rounds
-from jackpot_service.usecases.changes.kinds import Applied, BadPayload, Kind, Subject
-from jackpot_service.usecases.changes.payloads import Payload
+from jackpot_service.usecases.changes import booking
+from jackpot_service.usecases.changes.kinds import Applied, Kind, Subject
+from jackpot_service.usecases.changes.payloads import Payload, flawed
 
 
 class StatementSettled(Conflict):
@@ -58,7 +57,7 @@ def read(values: Mapping[str, Any]) -> StatementPaid:
     )
     payload.end()
     if change.period_from >= change.period_to:
-        raise _flawed("to", "must lie after from")
+        raise flawed("to", "must lie after from")
     _require_payable(change.amount, account.currency)
     return change
 
@@ -69,20 +68,16 @@ def _require_payable(amount: Decimal, currency: str) -> None:
         raise UnknownCurrency(message, currency=currency)
     if amount == ZERO or not has_decimals(amount, CURRENCIES[currency].exponent) or abs(amount) >= LARGEST_AMOUNT:
         decimals = CURRENCIES[currency].exponent
-        raise _flawed("amount", f"must be a payable amount of {currency}: not 0, with at most {decimals} decimals")
-
-
-def _flawed(name: str, wanted: str) -> BadPayload:
-    message = f"payload.{name} {wanted}."
-    return BadPayload(message, flaws=(Flaw(f"/payload/{name}", BadPayload.code, wanted),))
+        raise flawed("amount", f"must be a payable amount of {currency}: not 0, with at most {decimals} decimals")
 
 
 def apply(session: Session, act: Act, change: StatementPaid) -> Applied:
     """Book it. Raises: UnknownJackpot, UnknownCasino, StatementSettled, BadPayload for a period that is not over."""
     account = change.account
-    _require_there(session, account)
+    references.require_base(session, account.jackpot_id)
+    references.require_casino(session, account.casino_id)
     if change.period_to > act.now:
-        raise _flawed("to", "must not lie in the future")
+        raise flawed("to", "must not lie in the future")
     if statements.is_settled(session, account, change.reference):
         message = (
             f"Statement {change.reference} of casino {account.casino_id} in {account.currency} was settled before."
@@ -116,13 +111,6 @@ def apply(session: Session, act: Act, change: StatementPaid) -> Applied:
     )
     statements.add(session, settled, act_seq=act_seq)
     return applied
-
-
-def _require_there(session: Session, account: Account) -> None:
-    of_rounds.base_of(session, account.jackpot_id)
-    if references.casino_name(session, account.casino_id) is None:
-        message = f"There is no casino {account.casino_id}."
-        raise UnknownCasino(message, casino_id=account.casino_id)
 
 
 def _balance(session: Session, account: Account) -> tuple[tuple[int, ...], Decimal]:
