@@ -11,7 +11,7 @@ import sqlalchemy
 import structlog
 
 from jackpot_service.cli.opening import opened_engine, signed_act
-from jackpot_service.cli.values import Identifier, JsonDocument, pairs
+from jackpot_service.cli.values import Identifier, JsonDocument, Text, pairs
 from jackpot_service.config import Config
 from jackpot_service.db import Session, read, rehearse, transact
 from jackpot_service.domain.changes import ChangeKind, ChangeState, Outcome
@@ -37,9 +37,9 @@ def changes() -> None:
 @changes.command("request")
 @click.argument("kind", type=click.Choice([kind.value for kind in ChangeKind]))
 @click.argument("payload", type=JsonDocument())
-@click.option("--reason", required=True)
+@click.option("--reason", type=Text(), required=True)
 @click.option("--request-id", type=Identifier(), help="Your id of it; the same again is a replay. Default: a new one.")
-@click.option("--base-version", help="The version that you saw; refused if it is another by now.")
+@click.option("--base-version", type=Text(), help="The version that you saw; refused if it is another by now.")
 @dry_run_option
 @click.pass_obj
 def request(  # noqa: PLR0917  click passes what its options say
@@ -63,7 +63,7 @@ def request(  # noqa: PLR0917  click passes what its options say
 @changes.command("approve")
 @click.argument("request_id", type=Identifier())
 @click.option("--confirm", multiple=True, metavar="NAME=FIGURE", help="Repeat a figure of `to_confirm`.")
-@click.option("--reason")
+@click.option("--reason", type=Text())
 @click.option("--emergency", is_flag=True, help="Approve your own request, alone: JACKPOT_EMERGENCY_APPROVALS=yes.")
 @dry_run_option
 @click.pass_obj
@@ -94,7 +94,7 @@ def approve(  # noqa: PLR0917  click passes what its options say
 
 @changes.command("reject")
 @click.argument("request_id", type=Identifier())
-@click.option("--reason", required=True)
+@click.option("--reason", type=Text(), required=True)
 @click.pass_obj
 def reject(config: Config, request_id: str, reason: str) -> None:
     """Reject what somebody else asked for."""

@@ -8,7 +8,7 @@ import click
 
 from jackpot_service.auth import require_role
 from jackpot_service.cli.opening import act, opened_engine, signed_act
-from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, pairs
+from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, Text, pairs
 from jackpot_service.config import Config
 from jackpot_service.db import Session, transact
 from jackpot_service.domain.catalog.games import GAME_IDS
@@ -89,7 +89,7 @@ def spread_a_jackpot(config: Config, jackpot_id: str, count: int) -> None:
 
 @jackpots.command("suspend")
 @click.argument("jackpot_id", type=Identifier())
-@click.option("--reason", required=True)
+@click.option("--reason", type=Text(), required=True)
 @request_id_option
 @click.pass_obj
 def suspend_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: str | None) -> None:
@@ -99,7 +99,7 @@ def suspend_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: 
 
 @jackpots.command("resume")
 @click.argument("jackpot_id", type=Identifier())
-@click.option("--reason", required=True)
+@click.option("--reason", type=Text(), required=True)
 @request_id_option
 @click.pass_obj
 def resume_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: str | None) -> None:

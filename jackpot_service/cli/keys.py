@@ -6,7 +6,7 @@ import click
 import sqlalchemy
 
 from jackpot_service.cli.opening import act, opened_engine
-from jackpot_service.cli.values import Identifier
+from jackpot_service.cli.values import Identifier, Text
 from jackpot_service.config import Config
 from jackpot_service.db import read, transact
 from jackpot_service.domain.facts import instant
@@ -34,7 +34,7 @@ def keys() -> None:
 @click.option("--table", "table_ids", type=Identifier(), multiple=True, help="Bind a table server's key to tables.")
 @click.option("--name", required=True, help="Who it is: one name, one person or machine, at most two live keys.")
 @click.option("--machine", "is_machine", is_flag=True, help="Nobody stands behind it who could approve something.")
-@click.option("--reason")
+@click.option("--reason", type=Text())
 @request_id_option
 @click.pass_obj
 def create_a_key(  # noqa: PLR0917  click passes what its options say
@@ -70,7 +70,7 @@ def list_keys(config: Config) -> None:
 
 @keys.command("revoke")
 @click.argument("key_id", type=Identifier())
-@click.option("--reason", required=True)
+@click.option("--reason", type=Text(), required=True)
 @request_id_option
 @click.pass_obj
 def revoke_a_key(config: Config, key_id: str, reason: str, request_id: str | None) -> None:
@@ -91,7 +91,7 @@ def people() -> None:
 @click.option("--role", type=click.Choice([role.value for role in Role if role is not Role.TABLE]), required=True)
 @casino_option
 @click.option("--oidc-subject", "subject", required=True, help="The `sub` of their tokens.")
-@click.option("--reason")
+@click.option("--reason", type=Text())
 @click.pass_obj
 def add_a_person(  # noqa: PLR0917  click passes what its options say
     config: Config, name: str, role: str, casino_id: str | None, subject: str, reason: str | None
