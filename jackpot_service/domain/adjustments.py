@@ -73,9 +73,13 @@ class Adjustment:
     cause: Cause
 
 
-def adjusted(adjustment: Adjustment, pools: Pools, *, limit: Decimal | None, base: str) -> Postings:
+def adjusted(
+    adjustment: Adjustment, pools: Pools, *, limit: Decimal | None, base: str, refundable: Decimal = ZERO
+) -> Postings:
     """
     Decide an adjustment; the house bears it. Players' money below zero is filled from the house's part first.
+
+    `refundable` is what refunds may still take back from the pool that is adjusted, and so has to stay there.
 
     Raises: BadAmount; BelowZero if it takes more than there is; AboveLimit if it adds what the limit keeps off offer.
 
@@ -86,9 +90,10 @@ def adjusted(adjustment: Adjustment, pools: Pools, *, limit: Decimal | None, bas
     filled = posting_rules.for_fill(pools.fill, base=base) if adjustment.pool is Pool.METER else Postings()
     postings = filled + posting_rules.for_adjustment(account, adjustment.amount, base=base)
     after = pools + postings.pools()
-    if adjustment.amount < ZERO and _held(after, adjustment.pool) < ZERO:
+    if adjustment.amount < ZERO and _held(after, adjustment.pool) < refundable:
         held = plain(_held(pools + filled.pools(), adjustment.pool))
-        message = f"{account} holds {held} {base}; it cannot be adjusted by {plain(adjustment.amount)}."
+        kept = f", of which open rounds may take back {plain(refundable)}" if refundable else ""
+        message = f"{account} holds {held} {base}{kept}; it cannot be adjusted by {plain(adjustment.amount)}."
         raise BelowZero(message)
     if adjustment.pool is Pool.METER and adjustment.amount > ZERO and limit is not None and after.meter > limit:
         message = f"The meter would hold {plain(after.meter)}; its limit is {plain(limit)} {base}."

@@ -12,7 +12,7 @@ from jackpot_service.domain.rules import FundedBy
 
 
 class PoolsShort(Conflict):
-    """The prize fund, or the players' part of the meter, is below zero: the house makes that good first."""
+    """The prize fund, the reserve or the players' part of the meter is below zero: the house makes that good first."""
 
     code = "pools-short"
     title = "A pool is below zero"
@@ -34,7 +34,12 @@ def estate_of(pools: Pools) -> Estate:
     Raises: PoolsShort if a pool is below zero even so; an adjustment or a true-up, each approved, lifts it.
     """
     estate = Estate(EXACT.add(pools.meter_players, pools.fill), pools.reserve, pools.prize_fund)
-    for name, amount in (("players' part of the meter", estate.meter), ("prize fund", estate.prize_fund)):
+    left_over = {
+        "players' part of the meter": estate.meter,
+        "reserve": estate.reserve,
+        "prize fund": estate.prize_fund,
+    }
+    for name, amount in left_over.items():
         if amount < ZERO:
             message = f"The {name} is {plain(amount)}: it is lifted to zero before the jackpot is retired."
             raise PoolsShort(message)

@@ -196,6 +196,19 @@ def test_a_jackpot_is_suspended_and_resumed_under_a_name(opened: Jackpot, monkey
     opened("verify").ok()
 
 
+@pytest.mark.parametrize("reason", ["", "  ", "two\nlines", "\udcff", "x" * 501])
+def test_a_reason_is_a_line_of_text(opened: Jackpot, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
+    monkeypatch.setenv("JACKPOT_KEY", "jk_none_none")
+
+    for command in (
+        ("changes", "request", "prize-fund-true-up", '{"jackpot_id": "live"}'),
+        ("changes", "reject", "q1"),
+        ("jackpots", "suspend", "live"),
+        ("keys", "revoke", "ab12"),
+    ):
+        opened(*command, "--reason", reason).refused(2, "it is no text")
+
+
 def test_only_an_operator_suspends_a_jackpot(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
     key = opened("keys", "create", "--role", "auditor", "--name", "the inspector").ok().strip()
     monkeypatch.setenv("JACKPOT_KEY", key)

@@ -9,7 +9,7 @@ from jackpot_service.domain.adjustments import Cause
 from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
-from tests.support.hands import ROYAL_FLUSH, STRAIGHT_FLUSH, hand
+from tests.support.hands import ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.house import CYBER, House
 
 
@@ -75,12 +75,28 @@ def test_an_adjustment_is_undone_by_the_opposite_one_and_by_nothing_else(opened:
     [("meter", "pool:meter:players"), ("reserve", "pool:reserve"), ("prize_fund", "pool:prize_fund")],
 )
 def test_each_pool_is_adjusted_down_to_zero_and_not_below(opened: House, account: str, pool: str) -> None:
+    for number in range(10):
+        opened.settle(hand("1"), round_id=f"filled-{number}")
     held = opened.books.balance("j1", pool)
 
     ask(opened, account=account, amount=str(-held - Decimal("0.000000000000000001"))).problem(422, "below-zero")
     move(opened, account=account, amount=str(-held))
 
     assert opened.books.balance("j1", pool) == 0
+
+
+def test_what_open_rounds_may_take_back_from_the_reserve_is_not_adjusted_away(opened: House) -> None:
+    """Their refunds would bring it below zero, which it never is: a retirement would hand on a debt."""
+    for number in range(8):
+        opened.settle(hand("1"), round_id=f"filled-{number}")
+
+    ask(opened, account="reserve", amount="-40.01").problem(422, "below-zero")
+    move(opened, account="reserve", amount="-40")
+    opened.settle(dead("1"), round_id="filled-8")
+    opened.cancel(round_id="filled-9")
+
+    assert opened.books.pools("j1").reserve == 0
+    assert opened.books.mismatches() == ()
 
 
 def test_what_the_meter_holds_of_the_house_is_not_adjusted(opened: House) -> None:
