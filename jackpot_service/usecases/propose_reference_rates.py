@@ -1,5 +1,6 @@
 """Proposing a central bank's reference rates: a change request for another person, never a sheet in force."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -90,22 +91,31 @@ def _in_force(session: Session, command: ProposeReferenceRates) -> frozenset[str
 
 
 def _known(session: Session, command: ProposeReferenceRates) -> ChangeRequested | None:
-    """Find what was asked for under the request id, for this very document. Raises: RequestConflict."""
+    """
+    Find what was asked for under the request id, for this very document and with its figures.
+
+    Raises: RequestConflict: somebody may have asked for others by hand, and named the document.
+    """
     found = changes.find(session, command.act.request_id or "")
     if found is None:
         return None
     source = facts.of_rate_source(command.source)
-    if (found.payload.get("base"), found.payload.get("source")) != (command.base, source):
-        message = f"Change request {found.request_id} stands for another document; ask under an id of your own."
+    stated = {"base": command.base, "rates": _quoted(command, found.payload.get("rates", {})), "source": source}
+    if found.payload != stated:
+        message = f"Change request {found.request_id} stands for something else than this document; ask under an id of your own."
         raise RequestConflict(message, request_id=found.request_id)
     return ChangeRequested(found, None, is_replay=True)
 
 
+def _quoted(command: ProposeReferenceRates, currencies: Iterable[str]) -> dict[str, str]:
+    """What the document says of currencies, without those that it does not quote."""
+    known = command.rates.currencies.intersection(currencies)
+    return {code: plain(command.rates.base_per_unit(code, base=command.base)) for code in sorted(known)}
+
+
 def _rates(command: ProposeReferenceRates, in_force: frozenset[str]) -> dict[str, str]:
     wanted = command.rates.currencies if command.all_currencies else command.rates.currencies & in_force
-    rates = {
-        code: plain(command.rates.base_per_unit(code, base=command.base)) for code in sorted(wanted - {command.base})
-    }
+    rates = _quoted(command, wanted - {command.base})
     if not rates:
         message = f"No sheet of {command.base} in force has a currency that the document of {command.rates.day} quotes."
         raise NothingToPropose(message)

@@ -143,6 +143,22 @@ def test_another_document_of_the_same_day_is_a_conflict(opened: Jackpot, file: F
     opened("rates", "import-ecb", file(changed("0.83450", "0.8345"))).refused(1, "jackpot: request-conflict: ")
 
 
+@pytest.mark.parametrize(
+    "by_hand", [{"rates": {"GBP": "1.25"}}, {"rates": {"GBP": "1.1983223487", "NOK": "0.09"}}, {"whole": True}]
+)
+def test_figures_by_hand_under_the_documents_name_are_not_taken_for_the_documents(
+    opened: Jackpot, file: File, by_hand: dict[str, Any]
+) -> None:
+    """Whoever knows tomorrow's request id could else have the nightly import vouch for rates that are not in it."""
+    path = file(document())
+    rates = {"rates": {"GBP": "1.1983223487", "SEK": "0.0864192196"}}
+    payload = {**imported(opened("rates", "import-ecb", path, "--dry-run"))["payload"], **rates, **by_hand}
+    request = ("changes", "request", "rate-sheet", json.dumps(payload), "--reason=x", f"--request-id=ecb-EUR-{DAY}")
+    opened(*request).ok()
+
+    opened("rates", "import-ecb", path).refused(1, "jackpot: request-conflict: ")
+
+
 def test_what_went_stale_is_asked_for_anew_under_another_id(
     opened: Jackpot, file: File, monkeypatch: pytest.MonkeyPatch
 ) -> None:
