@@ -273,14 +273,3 @@ def test_the_readmes_change_by_two_people_works_as_it_stands_there(
             monkeypatch.setenv("JACKPOT_KEY", printed.strip())
 
     assert printed == "q1  rate-sheet  rate sheet EUR  by Rita: as the market moved\n"
-
-
-@pytest.mark.parametrize("reason", ["", " ", "two\nlines"])
-def test_a_reason_is_a_line_of_text(opened: Jackpot, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
-    monkeypatch.setenv("JACKPOT_KEY", opened("keys", "create", "--role=operator", "--name=Ann").ok().strip())
-    for command in (
-        ["jackpots", "suspend", "live"],
-        ["changes", "request", "rules", "{}"],
-        ["changes", "reject", "q1"],
-    ):
-        opened(*command, "--reason", reason).refused(2, "it is no text of 1 to 500 printable characters")

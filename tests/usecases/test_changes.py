@@ -89,6 +89,7 @@ def test_the_same_approval_again_is_a_replay_and_another_decision_a_conflict(hou
 
     assert approve(house).ok()["state"] == "approved"
     approve(house, by="Cleo").problem(409, "change-decided")
+    approve(house, reason="for another reason").problem(409, "change-decided")
     rejection = house.post("/v1/change-requests/q1/rejection", {"reason": "no"}, key=house.person("Bob", Role.RATES))
     rejection.problem(409, "change-decided")
     assert house.books.counts() == before

@@ -88,8 +88,14 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
 def _is_replay(change: Change, command: DecideChange) -> bool:
     found = change.decision
     return found is not None and (
-        (found.outcome, found.checker, dict(found.confirmed), found.is_emergency)
-        == (command.outcome, command.act.principal.name, dict(command.confirmed), command.is_emergency)
+        (found.outcome, found.checker, found.reason, dict(found.confirmed), found.is_emergency)
+        == (
+            command.outcome,
+            command.act.principal.name,
+            command.act.reason,
+            dict(command.confirmed),
+            command.is_emergency,
+        )
     )
 
 
