@@ -110,7 +110,7 @@ class JsonDocument(click.ParamType[dict[str, Any]]):
     def _content(self, path: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
             with click.open_file(path, encoding="utf-8") as file:
-                return file.read()
+                return str(file.read())
         except (OSError, ValueError) as error:
             self.fail(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}", param, ctx)
 
