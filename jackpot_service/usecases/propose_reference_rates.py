@@ -102,7 +102,7 @@ def _known(session: Session, command: ProposeReferenceRates) -> ChangeRequested 
     source = facts.of_rate_source(command.source)
     stated = {"base": command.base, "rates": _quoted(command, found.payload.get("rates", {})), "source": source}
     if found.payload != stated:
-        message = f"Change request {found.request_id} stands for something else than this document; ask under an id of your own."
+        message = f"Change request {found.request_id} stands for something else; ask under an id of your own."
         raise RequestConflict(message, request_id=found.request_id)
     return ChangeRequested(found, None, is_replay=True)
 

@@ -137,10 +137,12 @@ def played(house: House) -> House:
 def places(document: Any, at: Place = ()) -> Iterator[Place]:
     """Every place of a document, itself first."""
     yield at
-    inner = document.items() if isinstance(document, dict) else ()
-    inner = enumerate(document) if isinstance(document, list) else inner
-    for name, value in inner:
-        yield from places(value, (*at, name))
+    if isinstance(document, dict):
+        for name, value in document.items():
+            yield from places(value, (*at, name))
+    elif isinstance(document, list):
+        for number, value in enumerate(document):
+            yield from places(value, (*at, number))
 
 
 def with_text_at(document: Body, at: Place, text: str) -> str:
