@@ -20,6 +20,9 @@ def fetch(place: str, *, most: int) -> bytes:
     Raises: click.ClickException, in one line, if it cannot be read, is larger than `most` bytes or takes too long.
     """
     if place.startswith(SCHEMES):
+        if "@" in place:
+            message = "a URL that holds a name or a password is refused: it would be shown and kept"
+            raise click.ClickException(message)
         return _from_url(place, most=most)
     try:
         with Path(place).open("rb") as file:

@@ -359,6 +359,9 @@ def test_a_url_that_does_not_come_to_an_end_is_given_up(opened: Jackpot, monkeyp
         opened("rates", "import-ecb", url).refused(1, "takes longer than 0 s")
     opened("rates", "import-ecb", url).refused(1, "cannot be read: ")
     opened("rates", "import-ecb", "http://").refused(1, "cannot be read: ")
+    with_password = opened("rates", "import-ecb", "https://rita:hush-hush@bank.example/")
+    with_password.refused(1, "holds a name or a password")
+    assert "hush-hush" not in with_password.err
 
 
 # Looking at sheets.
