@@ -13,7 +13,7 @@ import pytest
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.principals import Role
-from tests.support.answers import Answer, Body
+from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.correcting import payload as correction
 from tests.support.hands import (
@@ -215,7 +215,8 @@ def assert_told(acts: list[Body], kind: ChangeKind, effect: Body) -> None:
     ]
     assert (asked["before"], asked["after"]["kind"]) == (None, kind)
     assert (approved["before"], approved["after"]["outcome"]) == ({"state": "pending"}, "approved")
-    assert (done["before"], done["after"]) == (effect["before"], effect["after"])
+    assert done["before"] == effect["before"]
+    assert done["after"].items() <= effect["after"].items()
     assert [(one["book"], one["seq"], one["kind"]) for one in done["effects"]] == [
         (one["book"], one["seq"], one["kind"]) for one in effect["entries"]
     ]
@@ -281,6 +282,13 @@ def won(*cards: str) -> Callable[[House], object]:
     return lambda house: house.settle(hand("1", cards), round_id="round")
 
 
+def overlooked(house: House) -> None:
+    """A hit that nobody saw; since then the players have put in more than the next meter begins with: 315."""
+    won(*NOTHING)(house)
+    for number in range(7):
+        play(house, f"since-{number}", hand("1"), stake_minor=10_000)
+
+
 def right(*hands: Body) -> Body:
     return correction(*hands, round_id="round")
 
@@ -295,7 +303,7 @@ MONEY: Final[Mapping[str, TakenBack]] = {
             ADJUSTED, adjustment(account, amount), ADJUSTED, adjustment(account, opposite, "reversed-adjustment")
         )
         for account in ("meter", "reserve", "prize_fund")
-        for amount, opposite in (("20.5", "-20.5"), ("-20.5", "20.5"))
+        for amount, opposite in (("4.5", "-4.5"), ("-4.5", "4.5"))
     },
     "a whole prize fund taken by the house": TakenBack(
         ChangeKind.PRIZE_FUND_TRUE_UP,
@@ -321,7 +329,7 @@ MONEY: Final[Mapping[str, TakenBack]] = {
         CORRECTED, right(dead("1")), CORRECTED, right(hand("1", NOTHING)), won(*NOTHING)
     ),
     "an overlooked hit": TakenBack(
-        CORRECTED, right(hand("1", ROYAL_FLUSH)), CORRECTED, right(hand("1", NOTHING)), won(*NOTHING)
+        CORRECTED, right(hand("1", ROYAL_FLUSH)), CORRECTED, right(hand("1", NOTHING)), overlooked
     ),
     "held awards that were approved": TakenBack(
         ChangeKind.HELD_AWARDS,
@@ -368,7 +376,7 @@ def test_what_moved_money_is_taken_back_by_a_further_entry_alone(bets_stand: Hou
 
     assert money(house) == before
     for earlier, later in pairwise(seen):
-        assert {table: earlier[table] - later[table] for table in APPEND_ONLY} == dict.fromkeys(APPEND_ONLY, Counter())
+        assert {table: gone for table in APPEND_ONLY if (gone := earlier[table] - later[table])} == {}
         for table in ("entries", "acts", "change_requests", "change_decisions"):
             assert later[table].total() > earlier[table].total(), table
     assert house.books.mismatches() == ()
