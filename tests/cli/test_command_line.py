@@ -206,7 +206,7 @@ def test_a_reason_is_a_line_of_text(opened: Jackpot, monkeypatch: pytest.MonkeyP
         ("jackpots", "suspend", "live"),
         ("keys", "revoke", "ab12"),
     ):
-        opened(*command, "--reason", reason).refused(2, "it is no text")
+        opened(*command, "--reason", reason).refused(2, " is no text ")
 
 
 def test_only_an_operator_suspends_a_jackpot(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
