@@ -2,39 +2,62 @@
 
 import random
 import re
+import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import flask
 import sqlalchemy
+import structlog
 
-from jackpot_service.api import description, health, jackpots, meters, parsing, problems, rates, round_records, rounds
+from jackpot_service.api import (
+    audit,
+    awards,
+    changes,
+    description,
+    doors,
+    exceptions,
+    health,
+    jackpots,
+    keys,
+    meters,
+    metrics,
+    parsing,
+    problems,
+    rates,
+    round_records,
+    rounds,
+)
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
-from jackpot_service.api.fields import IDENTIFIER
 from jackpot_service.api.recent import Recent
-from jackpot_service.auth import Authenticator, require_role, roles_of
+from jackpot_service.auth import Authenticator, require_role, roles_of, utc_now
 from jackpot_service.config import Config
 from jackpot_service.db import read
 from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.reports.jackpots import jackpot_state
+
+log = structlog.get_logger()
 
 BLUEPRINTS = (
     rounds.blueprint,
     round_records.blueprint,
     jackpots.blueprint,
+    doors.blueprint,
     meters.blueprint,
     rates.blueprint,
+    changes.blueprint,
+    audit.blueprint,
+    exceptions.blueprint,
+    keys.blueprint,
+    awards.blueprint,
     health.blueprint,
+    metrics.blueprint,
 )
 
 REQUEST_ID = "X-Request-Id"
-
-
-def utc_now() -> datetime:
-    """The clock of the service."""
-    return datetime.now(UTC)
 
 
 class _Application(flask.Flask):
@@ -45,7 +68,13 @@ class _Application(flask.Flask):
         return func
 
 
-def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[], datetime] = utc_now) -> flask.Flask:
+def create_app(
+    config: Config,
+    engine: sqlalchemy.Engine,
+    *,
+    clock: Callable[[], datetime] = utc_now,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> flask.Flask:
     """Wire the application. Raises: LookupError if a route states no roles."""
     app = _Application("jackpot_service", static_folder=None)
     app.config.update(description.options(config), PROPAGATE_EXCEPTIONS=False)
@@ -64,7 +93,9 @@ def create_app(config: Config, engine: sqlalchemy.Engine, *, clock: Callable[[],
     description.describe_paths(api)
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
-    _guard(app, Authenticator(engine))
+    _guard(app, Authenticator.configured(config, engine, monotonic=monotonic, clock=clock))
+    if config.emergency_approvals:
+        log.warning(health.EMERGENCY_WARNING)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_tell_request_id)
     return app
@@ -107,5 +138,4 @@ def _tell_request_id(response: flask.Response) -> flask.Response:
 def openapi_text(app: flask.Flask) -> str:
     """Write the OpenAPI description of an application, as openapi.yaml holds it."""
     api: description.Api = app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
-    text: str = api.spec.to_yaml()
-    return text
+    return description.text(api, app)

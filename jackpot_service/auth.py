@@ -1,5 +1,5 @@
 """
-Who is calling: a bearer key becomes a principal; and what a route lets whom do.
+Who is calling: a bearer key, or a token of the issuer, becomes a principal; and what a route lets whom do.
 
 Every route states its roles (`allow`) or that it is open to all (`anyone`); a route that states nothing stops the
 start of the service, so nothing is open by omission.
@@ -9,14 +9,20 @@ import hmac
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 import sqlalchemy
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
 
-from jackpot_service.db import transact
+from jackpot_service.config import Config
+from jackpot_service.db import Session, read
 from jackpot_service.domain.errors import Forbidden, Unauthenticated
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.records import references
+from jackpot_service.oidc.tokens import Tokens, tokens_of
+from jackpot_service.records import keys
+from jackpot_service.records.keys import LiveKey, Subject
 from jackpot_service.usecases.create_key import PREFIX, hash_of
 
 KEPT_S: Final = 15
@@ -25,6 +31,8 @@ KEPT_S: Final = 15
 MOST_KEPT: Final = 10_000
 
 LONGEST_KEY_ID: Final = 64
+
+log = structlog.get_logger()
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -41,47 +49,95 @@ class RoleForbidden(Forbidden):
     code = "role-forbidden"
 
 
-@dataclass(frozen=True, slots=True)
+def utc_now() -> datetime:
+    """The clock of the service."""
+    return datetime.now(UTC)
+
+
+@dataclass(slots=True)
 class _Kept:
-    secret_hash: bytes
-    principal: Principal
+    key: LiveKey
     until: float
+    is_noted: bool = False
 
 
 @dataclass(slots=True)
 class Authenticator:
-    """Turns keys into principals, and remembers them for a quarter of a minute."""
+    """Turns keys and tokens into principals, and remembers keys for a quarter of a minute."""
 
     engine: sqlalchemy.Engine
     monotonic: Callable[[], float] = time.monotonic
-    _kept: dict[str, _Kept] = field(default_factory=dict)
+    clock: Callable[[], datetime] = utc_now
+    tokens: Tokens | None = None
+    _kept: dict[str | Subject, _Kept] = field(default_factory=dict)
+
+    @classmethod
+    def configured(
+        cls,
+        config: Config,
+        engine: sqlalchemy.Engine,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> "Authenticator":
+        """One that takes tokens as well, if the configuration names an issuer."""
+        return cls(engine, monotonic, clock, tokens_of(config, clock=clock, monotonic=monotonic))
 
     def principal(self, authorization: str | None) -> Principal:
-        """Read an Authorization header. Raises: BadKeyShown."""
+        """Read an Authorization header. Raises: BadKeyShown; BadToken, IssuerUnavailable if it is no key."""
         scheme, _, shown = (authorization or "").partition(" ")
-        prefix, _, rest = shown.strip().partition("_")
+        shown = shown.strip()
+        if self.tokens is not None and scheme.lower() == "bearer" and not shown.startswith(f"{PREFIX}_"):
+            return self._of_token(self.tokens, shown)
+        prefix, _, rest = shown.partition("_")
         key_id, _, secret = rest.partition("_")
         if scheme.lower() != "bearer" or prefix != PREFIX or not _is_hex(key_id) or not secret.isascii():
             message = "Send a key as «Authorization: Bearer jk_…»."
             raise BadKeyShown(message)
-        kept = self._known(key_id)
-        if kept is None or not hmac.compare_digest(kept.secret_hash, hash_of(secret)):
+        kept = self._known(key_id, lambda session: keys.live(session, key_id))
+        stored = None if kept is None else kept.key.secret_hash
+        if kept is None or stored is None or not hmac.compare_digest(stored, hash_of(secret)):
             message = "This key is not in force."
             raise BadKeyShown(message)
-        return kept.principal
+        return self._used(kept)
 
-    def _known(self, key_id: str) -> _Kept | None:
-        kept = self._kept.get(key_id)
-        if kept is not None and kept.until > self.monotonic():
+    def _of_token(self, tokens: Tokens, token: str) -> Principal:
+        subject = Subject(tokens.issuer.issuer, tokens.subject(token))
+        kept = self._known(subject, lambda session: keys.live_of_subject(session, subject))
+        if kept is None:
+            message = "This token speaks of nobody who is known here."
+            raise BadKeyShown(message)
+        return self._used(kept)
+
+    def _known(self, shown: str | Subject, look: Callable[[Session], LiveKey | None]) -> _Kept | None:
+        now = self.monotonic()  # Before it is looked up: what is revoked meanwhile is not believed for longer.
+        kept = self._kept.get(shown)
+        if kept is not None and kept.until > now:
             return kept
-        key = transact(self.engine, lambda session: references.live_key(session, key_id))
+        key = read(self.engine, look)
         if key is None:
-            self._kept.pop(key_id, None)
+            self._kept.pop(shown, None)
             return None
         if len(self._kept) >= MOST_KEPT:
             self._kept.clear()
-        kept = self._kept[key_id] = _Kept(key.secret_hash, key.principal, self.monotonic() + KEPT_S)
+        kept = self._kept[shown] = _Kept(key, now + KEPT_S)
         return kept
+
+    def _used(self, kept: _Kept) -> Principal:
+        """Note that a key was used, if the database takes that now: nobody is refused for it."""
+        if not kept.is_noted:
+            kept.is_noted = True
+            now, last = self.clock(), kept.key.last_used_at
+            if last is None or now - last >= keys.USES_APART:
+                self._note_use(kept.key.key_id, now)
+        return kept.key.principal
+
+    def _note_use(self, key_id: str, now: datetime) -> None:
+        try:
+            with self.engine.begin() as session:
+                keys.note_use(session, key_id, at=now)
+        except SQLAlchemyError as error:
+            log.debug("key-use-not-noted", key_id=key_id, detail=type(error).__name__)
 
 
 def _is_hex(text: str) -> bool:
@@ -117,4 +173,11 @@ def require_role(principal: Principal, roles: frozenset[Role]) -> None:
     """Raises: RoleForbidden."""
     if principal.role not in roles:
         message = f"A key of role {principal.role} may not do this."
+        raise RoleForbidden(message, role=str(principal.role))
+
+
+def require_house(principal: Principal) -> None:
+    """Raises: RoleForbidden for a key with a casino."""
+    if principal.casino_id is not None:
+        message = "This is for the house, not for a casino."
         raise RoleForbidden(message, role=str(principal.role))

@@ -9,6 +9,8 @@ what it held and what it accepts; it never falls back to a default.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -16,7 +18,9 @@ from urllib.parse import urlsplit
 _SCHEMES: Final = ("postgresql", "postgresql+psycopg")
 _LOG_LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _INTEGER: Final = re.compile(r"[0-9]{1,12}")
+_ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
+_PART: Final = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
 
 
 class ConfigError(Exception):
@@ -38,6 +42,13 @@ class Config:
     pool_size: connections kept per process.
     max_batch, max_body_bytes: the most bets and the most bytes that one request may carry.
     stripes: into how many rows the pools of a newly opened jackpot are divided.
+    rate_band: how far a rate may move, as a part of the one before, until its approver must repeat it.
+    rates_stale_after_s: from which age on a rate sheet in force is warned of.
+    oidc_issuer, oidc_audience: whose tokens people may show instead of keys, made for whom; None for keys only.
+    oidc_algorithms: how those may be signed. oidc_jwks_url: where the issuer's keys are, if it does not say so itself.
+    key: whose acts the command line's are, where it needs a person.
+    open_round_minutes: how long a round may be open before it is an exception.
+    emergency_approvals: whether one person alone may approve an own request, loudly; off unless there is nobody else.
     """
 
     database_url: str | None = field(default=None, repr=False)
@@ -50,7 +61,21 @@ class Config:
     lock_timeout_ms: int = 1500
     pool_timeout_s: float = 1.0
     stripes: int = 16
+    open_round_minutes: int = 15
+    emergency_approvals: bool = False
+    rate_band: Decimal = Decimal("0.10")
+    rates_stale_after_s: int = 36 * 3600
+    oidc_issuer: str | None = None
+    oidc_audience: str | None = None
+    oidc_algorithms: tuple[str, ...] = ("RS256", "ES256")
+    oidc_jwks_url: str | None = None
+    key: str | None = field(default=None, repr=False)
     log_level: str = "info"
+
+    @property
+    def longest_open(self) -> timedelta:
+        """How long a round may be open before it is an exception."""
+        return timedelta(minutes=self.open_round_minutes)
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> "Config":
@@ -72,6 +97,15 @@ class Config:
             lock_timeout_ms=read.integer("JACKPOT_LOCK_TIMEOUT_MS", default.lock_timeout_ms),
             pool_timeout_s=read.seconds("JACKPOT_POOL_TIMEOUT_S", default.pool_timeout_s),
             stripes=read.integer("JACKPOT_STRIPES", default.stripes, most=256),
+            open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes, most=10_080),
+            emergency_approvals=read.flag("JACKPOT_EMERGENCY_APPROVALS", default=default.emergency_approvals),
+            rate_band=read.part("JACKPOT_RATE_BAND", default.rate_band),
+            rates_stale_after_s=read.integer("JACKPOT_RATES_STALE_AFTER_S", default.rates_stale_after_s),
+            oidc_issuer=read.web_url("JACKPOT_OIDC_ISSUER", refused=" #@?"),
+            oidc_audience=read.audience("JACKPOT_OIDC_AUDIENCE"),
+            oidc_algorithms=read.algorithms("JACKPOT_OIDC_ALGORITHMS", default.oidc_algorithms),
+            oidc_jwks_url=read.web_url("JACKPOT_OIDC_JWKS_URL"),
+            key=read.secret("JACKPOT_KEY"),
             log_level=read.log_level("JACKPOT_LOG_LEVEL", default.log_level),
         )
 
@@ -98,6 +132,42 @@ class _Reader:
             raise ConfigError(variable, _without_password(value), accepted)
         return f"postgresql+psycopg://{rest}"
 
+    def secret(self, variable: str) -> str | None:
+        value = self.environ.get(variable)
+        if value is not None and not (value.isascii() and value.isprintable() and value.strip()):
+            raise ConfigError(variable, "…", "a key such as jk_…; or leave it unset")
+        return value
+
+    def web_url(self, variable: str, *, refused: str = " #@") -> str | None:
+        accepted = "a URL such as https://sign-in.example (http:// on this machine only); or leave it unset"
+        if variable not in self.environ:
+            return None
+        value = self.text(variable, "", accepted)
+        try:
+            parts = urlsplit(value)
+            is_local = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "::1", "localhost"}
+            is_plain = value.isascii() and value.isprintable() and not set(refused) & set(value)
+            if is_plain and parts.hostname and (parts.scheme == "https" or is_local) and parts.port != 0:
+                return value
+        except ValueError:
+            pass
+        raise ConfigError(variable, _without_password(value), accepted)
+
+    def audience(self, variable: str) -> str | None:
+        """Read whom tokens are for; an issuer without an audience would let in everybody it knows, for anything."""
+        accepted = "whom the issuer makes tokens for, set together with JACKPOT_OIDC_ISSUER"
+        value = self.environ.get(variable)
+        if (value is None) is not ("JACKPOT_OIDC_ISSUER" not in self.environ):
+            raise ConfigError(variable, value or "", accepted)
+        return None if value is None else self.text(variable, "", accepted)
+
+    def algorithms(self, variable: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        accepted = f"some of {' '.join(_ALGORITHMS)}, with spaces between"
+        found = tuple(self.text(variable, " ".join(default), accepted).split())
+        if not set(found) <= set(_ALGORITHMS):
+            raise ConfigError(variable, " ".join(found), accepted)
+        return found
+
     def integer(self, variable: str, default: int, *, least: int = 1, most: int = 10_000_000) -> int:
         accepted = f"a whole number from {least} to {most}"
         value = self.text(variable, str(default), accepted)
@@ -111,6 +181,20 @@ class _Reader:
         if not _SECONDS.fullmatch(value) or not 0 < float(value) <= 3600:  # noqa: PLR2004 -- it is in `accepted`
             raise ConfigError(variable, value, accepted)
         return float(value)
+
+    def part(self, variable: str, default: Decimal) -> Decimal:
+        accepted = "a part from 0 to 1, such as 0.10"
+        value = self.text(variable, str(default), accepted)
+        if not _PART.fullmatch(value):
+            raise ConfigError(variable, value, accepted)
+        return Decimal(value)
+
+    def flag(self, variable: str, *, default: bool) -> bool:
+        accepted = "yes or no"
+        value = self.text(variable, "yes" if default else "no", accepted)
+        if value.lower() not in {"yes", "no"}:
+            raise ConfigError(variable, value, accepted)
+        return value.lower() == "yes"
 
     def log_level(self, variable: str, default: str) -> str:
         accepted = f"one of {', '.join(_LOG_LEVELS)}"

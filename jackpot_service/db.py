@@ -155,6 +155,22 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
     raise AssertionError  # the last attempt has raised
 
 
+def rehearse(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
+    """
+    Run an act and take back whatever it did: what it returns is what it would have done. It must not commit itself.
+
+    Raises: whatever domain error the act raised; Busy.
+    """
+
+    def act_and_roll_back(session: Session) -> T:
+        result = act(session)
+        session.rollback()
+        session.begin()
+        return result
+
+    return transact(engine, act_and_roll_back)
+
+
 def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
     """
     Run a report of which each statement may see an instant of its own: without BEGIN and COMMIT, two round trips less.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -15,17 +16,23 @@ from jackpot_service import migrate
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Base, transact
+from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.records import exceptions
+from jackpot_service.records import exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
+from jackpot_service.records.noted_exceptions import Wanted
+from jackpot_service.records.rounds import RoundName
+from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from jackpot_service.usecases.create_key import create_key
-from jackpot_service.usecases.references import Act
 from tests.races import scene
 
 UPDATABLE = {
     "stripes": {"seq", "head", "meter_players", "meter_house", "reserve", "prize_fund", "accepting", "booked_at"},
     "rounds": {"state", "steps", "bet_count", "weight", "replays"},
-    "keys": {"revoked_at"},
+    "keys": {"revoked_at", "last_used_at"},
 }
 """The only columns that are ever changed; everything else is written once."""
 
@@ -66,6 +73,21 @@ def test_a_database_knows_whether_it_is_current(empty_database_url: str) -> None
     assert not migrate.is_current(engine)
     migrate.upgrade(empty_database_url)
     assert migrate.is_current(engine)
+
+
+def test_exceptions_of_before_get_the_ids_that_they_would_have_now(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    engine = create_engine(Config(), empty_database_url)
+    _write_everything(engine)
+    engine.dispose()
+    with psycopg.connect(_plain(empty_database_url)) as owner:
+        before = owner.execute("SELECT kind, exception_id FROM exceptions ORDER BY kind").fetchall()
+
+    migrate.downgrade(empty_database_url, "0008")
+    migrate.upgrade(empty_database_url)
+
+    with psycopg.connect(_plain(empty_database_url)) as owner:
+        assert before == owner.execute("SELECT kind, exception_id FROM exceptions ORDER BY kind").fetchall() != []
 
 
 def _catalogue(url: str) -> list[tuple[Any, ...]]:
@@ -127,10 +149,12 @@ def application(owner: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
 
 def _write_everything(engine: sqlalchemy.Engine) -> None:
     scene.found(engine)
+    scene.publish(engine, GBP="1.18")
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
     scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2"))
     scene.void(engine, "T1", "r1", "b2", "never")
     scene.settle(engine, "T1", "r1", 1, {"1": scene.ROYAL})
+    scene.correct(engine, "live", RoundName("T1", "r1"), 1, {"1": scene.FLUSH})
     scene.cancel(engine, "T1", "r2")
     now = datetime.now(UTC)
     record = ExceptionRecord(
@@ -144,8 +168,33 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
         detail="Too late.",
     )
     transact(engine, lambda session: exceptions.keep(session, record))
+    noted = transact(engine, lambda session: noted_exceptions.latest(session, Wanted(), opened_before=now, limit=1))[0]
+    act = Act(Principal("Olga", Role.OPERATOR), now, request_id="a1", reason="looked into")
+    acknowledge = AcknowledgeException(act, noted.exception_id, now)
+    transact(engine, lambda session: acknowledge_exception(session, acknowledge))
     auditor = Principal("auditor", Role.AUDITOR)
     transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
+    _administer(engine)
+
+
+def _administer(engine: sqlalchemy.Engine) -> None:
+    """Have a compensation and a statement's settlement asked for and approved, on a cancelled round with a bet."""
+    scene.bet(engine, "T1", "r3", scene.euro("b1"))
+    scene.cancel(engine, "T1", "r3")
+    given = {"table_id": "T1", "round_id": "r3", "bet_id": "b1", "amount_minor": 1, "document": "minutes"}
+    paid = {"casino_id": "c1", "from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z", "amount": "1"}
+    for kind, payload in (
+        (ChangeKind.COMPENSATION, given),
+        (ChangeKind.STATEMENT_SETTLEMENT, paid | {"reference": "january"}),
+    ):
+        asking, deciding = (
+            Act(Principal(name, Role.OPERATOR), datetime.now(UTC), request_id=request_id, reason="as agreed")
+            for name, request_id in (("Ann", str(kind)), ("Bob", None))
+        )
+        asked = RequestChange(asking, kind, {"jackpot_id": "live", "currency": "EUR", **payload})
+        decided = DecideChange(deciding, str(kind), Outcome.APPROVED)
+        transact(engine, partial(request_change, command=asked))
+        transact(engine, partial(decide_change, command=decided))
 
 
 def _refused(connection: psycopg.Connection[Any], statement: str, *names: str, message: str) -> None:

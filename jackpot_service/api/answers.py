@@ -74,7 +74,7 @@ def of_award(award: BookedAward) -> dict[str, Any]:
         "amount_minor": award.amount_minor,
         "currency": award.currency,
         "cost": plain(award.cost),
-        "state": award.state,
+        "state": award.state.value,
     }
 
 

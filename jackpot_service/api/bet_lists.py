@@ -8,9 +8,6 @@ from typing import Any, ClassVar
 from marshmallow import ValidationError
 
 from jackpot_service.api.fields import (
-    CURRENCY,
-    IDENTIFIER,
-    LARGEST_MINOR,
     CurrencyCode,
     Identifier,
     Instant,
@@ -22,6 +19,7 @@ from jackpot_service.api.fields import (
     stake,
 )
 from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, LARGEST_MINOR
 
 
 class BetList(ReadField[Bets]):

@@ -2,12 +2,16 @@
 
 from typing import Any
 
+import flask
 import flask_smorest
+from apispec.yaml_utils import dict_to_yaml
+from flask_smorest.spec import FlaskPlugin
 from werkzeug.routing import BaseConverter
 
 from jackpot_service.api import problems
-from jackpot_service.api.fields import IDENTIFIER, IDENTIFIER_PATTERN
+from jackpot_service.auth import roles_of
 from jackpot_service.config import Config
+from jackpot_service.domain.shapes import IDENTIFIER, IDENTIFIER_PATTERN
 
 
 class IdentifierConverter(BaseConverter):
@@ -45,13 +49,30 @@ def describe_paths(api: Api) -> None:
     api.register_converter(IdentifierConverter, lambda _: {"type": "string", "pattern": IDENTIFIER_PATTERN})
 
 
+def text(api: Api, app: flask.Flask) -> str:
+    """
+    Write the description, with the roles that may call each operation as `x-roles`, as its view states them.
+
+    What is open to all says that it needs no key.
+    """
+    document = api.spec.to_dict()
+    for rule in app.url_map.iter_rules():
+        operations = document["paths"][FlaskPlugin.flaskpath2openapi(rule.rule)]
+        roles = roles_of(app.view_functions[rule.endpoint])
+        for method in operations.keys() & {method.lower() for method in rule.methods or ()}:
+            operations[method] |= {"security": []} if roles is None else {"x-roles": sorted(map(str, roles))}
+    written: str = dict_to_yaml(document)
+    return written
+
+
 _DESCRIPTION = """\
 The ledger of record for progressive jackpots at poker tables.
 
 Every call can be repeated with the same ids and has the same effect; a 2xx means committed and flushed. Money that a
 player pays or gets is whole minor units in fields ending in `_minor`; pool amounts and rates are decimal texts, exact.
 Times are RFC 3339 in UTC. Errors are RFC 9457 problems with a stable `code`; `retryable` tells whether the same call
-may be sent again, after `Retry-After`. Every answer carries `X-Request-Id`.
+may be sent again, after `Retry-After`. Every answer carries `X-Request-Id`. `x-roles` names the roles whose keys may
+call an operation; what a key may not see is answered as if it were not there.
 
 Limits: {config.max_batch} bets or voids a batch, {config.max_body_bytes} bytes a body, {config.request_timeout_s:g} s
 until a lost race is no longer tried again, {config.statement_timeout_ms} ms a statement, {config.lock_timeout_ms} ms

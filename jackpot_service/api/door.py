@@ -16,7 +16,7 @@ from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.parsing import Parser
 from jackpot_service.api.recent import Recent
 from jackpot_service.config import Config
-from jackpot_service.db import Session, read, transact
+from jackpot_service.db import Session, read, rehearse, transact
 from jackpot_service.domain.principals import Principal
 from jackpot_service.reports.jackpots import JackpotState
 
@@ -86,6 +86,11 @@ def admitted(view: View) -> View:
 def act(use_case: Callable[[Session], T]) -> T:
     """Run a use case in a transaction of its own."""
     return transact(door().engine, use_case)
+
+
+def act_or_rehearse(use_case: Callable[[Session], T], *, dry_run: bool) -> T:
+    """Run a use case in a transaction of its own, which a dry run takes back."""
+    return rehearse(door().engine, use_case) if dry_run else act(use_case)
 
 
 def look(report: Callable[[Session], T]) -> T:

@@ -4,21 +4,20 @@ Field types that take exactly what the contract says, and nothing that only look
 marshmallow's own integers take 5.7 and "5", its decimals round; these refuse.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, TypeVar
 
 from marshmallow import ValidationError, fields
 
-IDENTIFIER = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-IDENTIFIER_PATTERN = f"^{IDENTIFIER.pattern}$"
-CURRENCY = re.compile(r"[A-Z]{3}")
-CURRENCY_PATTERN = f"^{CURRENCY.pattern}$"
-INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
-
-LARGEST_MINOR = 10**15
-"""More minor units than any stake could have; keeps every sum far inside a bigint."""
+from jackpot_service.domain.shapes import (
+    CURRENCY,
+    CURRENCY_PATTERN,
+    IDENTIFIER,
+    IDENTIFIER_PATTERN,
+    INSTANT,
+    LARGEST_MINOR,
+)
 
 LONGEST_TEXT = 500
 
@@ -125,6 +124,45 @@ class Text(ReadField[str]):
         if type(value) is str and 1 <= len(value) <= LONGEST_TEXT and value.isprintable() and value.strip():
             return value
         message = f"must be a text of 1 to {LONGEST_TEXT} printable characters"
+        raise ValidationError(message)
+
+
+class Flag(ReadField[bool]):
+    """A yes or no of a query: `true` or `false`."""
+
+    described: ClassVar = {"type": "boolean"}
+
+    def read(self, value: object) -> bool:
+        """Raises: ValidationError."""
+        if value in {"true", "false"}:
+            return value == "true"
+        message = "must be true or false"
+        raise ValidationError(message)
+
+
+class Truth(ReadField[bool]):
+    """A yes or no of a body: `true` or `false`, and no 1, which Python takes for true."""
+
+    described: ClassVar = {"type": "boolean"}
+
+    def read(self, value: object) -> bool:
+        """Raises: ValidationError."""
+        if type(value) is bool:
+            return value
+        message = "must be true or false"
+        raise ValidationError(message)
+
+
+class JsonObject(ReadField[dict[str, Any]]):
+    """An object whose fields somebody else reads."""
+
+    described: ClassVar = {"type": "object"}
+
+    def read(self, value: object) -> dict[str, Any]:
+        """Raises: ValidationError."""
+        if isinstance(value, dict):
+            return value
+        message = "must be an object"
         raise ValidationError(message)
 
 

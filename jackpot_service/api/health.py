@@ -1,12 +1,19 @@
 """Whether the service is alive, and whether it can write."""
 
+from datetime import timedelta
+
 import flask
 from marshmallow import Schema, fields
 
-from jackpot_service.api.door import Blueprint, answer, door
+from jackpot_service.api.door import Blueprint, answer, door, look, now
+from jackpot_service.api.schemas import described
 from jackpot_service.auth import anyone
 from jackpot_service.db import is_writable
+from jackpot_service.domain.errors import Unavailable
 from jackpot_service.migrate import is_current
+from jackpot_service.reports.gauges import sheet_ages
+
+EMERGENCY_WARNING = "emergency-approvals: one person alone may approve changes (JACKPOT_EMERGENCY_APPROVALS)"
 
 blueprint = Blueprint("health", __name__, description="For load balancers; no key.")
 
@@ -22,6 +29,7 @@ class ReadinessSchema(HealthSchema):
 
     database_writable = fields.Boolean(required=True)
     migrations_current = fields.Boolean(required=True)
+    warnings = described(fields.List, "What somebody should look into soon.", cls_or_instance=fields.String())
 
 
 @blueprint.route("/healthz", methods=["GET"])
@@ -44,5 +52,20 @@ def get_readiness() -> flask.Response:
         "status": "ready" if current else "not-ready",
         "database_writable": writable,
         "migrations_current": current,
+        "warnings": [*_switch_warnings(), *(_sheet_warnings() if current else ())],
     }
     return answer(body, 200 if current else 503)
+
+
+def _switch_warnings() -> list[str]:
+    return [EMERGENCY_WARNING] if door().config.emergency_approvals else []
+
+
+def _sheet_warnings() -> list[str]:
+    at, stale_after = now(), timedelta(seconds=door().config.rates_stale_after_s)
+    try:
+        found = look(lambda session: sheet_ages(session, at=at))
+    except Unavailable:
+        return ["The rate sheets could not be looked at."]
+    said = (sheet.warning(at=at, stale_after=stale_after) for sheet in found)
+    return [warning for warning in said if warning is not None]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import flask
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import answers
 from jackpot_service.api.door import Blueprint, answer, look, now, principal
@@ -12,13 +12,15 @@ from jackpot_service.api.fields import CurrencyCode
 from jackpot_service.api.lists import Limit
 from jackpot_service.api.schemas import AwardSchema, MeterSchema, RequestSchema, decimal
 from jackpot_service.auth import allow
+from jackpot_service.db import Session
 from jackpot_service.domain.facts import instant
+from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.paytables import PaytableLine, paytable
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.domain.rules import as_document
+from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.domain.rules_text import in_sentences
-from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits
+from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits, pending_rules
 
 DEFAULT_HITS = 25
 
@@ -43,7 +45,8 @@ class JackpotSchema(Schema):
     jackpot_id = fields.String(required=True)
     rulebook = fields.String(required=True)
     currency = fields.String(required=True, metadata={"description": "The base currency."})
-    is_accepting = fields.Boolean(required=True, metadata={"description": "False while it is suspended."})
+    state = fields.String(required=True, validate=validate.OneOf([life.value for life in Life]))
+    is_accepting = fields.Boolean(required=True, metadata={"description": "Whether it takes bets: while it is open."})
     rules_version = fields.Integer(required=True)
     meter = fields.Nested(MeterSchema(), required=True)
     reserve = decimal("What starts the next jackpot.")
@@ -79,13 +82,24 @@ class PaytableSchema(Schema):
     lines = fields.List(fields.Nested(PaytableLineSchema()), required=True)
 
 
-class RulesSchema(Schema):
-    """The rules of the running cycle, as parameters and in sentences."""
+class RulesVersionSchema(Schema):
+    """A version of the rules, as parameters and in sentences."""
 
-    jackpot_id = fields.String(required=True)
     version = fields.Integer(required=True)
     rules = fields.Dict(required=True)
     text = fields.List(fields.String(), required=True)
+
+
+class RulesSchema(RulesVersionSchema):
+    """The rules of the running cycle."""
+
+    jackpot_id = fields.String(required=True)
+    pending = fields.Nested(
+        RulesVersionSchema(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "Approved, and in force for rounds opened once the jackpot is won."},
+    )
 
 
 class HitSchema(Schema):
@@ -133,7 +147,8 @@ def _jackpot(state: JackpotState) -> dict[str, Any]:
         "jackpot_id": state.jackpot_id,
         "rulebook": state.rules.rulebook,
         "currency": state.rules.base,
-        "is_accepting": state.is_accepting,
+        "state": state.life.value,
+        "is_accepting": state.life is Life.OPEN,
         "rules_version": state.rules_version,
         "meter": answers.of_meter(state.meter, state.sheet.rate(state.rules.base)),
         "reserve": plain(state.pools.reserve),
@@ -175,16 +190,24 @@ def _line(line: PaytableLine) -> dict[str, Any]:
 @allow(*Role)
 @blueprint.response(200, RulesSchema())
 def get_rules(jackpot_id: str) -> flask.Response:
-    """Print the rules of the running cycle."""
-    state = look(lambda session: jackpot_state(session, jackpot_id, at=now()))
+    """Print the rules of the running cycle, and those that wait for the next."""
+    state, pending = look(lambda session: _rules(session, jackpot_id))
     return answer(
         {
             "jackpot_id": jackpot_id,
-            "version": state.rules_version,
-            "rules": as_document(state.rules),
-            "text": in_sentences(state.rules),
+            **_rules_version(state.rules_version, state.rules),
+            "pending": None if pending is None else _rules_version(*pending),
         }
     )
+
+
+def _rules(session: Session, jackpot_id: str) -> tuple[JackpotState, tuple[int, JackpotRules] | None]:
+    state = jackpot_state(session, jackpot_id, at=now())
+    return state, pending_rules(session, state)
+
+
+def _rules_version(version: int, rules: JackpotRules) -> dict[str, Any]:
+    return {"version": version, "rules": as_document(rules), "text": in_sentences(rules)}
 
 
 @blueprint.route("/<id:jackpot_id>/hits", methods=["GET"])

@@ -1,11 +1,12 @@
 """Lists: `{"items": [], "next": cursor}`, asked with `limit` and `after`; cursors are opaque to the caller."""
 
 import re
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from marshmallow import ValidationError
+from marshmallow import ValidationError, validates_schema
 
-from jackpot_service.api.fields import ReadField
+from jackpot_service.api.fields import Instant, ReadField
 from jackpot_service.api.schemas import RequestSchema
 
 MOST_LISTED = 200
@@ -45,7 +46,20 @@ class ListQuerySchema(RequestSchema):
     """How much of a list, and from where."""
 
     limit = Limit(load_default=DEFAULT_LISTED)
-    after = Cursor(load_default=None)
+    after: ReadField[Any] = Cursor(load_default=None)
+
+
+class PeriodQuerySchema(ListQuerySchema):
+    """How much of a list, from where, and of which period: its beginning is included, its end is not."""
+
+    start = Instant(data_key="from", load_default=None)
+    end = Instant(data_key="to", load_default=None)
+
+    @validates_schema(skip_on_field_errors=True)
+    def _require_order(self, query: Mapping[str, Any], **_: object) -> None:
+        if query["start"] is not None and query["end"] is not None and query["end"] < query["start"]:
+            message = "lies before `from`"
+            raise ValidationError(message, field_name="to")
 
 
 def cursor(key: int | None) -> str | None:

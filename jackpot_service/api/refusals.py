@@ -10,6 +10,7 @@ from jackpot_service.api.door import act, now, principal
 from jackpot_service.domain.acceptance import StakeOutOfRange
 from jackpot_service.domain.batches import BetConflict
 from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, ROUND_OPEN
 from jackpot_service.domain.rounds import RoundCancelled, RoundSettled
 from jackpot_service.records import exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
@@ -41,6 +42,9 @@ class Asked:
 
 LATE_BET = "late-bet"
 """The kind of a bet for a round that is over; other late calls keep the refusal's own code."""
+
+KINDS = sorted({LATE_BET, ROUND_OPEN, EMERGENCY_APPROVAL, *(refusal.code for refusal in TO_KEEP)})
+"""Every kind of exception that there is."""
 
 
 def kept_if_refused(run: Callable[[], T], *, call: str, table_id: str, round_id: str, asked: Callable[[], Asked]) -> T:

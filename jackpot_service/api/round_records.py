@@ -10,7 +10,7 @@ from jackpot_service.api import answers
 from jackpot_service.api.door import Blueprint, act, answer, principal
 from jackpot_service.api.fields import Instant
 from jackpot_service.api.lists import ListQuerySchema, cursor
-from jackpot_service.api.schemas import RoundSchema, SettlementSchema, decimal
+from jackpot_service.api.schemas import AwardSchema, RoundSchema, SettlementSchema, decimal, described
 from jackpot_service.auth import allow
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.contribution import contribute
@@ -20,6 +20,8 @@ from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rules import as_document
 from jackpot_service.domain.verdict import Hand
+from jackpot_service.records.compensations import Compensation
+from jackpot_service.records.corrections import BookedCorrection
 from jackpot_service.records.rounds import LAST_KEY
 from jackpot_service.reports.rounds import RoundRecord, latest_rounds, round_record
 
@@ -85,11 +87,36 @@ class RecordSettlementSchema(SettlementSchema):
     )
 
 
+class CorrectionSchema(Schema):
+    """Another verdict on the round, approved by two people; the last one is in force."""
+
+    number = fields.Integer(required=True)
+    request_id = described(fields.String, "The change request that it carried out.", allow_none=True)
+    act = described(fields.Integer, "Its act's place in the audit trail.")
+    corrected_at = fields.DateTime(required=True)
+    verdict = described(fields.Dict, "Its result, calculation and postings, and the awards that it took back.")
+    awards = described(
+        fields.List, "The awards that it made, as they stand now.", cls_or_instance=fields.Nested(AwardSchema())
+    )
+
+
 class CancellationViewSchema(Schema):
     """Why the round was cancelled."""
 
     reason = fields.String(required=True)
     occurred_at = fields.DateTime(required=True, allow_none=True)
+
+
+class CompensationSchema(Schema):
+    """What the house gave for a bet of a cancelled round."""
+
+    bet_id = fields.String(required=True)
+    player_id = fields.String(required=True)
+    amount_minor = fields.Integer(required=True)
+    currency = fields.String(required=True)
+    cost = decimal("In the base currency, exact, at the round's rates.")
+    document = fields.String(required=True)
+    act = fields.Integer(required=True, metadata={"description": "The act that gave it: its seq."})
 
 
 class RoundRecordSchema(Schema):
@@ -103,7 +130,13 @@ class RoundRecordSchema(Schema):
     dealer = fields.List(fields.String(), required=True)
     result = fields.Dict(required=True, allow_none=True)
     cancellation = fields.Nested(CancellationViewSchema(), required=True, allow_none=True)
-    settlement = fields.Nested(RecordSettlementSchema(), required=True, allow_none=True)
+    settlement = fields.Nested(
+        RecordSettlementSchema(), required=True, allow_none=True, metadata={"description": "The first verdict."}
+    )
+    corrections = described(
+        fields.List, "Later verdicts, by number.", cls_or_instance=fields.Nested(CorrectionSchema())
+    )
+    compensations = fields.List(fields.Nested(CompensationSchema()), required=True)
     entries = fields.List(fields.Nested(EntrySchema()), required=True)
     rules = fields.Dict(required=True, metadata={"description": "The rules version pinned."})
     rate_sheet = fields.Dict(required=True, metadata={"description": "The rate sheet pinned."})
@@ -140,6 +173,8 @@ def get_round(table_id: str, round_id: str) -> flask.Response:
             "result": _result(record.result),
             "cancellation": _cancellation(record),
             "settlement": _settlement(record),
+            "corrections": [_correction(correction) for correction in record.corrections],
+            "compensations": [_compensation(given) for given in record.compensations],
             "entries": _entries(record),
             "rules": as_document(record.rules),
             "rate_sheet": _sheet(record),
@@ -198,6 +233,29 @@ def _settlement(record: RoundRecord) -> dict[str, Any] | None:
         "overflow": plain(record.settlement.overflow),
         "entitlements": record.settlement.entitlements,
         "positions": record.settlement.positions,
+    }
+
+
+def _correction(correction: BookedCorrection) -> dict[str, Any]:
+    return {
+        "number": correction.number,
+        "request_id": correction.act.decides,
+        "act": correction.act.seq,
+        "corrected_at": instant(correction.act.booked_at),
+        "verdict": correction.act.after,
+        "awards": [answers.of_award(award) for award in correction.awards],
+    }
+
+
+def _compensation(given: Compensation) -> dict[str, Any]:
+    return {
+        "bet_id": given.bet_id,
+        "player_id": given.player_id,
+        "amount_minor": given.amount_minor,
+        "currency": given.currency,
+        "cost": plain(given.cost),
+        "document": given.document,
+        "act": given.act_seq,
     }
 
 

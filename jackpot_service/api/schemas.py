@@ -4,8 +4,9 @@ from typing import Any
 
 from marshmallow import RAISE, Schema, fields, validate
 
+from jackpot_service.api.fields import Identifier
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.rules import Tier
-from jackpot_service.domain.settlement import AwardState
 
 DECIMAL = r"^-?\d+(\.\d+)?$"
 
@@ -23,6 +24,11 @@ def decimal(description: str, **kwargs: Any) -> fields.String:  # noqa: ANN401  
 def described(field: type[fields.Field[Any]], description: str, **kwargs: Any) -> fields.Field[Any]:  # noqa: ANN401
     """A required field with its description."""
     return field(required=True, metadata={"description": description}, **kwargs)
+
+
+def request_id() -> Identifier:
+    """The caller's id of an administrative act."""
+    return Identifier(required=True, metadata={"description": "The caller's id of this request, kept for ever."})
 
 
 class RequestSchema(Schema):
@@ -71,7 +77,11 @@ class AwardSchema(Schema):
     amount_minor = described(fields.Integer, "Whole minor units of `currency`, rounded down.")
     currency = described(fields.String, "The player's own currency.")
     cost = decimal("What it costs in the base currency, exact.")
-    state = fields.String(required=True, validate=validate.OneOf([state.value for state in AwardState]))
+    state = described(
+        fields.String,
+        "How it stands; in the answer to a result, how it began. One that was held and approved is payable.",
+        validate=validate.OneOf([state.value for state in AwardState]),
+    )
 
 
 class RefundSchema(Schema):

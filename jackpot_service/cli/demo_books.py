@@ -18,16 +18,17 @@ from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.records import references
+from jackpot_service.records import keys, rate_sheets, references
 from jackpot_service.records.pinned import Table
 from jackpot_service.reports.balances import award_totals, casino_balances
 from jackpot_service.reports.jackpots import jackpot_states
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.create_key import KeyCreated, create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
+from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
+from jackpot_service.usecases.revoke_key import revoke_key
 
 KEYS_FILE = "demo-keys.json"
 
@@ -42,9 +43,9 @@ def _set_up_documents(session: Session, config: Config) -> None:
     for casino in scene.CASINOS:
         add_casino(session, act(), casino_id=casino.casino_id, name=casino.name)
     for base, rates in scene.SHEETS.items():
-        if not references.last_sheet_number(session, base):
+        if not rate_sheets.last_number(session, base):
             published = act()
-            publish_rates(session, PublishRates(published, base, rates, published.now))
+            publish_first_sheet(session, PublishRates(published, base, rates, published.now))
     for jackpot in scene.JACKPOTS:
         if references.jackpot_base(session, jackpot.jackpot_id) is None:
             open_jackpot(
@@ -68,15 +69,15 @@ def _keys(config: Config, engine: sqlalchemy.Engine) -> dict[str, str]:
     path = config.data_dir / KEYS_FILE
     kept: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
     authenticator = Authenticator(engine)
-    keys = {
+    found = {
         casino.casino_id: _key_in_force(authenticator, kept.get(casino.casino_id)) or _new_key(engine, casino.casino_id)
         for casino in scene.CASINOS
     }
-    if keys != kept:
+    if found != kept:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
-        path.write_text(json.dumps(keys))
-    return keys
+        path.write_text(json.dumps(found))
+    return found
 
 
 def _key_in_force(authenticator: Authenticator, key: str | None) -> str | None:
@@ -88,8 +89,15 @@ def _key_in_force(authenticator: Authenticator, key: str | None) -> str | None:
 
 
 def _new_key(engine: sqlalchemy.Engine, casino_id: str) -> str:
+    """A key in place of those that were lost with the file, of which one may stay live."""
     principal = Principal(f"demo-{casino_id}", Role.TABLE, casino_id)
-    return transact(engine, lambda session: create_key(session, act(), principal))
+
+    def rotate(session: Session) -> KeyCreated:
+        for key_id in keys.live_ids(session, principal.name, of_subjects=False)[1:]:
+            revoke_key(session, act(reason="the demo lost it"), key_id)
+        return create_key(session, act(), principal)
+
+    return transact(engine, rotate).whole
 
 
 def print_books(engine: sqlalchemy.Engine) -> bool:

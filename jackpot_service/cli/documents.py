@@ -1,24 +1,25 @@
-"""`jackpot casinos|tables|jackpots|rates|keys …`: the reference documents. All of it is audited in the books."""
+"""`jackpot casinos|tables|jackpots …`: the reference documents. All of it is audited in the books."""
 
+from collections.abc import Callable
 from decimal import Decimal
 
 import click
 
-from jackpot_service.cli.opening import act, opened_engine
-from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, pairs
+from jackpot_service.auth import require_role
+from jackpot_service.cli.opening import act, opened_engine, signed_act
+from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, pairs, reason_option, request_id_option
 from jackpot_service.config import Config
-from jackpot_service.db import transact
+from jackpot_service.db import Session, transact
 from jackpot_service.domain.catalog.games import GAME_IDS
 from jackpot_service.domain.catalog.jackpots import RULEBOOK_IDS
-from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.domain.rules import SETTINGS
+from jackpot_service.domain.principals import Role
+from jackpot_service.domain.settings import SETTINGS
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_stripes import MOST_STRIPES, AddStripes, add_stripes
 from jackpot_service.usecases.add_table import add_table
-from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
+from jackpot_service.usecases.suspend_jackpot import DoorSet, SetDoor, resume_jackpot, suspend_jackpot
 
 
 @click.group("casinos")
@@ -81,6 +82,40 @@ def spread_a_jackpot(config: Config, jackpot_id: str, count: int) -> None:
     click.echo(f"Jackpot {jackpot_id} has {count} stripes; it had {before}.", err=True)
 
 
+@jackpots.command("suspend")
+@click.argument("jackpot_id", type=Identifier())
+@reason_option
+@request_id_option
+@click.pass_obj
+def suspend_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: str) -> None:
+    """Refuse a jackpot's bets from now on, under the name that JACKPOT_KEY gives; all else goes on."""
+    _set_door(config, jackpot_id, reason, request_id, suspend_jackpot)
+
+
+@jackpots.command("resume")
+@click.argument("jackpot_id", type=Identifier())
+@reason_option
+@request_id_option
+@click.pass_obj
+def resume_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: str) -> None:
+    """Take a jackpot's bets again, under the name that JACKPOT_KEY gives."""
+    _set_door(config, jackpot_id, reason, request_id, resume_jackpot)
+
+
+def _set_door(
+    config: Config,
+    jackpot_id: str,
+    reason: str,
+    request_id: str,
+    use_case: Callable[[Session, SetDoor], DoorSet],
+) -> None:
+    with opened_engine(config) as engine:
+        command = SetDoor(signed_act(config, engine, request_id=request_id, reason=reason), jackpot_id)
+        require_role(command.act.principal, frozenset({Role.OPERATOR}))
+        done = transact(engine, lambda session: use_case(session, command))
+    click.echo(f"Jackpot {jackpot_id} is {done.life}.", err=True)
+
+
 @click.group("tables")
 def tables() -> None:
     """Gaming tables."""
@@ -100,53 +135,4 @@ def add_a_table(config: Config, table_id: str, casino_id: str, game: str, jackpo
     click.echo(f"Table {table_id}: {'added' if added else 'was there already'}.", err=True)
 
 
-@click.group("rates")
-def rates() -> None:
-    """Rate sheets."""
-
-
-@rates.command("publish")
-@click.option("--base", type=CurrencyCode(), required=True, help="The base currency.")
-@click.argument("quotes", nargs=-1, metavar="[CURRENCY=RATE]...")
-@click.pass_obj
-def publish_a_sheet(config: Config, base: str, quotes: tuple[str, ...]) -> None:
-    """
-    Publish a whole rate sheet, in force at once; each rate is base units per one unit of the currency.
-
-    Recorded as the act of one operator, until change requests ask for two.
-    """
-    stated = {
-        CurrencyCode().convert(code, None, None): Amount().convert(rate, None, None)
-        for code, rate in pairs(quotes, option="CURRENCY=RATE").items()
-    }
-    published = act()
-    command = PublishRates(act=published, base=base, rates=stated, effective_at=published.now)
-    with opened_engine(config) as engine:
-        sheet = transact(engine, lambda session: publish_rates(session, command))
-    click.echo(f"Rate sheet {sheet.number} of {base} is in force.", err=True)
-
-
-@click.group("keys")
-def keys() -> None:
-    """Keys of people and machines."""
-
-
-@keys.command("create")
-@click.option("--role", type=click.Choice([role.value for role in Role]), required=True)
-@click.option("--casino", "casino_id", type=Identifier())
-@click.option("--table", "table_ids", type=Identifier(), multiple=True, help="Bind a table server's key to tables.")
-@click.option("--name", required=True, help="Who it is.")
-@click.pass_obj
-def create_a_key(config: Config, role: str, casino_id: str | None, table_ids: tuple[str, ...], name: str) -> None:
-    """Create a key. It alone is printed, on standard output, and never again."""
-    if not name.strip() or not name.isprintable():
-        message = "a name is a text of printable characters"
-        raise click.BadParameter(message, param_hint="--name")
-    principal = Principal(name, Role(role), casino_id, frozenset(table_ids))
-    with opened_engine(config) as engine:
-        key = transact(engine, lambda session: create_key(session, act(), principal))
-    click.echo(f"A key of role {role} for {name}. It is shown once: keep it.", err=True)
-    click.echo(key)
-
-
-COMMANDS = (casinos, jackpots, tables, rates, keys)
+COMMANDS = (casinos, jackpots, tables)

@@ -6,7 +6,7 @@ import sys
 import click
 from sqlalchemy.exc import OperationalError
 
-from jackpot_service.cli import books, documents, schema, service
+from jackpot_service.cli import audit, awards, books, changes, documents, exceptions, keys, rates, schema, service
 from jackpot_service.config import Config, ConfigError
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.embedded import EmbeddedError
@@ -27,12 +27,15 @@ def cli(context: click.Context) -> None:
     context.obj = Config.from_environment(os.environ)
 
 
-for command in (*service.COMMANDS, *schema.COMMANDS, *documents.COMMANDS, *books.COMMANDS):
-    cli.add_command(command)
+for group in (service, schema, documents, keys, rates, changes, awards, audit, exceptions, books):
+    for command in group.COMMANDS:
+        cli.add_command(command)
 
 
 def main() -> None:
     """Run the command line; whatever is wrong is said in one line on standard error."""
+    if not all(map(_is_text, sys.argv)):
+        _end("an argument is no text in UTF-8", WRONG_CONFIGURATION)
     try:
         cli(standalone_mode=True)
     except ConfigError as error:
@@ -43,6 +46,15 @@ def main() -> None:
         _end(f"embedded PostgreSQL: {error}", REFUSED)
     except OperationalError as error:
         _end(f"the database cannot be reached: {str(error.orig).splitlines()[0]}", REFUSED)
+
+
+def _is_text(argument: str) -> bool:
+    """Bytes that are no text come as lone surrogates, which nothing can be written with."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _end(line: str, status: int) -> None:

@@ -8,10 +8,11 @@ import click
 import sqlalchemy
 
 from jackpot_service import embedded, migrate
+from jackpot_service.auth import Authenticator
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
-from jackpot_service.usecases.references import Act
+from jackpot_service.usecases.acts import Act
 
 
 @contextmanager
@@ -48,6 +49,19 @@ def require_current(url: str) -> None:
         raise click.ClickException(message)
 
 
-def act() -> Act:
+def signed_act(config: Config, engine: sqlalchemy.Engine, *, request_id: str | None, reason: str | None) -> Act:
+    """
+    An act of whoever's key, or token, JACKPOT_KEY is, now.
+
+    Raises: click.ClickException if it is not set; Unauthenticated if it is not in force.
+    """
+    if config.key is None:
+        message = "set JACKPOT_KEY to your own key: this is recorded under a name"
+        raise click.ClickException(message)
+    principal = Authenticator.configured(config, engine).principal(f"Bearer {config.key}")
+    return Act(principal, datetime.now(UTC), request_id=request_id, reason=reason)
+
+
+def act(*, request_id: str | None = None, reason: str | None = None) -> Act:
     """An act of whoever sits at this machine, now."""
-    return Act(SYSTEM_OPERATOR, datetime.now(UTC))
+    return Act(SYSTEM_OPERATOR, datetime.now(UTC), request_id=request_id, reason=reason)

@@ -1,12 +1,20 @@
-"""How the command line reads ids, amounts, settings and rates."""
+"""How the command line reads ids, amounts, settings, rates and reasons."""
 
+import secrets
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 
 import click
+import orjson
 
-from jackpot_service.api.fields import CURRENCY, IDENTIFIER, IDENTIFIER_PATTERN
 from jackpot_service.domain.money import EXACT
+from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, IDENTIFIER_PATTERN, INSTANT
+
+LONGEST_TEXT = 500
+
+MOST_LISTED = 1_000_000
 
 
 class Identifier(click.ParamType[str]):
@@ -47,6 +55,84 @@ class Amount(click.ParamType[Decimal]):
         if not (digits.isascii() and digits.isdigit() and len(digits) <= EXACT.prec):
             self.fail(f"{text!r} is not a plain decimal number", param, ctx)
         return EXACT.create_decimal(text)
+
+
+class Instant(click.ParamType[datetime]):
+    """A time by RFC 3339, turned to UTC."""
+
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Fails with a usage error."""
+        if isinstance(value, datetime):
+            return value
+        text = str(value)
+        if not INSTANT.fullmatch(text):
+            self.fail(f"{text!r} is no time by RFC 3339 such as 2026-11-20T09:30:00Z", param, ctx)
+        try:
+            return datetime.fromisoformat(text).astimezone(UTC)
+        except (ValueError, OverflowError):
+            self.fail(f"{text!r} is no time that there is", param, ctx)
+
+
+class Text(click.ParamType[str]):
+    """A line of text for people."""
+
+    name = "text"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Fails with a usage error."""
+        text = str(value)
+        if not 1 <= len(text) <= LONGEST_TEXT or not text.isprintable() or not text.strip():
+            self.fail(f"it is no text of 1 to {LONGEST_TEXT} printable characters", param, ctx)
+        return text
+
+
+class JsonDocument(click.ParamType[dict[str, Any]]):
+    """A JSON object, as text or as @FILE (@- is standard input)."""
+
+    name = "json"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
+        """Fails with a usage error."""
+        if isinstance(value, dict):
+            return value
+        text = str(value)
+        if text.startswith("@"):
+            text = self._content(text[1:], param, ctx)
+        try:
+            found = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            self.fail(f"it is no JSON: {error}", param, ctx)
+        if not isinstance(found, dict):
+            self.fail("it is no JSON object", param, ctx)
+        return found
+
+    def _content(self, path: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            with click.open_file(path, encoding="utf-8") as file:
+                content: str = file.read()
+        except (OSError, ValueError) as error:
+            self.fail(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}", param, ctx)
+        return content
+
+
+request_id_option = click.option(
+    "--request-id",
+    type=Identifier(),
+    default=lambda: f"cli-{secrets.token_hex(8)}",
+    show_default="a new one",
+    help="Your id of it; the same again is a replay.",
+)
+
+reason_option = click.option("--reason", type=Text(), required=True)
+
+
+def require_order(start: datetime | None, end: datetime | None) -> None:
+    """Raises: click.UsageError for a period that ends before it begins."""
+    if start is not None and end is not None and end < start:
+        message = "--to lies before --from"
+        raise click.UsageError(message)
 
 
 def pairs(texts: Iterable[str], *, option: str) -> dict[str, str]:

@@ -27,11 +27,13 @@ class RoundState(StrEnum):
 
 
 class AwardState(StrEnum):
-    """Whether an award may be paid out to its player now."""
+    """Whether an award may be paid out to its player now, or was; the answer to a result tells how it began."""
 
     PAYABLE = "payable"
     HELD = "held"
     REJECTED = "rejected"
+    PAID = "paid"
+    REVERSED = "reversed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

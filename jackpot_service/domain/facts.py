@@ -12,13 +12,15 @@ from decimal import Decimal
 from typing import Any
 
 from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import RateSheet, plain
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.rate_changes import RateSource
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import JackpotRules, as_document
-from jackpot_service.domain.settlement import Award, Settlement
+from jackpot_service.domain.settlement import Award, Entitlement, Settlement
 from jackpot_service.domain.verdict import Hand
 
 Facts = Mapping[str, Any]
@@ -104,7 +106,7 @@ def of_settlement(settlement: Settlement, *, cycle: int, positions: Sequence[int
         "policy": settlement.policy,
         "meter_before": plain(settlement.meter_before),
         "weight": plain(settlement.weight),
-        "entitlements": of_entitlements(settlement),
+        "entitlements": of_entitlements(settlement.entitlements),
         "awards": [of_award(award) for award in settlement.awards],
         "refunds": [bet.bet_id for bet in settlement.refunds],
         "meter_after": plain(settlement.meter_after),
@@ -117,12 +119,9 @@ def of_settlement(settlement: Settlement, *, cycle: int, positions: Sequence[int
     }
 
 
-def of_entitlements(settlement: Settlement) -> list[dict[str, str]]:
+def of_entitlements(entitlements: Iterable[Entitlement]) -> list[dict[str, str]]:
     """What each winner was entitled to of the meter, as exact fractions."""
-    return [
-        {"bet_id": claim.bet_id, "tier": str(claim.tier), "amount": str(claim.amount)}
-        for claim in settlement.entitlements
-    ]
+    return [{"bet_id": claim.bet_id, "tier": str(claim.tier), "amount": str(claim.amount)} for claim in entitlements]
 
 
 def of_award(award: Award) -> list[Any]:
@@ -150,10 +149,18 @@ def of_next_cycle(settlement: Settlement, *, rules_version: int, cut: Sequence[i
     return of_cycle(cycle=settlement.cycle_after, rules_version=rules_version, cut=cut)
 
 
-def of_sheet(sheet: RateSheet, *, effective_at: datetime) -> Facts:
-    """A rate sheet, its rates by currency."""
+def of_sheet(sheet: RateSheet, *, effective_at: datetime, source: Facts | None = None) -> Facts:
+    """A rate sheet, its rates by currency; and the document that they were taken from, if there was one."""
     rates = sorted([rate.currency, plain(rate.base_per_unit), rate.exponent] for rate in sheet.rates.values())
-    return {"base": sheet.base, "number": sheet.number, "effective_at": instant(effective_at), "rates": rates}
+    recorded = {"base": sheet.base, "number": sheet.number, "effective_at": instant(effective_at), "rates": rates}
+    return recorded if source is None else {**recorded, "source": source}
+
+
+def of_rate_source(source: RateSource | None) -> Facts | None:
+    """The document that rates were taken from."""
+    if source is None:
+        return None
+    return {"name": source.name, "date": source.day.isoformat(), "sha256": source.sha256}
 
 
 def of_casino(casino_id: str, name: str) -> Facts:
@@ -166,16 +173,44 @@ def of_table(*, table_id: str, casino_id: str, game: str, jackpot_id: str | None
     return {"table_id": table_id, "casino_id": casino_id, "game": game, "jackpot_id": jackpot_id}
 
 
-def of_key(*, key_id: str, secret_hash: bytes, principal: Principal) -> Facts:
-    """A key: the hash of its secret, never the secret."""
+def of_principal(principal: Principal) -> Facts:
+    """A person or a machine."""
     return {
-        "key_id": key_id,
-        "secret_hash": secret_hash.hex(),
         "principal": principal.name,
         "role": str(principal.role),
         "casino_id": principal.casino_id,
-        "table_ids": sorted(principal.table_ids),
+        "is_automaton": principal.is_automaton,
     }
+
+
+def of_key(
+    *,
+    key_id: str,
+    principal: str,
+    table_ids: Iterable[str],
+    secret_hash: bytes | None,
+    issuer: str | None,
+    subject: str | None,
+) -> Facts:
+    """A key: the hash of its secret, never the secret; or a subject of an issuer."""
+    return {
+        "key_id": key_id,
+        "principal": principal,
+        "table_ids": sorted(table_ids),
+        "secret_hash": None if secret_hash is None else secret_hash.hex(),
+        "issuer": issuer,
+        "subject": subject,
+    }
+
+
+def of_revocation(*, key_id: str, principal: str, revoked_at: datetime) -> Facts:
+    """A key that opens nothing any more."""
+    return {"key_id": key_id, "principal": principal, "revoked_at": instant(revoked_at)}
+
+
+def without_hashes(recorded: Facts) -> Facts:
+    """What an act recorded, as people see it: without the hash of a key's secret, which opens nothing all the same."""
+    return {name: value for name, value in recorded.items() if name != "secret_hash"}
 
 
 def of_stripes(stripe_nos: Iterable[int]) -> Facts:
@@ -192,3 +227,78 @@ def of_jackpot(jackpot_id: str, rules: JackpotRules, *, base_amount: Decimal) ->
         "rules": {"version": 1, "document": as_document(rules)},
         **of_cycle(cycle=1, rules_version=1, cut=(1,)),
     }
+
+
+def of_act(
+    *,
+    request_id: str | None,
+    decides: str | None,
+    subject: str,
+    jackpot_id: str | None,
+    reason: str | None,
+    asked: Facts | None,
+    before: Facts | None,
+    after: Facts,
+    effects: Sequence[Facts],
+) -> Facts:
+    """An administrative act: what it is about, why, what was asked, what was before and is after, what it booked."""
+    return {
+        "request_id": request_id,
+        "decides": decides,
+        "subject": subject,
+        "jackpot_id": jackpot_id,
+        "reason": reason,
+        "asked": asked,
+        "before": before,
+        "after": after,
+        "effects": list(effects),
+    }
+
+
+def of_effect(*, book: str, seq: int, kind: str, recorded: Facts) -> Facts:
+    """An entry that an act booked in a jackpot's book, on its stripe 0, and what that entry recorded."""
+    return {"book": book, "seq": seq, "kind": kind, "recorded": recorded}
+
+
+def of_entry_of_act(*, act: int, recorded: Facts) -> Facts:
+    """What an entry in a jackpot's book says that an act booked: the act's seq in the reference book, and the rest."""
+    return {"act": act, "recorded": recorded}
+
+
+def of_change(
+    *, request_id: str, kind: str, payload: Facts, base_version: str, to_confirm: Facts, expires_at: datetime
+) -> Facts:
+    """A change that somebody asks for."""
+    return {
+        "request_id": request_id,
+        "kind": kind,
+        "payload": payload,
+        "base_version": base_version,
+        "to_confirm": to_confirm,
+        "expires_at": instant(expires_at),
+    }
+
+
+def of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_emergency: bool) -> Facts:
+    """What somebody else made of it."""
+    return {"request_id": request_id, "outcome": outcome, "confirmed": confirmed, "is_emergency": is_emergency}
+
+
+def of_exception(exception: NotedException) -> Facts:
+    """An exception as it was shown to whoever acknowledged it."""
+    return {
+        "kind": exception.kind,
+        "noticed_at": instant(exception.noticed_at),
+        "jackpot_id": exception.jackpot_id,
+        "casino_id": exception.casino_id,
+        "table_id": exception.table_id,
+        "round_id": exception.round_id,
+        "principal": exception.principal,
+        "detail": exception.detail,
+        "facts": exception.facts,
+    }
+
+
+def of_acknowledgement(exception_id: str) -> Facts:
+    """An exception that somebody looked into."""
+    return {"exception_id": exception_id}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from jackpot_service.domain.money import EXACT, ZERO
+from jackpot_service.domain.money import EXACT, ZERO, negated
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +41,8 @@ class Pools:
     def overflow(self, limit: Decimal | None) -> Decimal:
         """What the booked meter holds beyond what is on offer."""
         return EXACT.subtract(max(self.meter, ZERO), self.on_offer(limit))
+
+    @property
+    def fill(self) -> Decimal:
+        """What lifts a players' part of the meter that fell below zero, as far as the house's part reaches."""
+        return min(max(negated(self.meter_players), ZERO), max(self.meter_house, ZERO))

@@ -1,13 +1,14 @@
 """Which accounts each movement of money debits and credits. Every debit or credit of the service is decided here."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from jackpot_service.domain import accounts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.contribution import Contribution
 from jackpot_service.domain.journal import Movement, Posting, Postings
-from jackpot_service.domain.money import EXACT, ZERO, RateSheet, from_minor, negated
+from jackpot_service.domain.money import EXACT, ZERO, RateSheet, from_minor, negated, total
 
 
 def for_contribution(contribution: Contribution, *, casino_id: str, sheet: RateSheet) -> Postings:
@@ -32,6 +33,18 @@ def for_reversal(contribution: Contribution, *, casino_id: str, sheet: RateSheet
             )
             for line in booked.lines
         )
+    )
+
+
+def for_rebooking(contribution: Contribution, *, casino_id: str, sheet: RateSheet, cycle_is_over: bool) -> Postings:
+    """
+    Book stakes again whose refund was wrong.
+
+    Where the bets' cycle has been won since, the meter's and the reserve's parts are the house's: it bore the refund.
+    """
+    booked = _split_postings(contribution, Movement.CONTRIBUTION, casino_id=casino_id, sheet=sheet)
+    return Postings(
+        tuple(replace(line, account=_charged(line.account, cycle_is_over=cycle_is_over)) for line in booked.lines)
     )
 
 
@@ -104,8 +117,52 @@ def for_awards(
     return Postings(tuple(lines))
 
 
+def for_correction(
+    *,
+    returned_minor: Mapping[str, int],
+    returned_held: Decimal,
+    given_back: Mapping[Account, Decimal],
+    awarded_minor: Mapping[str, int],
+    taken: Mapping[Account, Decimal],
+    casino_id: str,
+    sheet: RateSheet,
+) -> Postings:
+    """
+    Take awards back and make others in their place; what the pools neither give nor get is the house's.
+
+    `returned_minor` is taken from the casino per currency and `returned_held` from what is held, `given_back` put into
+    the pools; then `taken` is taken from the pools, and `awarded_minor` credited to the casino. One line for
+    `house:adjustments` balances it.
+
+    Source: domain decision 25 (docs/decisions/round-corrections.md).
+    """
+    movement = Movement.CORRECTION
+    lines = _casino_lines(
+        {currency: -amount for currency, amount in returned_minor.items()},
+        {currency: negated(sheet.base_value(amount, currency)) for currency, amount in returned_minor.items()},
+        movement,
+        casino_id=casino_id,
+        sheet=sheet,
+    )
+    if returned_held:
+        lines.append(Posting(accounts.AWARDS_HELD, sheet.base, negated(returned_held), movement))
+    lines += [Posting(account, sheet.base, amount, movement) for account, amount in given_back.items() if amount]
+    lines += [Posting(account, sheet.base, negated(amount), movement) for account, amount in taken.items() if amount]
+    values = {currency: sheet.base_value(amount, currency) for currency, amount in awarded_minor.items()}
+    lines += _casino_lines(awarded_minor, values, movement, casino_id=casino_id, sheet=sheet)
+    borne = total(line.amount for line in lines if line.currency == sheet.base)
+    if borne:
+        lines.append(Posting(accounts.HOUSE_ADJUSTMENTS, sheet.base, negated(borne), movement))
+    return Postings(tuple(lines))
+
+
+def for_relief(account: Account, amount: Decimal, *, base: str) -> Postings:
+    """Let the house bear what a correction would take from a pool that no longer holds it."""
+    return moved(Movement.CORRECTION, accounts.HOUSE_ADJUSTMENTS, account, amount, base)
+
+
 def moved(movement: Movement, source: Account, target: Account, amount: Decimal, base: str) -> Postings:
-    """Move an amount of the base currency between two accounts; nothing is booked for 0."""
+    """Move an amount between two accounts of one currency; nothing is booked for 0."""
     if not amount:
         return Postings()
     return Postings((Posting(source, base, negated(amount), movement), Posting(target, base, amount, movement)))
@@ -131,6 +188,78 @@ def for_fill(amount: Decimal, *, base: str) -> Postings:
     return moved(Movement.FILL, accounts.METER_HOUSE, accounts.METER_PLAYERS, amount, base)
 
 
+def for_adjustment(account: Account, amount: Decimal, *, base: str) -> Postings:
+    """Correct a pool by a difference, which the house bears: what the pool gains the house gives."""
+    return moved(Movement.ADJUSTMENT, accounts.HOUSE_ADJUSTMENTS, account, amount, base)
+
+
+def for_recovery(amount: Decimal, *, base: str) -> Postings:
+    """Give the house back money of its own that stands in the meter."""
+    return moved(Movement.RECOVERY, accounts.METER_HOUSE, accounts.HOUSE_SEED, amount, base)
+
+
+def for_true_up(amount: Decimal, *, base: str) -> Postings:
+    """Move the prize fund by an amount, which the house bears, not as margin: margin stays turnover times its rate."""
+    return moved(Movement.TRUE_UP, accounts.HOUSE_ADJUSTMENTS, accounts.PRIZE_FUND, amount, base)
+
+
+def for_transfer(amounts: Mapping[Account, Decimal], *, request_id: str, base: str) -> Postings:
+    """Put amounts into pools, or, negative, take them out, against the account of a transfer between two jackpots."""
+    return joined(
+        [
+            moved(Movement.TRANSFER, accounts.transfer(request_id), pool, amount, base)
+            for pool, amount in amounts.items()
+        ]
+    )
+
+
 def joined(parts: Sequence[Postings]) -> Postings:
     """Put the postings of one entry together."""
     return Postings(tuple(line for part in parts for line in part.lines))
+
+
+def for_release(
+    amounts_minor: Mapping[str, int], values: Mapping[str, Decimal], *, casino_id: str, sheet: RateSheet
+) -> Postings:
+    """Pay held awards after all: `values` is what they cost in each currency, out of what was held for them."""
+    return _paid_out(
+        amounts_minor, values, Movement.RELEASE, source=accounts.AWARDS_HELD, casino_id=casino_id, sheet=sheet
+    )
+
+
+def for_return(returned: Mapping[Account, Decimal], *, base: str) -> Postings:
+    """Give what was held for rejected awards back to the accounts that paid it."""
+    parts = [
+        moved(Movement.RETURN, accounts.AWARDS_HELD, account, amount, base) for account, amount in returned.items()
+    ]
+    return joined(parts)
+
+
+def for_compensation(amount_minor: int, currency: str, *, casino_id: str, sheet: RateSheet) -> Postings:
+    """Give a player of a cancelled round what the house decided, through the casino. Raises: NoRate."""
+    return _paid_out(
+        {currency: amount_minor},
+        {currency: sheet.base_value(amount_minor, currency)},
+        Movement.COMPENSATION,
+        source=accounts.HOUSE_ADJUSTMENTS,
+        casino_id=casino_id,
+        sheet=sheet,
+    )
+
+
+def for_statement(amount: Decimal, *, casino_id: str, currency: str) -> Postings:
+    """Settle a casino's statement in its currency: what it paid comes in by the bank (negative: what it was paid)."""
+    return moved(Movement.PAYMENT, accounts.bank(currency), accounts.casino(casino_id), amount, currency)
+
+
+def _paid_out(
+    amounts_minor: Mapping[str, int],
+    values: Mapping[str, Decimal],
+    movement: Movement,
+    *,
+    source: Account,
+    casino_id: str,
+    sheet: RateSheet,
+) -> Postings:
+    taken = Posting(source, sheet.base, negated(total(values.values())), movement)
+    return Postings((taken, *_casino_lines(amounts_minor, values, movement, casino_id=casino_id, sheet=sheet)))

@@ -1,7 +1,47 @@
 """Who speaks to the ledger: a principal with one role, perhaps bound to a casino and to some of its tables."""
 
+import re
+import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
+
+from jackpot_service.domain.errors import Conflict, Forbidden, Refused
+
+LONGEST_NAME = 100
+
+LONGEST_SUBJECT = 255
+"""What OpenID Connect allows."""
+
+MOST_LIVE_KEYS = 2
+"""The old one and the new one, while they rotate. Secrets and subjects are counted apart."""
+
+
+class BadPrincipal(Refused):
+    """A principal that cannot be: its name, or its role with its casino."""
+
+    code = "principal-invalid"
+    title = "The principal cannot be"
+
+
+class PrincipalConflict(Conflict):
+    """The name stands for somebody with another role or casino, or is written otherwise."""
+
+    code = "principal-conflict"
+    title = "The name stands for somebody else"
+
+
+class KeyForbidden(Forbidden):
+    """Whoever holds two names could approve what he himself asked for, so not everybody creates such a key."""
+
+    code = "key-forbidden"
+    title = "Such a key is created on the machine itself"
+
+
+class KeysLive(Conflict):
+    """The principal has as many live keys as rotation needs."""
+
+    code = "keys-live"
+    title = "One of the keys must be revoked first"
 
 
 class Role(StrEnum):
@@ -19,13 +59,26 @@ class Principal:
     """
     A person or a machine, as a key names it.
 
-    A principal with a casino sees that casino only; one with tables, those tables only. Table servers are machines.
+    A name stands for one of them, with one role and one casino; which tables it may see, each of its keys says. A
+    principal with a casino sees that casino only; one with tables, those tables only. Table servers are machines,
+    and so is whatever was given its key as an automaton; a machine may ask for a change and never approve one.
     """
 
     name: str
     role: Role
     casino_id: str | None = None
     table_ids: frozenset[str] = frozenset()
+    is_automaton: bool = False
+
+    @property
+    def is_machine(self) -> bool:
+        """Whether nobody stands behind it who could approve something."""
+        return self.is_automaton or self.role is Role.TABLE
+
+    @property
+    def may_approve(self) -> bool:
+        """Whether it could approve what somebody else asked for."""
+        return not self.is_machine and self.role in {Role.OPERATOR, Role.RATES}
 
     def sees_casino(self, casino_id: str) -> bool:
         """Whether the casino's rounds, bets and awards are shown to it."""
@@ -36,5 +89,82 @@ class Principal:
         return self.sees_casino(casino_id) and (not self.table_ids or table_id in self.table_ids)
 
 
-SYSTEM_OPERATOR = Principal("cli", Role.OPERATOR)
-"""Whoever runs the command line on the machine itself: an operator, by right of being there."""
+SYSTEM_OPERATOR = Principal("cli", Role.OPERATOR, is_automaton=True)
+"""Whoever runs the command line on the machine itself: an operator, by right of being there. Nobody knows who it
+is, so it approves nothing: whoever approves on the command line shows a key."""
+
+
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Letters and marks that are printable and leave no trace: fillers, joiners, variation selectors, an empty Braille."""
+
+
+def in_any_letters(name: str) -> str:
+    """Write a name as whoever else writes it in other letters: two names that are the same so are one."""
+    return unicodedata.normalize("NFKC", name.casefold())
+
+
+def require_possible(principal: Principal) -> None:
+    """Raises: BadPrincipal for a name, or a binding, that nobody can have."""
+    name = principal.name
+    is_plain = name.isprintable() and name == " ".join(unicodedata.normalize("NFKC", name).split())
+    is_plain = is_plain and not _UNSEEN.search(name)
+    if not (is_plain and 0 < len(name) <= LONGEST_NAME):
+        message = f"A name is a plain text of 1 to {LONGEST_NAME} characters, with single spaces."
+        raise BadPrincipal(message)
+    if in_any_letters(name) == SYSTEM_OPERATOR.name:
+        message = f"The name {SYSTEM_OPERATOR.name} stands for whoever runs the command line."
+        raise BadPrincipal(message)
+    if principal.role is Role.TABLE and principal.casino_id is None:
+        message = "A table server belongs to a casino."
+        raise BadPrincipal(message)
+    if principal.role in {Role.RATES, Role.OPERATOR, Role.AUDITOR} and principal.casino_id is not None:
+        message = f"The role {principal.role} is not bound to a casino."
+        raise BadPrincipal(message)
+    if principal.table_ids and principal.role is not Role.TABLE:
+        message = f"The role {principal.role} is not bound to tables."
+        raise BadPrincipal(message)
+
+
+def is_subject(text: object) -> bool:
+    """Whether an issuer may name somebody so: 1 to 255 ASCII characters, by OpenID Connect; here, without control."""
+    return isinstance(text, str) and 0 < len(text) <= LONGEST_SUBJECT and text.isascii() and text.isprintable()
+
+
+def require_may_create(creator: Principal, principal: Principal) -> None:
+    """
+    Hold that nobody alone gets a second name for a change: such keys are for the machine's own command line.
+
+    That is a key that approves, and one of the creator's own role, also a machine's: it could ask for what he then
+    approves. Raises: KeyForbidden for either, unless it is the creator's own, who rotates it.
+    """
+    is_second_name = principal.may_approve or principal.role is creator.role
+    if is_second_name and creator.name not in {principal.name, SYSTEM_OPERATOR.name}:
+        message = (
+            f"{principal.name} could ask for changes or approve them: "
+            "«jackpot keys create», on the machine itself, makes that key."
+        )
+        raise KeyForbidden(message)
+
+
+def require_same(known: Principal, named: Principal) -> None:
+    """Raises: PrincipalConflict unless both are one: in name, role, casino, and in being a person or a machine."""
+    if _identity(known) != _identity(named):
+        message = f"{known.name} is {_in_words(known)}; it cannot be {named.name}, {_in_words(named)}, as well."
+        raise PrincipalConflict(message, principal=known.name)
+
+
+def require_room(principal: str, *, live: int) -> None:
+    """Raises: KeysLive if a principal has as many live keys as it may."""
+    if live >= MOST_LIVE_KEYS:
+        message = f"{principal} has {live} live keys: revoke one."
+        raise KeysLive(message, principal=principal)
+
+
+def _identity(principal: Principal) -> tuple[str, Role, str | None, bool]:
+    return principal.name, principal.role, principal.casino_id, principal.is_machine
+
+
+def _in_words(principal: Principal) -> str:
+    kind = "a machine" if principal.is_machine else "a person"
+    place = "" if principal.casino_id is None else f" of casino {principal.casino_id}"
+    return f"{kind} of role {principal.role}{place}"

@@ -6,7 +6,7 @@ document that `as_document` makes, and read back by `from_document`; both togeth
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -17,6 +17,8 @@ from jackpot_service.domain.money import EXACT, ONE, POOL_DECIMALS, ZERO, has_de
 SPLIT_DECIMALS = 4
 STAKE_DECIMALS = 4
 LARGEST_AMOUNT = Decimal(10**15)
+MOST_HANDS = 10
+"""A deck deals no more hands of five cards."""
 
 
 class BadRules(Refused):
@@ -117,6 +119,7 @@ class JackpotRules:
         _require_split(self)
         _require_stakes(self)
         _require_policy(self)
+        _require_prizes(self)
         _require_amounts(self)
 
     @property
@@ -145,7 +148,7 @@ def _require_split(rules: JackpotRules) -> None:
 
 
 def _require_stakes(rules: JackpotRules) -> None:
-    _require(rules.hands_per_player >= 1, "A player needs at least one hand.")
+    _require(1 <= rules.hands_per_player <= MOST_HANDS, f"A player may have 1 to {MOST_HANDS} hands.")
     _require(
         (rules.largest_stake is None) != (rules.token is None),
         "Stakes are bounded either by largest_stake or by a token.",
@@ -156,6 +159,22 @@ def _require_policy(rules: JackpotRules) -> None:
     _require(Tier.ROYAL_FLUSH in rules.prizes, "A jackpot needs a prize for the royal flush.")
     if rules.is_shared:
         _require(rules.fixed_prizes_from is FundedBy.PRIZE_FUND, "A shared meter cannot pay fixed prizes.")
+
+
+def _require_prizes(rules: JackpotRules) -> None:
+    for tier, prize in rules.prizes.items():
+        match prize:
+            case MeterPart(fraction):
+                _require(
+                    fraction.is_finite() and ZERO < fraction <= ONE and has_decimals(fraction, SPLIT_DECIMALS),
+                    f"prizes.{tier}, a part of the meter, is above 0, at most 1, with up to {SPLIT_DECIMALS} decimals.",
+                )
+                _require(
+                    tier is Tier.ROYAL_FLUSH or not rules.is_shared,
+                    "Of a shared meter only a royal flush takes a part.",
+                )
+            case StakeMultiple(times):
+                _require(times >= 1, f"prizes.{tier} is at least once the stake.")
 
 
 def _require_amounts(rules: JackpotRules) -> None:
@@ -244,56 +263,3 @@ def _text(amount: Decimal | None) -> str | None:
 
 def _amount(text: str | None) -> Decimal | None:
     return None if text is None else Decimal(text)
-
-
-SETTINGS = (
-    "reset_amount",
-    "limit",
-    "largest_stake",
-    "token",
-    "held_threshold",
-    "policy",
-    "split.meter",
-    "split.reserve",
-    "split.prize_fund",
-)
-"""What an operator may set when a jackpot is opened."""
-
-
-class UnknownSetting(Refused):
-    """No parameter of that name can be set."""
-
-    code = "setting-unknown"
-    title = "Unknown setting"
-
-
-def with_settings(rules: JackpotRules, settings: Mapping[str, str]) -> JackpotRules:
-    """
-    Change some parameters of the rules.
-
-    Raises: UnknownSetting for a name not in SETTINGS; BadRules for a value that is no exact amount, is no policy of
-    the rulebook, or would make rules that cannot run a jackpot.
-    """
-    for name in settings:
-        if name not in SETTINGS:
-            message = f"{name} cannot be set; one can set {', '.join(SETTINGS)}."
-            raise UnknownSetting(message, setting=name)
-    amounts = {name: _setting_amount(name, text) for name, text in settings.items() if name != "policy"}
-    split = {name.removeprefix("split."): part for name, part in amounts.items() if name.startswith("split.")}
-    changes: dict[str, Any] = {name: amount for name, amount in amounts.items() if not name.startswith("split.")}
-    if "policy" in settings:
-        changes["policy"] = _setting_policy(rules, settings["policy"])
-    return replace(rules, split=replace(rules.split, **split), **changes)
-
-
-def _setting_amount(name: str, text: str) -> Decimal:
-    digits = text.replace(".", "", 1)
-    _require(digits.isascii() and digits.isdigit(), f"{name} must be a plain decimal number, not {text!r}.")
-    return EXACT.create_decimal(text)
-
-
-def _setting_policy(rules: JackpotRules, text: str) -> Policy:
-    owned = [Policy.AGGREGATE_PRO_RATA, Policy.MINOR_FIRST, Policy.EQUAL_SHARE]
-    allowed = [Policy.SHARED_BY_STAKE] if rules.is_shared else owned
-    _require(text in allowed, f"policy must be one of {', '.join(allowed)} for {rules.rulebook}, not {text!r}.")
-    return Policy(text)

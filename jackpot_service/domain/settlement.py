@@ -1,30 +1,22 @@
 """What a verdict costs and pays: refunds, fixed prizes, awards from the meter, overflow and refill, in that order."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
 from fractions import Fraction
 
 from jackpot_service.domain import posting_rules
 from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Account
 from jackpot_service.domain.allocation import entitlements, payable_minor, shares_minor
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.contribution import contribute, stakes_by_currency, weight
 from jackpot_service.domain.journal import Postings
-from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, total
+from jackpot_service.domain.money import EXACT, ZERO, RateSheet, total
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
 from jackpot_service.domain.verdict import Verdict, Win
-
-
-class AwardState(StrEnum):
-    """Where an award stands."""
-
-    PAYABLE = "payable"
-    HELD = "held"
-    REJECTED = "rejected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +43,15 @@ class Entitlement:
     bet_id: str
     tier: Tier
     amount: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What is due at a meter: what winners are entitled to of it, and the awards, by the pool that pays them."""
+
+    claims: tuple[Entitlement, ...]
+    from_prize_fund: tuple[Award, ...]
+    from_meter: tuple[Award, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +108,9 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
     refunds = reverse(verdict.dead, terms=terms, won_since=won_since)
     after_refunds = pools + refunds.pools()
     meter = after_refunds.on_offer(terms.running.limit)
-    prizes = _held(_fixed_prizes(verdict.wins, terms), terms)
-    claims = _claims(verdict.wins, meter, terms)
-    awards = _held(_meter_awards(verdict, claims, meter, terms), terms)
-    postings = refunds + _award_postings(prizes, {PRIZE_FUND: _cost(prizes)}, terms)
+    due = due_at(verdict, meter=meter, terms=terms)
+    prizes, awards = _held(due.from_prize_fund, terms), _held(due.from_meter, terms)
+    postings = refunds + _award_postings(prizes, {PRIZE_FUND: cost_of(prizes)}, terms)
     seed = overflow = ZERO
     if verdict.pays_from_meter:
         postings += _paid_from_meter(awards, after_refunds, terms)
@@ -119,22 +119,22 @@ def settle(verdict: Verdict, *, terms: Terms, pools: Pools, won_since: frozenset
         postings += _started_again(pools + postings.pools(), overflow, terms)
     following = terms.following if verdict.is_hit else terms.running
     if verdict.is_hit or awards:
-        seed = _seed(pools + postings.pools(), following)
+        seed = missing_to_reset(pools + postings.pools(), following)
         postings += posting_rules.for_seed(seed, base=terms.sheet.base)
-        postings += _fill(pools + postings.pools(), base=terms.sheet.base)
+        postings += fill(pools + postings.pools(), base=terms.sheet.base)
     after = pools + postings.pools()
     return Settlement(
         policy=terms.rules.policy,
         meter_before=meter,
         weight=weight(verdict.dealt, terms.sheet),
         awards=tuple(sorted((*prizes, *awards), key=lambda award: (award.bet.bet_id, award.tier))),
-        entitlements=claims,
+        entitlements=due.claims,
         refunds=verdict.dead,
         meter_after=after.on_offer(following.limit),
         reserve_after=after.reserve,
         prize_fund_after=after.prize_fund,
         overflow=overflow,
-        carried=EXACT.subtract(meter, _cost(awards)) if verdict.is_hit else None,
+        carried=EXACT.subtract(meter, cost_of(awards)) if verdict.is_hit else None,
         house_seed=seed,
         cycle_after=terms.cycle + verdict.is_hit,
         postings=postings,
@@ -147,16 +147,33 @@ def reverse(bets: Sequence[Bet], *, terms: Terms, won_since: frozenset[str]) -> 
 
     `won_since` names those whose cycle has been won since; what the running pools may not give is the house's.
     """
+    return _by_cycle(bets, posting_rules.for_reversal, terms=terms, won_since=won_since)
+
+
+def rebook(bets: Sequence[Bet], *, terms: Terms, won_since: frozenset[str]) -> Postings:
+    """Book bets again whose refund was wrong: what `reverse` would take back."""
+    return _by_cycle(bets, posting_rules.for_rebooking, terms=terms, won_since=won_since)
+
+
+def _by_cycle(
+    bets: Sequence[Bet], rule: Callable[..., Postings], *, terms: Terms, won_since: frozenset[str]
+) -> Postings:
     parts = []
     for cycle_is_over in (False, True):
         chosen = [bet for bet in bets if (bet.bet_id in won_since) is cycle_is_over]
         contribution = contribute(stakes_by_currency(chosen), split=terms.rules.split, sheet=terms.sheet)
-        parts.append(
-            posting_rules.for_reversal(
-                contribution, casino_id=terms.casino_id, sheet=terms.sheet, cycle_is_over=cycle_is_over
-            )
-        )
+        parts.append(rule(contribution, casino_id=terms.casino_id, sheet=terms.sheet, cycle_is_over=cycle_is_over))
     return posting_rules.joined(parts)
+
+
+def due_at(verdict: Verdict, *, meter: Decimal, terms: Terms) -> Due:
+    """Figure what a verdict makes due at a meter on offer, before any of it is held."""
+    claims = _claims(verdict.wins, meter, terms)
+    return Due(
+        claims=claims,
+        from_prize_fund=tuple(_fixed_prizes(verdict.wins, terms)),
+        from_meter=tuple(_meter_awards(verdict, claims, meter, terms)),
+    )
 
 
 def _fixed_prizes(wins: Sequence[Win], terms: Terms) -> list[Award]:
@@ -200,15 +217,16 @@ def _award(win: Win, amount_minor: int, funded_by: FundedBy, sheet: RateSheet) -
     return Award(win.bet, win.tier, amount_minor, sheet.base_value(amount_minor, win.bet.currency), funded_by)
 
 
-def _held(awards: list[Award], terms: Terms) -> list[Award]:
+def _held(awards: Sequence[Award], terms: Terms) -> Sequence[Award]:
     """Hold all awards that one pool pays in this settlement, if together they reach the threshold."""
     threshold = terms.running.held_threshold
-    if threshold is None or _cost(awards) < threshold:
+    if threshold is None or cost_of(awards) < threshold:
         return awards
     return [replace(award, state=AwardState.HELD) for award in awards]
 
 
-def _cost(awards: Sequence[Award]) -> Decimal:
+def cost_of(awards: Iterable[Award]) -> Decimal:
+    """Sum what awards cost, in base units."""
     return total(award.cost for award in awards)
 
 
@@ -220,21 +238,21 @@ def _award_postings(awards: Sequence[Award], taken: Mapping[Account, Decimal], t
     return posting_rules.for_awards(
         dict(sorted(paid_minor.items())),
         taken=taken,
-        held=_cost([award for award in awards if award.state is AwardState.HELD]),
+        held=cost_of([award for award in awards if award.state is AwardState.HELD]),
         casino_id=terms.casino_id,
         sheet=terms.sheet,
     )
 
 
-def _fill(pools: Pools, *, base: str) -> Postings:
+def fill(pools: Pools, *, base: str) -> Postings:
     """Lift the players' part of the meter to zero, as far as the house's part reaches."""
-    return posting_rules.for_fill(min(max(negated(pools.meter_players), ZERO), max(pools.meter_house, ZERO)), base=base)
+    return posting_rules.for_fill(pools.fill, base=base)
 
 
 def _paid_from_meter(awards: Sequence[Award], pools: Pools, terms: Terms) -> Postings:
     """Pay awards from the meter: first fill the players' part if it is below zero, then take it before the house's."""
-    filled = _fill(pools, base=terms.sheet.base)
-    cost = _cost(awards)
+    filled = fill(pools, base=terms.sheet.base)
+    cost = cost_of(awards)
     from_players = min(cost, max((pools + filled.pools()).meter_players, ZERO))
     taken = {METER_PLAYERS: from_players, METER_HOUSE: EXACT.subtract(cost, from_players)}
     return filled + _award_postings(awards, taken, terms)
@@ -248,6 +266,6 @@ def _started_again(pools: Pools, overflow: Decimal, terms: Terms) -> Postings:
     return posting_rules.for_overflow(players_overflow, base=base) + posting_rules.for_refill(whole_reserve, base=base)
 
 
-def _seed(pools: Pools, rules: JackpotRules) -> Decimal:
+def missing_to_reset(pools: Pools, rules: JackpotRules) -> Decimal:
     """What is missing to the reset amount: the house puts it in."""
     return max(ZERO, EXACT.subtract(rules.reset_amount, pools.meter))

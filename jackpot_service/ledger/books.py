@@ -7,7 +7,8 @@ from typing import Any
 
 import psycopg
 
-from jackpot_service.db import Pipeline
+from jackpot_service.db import Pipeline, Session, pipelined
+from jackpot_service.domain.accounts import METER_HOUSE
 from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.cycles import Cycle
@@ -25,6 +26,12 @@ FROM (SELECT sum(meter_players), sum(meter_house), sum(reserve), sum(prize_fund)
       WHERE jackpot_id = %(jackpot_id)s
       ORDER BY cycle DESC
       LIMIT 1) AS running
+"""
+
+# The opening is the first entry of stripe 0, and the house's seed is all that it books.
+_BASE_AMOUNT = """
+SELECT coalesce(sum(amount), 0) FROM postings
+WHERE jackpot_id = %(jackpot_id)s AND stripe_no = 0 AND seq = 1 AND account = %(account)s
 """
 
 
@@ -51,6 +58,13 @@ def send_read(pipe: Pipeline, jackpot_id: str) -> psycopg.Cursor[Any]:
     since a hit holds all.
     """
     return pipe.send(_READ, {"jackpot_id": jackpot_id})
+
+
+def base_amount(session: Session, jackpot_id: str) -> Decimal:
+    """Read what a jackpot's first cycle was started with."""
+    with pipelined(session) as pipe:
+        cursor = pipe.send(_BASE_AMOUNT, {"jackpot_id": jackpot_id, "account": METER_HOUSE})
+    return next(_plain_zero(amount) for (amount,) in cursor)
 
 
 def books_of(cursor: psycopg.Cursor[Any]) -> Books:

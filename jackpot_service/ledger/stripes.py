@@ -4,8 +4,11 @@ import random
 from collections.abc import Sequence
 from datetime import datetime
 
-from jackpot_service.db import Pipeline
+from sqlalchemy import func, select
+
+from jackpot_service.db import Pipeline, Session
 from jackpot_service.ledger.digests import first_head
+from jackpot_service.ledger.schema import StripeRow
 
 _LOCK_ONE = """
 SELECT stripe_no FROM stripes WHERE jackpot_id = %(jackpot_id)s AND stripe_no = %(stripe_no)s FOR NO KEY UPDATE
@@ -21,6 +24,10 @@ INSERT INTO stripes (jackpot_id, stripe_no, seq, head, meter_players, meter_hous
                      booked_at, added_by)
 SELECT %(jackpot_id)s, stripe_no, 0, head, 0, 0, 0, 0, %(accepting)s, %(now)s, %(added_by)s
 FROM unnest(%(stripe_nos)s::int[], %(heads)s::bytea[]) AS new (stripe_no, head)
+"""
+
+_SET_ACCEPTING = """
+UPDATE stripes SET accepting = %(accepting)s WHERE jackpot_id = %(jackpot_id)s
 """
 
 
@@ -44,6 +51,15 @@ def lock_all(pipe: Pipeline, jackpot_id: str) -> None:
     pipe.send(_LOCK_OTHERS, {"jackpot_id": jackpot_id})
 
 
+def booking_time(session: Session, book: str, *, now: datetime) -> datetime:
+    """When an entry that comes now is booked on stripe 0, whose lock is held: time never falls on a stripe."""
+    question = select(func.greatest(StripeRow.booked_at, now)).where(
+        StripeRow.jackpot_id == book, StripeRow.stripe_no == 0
+    )
+    booked_at: datetime = session.execute(question).scalar_one()
+    return booked_at
+
+
 def add(
     pipe: Pipeline, jackpot_id: str, *, stripe_nos: Sequence[int], now: datetime, added_by: int, accepting: bool = True
 ) -> None:
@@ -63,3 +79,12 @@ def add(
             "accepting": accepting,
         },
     )
+
+
+def set_accepting(pipe: Pipeline, jackpot_id: str, *, accepting: bool) -> None:
+    """
+    Close or open the door to bets, on every stripe, under the lock of all.
+
+    A bet that waits for one of the stripes sees it when it gets the lock, so none is accepted after the commit.
+    """
+    pipe.send(_SET_ACCEPTING, {"jackpot_id": jackpot_id, "accepting": accepting})

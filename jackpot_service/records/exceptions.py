@@ -1,4 +1,4 @@
-"""Refusals that finance must see, kept once a kind, table, round and content."""
+"""Keeping exceptions: refusals that finance must see, once a kind, table, round and content; and acknowledgements."""
 
 import hashlib
 from collections.abc import Mapping
@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import Any
 
 import orjson
+from sqlalchemy import ColumnElement, Text, func
+from sqlalchemy import insert as insert_row
 from sqlalchemy.dialects.postgresql import insert
 
 from jackpot_service.db import Session
 from jackpot_service.records import pinned
-from jackpot_service.records.schema import ExceptionRow
+from jackpot_service.records.schema import AcknowledgementRow, ExceptionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ def keep(session: Session, record: ExceptionRecord) -> None:
     session.execute(
         insert(ExceptionRow)
         .values(
+            exception_id=id_of(record.noticed_at, record.kind, record.table_id, record.round_id, digest.hex()),
             kind=record.kind,
             table_id=record.table_id,
             round_id=record.round_id,
@@ -49,3 +52,13 @@ def keep(session: Session, record: ExceptionRecord) -> None:
         )
         .on_conflict_do_nothing()
     )
+
+
+def acknowledge(session: Session, exception_id: str, *, entry_seq: int) -> None:
+    """Write that an exception was acknowledged; the act of this seq says by whom, and why."""
+    session.execute(insert_row(AcknowledgementRow).values(exception_id=exception_id, entry_seq=entry_seq))
+
+
+def id_of(since: Any, *what: Any) -> ColumnElement[str]:  # noqa: ANN401  values and columns alike
+    """Write, as SQL, the id of what is an exception since an instant; `what` tells it from everything else."""
+    return func.exception_id(since, func.concat_ws(" ", *what), type_=Text(collation="C"))

@@ -2,6 +2,7 @@
 What never changes once it is written (tables, rules versions, rate sheets), kept with the connection that read it.
 
 A connection belongs to one database and lives for minutes, so nothing has to be invalidated and nothing grows for long.
+What a transaction writes itself is not read here: it may be taken back, and something else written in its place.
 """
 
 from collections.abc import Callable

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from jackpot_service.db import Pipeline
+from jackpot_service.db import Pipeline, Session, pipelined
+from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.rounds import Round, RoundState
 
@@ -74,6 +75,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST_KEY = 2**63 - 1
 
 
+class UnknownRound(NotFound):
+    """The table has no round of this id."""
+
+    code = "round-unknown"
+    title = "Unknown round"
+
+
 class RoundName(NamedTuple):
     """The caller's ids of a round of some jackpot."""
 
@@ -102,6 +110,17 @@ def name_columns(names: Sequence[RoundName]) -> dict[str, str]:
 def send_find(pipe: Pipeline, jackpot_id: str, name: RoundName) -> psycopg.Cursor[Any]:
     """Send the question for a round by the caller's ids; `round_of` reads the answer."""
     return pipe.send(_NAMED, {"jackpot_id": jackpot_id, **name_columns([name])})
+
+
+def require(session: Session, jackpot_id: str, name: RoundName) -> Round:
+    """Find a round by the caller's ids. Raises: UnknownRound."""
+    with pipelined(session) as pipe:
+        cursor = send_find(pipe, jackpot_id, name)
+    found = round_of(cursor)
+    if found is None:
+        message = f"Table {name.table_id} has no round {name.round_id}."
+        raise UnknownRound(message, table_id=name.table_id, round_id=name.round_id)
+    return found
 
 
 def send_lock(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> psycopg.Cursor[Any]:

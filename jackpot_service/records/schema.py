@@ -63,30 +63,65 @@ class TableRow(Base):
     entry_seq: Mapped[Position]
 
 
+class PrincipalRow(Base):
+    """A person or a machine: one name, one role, perhaps one casino. None of it ever changes."""
+
+    __tablename__ = "principals"
+    __table_args__ = (
+        PrimaryKeyConstraint("name"),
+        ForeignKeyConstraint(["casino_id"], ["casinos.casino_id"]),
+        Index("uq_principals_lower_name", text("lower(name)"), unique=True),
+        CheckConstraint("name <> '' AND lower(name) <> 'cli'", name="name"),
+        CheckConstraint("role IN ('table', 'finance', 'rates', 'operator', 'auditor')", name="role"),
+        CheckConstraint(
+            "CASE role WHEN 'table' THEN casino_id IS NOT NULL WHEN 'finance' THEN true ELSE casino_id IS NULL END",
+            name="casino_id",
+        ),
+    )
+
+    name: Mapped[Key]
+    role: Mapped[Key]
+    casino_id: Mapped[Key | None]
+    is_automaton: Mapped[bool] = mapped_column(Boolean)
+    entry_seq: Mapped[Position]
+
+
 class KeyRow(Base):
-    """A key: only the hash of its secret. `revoked_at` is the one column that may change, once."""
+    """
+    What shows a principal: a secret, of which only the hash is here, or a subject of an issuer of tokens.
+
+    `revoked_at` is written once. `last_used_at` is a note for people, which the books do not vouch for.
+    """
 
     __tablename__ = "keys"
     __table_args__ = (
         PrimaryKeyConstraint("key_id"),
-        ForeignKeyConstraint(["casino_id"], ["casinos.casino_id"]),
+        ForeignKeyConstraint(["principal"], ["principals.name"]),
+        Index("ix_keys_principal_entry_seq", "principal", "entry_seq"),
+        Index("uq_keys_issuer_subject", "issuer", "subject", unique=True, postgresql_where=text("revoked_at IS NULL")),
         CheckConstraint("length(secret_hash) = 32", name="secret_hash"),
-        CheckConstraint("role IN ('table', 'finance', 'rates', 'operator', 'auditor')", name="role"),
-        CheckConstraint("role <> 'table' OR casino_id IS NOT NULL", name="table_casino"),
+        CheckConstraint(
+            "(secret_hash IS NULL) <> (subject IS NULL) AND (issuer IS NULL) = (subject IS NULL)", name="shown"
+        ),
     )
 
     key_id: Mapped[Key]
-    secret_hash: Mapped[bytes] = mapped_column(LargeBinary)
+    secret_hash: Mapped[bytes | None] = mapped_column(LargeBinary)
     principal: Mapped[Key]
-    role: Mapped[Key]
-    casino_id: Mapped[Key | None]
     table_ids: Mapped[list[str]] = mapped_column(ARRAY(Text))
     revoked_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
     entry_seq: Mapped[Position]
+    issuer: Mapped[Key | None]
+    subject: Mapped[Key | None]
+    last_used_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
 
 
 class RateSheetRow(Base):
-    """A rate sheet: all rates of a base currency, numbered, in force from its effective time."""
+    """
+    A rate sheet: all rates of a base currency, numbered, in force from its effective time.
+
+    `source` is the document that its new rates were taken from, as `domain.facts.of_rate_source` writes it.
+    """
 
     __tablename__ = "rate_sheets"
     __table_args__ = (
@@ -98,6 +133,7 @@ class RateSheetRow(Base):
     base: Mapped[Key]
     number: Mapped[Count]
     effective_at: Mapped[Instant]
+    source: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     entry_seq: Mapped[Position]
 
 
@@ -145,6 +181,88 @@ class RulesVersionRow(Base):
     jackpot_id: Mapped[Key]
     version: Mapped[Count]
     document: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    entry_seq: Mapped[Position]
+
+
+class ActRow(Base):
+    """
+    An administrative act: what the entry of this seq in the reference book recorded. All of them are the audit trail.
+
+    `request_id` is the caller's id of the act, `decides` the change request that it decides or carries out. `effects`
+    are the entries that it booked in jackpots' books, as `domain.facts.of_effect` writes them.
+    """
+
+    __tablename__ = "acts"
+    __table_args__ = (
+        PrimaryKeyConstraint("seq"),
+        UniqueConstraint("request_id"),
+        Index("ix_acts_decides_seq", "decides", "seq"),
+        Index("ix_acts_jackpot_id_seq", "jackpot_id", "seq"),
+    )
+
+    seq: Mapped[Position]
+    request_id: Mapped[Key | None]
+    decides: Mapped[Key | None]
+    subject: Mapped[Key]
+    jackpot_id: Mapped[Key | None]
+    reason: Mapped[Key | None]
+    asked: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    after: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    effects: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+
+
+class ChangeRequestRow(Base):
+    """A change that one person (or machine) asked for; `entry_seq` is the act that says so."""
+
+    __tablename__ = "change_requests"
+    __table_args__ = (
+        PrimaryKeyConstraint("request_id"),
+        UniqueConstraint("request_id", "maker"),
+        CheckConstraint(f"request_id ~ {IDENTIFIER}", name="request_id"),
+        CheckConstraint("length(reason) > 0", name="reason"),
+        CheckConstraint("expires_at > made_at", name="expires_at"),
+    )
+
+    request_id: Mapped[Key]
+    kind: Mapped[Key]
+    subject: Mapped[Key]
+    jackpot_id: Mapped[Key | None]
+    payload: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    reason: Mapped[Key]
+    base_version: Mapped[Key]
+    to_confirm: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    maker: Mapped[Key]
+    made_at: Mapped[Instant]
+    expires_at: Mapped[Instant]
+    entry_seq: Mapped[Position]
+
+
+class ChangeDecisionRow(Base):
+    """
+    What another person made of a change request. The database itself holds that it is another.
+
+    `is_emergency` marks the one exception: an approval by its own maker, which an operator of the installation has to
+    switch on.
+    """
+
+    __tablename__ = "change_decisions"
+    __table_args__ = (
+        PrimaryKeyConstraint("request_id"),
+        ForeignKeyConstraint(["request_id", "maker"], ["change_requests.request_id", "change_requests.maker"]),
+        CheckConstraint("outcome IN ('approved', 'rejected')", name="outcome"),
+        CheckConstraint("(checker <> maker) <> is_emergency", name="two_people"),
+    )
+
+    request_id: Mapped[Key]
+    maker: Mapped[Key]
+    checker: Mapped[Key]
+    outcome: Mapped[Key]
+    reason: Mapped[Key | None]
+    confirmed: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    is_emergency: Mapped[bool] = mapped_column(Boolean)
+    decided_at: Mapped[Instant]
+    entry_seq: Mapped[Position]
 
 
 class RoundRow(Base):
@@ -162,6 +280,8 @@ class RoundRow(Base):
         # For a table's latest rounds. An expression, so that no plan takes it for the lookup of one round by its ids:
         # until the table is analysed both seem to cost the same, and this one would read all rounds of the table.
         Index("ix_rounds_latest", text("((jackpot_id || ' '::text) || table_id)"), "round_key"),
+        # For the rounds that are open too long; see docs/decisions/exceptions.md for what it costs.
+        Index("ix_rounds_open", "round_key", postgresql_where=text("state = 'open'")),
         CheckConstraint(f"round_id ~ {IDENTIFIER}", name="round_id"),
         CheckConstraint("state IN ('open', 'settled', 'cancelled')", name="state"),
         CheckConstraint("bet_count >= 0 AND steps >= 1 AND weight >= 0", name="counts"),
@@ -295,13 +415,20 @@ class SettlementRow(Base):
 
 
 class AwardRow(Base):
-    """One bet's prize, written once; what becomes of it are rows of `award_steps`."""
+    """
+    One bet's prize, written once; what becomes of it are rows of `award_steps`.
+
+    `correction` numbers the verdict that made it: 0 for the round's settlement.
+    """
 
     __tablename__ = "awards"
     __table_args__ = (
-        PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier"),
+        PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier", "correction"),
+        CheckConstraint("correction >= 0", name="correction"),
         CheckConstraint("amount_minor > 0", name="amount_minor"),
         CheckConstraint("funded_by IN ('prize_fund', 'meter')", name="funded_by"),
+        Index("ix_awards_award_id", "award_id"),
+        Index("ix_awards_round_key_award_id", "round_key", "award_id"),
         exact("cost"),
     )
 
@@ -314,15 +441,27 @@ class AwardRow(Base):
     currency: Mapped[Key]
     cost: Mapped[Amount]
     funded_by: Mapped[Key]
+    correction: Mapped[Count] = mapped_column(server_default="0")
 
 
 class AwardStepRow(Base):
-    """One step of an award's life; its state is the latest."""
+    """
+    One step of an award's life; its state is the latest.
+
+    `act_seq` is the act that took it; the first step was taken by the settlement itself.
+    """
 
     __tablename__ = "award_steps"
     __table_args__ = (
-        PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier", "step"),
+        PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier", "step", "correction"),
+        CheckConstraint("correction >= 0", name="correction"),
         CheckConstraint("step IN ('payable', 'held', 'approved', 'rejected', 'paid', 'reversed')", name="step"),
+        Index(
+            "ix_award_steps_out_of_the_ordinary",
+            "round_key",
+            "step",
+            postgresql_where=text("step IN ('held', 'rejected', 'reversed')"),
+        ),
     )
 
     jackpot_id: Mapped[Key]
@@ -331,17 +470,88 @@ class AwardStepRow(Base):
     tier: Mapped[Key]
     step: Mapped[Key]
     taken_at: Mapped[Instant]
+    act_seq: Mapped[Position | None]
+    correction: Mapped[Count] = mapped_column(server_default="0")
+
+
+class CorrectionRow(Base):
+    """A correction of a settled round: `number` counts those of the round; the act says all of it."""
+
+    __tablename__ = "corrections"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "round_key", "number"),
+        CheckConstraint("number >= 1", name="number"),
+    )
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    number: Mapped[Count]
+    act_seq: Mapped[Position]
+
+
+class CompensationRow(Base):
+    """What the house gave, by the act of this seq, to somebody who would have won in a round that was cancelled."""
+
+    __tablename__ = "compensations"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "round_key", "act_seq"),
+        CheckConstraint("amount_minor > 0", name="amount_minor"),
+        exact("cost"),
+    )
+
+    jackpot_id: Mapped[Key]
+    round_key: Mapped[Position]
+    act_seq: Mapped[Position]
+    bet_id: Mapped[Key]
+    player_id: Mapped[Key]
+    amount_minor: Mapped[Position]
+    currency: Mapped[Key]
+    cost: Mapped[Amount]
+    document: Mapped[Key]
+
+
+class StatementSettlementRow(Base):
+    """
+    A casino's statement settled, by the act of this seq: what it paid (negative: was paid), for which period.
+
+    `balance_before` is what the casino was owed (negative: owed) at `positions`, every stripe's seq.
+    """
+
+    __tablename__ = "statement_settlements"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "casino_id", "currency", "reference"),
+        CheckConstraint("amount <> 0", name="amount"),
+        CheckConstraint("period_to > period_from", name="period"),
+        exact("amount", "balance_before"),
+    )
+
+    jackpot_id: Mapped[Key]
+    casino_id: Mapped[Key]
+    currency: Mapped[Key]
+    reference: Mapped[Key]
+    period_from: Mapped[Instant]
+    period_to: Mapped[Instant]
+    amount: Mapped[Amount]
+    positions: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    balance_before: Mapped[Amount]
+    act_seq: Mapped[Position]
 
 
 class ExceptionRow(Base):
-    """A refusal that finance must see: one row a kind, table, round and content."""
+    """
+    A refusal that finance must see: one row a kind, table, round and content.
+
+    The id, ordered by time, is what the database's function `exception_id` makes of them.
+    """
 
     __tablename__ = "exceptions"
     __table_args__ = (
-        PrimaryKeyConstraint("kind", "table_id", "round_id", "digest"),
+        PrimaryKeyConstraint("exception_id"),
+        UniqueConstraint("kind", "table_id", "round_id", "digest"),
         CheckConstraint("length(digest) = 32", name="digest"),
     )
 
+    exception_id: Mapped[Key]
     kind: Mapped[Key]
     table_id: Mapped[Key]
     round_id: Mapped[Key]
@@ -350,3 +560,13 @@ class ExceptionRow(Base):
     principal: Mapped[Key]
     noticed_at: Mapped[Instant]
     detail: Mapped[dict[str, Any]] = mapped_column(JSONB)
+
+
+class AcknowledgementRow(Base):
+    """An exception of any kind that somebody looked into; `entry_seq` is the act that says who, when and why."""
+
+    __tablename__ = "exception_acknowledgements"
+    __table_args__ = (PrimaryKeyConstraint("exception_id"),)
+
+    exception_id: Mapped[Key]
+    entry_seq: Mapped[Position]

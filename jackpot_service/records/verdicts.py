@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -12,6 +12,7 @@ import psycopg
 
 from jackpot_service.db import Pipeline
 from jackpot_service.domain import facts
+from jackpot_service.domain.awards import AwardState, AwardStep, first_step, state_of
 from jackpot_service.domain.cards import Card
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Result
@@ -45,8 +46,9 @@ VALUES (%(jackpot_id)s, %(round_key)s, %(step)s, %(cycle)s, %(policy)s, %(positi
 
 # Thousands of awards may be written while a hit holds all stripes: so their columns travel as texts, as bets' do.
 _ADD_AWARDS = """
-INSERT INTO awards (jackpot_id, round_key, bet_id, tier, award_id, amount_minor, currency, cost, funded_by)
-SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, award_id, amount_minor, currency, cost, funded_by
+INSERT INTO awards (jackpot_id, round_key, bet_id, tier, award_id, amount_minor, currency, cost, funded_by, correction)
+SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, award_id, amount_minor, currency, cost, funded_by,
+       %(correction)s
 FROM unnest(string_to_array(%(bet_ids)s, ' '), string_to_array(%(tiers)s, ' '),
             string_to_array(%(award_ids)s, ' '), string_to_array(%(amounts_minor)s, ' ')::bigint[],
             string_to_array(%(currencies)s, ' '), string_to_array(%(costs)s, ' ')::numeric[],
@@ -55,8 +57,8 @@ FROM unnest(string_to_array(%(bet_ids)s, ' '), string_to_array(%(tiers)s, ' '),
 """
 
 _ADD_AWARD_STEPS = """
-INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at)
-SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, step, %(taken_at)s
+INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq, correction)
+SELECT %(jackpot_id)s, %(round_key)s::bigint, bet_id, tier, step, %(taken_at)s, %(act_seq)s, %(correction)s
 FROM unnest(string_to_array(%(bet_ids)s, ' '), string_to_array(%(tiers)s, ' '), string_to_array(%(steps)s, ' '))
      AS new (bet_id, tier, step)
 """
@@ -92,9 +94,10 @@ SELECT round_key, cycle FROM cancellations WHERE jackpot_id = %(jackpot_id)s AND
 
 _AWARDS = """
 SELECT a.award_id, a.bet_id, b.player_id, b.hand, a.tier, a.amount_minor, a.currency, a.cost, a.funded_by,
-       (SELECT s.step FROM award_steps s
-        WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
-        ORDER BY s.taken_at DESC, s.step DESC LIMIT 1)
+       ARRAY(SELECT s.step FROM award_steps s
+             WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id
+               AND s.tier = a.tier AND s.correction = a.correction),
+       a.correction
 FROM awards a
 CROSS JOIN LATERAL (
     SELECT o.player_id, o.hand
@@ -102,14 +105,14 @@ CROSS JOIN LATERAL (
     WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
     LIMIT 1
 ) AS b
-WHERE a.jackpot_id = %(jackpot_id)s AND a.round_key = %(round_key)s
+WHERE a.jackpot_id = %(jackpot_id)s AND a.round_key = %(round_key)s AND a.correction = %(correction)s
 ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
 """
 
 
 @dataclass(frozen=True, slots=True)
 class BookedAward:
-    """An award as the books hold it, with its state now."""
+    """An award as the books hold it, with the steps it took until now; `correction` is the verdict that made it."""
 
     award_id: str
     bet_id: str
@@ -120,7 +123,17 @@ class BookedAward:
     currency: str
     cost: Decimal
     funded_by: str
-    state: str
+    steps: frozenset[AwardStep]
+    correction: int = 0
+
+    @property
+    def state(self) -> AwardState:
+        """Where it stands now."""
+        return state_of(self.steps)
+
+    def as_it_began(self) -> "BookedAward":
+        """The award as its settlement made it."""
+        return replace(self, steps=frozenset({first_step(self.steps)}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +156,15 @@ class BookedSettlement:
     step: int
 
 
-def award_id(round_: Round, award: Award) -> str:
-    """Name an award by what it is for, so that it has the same id wherever and whenever it is derived."""
+def award_id(round_: Round, award: Award, *, correction: int = 0) -> str:
+    """
+    Name an award by what it is for, so that it has the same id wherever and whenever it is derived.
+
+    `correction` numbers the verdict that made it; 0 is the settlement.
+    """
     natural = f"{round_.jackpot_id}/{round_.table_id}/{round_.round_id}/{award.bet.bet_id}/{award.tier}"
+    if correction:
+        natural += f"/{correction}"
     return "aw_" + hashlib.sha256(natural.encode()).hexdigest()[:32]
 
 
@@ -189,7 +208,7 @@ def add_settlement(
         "positions": list(positions),
         "meter_before": settlement.meter_before,
         "weight": settlement.weight,
-        "entitlements": orjson.dumps(facts.of_entitlements(settlement)).decode(),
+        "entitlements": orjson.dumps(facts.of_entitlements(settlement.entitlements)).decode(),
         "meter_after": settlement.meter_after,
         "reserve_after": settlement.reserve_after,
         "prize_fund_after": settlement.prize_fund_after,
@@ -199,25 +218,36 @@ def add_settlement(
         "cycle_after": settlement.cycle_after,
     }
     pipe.send(_ADD_SETTLEMENT, {**_key(round_), "step": round_.steps, **amounts})
-    if settlement.awards:
-        _add_awards(pipe, round_, settlement.awards, now=now)
+    add_awards(pipe, round_, settlement.awards, now=now)
 
 
-def _add_awards(pipe: Pipeline, round_: Round, awards: Sequence[Award], *, now: datetime) -> None:
+def add_awards(
+    pipe: Pipeline,
+    round_: Round,
+    awards: Sequence[Award],
+    *,
+    now: datetime,
+    correction: int = 0,
+    act_seq: int | None = None,
+) -> None:
+    """Write the awards of a verdict and the first step of each; those of a correction name its act."""
+    if not awards:
+        return
     names = {
         "bet_ids": " ".join([award.bet.bet_id for award in awards]),
         "tiers": " ".join([award.tier.value for award in awards]),
     }
     columns = {
-        "award_ids": " ".join([award_id(round_, award) for award in awards]),
+        "award_ids": " ".join([award_id(round_, award, correction=correction) for award in awards]),
         "amounts_minor": " ".join([str(award.amount_minor) for award in awards]),
         "currencies": " ".join([award.bet.currency for award in awards]),
         "costs": " ".join([plain(award.cost) for award in awards]),
         "funded_by": " ".join([award.funded_by.value for award in awards]),
     }
-    pipe.send(_ADD_AWARDS, {**_key(round_), **names, **columns})
+    key = {**_key(round_), "correction": correction}
+    pipe.send(_ADD_AWARDS, {**key, **names, **columns})
     steps = " ".join([award.state.value for award in awards])
-    pipe.send(_ADD_AWARD_STEPS, {**_key(round_), **names, "steps": steps, "taken_at": now})
+    pipe.send(_ADD_AWARD_STEPS, {**key, **names, "steps": steps, "taken_at": now, "act_seq": act_seq})
 
 
 def as_booked(
@@ -229,7 +259,7 @@ def as_booked(
         policy=settlement.policy,
         meter_before=settlement.meter_before,
         weight=settlement.weight,
-        entitlements=facts.of_entitlements(settlement),
+        entitlements=facts.of_entitlements(settlement.entitlements),
         meter_after=settlement.meter_after,
         reserve_after=settlement.reserve_after,
         prize_fund_after=settlement.prize_fund_after,
@@ -255,7 +285,7 @@ def _as_booked(round_: Round, award: Award) -> BookedAward:
         currency=award.bet.currency,
         cost=award.cost,
         funded_by=award.funded_by.value,
-        state=award.state.value,
+        steps=frozenset({AwardStep(award.state.value)}),
     )
 
 
@@ -287,15 +317,30 @@ def _hands(cursor: psycopg.Cursor[Any]) -> tuple[Hand, ...]:
 
 def send_settlement(pipe: Pipeline, round_: Round) -> tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]:
     """Send the questions for a round's settlement and awards; `settlement_of` reads the answers."""
-    return pipe.send(_SETTLEMENT, _key(round_)), pipe.send(_AWARDS, _key(round_))
+    return pipe.send(_SETTLEMENT, _key(round_)), send_awards(pipe, round_, correction=0)
+
+
+def send_awards(pipe: Pipeline, round_: Round, *, correction: int) -> psycopg.Cursor[Any]:
+    """Send the question for the awards that one verdict on a round made; `awards_of` reads the answer."""
+    return pipe.send(_AWARDS, {**_key(round_), "correction": correction})
+
+
+def awards_of(cursor: psycopg.Cursor[Any]) -> tuple[BookedAward, ...]:
+    """Read the answer, by bet id and tier."""
+    return tuple(_award(row) for row in cursor)
+
+
+def _award(row: tuple[Any, ...]) -> BookedAward:
+    *made, steps, correction = row
+    return BookedAward(*(*made, frozenset(map(AwardStep, steps)), correction))
 
 
 def settlement_of(
     cursors: tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]],
 ) -> tuple[BookedSettlement, tuple[BookedAward, ...]]:
-    """Read the answers: the settlement with its awards by bet id and tier. The round must be settled."""
+    """Read the answers: the settlement with its awards, as they are now, by bet id and tier. It must be settled."""
     settlement = BookedSettlement(*_only(cursors[0]))
-    return settlement, tuple(BookedAward(*award) for award in cursors[1])
+    return settlement, awards_of(cursors[1])
 
 
 def send_closing_cycles(pipe: Pipeline, rounds: Sequence[Round]) -> psycopg.Cursor[Any] | None:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from sqlalchemy import and_, func, select, text
 
 from jackpot_service.db import Session
+from jackpot_service.domain import accounts
 from jackpot_service.domain.money import from_minor
 from jackpot_service.records.schema import AwardRow, RateRow, RoundRow, RulesVersionRow
 
@@ -19,6 +20,25 @@ _CASINO_BALANCES = text(
     ORDER BY account, currency
     """
 )
+
+_CASINO_ACCOUNTS = text(
+    """
+    SELECT jackpot_id, currency, sum(amount)
+    FROM postings
+    WHERE account = :account
+    GROUP BY jackpot_id, currency
+    ORDER BY jackpot_id, currency
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CasinoAccount:
+    """What a casino is owed (negative: owes) in a currency of a jackpot: what a statement of it settles."""
+
+    jackpot_id: str
+    currency: str
+    balance: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +58,12 @@ def casino_balances(session: Session) -> Mapping[str, Mapping[str, Decimal]]:
     for casino_id, currency, amount in session.execute(_CASINO_BALANCES):
         balances.setdefault(casino_id, {})[currency] = amount
     return balances
+
+
+def casino_accounts(session: Session, casino_id: str) -> tuple[CasinoAccount, ...]:
+    """Each account of a casino, by jackpot and currency. It reads all postings."""
+    found = session.execute(_CASINO_ACCOUNTS, {"account": accounts.casino(casino_id)})
+    return tuple(CasinoAccount(*row) for row in found)
 
 
 def award_totals(session: Session) -> tuple[AwardTotal, ...]:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from sqlalchemy import and_, select
 
 from jackpot_service.db import Session, pipelined
+from jackpot_service.domain.lives import Life
 from jackpot_service.domain.meters import Meter
 from jackpot_service.domain.money import RateSheet, total
 from jackpot_service.domain.pools import Pools
@@ -14,11 +15,10 @@ from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.ledger.schema import CycleRow, EntryRow
-from jackpot_service.records import pinned, references, rounds, standing, verdicts
+from jackpot_service.records import lives, pinned, references, rounds, standing, verdicts
 from jackpot_service.records.meters import meter_of
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.schema import RoundRow
-from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 from jackpot_service.reports.rates import sheet_to_show
 
@@ -26,9 +26,9 @@ from jackpot_service.reports.rates import sheet_to_show
 @dataclass(frozen=True, slots=True)
 class JackpotState:
     """
-    A jackpot as it stands: its meter and pools, the rules of its running cycle, and whether it takes bets.
+    A jackpot as it stands: its meter and pools, the rules of its running cycle, and where it is in its life.
 
-    `sheet` is the one in force, in which amounts are shown.
+    `following_version` is the rules version of the next cycle. `sheet` is the one in force, in which amounts are shown.
     """
 
     jackpot_id: str
@@ -36,7 +36,8 @@ class JackpotState:
     pools: Pools
     rules_version: int
     rules: JackpotRules
-    is_accepting: bool
+    following_version: int
+    life: Life
     sheet: RateSheet
 
 
@@ -74,9 +75,16 @@ def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> Jackpot
         pools=held.pools,
         rules_version=rules_version,
         rules=pinned.rules(session, jackpot_id, rules_version),
-        is_accepting=held.is_accepting,
+        following_version=held.cycle.following_version,
+        life=lives.life_of(session, jackpot_id, is_accepting=held.is_accepting),
         sheet=sheet_to_show(session, in_force.base, in_force.rate_sheets[0]),
     )
+
+
+def pending_rules(session: Session, state: JackpotState) -> tuple[int, JackpotRules] | None:
+    """The approved rules that wait for the jackpot to be won, and their version; None if none do."""
+    version = state.following_version
+    return None if version == state.rules_version else (version, pinned.rules(session, state.jackpot_id, version))
 
 
 def last_hits(session: Session, jackpot_id: str, *, limit: int) -> tuple[Hit, ...]:
@@ -85,9 +93,7 @@ def last_hits(session: Session, jackpot_id: str, *, limit: int) -> tuple[Hit, ..
 
     Raises: UnknownJackpot.
     """
-    if references.jackpot_base(session, jackpot_id) is None:
-        message = f"There is no jackpot {jackpot_id}."
-        raise UnknownJackpot(message, jackpot_id=jackpot_id)
+    references.require_base(session, jackpot_id)
     found = session.execute(
         select(RoundRow.table_id, RoundRow.round_id, EntryRow.booked_at)
         .select_from(CycleRow)

@@ -1,34 +1,63 @@
-"""The rate sheet in force."""
+"""Rate sheets: the one in force, any other, and how a currency's rate came to be what it is."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from jackpot_service.db import Session
 from jackpot_service.domain.currencies import CURRENCIES
+from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import ONE, NoRate, Rate, RateSheet
-from jackpot_service.records import pinned, references
+from jackpot_service.records import pinned, rate_sheets
+from jackpot_service.records.rate_sheets import SheetHead
+
+T = TypeVar("T")
+
+
+class UnknownSheet(NotFound):
+    """No sheet of this number."""
+
+    code = "rate-sheet-unknown"
+    title = "Unknown rate sheet"
 
 
 @dataclass(frozen=True, slots=True)
-class SheetInForce:
-    """A rate sheet, and since when it is in force."""
+class SheetShown:
+    """A rate sheet: since when, or from when, it is in force, where its rates come from, and the rates."""
 
+    head: SheetHead
     sheet: RateSheet
-    effective_at: datetime
 
 
-def sheet_in_force(session: Session, base: str, *, at: datetime) -> SheetInForce:
+@dataclass(frozen=True, slots=True)
+class RateThen:
+    """The rate of a currency in a sheet; None where the sheet has none."""
+
+    head: SheetHead
+    rate: Rate | None
+
+
+def sheet_in_force(session: Session, base: str, *, at: datetime) -> SheetShown:
     """
     Read the sheet of a base currency in force at an instant: latest effective time, then highest number.
 
     Raises: NoRate if there is none.
     """
-    found = references.sheet_in_force(session, base, at=at)
+    found = rate_sheets.in_force(session, base, at=at)
     if found is None:
         message = f"No rate sheet of {base} is in force."
         raise NoRate(message, currency=base)
-    number, effective_at = found
-    return SheetInForce(pinned.sheet(session, base, number), effective_at)
+    return SheetShown(found, pinned.sheet(session, base, found.number))
+
+
+def sheet_of_number(session: Session, base: str, number: int) -> SheetShown:
+    """Read a sheet by its number, whether it is in force or not. Raises: UnknownSheet."""
+    found = rate_sheets.find(session, base, number)
+    if found is None:
+        message = f"{base} has no rate sheet {number}."
+        raise UnknownSheet(message, base=base, number=number)
+    return SheetShown(found, pinned.sheet(session, base, number))
 
 
 def sheet_to_show(session: Session, base: str, number: int | None) -> RateSheet:
@@ -36,3 +65,14 @@ def sheet_to_show(session: Session, base: str, number: int | None) -> RateSheet:
     if number is None:
         return RateSheet(base, 0, {base: Rate(base, ONE, CURRENCIES[base].exponent)})
     return pinned.sheet(session, base, number)
+
+
+def latest_sheets(session: Session, base: str, *, limit: int, before: int | None) -> Sequence[SheetHead]:
+    """List the sheets of a base currency, the latest first: those below a number."""
+    return rate_sheets.latest(session, base, limit=limit, before=before)
+
+
+def history(session: Session, base: str, currency: str, *, limit: int, before: int | None) -> Sequence[RateThen]:
+    """List the sheets of a base currency as `latest_sheets`, each with its rate of one currency."""
+    found = rate_sheets.history(session, base, currency, limit=limit, before=before)
+    return [RateThen(head, rate) for head, rate in found]

@@ -8,7 +8,6 @@ from sqlalchemy import select
 
 from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.batches import BookedBet
-from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal
@@ -17,16 +16,11 @@ from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import gaming_tables, pinned, rounds, verdicts
-from jackpot_service.records.rounds import RoundName
+from jackpot_service.records import compensations, corrections, gaming_tables, pinned, rounds, verdicts
+from jackpot_service.records.compensations import Compensation
+from jackpot_service.records.corrections import BookedCorrection
+from jackpot_service.records.rounds import RoundName, UnknownRound
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
-
-
-class UnknownRound(NotFound):
-    """The table has no round of this id."""
-
-    code = "round-unknown"
-    title = "Unknown round"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +47,8 @@ class RoundRecord:
     cancellation: Cancellation | None
     settlement: BookedSettlement | None
     awards: tuple[BookedAward, ...]
+    corrections: tuple[BookedCorrection, ...]
+    compensations: tuple[Compensation, ...]
     entries: tuple[EntryPlace, ...]
     rules: JackpotRules
     sheet: RateSheet
@@ -92,6 +88,8 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
         cancellation=cancellation,
         settlement=settlement,
         awards=awards,
+        corrections=corrections.of_round(session, round_),
+        compensations=compensations.of_round(session, round_),
         entries=_entries(session, round_),
         rules=rules,
         sheet=pinned.sheet(session, rules.base, round_.rate_sheet),

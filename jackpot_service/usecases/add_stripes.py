@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import facts
-from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.ledger import books, journal, stripes
-from jackpot_service.records import references
-from jackpot_service.records.standing import UnknownJackpot
-from jackpot_service.usecases.references import Act
+from jackpot_service.domain.lives import require_not_retired
+from jackpot_service.ledger import books, stripes
+from jackpot_service.records import lives, references
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act
 
 MOST_STRIPES = 256
 """A hit locks all of them and a meter sums them."""
@@ -36,13 +36,12 @@ def add_stripes(session: Session, command: AddStripes) -> int:
     """
     Add the stripes that a jackpot lacks; returns how many it had. The same again changes nothing.
 
-    Bets go on meanwhile: it holds stripe 0 alone, which a hit takes first, so no hit misses a stripe.
+    Bets go on meanwhile: of the jackpot it holds stripe 0 alone, which a hit takes first, so no hit misses a stripe.
 
-    Raises: UnknownJackpot, TooManyStripes.
+    Raises: UnknownJackpot, JackpotRetired, TooManyStripes.
     """
-    if references.jackpot_base(session, command.jackpot_id) is None:
-        message = f"There is no jackpot {command.jackpot_id}."
-        raise UnknownJackpot(message, jackpot_id=command.jackpot_id)
+    references.require_base(session, command.jackpot_id)
+    acts.lock(session)
     with pipelined(session) as pipe:
         stripes.lock_one(pipe, command.jackpot_id, 0)
         cursor = books.send_read(pipe, command.jackpot_id)
@@ -50,17 +49,13 @@ def add_stripes(session: Session, command: AddStripes) -> int:
     count = len(held.positions)
     if command.stripes == count:
         return count
+    require_not_retired(command.jackpot_id, lives.life_of(session, command.jackpot_id, is_accepting=held.is_accepting))
     if not count < command.stripes <= MOST_STRIPES:
         message = f"Jackpot {command.jackpot_id} has {count} stripes; it may get more, up to {MOST_STRIPES}."
         raise TooManyStripes(message, stripes=count)
     added = range(count, command.stripes)
-    entry = Entry(
-        book=command.jackpot_id,
-        kind=EntryKind.STRIPES_ADDED,
-        principal=command.act.principal.name,
-        received_at=command.act.now,
-        facts=facts.of_stripes(added),
-    )
+    recorded = facts.of_stripes(added)
+    act_seq = acts.next_seq(session)
     with pipelined(session) as pipe:
         stripes.add(
             pipe,
@@ -70,5 +65,22 @@ def add_stripes(session: Session, command: AddStripes) -> int:
             added_by=held.positions[0] + 1,
             accepting=held.is_accepting,
         )
-        journal.post(pipe, entry, stripe_no=0)
+        cursor = acts.book_effect(
+            pipe,
+            command.act,
+            act_seq=act_seq,
+            book=command.jackpot_id,
+            kind=EntryKind.STRIPES_ADDED,
+            recorded=recorded,
+        )
+    acts.post(
+        session,
+        command.act,
+        EntryKind.STRIPES_ADDED,
+        subject=f"jackpot {command.jackpot_id}",
+        before={"stripes": count},
+        after=recorded,
+        jackpot_id=command.jackpot_id,
+        effects=[acts.effect_of(cursor, book=command.jackpot_id, kind=EntryKind.STRIPES_ADDED, recorded=recorded)],
+    )
     return count

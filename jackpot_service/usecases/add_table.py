@@ -4,20 +4,12 @@ from jackpot_service.db import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.catalog.games import GAME_IDS
 from jackpot_service.domain.catalog.jackpots import GAME
-from jackpot_service.domain.errors import NotFound, Refused
+from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.records import references as records
 from jackpot_service.records.pinned import Table
-from jackpot_service.records.standing import UnknownJackpot
-from jackpot_service.usecases import references
-from jackpot_service.usecases.references import Act, AlreadyExists
-
-
-class UnknownCasino(NotFound):
-    """No casino of this id."""
-
-    code = "casino-unknown"
-    title = "Unknown casino"
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act, AlreadyExists
 
 
 class BadGame(Refused):
@@ -34,21 +26,25 @@ def add_table(session: Session, act: Act, new: Table) -> bool:
     Raises: BadGame, UnknownCasino, UnknownJackpot; AlreadyExists if the id belongs to another table.
     """
     _require_game(new)
-    references.lock(session)
+    acts.lock(session)
     found = records.table(session, new.table_id)
     if found == new:
         return False
     if found is not None:
         message = f"Table {new.table_id} exists, at casino {found.casino_id}; a table that moves gets a new id."
         raise AlreadyExists(message, table_id=new.table_id)
-    if records.casino_name(session, new.casino_id) is None:
-        message = f"There is no casino {new.casino_id}."
-        raise UnknownCasino(message, casino_id=new.casino_id)
-    if new.jackpot_id is not None and records.jackpot_base(session, new.jackpot_id) is None:
-        message = f"There is no jackpot {new.jackpot_id}."
-        raise UnknownJackpot(message, jackpot_id=new.jackpot_id)
+    records.require_casino(session, new.casino_id)
+    if new.jackpot_id is not None:
+        records.require_base(session, new.jackpot_id)
     recorded = facts.of_table(table_id=new.table_id, casino_id=new.casino_id, game=new.game, jackpot_id=new.jackpot_id)
-    seq = references.post(session, act, EntryKind.TABLE_ADDED, recorded)
+    seq = acts.post(
+        session,
+        act,
+        EntryKind.TABLE_ADDED,
+        subject=f"table {new.table_id}",
+        after=recorded,
+        jackpot_id=new.jackpot_id,
+    )
     records.add_table(session, new, entry_seq=seq)
     return True
 

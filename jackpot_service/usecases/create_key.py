@@ -2,28 +2,37 @@
 
 import hashlib
 import secrets
+from dataclasses import dataclass, field
 
 from jackpot_service.db import Session
-from jackpot_service.domain import facts
-from jackpot_service.domain.errors import Refused
+from jackpot_service.domain import facts, principals
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.records import references as records
-from jackpot_service.records.pinned import UnknownTable
-from jackpot_service.records.references import Key
-from jackpot_service.usecases import references
-from jackpot_service.usecases.add_table import UnknownCasino
-from jackpot_service.usecases.references import Act
+from jackpot_service.domain.principals import Principal
+from jackpot_service.records import keys as records
+from jackpot_service.records.keys import NewKey, Subject
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.principals import ensure
 
 PREFIX = "jk"
 SECRET_BYTES = 32
 
 
-class BadKey(Refused):
-    """A key that no principal could use."""
+@dataclass(frozen=True, slots=True)
+class KeyCreated:
+    """A key that was created. `key` is the whole of it, `jk_<id>_<secret>`; None where this call repeats an earlier."""
 
-    code = "key-invalid"
-    title = "The key cannot be"
+    key_id: str
+    key: str | None = field(repr=False)
+
+    @property
+    def whole(self) -> str:
+        """The key, of whoever has created it just now. Raises: LookupError in a replay: it is told once."""
+        if self.key is None:
+            message = f"Key {self.key_id} was created before."
+            raise LookupError(message)
+        return self.key
 
 
 def hash_of(secret: str) -> bytes:
@@ -31,38 +40,47 @@ def hash_of(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def create_key(session: Session, act: Act, principal: Principal) -> str:
+def create_key(session: Session, act: Act, principal: Principal) -> KeyCreated:
     """
-    Create a key for a principal and return it whole: `jk_<id>_<secret>`, the only time that it is seen.
+    Create a key for a principal, and the principal with the first. It is seen whole this once.
 
-    Raises: BadKey if a table server's key names no casino, or another's names tables; UnknownCasino; UnknownTable, also
+    Raises: BadPrincipal; KeyForbidden; RequestConflict; PrincipalConflict; KeysLive; UnknownCasino; UnknownTable, also
     for a table of another casino.
     """
-    _require_binding(principal)
-    references.lock(session)
-    if principal.casino_id is not None and records.casino_name(session, principal.casino_id) is None:
-        message = f"There is no casino {principal.casino_id}."
-        raise UnknownCasino(message, casino_id=principal.casino_id)
-    for table_id in sorted(principal.table_ids):
-        table = records.table(session, table_id)
-        if table is None or table.casino_id != principal.casino_id:
-            message = f"Casino {principal.casino_id} has no table {table_id}."
-            raise UnknownTable(message, table_id=table_id)
-    key_id, secret = secrets.token_hex(8), secrets.token_urlsafe(SECRET_BYTES)
-    key = Key(key_id, hash_of(secret), principal)
-    recorded = facts.of_key(key_id=key_id, secret_hash=key.secret_hash, principal=principal)
-    seq = references.post(session, act, EntryKind.KEY_CREATED, recorded)
-    records.add_key(session, key, entry_seq=seq)
-    return f"{PREFIX}_{key_id}_{secret}"
+    principals.require_possible(principal)
+    principals.require_may_create(act.principal, principal)
+    acts.lock(session)
+    asked = _asked(act, principal)
+    replayed = acts.find_replay(session, act, EntryKind.KEY_CREATED, asked)
+    if replayed is not None:
+        return KeyCreated(replayed.after["key_id"], None)
+    key_id, secret = new_id(), secrets.token_urlsafe(SECRET_BYTES)
+    book_key(session, act, NewKey(key_id, hash_of(secret), principal), asked=asked)
+    return KeyCreated(key_id, f"{PREFIX}_{key_id}_{secret}")
 
 
-def _require_binding(principal: Principal) -> None:
-    if principal.role is Role.TABLE and principal.casino_id is None:
-        message = "A table server's key belongs to a casino."
-        raise BadKey(message)
-    if principal.role in {Role.RATES, Role.OPERATOR, Role.AUDITOR} and principal.casino_id is not None:
-        message = f"The role {principal.role} is not bound to a casino."
-        raise BadKey(message)
-    if principal.table_ids and principal.role is not Role.TABLE:
-        message = f"The role {principal.role} is not bound to tables."
-        raise BadKey(message)
+def new_id() -> str:
+    """A key's id: random, and no secret."""
+    return secrets.token_hex(8)
+
+
+def book_key(session: Session, act: Act, key: NewKey, *, asked: Facts) -> None:
+    """
+    Write a key and its act, with the lock held, and the principal if it is the first.
+
+    Raises: PrincipalConflict; KeysLive; UnknownCasino; UnknownTable.
+    """
+    ensure(session, act, key.principal)
+    live = records.live_ids(session, key.principal.name, of_subjects=isinstance(key.shown, Subject))
+    principals.require_room(key.principal.name, live=len(live))
+    recorded = facts.of_key(**key.columns)
+    seq = acts.post(session, act, EntryKind.KEY_CREATED, subject=f"key {key.key_id}", after=recorded, asked=asked)
+    records.add(session, key, entry_seq=seq)
+
+
+def _asked(act: Act, principal: Principal) -> Facts:
+    return {
+        **facts.of_principal(principal),
+        "table_ids": sorted(principal.table_ids),
+        "reason": act.reason,
+    }

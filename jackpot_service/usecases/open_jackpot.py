@@ -7,13 +7,15 @@ from decimal import Decimal
 from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.catalog.jackpots import published_rules
-from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
+from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import Rate, plain
+from jackpot_service.domain.money import plain
 from jackpot_service.domain.rules import BadRules, JackpotRules, require_amount
-from jackpot_service.ledger import cycles, journal, stripes
+from jackpot_service.domain.settings import require_payable_token
+from jackpot_service.ledger import cycles, stripes
 from jackpot_service.records import references as reference_records
-from jackpot_service.usecases.references import Act, AlreadyExists, lock
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act, AlreadyExists
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,37 +46,39 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
     if command.jackpot_id == REFERENCE_BOOK:
         message = f"{REFERENCE_BOOK} names the book of what belongs to no jackpot."
         raise BadRules(message)
-    _require_payable_token(rules, currency.exponent)
+    require_payable_token(rules, exponent=currency.exponent)
     base_amount = rules.reset_amount if command.base_amount is None else command.base_amount
     _require_base_amount(base_amount, rules)
-    lock(session)
+    acts.lock(session)
     if reference_records.jackpot_base(session, command.jackpot_id) is not None:
         message = f"There is a jackpot {command.jackpot_id} already."
         raise AlreadyExists(message, jackpot_id=command.jackpot_id)
     reference_records.add_jackpot(session, command.jackpot_id, command.base)
-    reference_records.add_rules(session, command.jackpot_id, 1, rules)
-    entry = Entry(
-        book=command.jackpot_id,
-        kind=EntryKind.JACKPOT_OPENED,
-        principal=command.act.principal.name,
-        received_at=command.act.now,
-        facts=facts.of_jackpot(command.jackpot_id, rules, base_amount=base_amount),
-        postings=posting_rules.for_seed(base_amount, base=command.base),
-    )
+    reference_records.add_rules(session, command.jackpot_id, 1, rules, entry_seq=1)
+    recorded = facts.of_jackpot(command.jackpot_id, rules, base_amount=base_amount)
+    act_seq = acts.next_seq(session)
     with pipelined(session) as pipe:
         stripes.add(pipe, command.jackpot_id, stripe_nos=range(command.stripes), now=command.act.now, added_by=1)
         cycles.open_next(pipe, command.jackpot_id, cycle=1, rules_version=1, stripe_no=0, cut=(1,))
-        journal.post(pipe, entry, stripe_no=0)
+        cursor = acts.book_effect(
+            pipe,
+            command.act,
+            act_seq=act_seq,
+            book=command.jackpot_id,
+            kind=EntryKind.JACKPOT_OPENED,
+            recorded=recorded,
+            postings=posting_rules.for_seed(base_amount, base=command.base),
+        )
+    acts.post(
+        session,
+        command.act,
+        EntryKind.JACKPOT_OPENED,
+        subject=f"jackpot {command.jackpot_id}",
+        after=recorded,
+        jackpot_id=command.jackpot_id,
+        effects=[acts.effect_of(cursor, book=command.jackpot_id, kind=EntryKind.JACKPOT_OPENED, recorded=recorded)],
+    )
     return rules
-
-
-def _require_payable_token(rules: JackpotRules, exponent: int) -> None:
-    if rules.token is None:
-        return
-    rate = Rate(rules.base, Decimal(1), exponent)
-    if rate.base_value(rate.most_minor_within(rules.token)) != rules.token:
-        message = f"A token of {plain(rules.token)} is no whole number of minor units of {rules.base}."
-        raise BadRules(message)
 
 
 def _require_base_amount(base_amount: Decimal, rules: JackpotRules) -> None:

@@ -1,4 +1,4 @@
-"""Publishing a rate sheet: all rates of a base currency at once, under the next number."""
+"""Putting a rate sheet in force: all rates of a base currency at once, under the next number."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,12 +7,14 @@ from decimal import Decimal
 
 from jackpot_service.db import Session
 from jackpot_service.domain import currencies, facts
-from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.errors import Conflict, Refused
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ONE, ZERO, Rate, RateSheet, has_decimals
-from jackpot_service.records import references as records
-from jackpot_service.usecases import references
-from jackpot_service.usecases.references import Act
+from jackpot_service.domain.rate_changes import RateSource
+from jackpot_service.records import pinned, rate_sheets
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act
 
 RATE_DECIMALS = 10
 RATE_BOUND = Decimal(10**10)
@@ -27,36 +29,84 @@ class BadRate(Refused):
     title = "The rate cannot be"
 
 
+class SheetExists(Conflict):
+    """One operator may publish the first sheet of a base currency; every later one is a change, which takes two."""
+
+    code = "sheet-exists"
+    title = "The base currency has a rate sheet"
+
+
 @dataclass(frozen=True, slots=True)
 class PublishRates:
-    """A whole sheet: base units per one unit of each currency, the base itself not among them."""
+    """
+    A whole sheet: base units per one unit of each currency, the base itself not among them.
+
+    `source` is the document that they were taken from, if there is one.
+    """
 
     act: Act
     base: str
     rates: Mapping[str, Decimal]
     effective_at: datetime
+    source: RateSource | None = None
+
+
+def publish_first_sheet(session: Session, command: PublishRates) -> RateSheet:
+    """
+    Put the first sheet of a base currency in force.
+
+    Raises: SheetExists; UnknownCurrency; BadRate.
+    """
+    acts.lock(session)
+    if rate_sheets.last_number(session, command.base):
+        message = f"{command.base} has a rate sheet; ask for a change of it, which another person approves."
+        raise SheetExists(message, base=command.base)
+    return publish_rates(session, command)
 
 
 def publish_rates(session: Session, command: PublishRates) -> RateSheet:
     """
     Put a sheet in force from its effective time; rounds already seen keep the sheet they were pinned to.
 
+    For the first sheet and for an approved change: whoever calls this has seen to it that it may be.
+
     Raises: UnknownCurrency; BadRate.
     """
-    base = currencies.tender(command.base, on=command.effective_at.date())
-    rates = {base.code: Rate(base.code, ONE, base.exponent)}
-    for code, rate in command.rates.items():
-        _require_rate(command.base, code, rate)
-        currency = currencies.tender(code, on=command.effective_at.date())
-        rates[code] = Rate(code, rate, currency.exponent)
-        _require_minor_value(rates[code])
-    references.lock(session)
-    number = records.last_sheet_number(session, command.base) + 1
-    sheet = RateSheet(command.base, number, rates)
-    recorded = facts.of_sheet(sheet, effective_at=command.effective_at)
-    seq = references.post(session, command.act, EntryKind.RATES_PUBLISHED, recorded)
-    records.add_sheet(session, sheet, effective_at=command.effective_at, entry_seq=seq)
+    rates = sheet_rates(command.base, command.rates, effective_at=command.effective_at)
+    acts.lock(session)
+    sheet = RateSheet(command.base, rate_sheets.last_number(session, command.base) + 1, rates)
+    source = facts.of_rate_source(command.source)
+    seq = acts.post(
+        session,
+        command.act,
+        EntryKind.RATES_PUBLISHED,
+        subject=f"rate sheet {sheet.base} {sheet.number}",
+        before=sheet_at(session, command.base, at=command.effective_at),
+        after=facts.of_sheet(sheet, effective_at=command.effective_at, source=source),
+    )
+    rate_sheets.add(session, sheet, effective_at=command.effective_at, source=source, entry_seq=seq)
     return sheet
+
+
+def sheet_rates(base: str, rates: Mapping[str, Decimal], *, effective_at: datetime) -> dict[str, Rate]:
+    """Make the rates of a sheet, that of the base itself among them. Raises: UnknownCurrency; BadRate."""
+    own = currencies.tender(base, on=effective_at.date())
+    made = {base: Rate(base, ONE, own.exponent)}
+    for code, rate in rates.items():
+        _require_rate(base, code, rate)
+        currency = currencies.tender(code, on=effective_at.date())
+        made[code] = Rate(code, rate, currency.exponent)
+        _require_minor_value(made[code])
+    return made
+
+
+def sheet_at(session: Session, base: str, *, at: datetime) -> Facts | None:
+    """Show the sheet that is in force at an instant, as things stand: the one before another of that time."""
+    found = rate_sheets.in_force(session, base, at=at)
+    if found is None:
+        return None
+    sheet = pinned.sheet(session, base, found.number)
+    return facts.of_sheet(sheet, effective_at=found.effective_at, source=found.source)
 
 
 def _require_rate(base: str, code: str, rate: Decimal) -> None:

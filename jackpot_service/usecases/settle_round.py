@@ -93,7 +93,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
         return _replay(session, round_, command.result, live)
     if round_ is not None:
         round_.require_open()
-    _require_count(command, live)
+    require_count(command.result, live, name=name)
     require_hands_of_one_deck(command.result.hands, command.result.dealer)
     round_ = round_ or Pins(table, in_force).pin(command.round_id, now=command.now)
     rules = pinned.rules(session, jackpot_id, round_.rules_version)
@@ -101,15 +101,14 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     return _book(session, command, round_, live, verdict, stripe_no=stripes.choose(in_force.stripes))
 
 
-def _require_count(command: SettleRound, live: tuple[BookedBet, ...]) -> None:
-    if command.result.bet_count != len(live):
-        message = (
-            f"The ledger holds {len(live)} live bet(s) of this round, the result counts {command.result.bet_count}."
-        )
+def require_count(result: Result, live: tuple[BookedBet, ...], *, name: RoundName) -> None:
+    """Raises: BetCountMismatch."""
+    if result.bet_count != len(live):
+        message = f"The ledger holds {len(live)} live bet(s) of this round, the result counts {result.bet_count}."
         raise BetCountMismatch(
             message,
-            table_id=command.table_id,
-            round_id=command.round_id,
+            table_id=name.table_id,
+            round_id=name.round_id,
             bet_count=len(live),
             bet_ids=[one.bet.bet_id for one in live],
         )
@@ -126,7 +125,11 @@ def _replay(session: Session, round_: Round, result: Result, live: tuple[BookedB
         rounds.count_replays(pipe, [round_])
     settlement, awards = verdicts.settlement_of(settlement_cursors)
     return RoundSettledNow(
-        RoundView(round_, settlement.cycle), settlement, awards, refunds_of(live, booked), is_replay=True
+        RoundView(round_, settlement.cycle),
+        settlement,
+        tuple(award.as_it_began() for award in awards),
+        refunds_of(live, booked),
+        is_replay=True,
     )
 
 

@@ -381,6 +381,8 @@ WRONG_QUERIES: Final = {
         "from=2026-11-20",
         "from=2026-11-20T09:00:00+00:00",
         "to=9999-12-31T23:59:59-23:59",
+        "limit=1&limit=1",
+        "after=k1&limit=5&after=k2",
         "page=2",
     ),
     "/v1/jackpots/j1/meter": (

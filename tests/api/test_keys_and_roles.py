@@ -1,67 +1,40 @@
 """Who may do what: every route has its roles, what a key may not see does not exist for it, no key is told apart."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import flask
+import orjson
 import pytest
 from flask_smorest import Blueprint
-from sqlalchemy import update
 
 from jackpot_service import app as application
-from jackpot_service.auth import KEPT_S, Authenticator, BadKeyShown
+from jackpot_service.auth import KEPT_S, Authenticator, BadKeyShown, roles_of
 from jackpot_service.domain.principals import Role
-from jackpot_service.records.schema import KeyRow
-from tests.support.answers import Body
+from jackpot_service.usecases.revoke_key import revoke_key
+from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.house import House
+from tests.support.operations import SIGHT, Operation, Sight, make_objects, operations, sight_of
 
 
 def revoke(house: House, key: str) -> None:
-    """Put a key out of force, as the application's role may."""
-    revoked = update(KeyRow).where(KeyRow.key_id == key.split("_")[1]).values(revoked_at=house.clock())
-    house.transact(lambda session: session.execute(revoked))
+    house.transact(lambda session: revoke_key(session, house.act(), key.split("_")[1]))
 
 
-TABLE_SERVERS: Final = {Role.TABLE}
-READERS: Final = {Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR}
-EVERYBODY: Final = set(Role)
+OPERATIONS: Final = operations()
 
-ROUNDS: Final = "/v1/tables/<id:table_id>/rounds"
-JACKPOTS: Final = "/v1/jackpots"
+KEYED: Final = tuple(operation for operation in OPERATIONS if operation.roles is not None)
 
-MAY: Final[Mapping[tuple[str, str], set[Role]]] = {
-    ("POST", f"{ROUNDS}/<id:round_id>/bets"): TABLE_SERVERS,
-    ("POST", f"{ROUNDS}/<id:round_id>/voids"): TABLE_SERVERS,
-    ("PUT", f"{ROUNDS}/<id:round_id>/result"): TABLE_SERVERS,
-    ("PUT", f"{ROUNDS}/<id:round_id>/cancellation"): TABLE_SERVERS,
-    ("GET", f"{ROUNDS}/<id:round_id>"): READERS,
-    ("GET", ROUNDS): READERS,
-    ("GET", JACKPOTS): EVERYBODY,
-    ("GET", f"{JACKPOTS}/<id:jackpot_id>"): EVERYBODY,
-    ("GET", f"{JACKPOTS}/<id:jackpot_id>/meter"): EVERYBODY,
-    ("GET", f"{JACKPOTS}/<id:jackpot_id>/paytable"): EVERYBODY,
-    ("GET", f"{JACKPOTS}/<id:jackpot_id>/rules"): EVERYBODY,
-    ("GET", f"{JACKPOTS}/<id:jackpot_id>/hits"): EVERYBODY,
-    ("GET", "/v1/rates"): EVERYBODY,
-}
-"""Every route that asks for a key, and whom it lets in."""
-
-OPEN: Final = {("GET", "/healthz"), ("GET", "/readyz")}
-
-BODIES: Final[Mapping[str, Body]] = {
-    "bets": {"bets": [bet()]},
-    "voids": {"bet_ids": ["b1"]},
-    "result": {"bet_count": 0, "hands": []},
-    "cancellation": {"reason": "misdeal"},
-}
+NOTHING: Final = b"["
+"""No JSON: nothing can come of it, whoever sends it."""
 
 
-def path_of(rule: str) -> str:
-    for name, value in {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1"}.items():
-        rule = rule.replace(f"<id:{name}>", value)
-    return rule
+def call(house: House, operation: Operation, objects: Mapping[str, str], *, key: str | None, data: bytes) -> Answer:
+    path = operation.path.format(**objects)
+    return house.call(operation.method, path, key=key, data=data if operation.has_body else None)
 
 
 @pytest.fixture
@@ -70,44 +43,154 @@ def opened(house: House) -> House:
     return house
 
 
-def test_every_route_stands_in_the_table_of_roles(house: House) -> None:
+def test_every_operation_states_its_roles_or_that_it_needs_no_key() -> None:
+    assert [operation.label for operation in OPERATIONS if operation.roles == frozenset()] == []
+    assert {operation.label for operation in OPERATIONS if operation.roles is None} == {"GET /healthz", "GET /readyz"}
+
+
+def test_every_route_is_described_with_the_roles_that_it_lets_in(house: House) -> None:
     routes = {
-        (method, rule.rule)
+        f"{method} {rule.rule.replace('<id:', '{').replace('>', '}')}": roles_of(
+            house.app.view_functions[rule.endpoint]
+        )
         for rule in house.app.url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
 
-    assert routes == MAY.keys() | OPEN
+    assert routes == {operation.label: operation.roles for operation in OPERATIONS}
+
+
+def test_there_is_an_object_for_every_name_in_a_path(house: House) -> None:
+    names = {name for operation in OPERATIONS for name in operation.parameters}
+
+    assert names == SIGHT.keys() == make_objects(house).keys()
 
 
 @pytest.mark.parametrize("role", Role)
-def test_a_role_may_do_what_the_table_says_and_nothing_else(opened: House, role: Role) -> None:
-    key = opened.key(role)
-    before = opened.books.counts()
+def test_a_role_may_do_what_the_description_says_and_nothing_else(house: House, role: Role) -> None:
+    objects, key = make_objects(house), house.key(role)
+    before = house.books.counts()
 
-    forbidden = set()
-    for method, rule in MAY:
-        answer = opened.call(method, path_of(rule), key=key, data=b"{}" if method != "GET" else None)
-        if answer.status == 403:
-            answer.problem(403, "role-forbidden")
-            forbidden.add((method, rule))
+    answers = {
+        operation.label: call(house, operation, objects, key=key, data=NOTHING)
+        for operation in sorted(KEYED, key=lambda operation: operation.label)
+    }
 
-    assert forbidden == {call for call, roles in MAY.items() if role not in roles}
-    assert opened.books.counts() == before
+    forbidden = {label for label, answer in answers.items() if answer.status == 403}
+    assert forbidden == {operation.label for operation in KEYED if role not in (operation.roles or ())}
+    for label in forbidden:
+        answers[label].problem(403, "role-forbidden")
+    assert house.books.counts() == before
 
 
-@pytest.mark.parametrize(("method", "rule"), MAY)
-def test_without_a_key_nothing_is_told(opened: House, method: str, rule: str) -> None:
-    answer = opened.call(method, path_of(rule), key=None, data=b"[" if method != "GET" else None)
+def test_whoever_may_call_finds_the_objects(house: House) -> None:
+    """So that it is for the key, and for nothing else, that others are told that there are none."""
+    objects = make_objects(house)
+    unseen = {
+        operation.label: status
+        for operation in KEYED
+        for role in operation.roles or ()
+        if not (role is Role.TABLE and operation.is_the_houses)
+        and (status := call(house, operation, objects, key=house.key(role), data=NOTHING).status) in {401, 403, 404}
+    }
+    assert unseen == {}
 
-    answer.problem(401, "unauthenticated")
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+def test_without_a_key_nothing_is_told(house: House) -> None:
+    objects = make_objects(house)
+
+    for operation in KEYED:
+        answer = call(house, operation, objects, key=None, data=NOTHING)
+        assert answer.status == 401, operation.label
+        answer.problem(401, "unauthenticated")
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+FOREIGN: Final[Mapping[str, tuple[Role, str, tuple[str, ...]]]] = {
+    "a server of another casino": (Role.TABLE, "c2", ()),
+    "a server of another table": (Role.TABLE, "c1", ("other-table",)),
+    "finance of another casino": (Role.FINANCE, "c2", ()),
+}
+"""Keys by role, casino and tables that may not see what `make_objects` makes."""
+
+
+def key_of(house: House, whose: str) -> str:
+    role, casino_id, table_ids = FOREIGN[whose]
+    house.add_casino("c2")
+    house.add_table("other-table", jackpot_id="own-jackpot")
+    return house.key(role, casino_id=casino_id, table_ids=table_ids)
+
+
+NONE: Final = "0" * 15 + "-" + "0" * 16
+"""An id of nothing."""
+
+
+def called_by(whose: str) -> tuple[Operation, ...]:
+    return tuple(operation for operation in KEYED if FOREIGN[whose][0] in (operation.roles or ()))
+
+
+@pytest.mark.parametrize("whose", FOREIGN)
+def test_what_a_key_may_not_see_does_not_exist_for_it(house: House, whose: str) -> None:
+    objects, key = make_objects(house), key_of(house, whose)
+    nothing = {name: objects[name] if sight_of(name) is Sight.EVERYBODY else NONE for name in objects}
+    before = house.books.counts()
+
+    for operation in called_by(whose):
+        if operation.is_private:
+            data = orjson.dumps(operation.body)
+            unseen = call(house, operation, objects, key=key, data=data)
+            absent = call(house, operation, nothing, key=key, data=data)
+            assert (unseen.status, absent.status) == (404, 404), (operation.label, unseen.text)
+            # Nothing tells the one from the other but the names that were asked for.
+            assert told(unseen, objects) == told(absent, nothing), operation.label
+
+    assert house.books.counts() == before
+
+
+def told(answer: Answer, objects: Mapping[str, str]) -> str:
+    """What an answer says, without the names that the path had in it."""
+    text = answer.text
+    for name in sorted(objects.values(), key=len, reverse=True):
+        text = text.replace(name, "…")
+    return text
+
+
+@pytest.mark.parametrize("whose", FOREIGN)
+def test_nothing_private_stands_in_what_a_key_may_read(house: House, whose: str) -> None:
+    objects, key = make_objects(house), key_of(house, whose)
+    private = {"player-of-own-bet", "player-of-own-late-bet"}
+    private |= {objects[name] for name in ("exception_id", "request_id", "key_id")}
+
+    for operation in called_by(whose):
+        if operation.method == "GET" and not operation.is_private:
+            answer = call(house, operation, objects, key=key, data=NOTHING)
+            assert not {name for name in private if name in answer.text}, operation.label
+
+
+def test_a_casinos_own_key_sees_what_is_the_casinos_and_not_what_is_the_houses(house: House) -> None:
+    objects = make_objects(house)
+    keys = {Role.TABLE: house.key(Role.TABLE), Role.FINANCE: house.key(Role.FINANCE, casino_id="c1")}
+
+    for operation in KEYED:
+        for role in keys.keys() & (operation.roles or set()):
+            if operation.method == "GET":
+                answer = call(house, operation, objects, key=keys[role], data=NOTHING)
+                assert (answer.status == 404) is operation.is_the_houses, (operation.label, role, answer.text)
 
 
 def test_health_needs_no_key(house: House) -> None:
     assert house.call("GET", "/healthz", key=None).ok() == {"status": "ok"}
     ready = house.call("GET", "/readyz", key=None).ok()
-    assert ready == {"status": "ready", "database_writable": True, "migrations_current": True}
+    assert ready == {"status": "ready", "database_writable": True, "migrations_current": True, "warnings": []}
+
+
+def test_that_one_person_alone_may_approve_is_told_to_whoever_asks_whether_it_is_ready(house: House) -> None:
+    house.config = replace(house.config, emergency_approvals=True)
+
+    ready = house.call("GET", "/readyz", key=None, app=house.start()).ok()
+
+    (warning,) = ready["warnings"]
+    assert warning.startswith("emergency-approvals: ")
 
 
 def test_a_route_that_states_no_roles_stops_the_start(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,43 +279,6 @@ def test_a_process_believes_in_a_key_that_was_revoked_for_a_quarter_of_a_minute_
         authenticator.principal(f"Bearer {key}")
 
 
-def others(house: House) -> dict[str, str]:
-    """Keys that may not see table T1 of casino c1."""
-    house.add_casino("c2")
-    house.add_table("T2", jackpot_id="j1")
-    return {
-        "a server of another casino": house.key(Role.TABLE, casino_id="c2"),
-        "a server of another table": house.key(Role.TABLE, casino_id="c1", table_ids=("T2",)),
-    }
-
-
-@pytest.mark.parametrize("call", BODIES)
-def test_a_table_that_a_key_may_not_see_does_not_exist_for_it(opened: House, call: str) -> None:
-    opened.bet(bet("booked"))
-    keys = others(opened)
-    before = opened.books.counts()
-    method = "POST" if call in {"bets", "voids"} else "PUT"
-
-    for key in keys.values():
-        unseen = opened.send(method, "T1", f"r1/{call}", BODIES[call], key=key).problem(404, "table-unknown")
-        absent = opened.send(method, "T9", f"r1/{call}", BODIES[call], key=key).problem(404, "table-unknown")
-        # Nothing tells the one from the other but the name that was asked for.
-        assert {name: str(value).replace("T1", "T9") for name, value in unseen.items()} == {
-            name: str(value) for name, value in absent.items()
-        }
-
-    assert opened.books.counts() == before
-
-
-def test_the_rounds_of_a_table_that_a_key_may_not_see_do_not_exist_for_it(opened: House) -> None:
-    opened.bet(bet())
-    keys = [*others(opened).values(), opened.key(Role.FINANCE, casino_id="c2")]
-
-    for key in keys:
-        opened.get("/v1/tables/T1/rounds", key=key).problem(404, "table-unknown")
-        opened.get("/v1/tables/T1/rounds/r1", key=key).problem(404, "table-unknown")
-
-
 @pytest.mark.parametrize("role", [Role.FINANCE, Role.OPERATOR, Role.AUDITOR])
 def test_a_reader_of_the_whole_house_sees_every_casinos_rounds(opened: House, role: Role) -> None:
     opened.bet(bet())
@@ -243,7 +289,7 @@ def test_a_reader_of_the_whole_house_sees_every_casinos_rounds(opened: House, ro
 def test_a_key_bound_to_a_table_works_there(opened: House) -> None:
     bound = opened.key(Role.TABLE, casino_id="c1", table_ids=("T1",))
 
-    opened.send("POST", "T1", "r1/bets", BODIES["bets"], key=bound).ok(201)
+    opened.send("POST", "T1", "r1/bets", {"bets": [bet()]}, key=bound).ok(201)
 
 
 def test_of_another_casinos_hit_no_player_is_told(opened: House) -> None:

@@ -1,13 +1,12 @@
 """The service does what openapi.yaml says: requests made from it, wrong ones too, and every answer held against it."""
 
+import hashlib
 from collections.abc import Mapping
 from itertools import count
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import schemathesis
-import yaml
 from hypothesis import HealthCheck, given, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
@@ -26,9 +25,10 @@ from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.house import CYBER, RATES, House
+from tests.support.operations import DOCUMENT, make_objects
 
-OPENAPI: Final = Path(__file__).resolve().parents[2] / "openapi.yaml"
-DOCUMENT: Final[dict[str, Any]] = yaml.safe_load(OPENAPI.read_text(encoding="utf-8"))
+NEW_RATE: Final[Body] = {"base": "EUR", "rates": {"GBP": "1.18"}}
+OTHER_RATE: Final[Body] = {"base": "EUR", "rates": {"GBP": "1.19"}}
 
 CURRENCIES: Final = ("EUR", *RATES)
 
@@ -51,7 +51,7 @@ def operations() -> Mapping[str, Operation]:
 OPERATIONS: Final = operations()
 
 
-def made_sensible(case: Case[Any]) -> None:
+def made_sensible(case: Case[Any], number: int) -> None:
     """Give a generated request ids, currencies and a count that a house takes; the rest stays as it was drawn."""
     for name in ("currency", "base"):
         if name in case.query:
@@ -59,25 +59,43 @@ def made_sensible(case: Case[Any]) -> None:
     body: Any = case.body
     if not isinstance(body, dict):
         return
-    for number, sent in enumerate(body.get("bets", ())):
-        sent.update(bet(f"b{number}", currency=CURRENCIES[number % len(CURRENCIES)], stake_minor=number + 1))
+    if "payload" in body:
+        body |= {"request_id": f"q{number}", "kind": "rate-sheet", "payload": NEW_RATE, "base_version": "1"}
+    if "principal" in body:
+        body |= {"principal": f"server {body['request_id']}", "role": "table", "casino_id": "c1", "table_ids": []}
+    if "emergency" in body:
+        body |= {"emergency": False, "confirmed": {}}
+    for place, sent in enumerate(body.get("bets", ())):
+        sent.update(bet(f"b{place}", currency=CURRENCIES[place % len(CURRENCIES)], stake_minor=place + 1))
     if "hands" in body:
         body["hands"] = [hand("1"), dead("2")]
     if "bet_count" in body:
         body |= {"bet_count": 0, "dealer": []}
 
 
+def key_for(house: House, operation: Operation) -> str:
+    """A key of a role that may call an operation; Bob's, where it is for a person."""
+    roles = operation.definition.raw.get("x-roles", [Role.AUDITOR])
+    if Role.TABLE in roles and operation.method.upper() != "GET":
+        return house.key(Role.TABLE)
+    role = next(role for role in (Role.AUDITOR, Role.RATES, Role.OPERATOR) if role in roles)
+    return house.key(role) if role is Role.AUDITOR else house.person("Bob" if role is Role.RATES else "Olga", role)
+
+
+AWARD: Final = "aw_" + hashlib.sha256(b"j1/T1/won/b1/flush").hexdigest()[:32]
+"""The award of bet b1's flush in round `won`."""
+
+
 def exercise(house: House, label: str, mode: GenerationMode, checks: list[Any], *, examples: int) -> set[int]:
     """
-    Call an operation with generated requests, each for a round of its own, and hold the answers against checks.
+    Call an operation with generated requests, writes each for a round of its own, and hold the answers against checks.
 
     Every other request by the description is made sensible. Returns the statuses that were seen.
     """
     operation = OPERATIONS[label]
-    role = Role.TABLE if operation.method.upper() != "GET" else Role.AUDITOR
-    headers = {"Authorization": f"Bearer {house.key(role)}"}
-    paths = {"table_id": "T1", "round_id": "r1", "jackpot_id": "j1"}
-    fixed = {parameter.name: paths[parameter.name] for parameter in operation.path_parameters}
+    headers = {"Authorization": f"Bearer {key_for(house, operation)}"}
+    objects = make_objects(house)
+    fixed = {parameter.name: objects[parameter.name] for parameter in operation.path_parameters}
     numbers = count()
     seen = set()
 
@@ -91,10 +109,10 @@ def exercise(house: House, label: str, mode: GenerationMode, checks: list[Any], 
     @given(case=operation.as_strategy(mode, path_parameters=fixed, headers=headers))
     def send(case: Case[Any]) -> None:
         number = next(numbers)
-        if "round_id" in case.path_parameters:
+        if "round_id" in case.path_parameters and operation.method.upper() != "GET":
             case.path_parameters["round_id"] = f"r{number}"
         if mode is GenerationMode.POSITIVE and number % 2 == 0:
-            made_sensible(case)
+            made_sensible(case, number)
         response = case.call(app=house.app)
         seen.add(response.status_code)
         case.validate_response(response, checks=checks)
@@ -105,9 +123,6 @@ def exercise(house: House, label: str, mode: GenerationMode, checks: list[Any], 
 
 @pytest.mark.parametrize("label", OPERATIONS)
 def test_requests_by_the_description_are_answered_by_it(house: House, label: str) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet(), round_id="r0")
-
     seen = exercise(house, label, GenerationMode.POSITIVE, CONFORMANCE, examples=15)
 
     assert any(200 <= status < 300 for status in seen), seen
@@ -115,8 +130,6 @@ def test_requests_by_the_description_are_answered_by_it(house: House, label: str
 
 @pytest.mark.parametrize("label", [label for label, operation in OPERATIONS.items() if operation.body])
 def test_requests_against_the_description_are_refused_by_it(house: House, label: str) -> None:
-    house.open(base_amount="1000")
-
     exercise(house, label, GenerationMode.NEGATIVE, [*CONFORMANCE, negative_data_rejection], examples=40)
 
 
@@ -130,18 +143,70 @@ def play(house: House) -> None:
     house.bet(bet(), table_id="C1")
     house.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
     house.bet(bet(), round_id="open")
+    house.bet(bet(), round_id="won")
+    house.settle(hand("1", FLUSH), round_id="won")
     house.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
+    source = {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 64}
+    proposal = {"base": "EUR", "rates": {"GBP": "1.18"}, "source": source}
+    house.change("rate-sheet", proposal, request_id="from-the-ecb", role=Role.RATES)
+    rules = {"jackpot_id": "j2", "settings": {"limit": "20000"}}
+    house.ask("rules", rules, request_id="pending-rules", by="Olaf").ok(201)
+    house.approve("pending-rules", by="Oona").ok()
 
+
+ROUNDS: Final = "/v1/tables/T1/rounds"
+CHANGES: Final = "/v1/change-requests"
 
 WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
-    "POST /v1/tables/{table_id}/rounds/{round_id}/bets": (201, "new/bets", {"bets": [bet(), bet("b2", hand="2")]}),
-    "POST /v1/tables/{table_id}/rounds/{round_id}/voids": (200, "new/voids", {"bet_ids": ["b2", "b3"]}),
+    "POST /v1/tables/{table_id}/rounds/{round_id}/bets": (
+        201,
+        f"{ROUNDS}/new/bets",
+        {"bets": [bet(), bet("b2", hand="2")]},
+    ),
+    "POST /v1/tables/{table_id}/rounds/{round_id}/voids": (200, f"{ROUNDS}/new/voids", {"bet_ids": ["b2", "b3"]}),
     "PUT /v1/tables/{table_id}/rounds/{round_id}/result": (
         201,
-        "new/result",
+        f"{ROUNDS}/new/result",
         {"bet_count": 1, "hands": [hand("1", ROYAL_FLUSH), dead("2")]},
     ),
-    "PUT /v1/tables/{table_id}/rounds/{round_id}/cancellation": (201, "newer/cancellation", {"reason": "misdeal"}),
+    "PUT /v1/tables/{table_id}/rounds/{round_id}/cancellation": (
+        201,
+        f"{ROUNDS}/newer/cancellation",
+        {"reason": "misdeal"},
+    ),
+    "PUT /v1/jackpots/{jackpot_id}/suspension": (
+        201,
+        "/v1/jackpots/j1/suspension",
+        {"request_id": "s1", "reason": "the display shows another meter"},
+    ),
+    "PUT /v1/jackpots/{jackpot_id}/resumption": (
+        201,
+        "/v1/jackpots/j1/resumption",
+        {"request_id": "s2", "reason": "it shows the right one"},
+    ),
+    "POST /v1/change-requests": (
+        201,
+        CHANGES,
+        {"request_id": "q2", "kind": "rate-sheet", "payload": OTHER_RATE, "reason": "as agreed"},
+    ),
+    "POST /v1/exceptions/{exception_id}/acknowledgement": (
+        201,
+        "/v1/exceptions/{exception_id}/acknowledgement",
+        {"request_id": "a1", "reason": "looked into"},
+    ),
+    "PUT /v1/awards/{award_id}/payment": (
+        201,
+        f"/v1/awards/{AWARD}/payment",
+        {"request_id": "p1", "reference": "slip", "paid_at": "2026-11-20T09:00:00Z"},
+    ),
+    "POST /v1/keys": (201, "/v1/keys", {"request_id": "k1", "principal": "Cleo", "role": "auditor"}),
+    "POST /v1/keys/{key_id}/revocation": (
+        201,
+        "/v1/keys/{key_id}/revocation",
+        {"request_id": "k2", "reason": "it was lost"},
+    ),
+    "POST /v1/change-requests/{request_id}/rejection": (200, f"{CHANGES}/q0/rejection", {"reason": "not agreed"}),
+    "POST /v1/change-requests/{request_id}/approval": (200, f"{CHANGES}/q1/approval", {}),
 }
 """A body for each write, in the order in which they are sent, and the status when it comes for the first time."""
 
@@ -160,7 +225,22 @@ READS: Final = {
     "GET /v1/jackpots/{jackpot_id}/paytable": ("/v1/jackpots/j1/paytable", "/v1/jackpots/j2/paytable?currency=SEK"),
     "GET /v1/jackpots/{jackpot_id}/rules": ("/v1/jackpots/j1/rules", "/v1/jackpots/j2/rules"),
     "GET /v1/jackpots/{jackpot_id}/hits": ("/v1/jackpots/j1/hits", "/v1/jackpots/j2/hits"),
-    "GET /v1/rates": ("/v1/rates?base=EUR", "/v1/rates?base=USD"),
+    "GET /v1/change-requests": (CHANGES, f"{CHANGES}?state=approved", f"{CHANGES}?limit=1"),
+    "GET /v1/change-requests/{request_id}": (f"{CHANGES}/q1", f"{CHANGES}/q2", f"{CHANGES}/none"),
+    "GET /v1/awards": ("/v1/awards", "/v1/awards?state=held&limit=1"),
+    "GET /v1/awards/{award_id}": (f"/v1/awards/{AWARD}", "/v1/awards/none"),
+    "GET /v1/keys": ("/v1/keys", "/v1/keys?limit=1"),
+    "GET /v1/audit": ("/v1/audit?limit=200", "/v1/audit?kind=rates_published"),
+    "GET /v1/exceptions": ("/v1/exceptions", "/v1/exceptions?limit=1"),
+    "GET /v1/rates": (
+        "/v1/rates?base=EUR",
+        "/v1/rates?base=USD",
+        "/v1/rates?base=EUR&number=2",
+        "/v1/rates?base=EUR&number=9",
+    ),
+    "GET /v1/rates/history": ("/v1/rates/history?base=EUR&currency=SEK", "/v1/rates/history?base=USD&currency=SEK"),
+    "GET /v1/rate-sheets": ("/v1/rate-sheets?base=EUR&limit=1", "/v1/rate-sheets?base=USD"),
+    "GET /metrics": ("/metrics",),
     "GET /healthz": ("/healthz",),
     "GET /readyz": ("/readyz",),
 }
@@ -168,7 +248,10 @@ READS: Final = {
 MISSING: Final = {
     "/v1/tables/T1/rounds/none": 404,
     "/v1/jackpots/none": 404,
+    "/v1/change-requests/none": 404,
+    "/v1/awards/none": 404,
     "/v1/rates?base=USD": 422,
+    "/v1/rates?base=EUR&number=9": 404,
 }
 """Of these, what is not there to be read."""
 
@@ -178,16 +261,19 @@ def test_every_operation_is_held_against_its_description_below() -> None:
 
 
 def test_answers_with_something_in_them_conform_to_the_description(house: House) -> None:
+    objects = make_objects(house)
     play(house)
     house.add_casino("c2")
+    for request_id in ("q0", "q1"):
+        house.ask("rate-sheet", OTHER_RATE, request_id=request_id, role=Role.RATES).ok(201)
     client = house.app.test_client()
-    server, stranger = house.key(Role.TABLE), house.key(Role.FINANCE, casino_id="c2")
+    stranger = house.key(Role.FINANCE, casino_id="c2")
 
     for label, (first_status, path, body) in WRITES.items():
         for sent, status in ((body, first_status), (body, 200), ({**body, "zzz": 1}, 422)):
             method = label.partition(" ")[0]
-            headers = {"Authorization": f"Bearer {server}"}
-            response = client.open(f"/v1/tables/T1/rounds/{path}", method=method, json=sent, headers=headers)
+            headers = {"Authorization": f"Bearer {key_for(house, OPERATIONS[label])}"}
+            response = client.open(path.format(**objects), method=method, json=sent, headers=headers)
             assert response.status_code == status, response.get_data(as_text=True)
             OPERATIONS[label].validate_response(response)
     for label, paths in READS.items():

@@ -129,7 +129,7 @@ def test_the_round_of_the_readme_comes_to_the_figures_of_the_readme(
 
 
 def test_a_changed_row_is_named_by_its_code_and_verify_exits_1(opened: Jackpot, database_url: str) -> None:
-    assert opened("verify").ok() == "Verified 2 books, 3 entries, 0 rounds, 0 bets, 0 awards: the books are right.\n"
+    assert opened("verify").ok() == "Verified 2 books, 4 entries, 0 rounds, 0 bets, 0 awards: the books are right.\n"
     with psycopg.connect(database_url.replace("+psycopg", "")) as owner:
         owner.execute("SET session_replication_role = replica")
         owner.execute("UPDATE rates SET base_per_unit = 1.18 WHERE currency = 'GBP'")
@@ -180,13 +180,50 @@ def test_a_jackpot_gets_more_stripes_and_never_fewer(opened: Jackpot) -> None:
     opened("verify").ok()
 
 
+def test_a_jackpot_is_suspended_and_resumed_under_a_name(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened("jackpots", "suspend", "live", "--reason", "a stuck display").refused(1, "set JACKPOT_KEY")
+    key = opened("keys", "create", "--role", "operator", "--name", "Ann").ok().strip()
+    monkeypatch.setenv("JACKPOT_KEY", key)
+
+    suspended = opened("jackpots", "suspend", "live", "--reason", "a stuck display", "--request-id", "s1")
+
+    assert (suspended.ok(), suspended.err) == ("", "Jackpot live is suspended.\n")
+    again = opened("jackpots", "suspend", "live", "--reason", "a stuck display", "--request-id", "s1")
+    assert again.err == suspended.err
+    opened("jackpots", "resume", "live", "--reason", "x", "--request-id", "s1").refused(1, "request-conflict")
+    opened("jackpots", "resume", "nowhere", "--reason", "x").refused(1, "jackpot-unknown")
+    assert opened("jackpots", "resume", "live", "--reason", "repaired").err == "Jackpot live is open.\n"
+    opened("verify").ok()
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "two\nlines", "\udcff", "x" * 501])
+def test_a_reason_is_a_line_of_text(opened: Jackpot, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
+    monkeypatch.setenv("JACKPOT_KEY", "jk_none_none")
+
+    for command in (
+        ("changes", "request", "prize-fund-true-up", '{"jackpot_id": "live"}'),
+        ("changes", "reject", "q1"),
+        ("jackpots", "suspend", "live"),
+        ("keys", "revoke", "ab12"),
+    ):
+        opened(*command, "--reason", reason).refused(2, " is no text ")
+
+
+def test_only_an_operator_suspends_a_jackpot(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = opened("keys", "create", "--role", "auditor", "--name", "the inspector").ok().strip()
+    monkeypatch.setenv("JACKPOT_KEY", key)
+
+    opened("jackpots", "suspend", "live", "--reason", "x").refused(1, "role-forbidden")
+
+
 @pytest.mark.parametrize(
     ("command", "status", "said"),
     [
         ("meter nowhere", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
         ("jackpots stripes nowhere 9", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
         ("casinos add riga Another", 1, "jackpot: already-exists: "),
-        ("rates publish --base EUR GBP=0", 1, "jackpot: rate-invalid: "),
+        ("rates publish --base USD GBP=0", 1, "jackpot: rate-invalid: "),
+        ("rates publish --base EUR GBP=1", 1, "jackpot: sheet-exists: "),
         ("rates publish --base EUR GBP=-1", 2, "'-1' is not a plain decimal number"),
         ("rates publish --base EUR GBP", 2, "'GBP' is not of the form name=value"),
         ("tables add a/b --casino riga --game caribbean-stud", 2, "'a/b' does not match"),
@@ -221,3 +258,18 @@ def test_a_wrong_setting_ends_the_program_with_one_line() -> None:
 
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == "jackpot: JACKPOT_POOL_SIZE='x' is refused: it takes a whole number from 1 to 100\n"
+
+
+def test_the_readmes_change_by_two_people_works_as_it_stands_there(
+    opened: Jackpot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block = README.read_text(encoding="utf-8").partition("## Running it for years")[2]
+    commands = re.findall(r"^    (export JACKPOT_KEY=\$\()?jackpot (.+?)\)?(?: +#.*)?$", block, re.MULTILINE)
+    assert len(commands) == 5
+    printed = ""
+    for is_key, command in commands:
+        printed = opened(*shlex.split(command)).ok()
+        if is_key:
+            monkeypatch.setenv("JACKPOT_KEY", printed.strip())
+
+    assert printed == "q1  rate-sheet  rate sheet EUR  by Rita: as the market moved\n"

@@ -11,9 +11,12 @@ from math import floor
 
 import pytest
 
+from jackpot_service.domain import odds
 from jackpot_service.domain.cards import DECK
 from jackpot_service.domain.catalog.games import CASINO_HOLDEM_2_HAND, PAIR_OF_ACES
+from jackpot_service.domain.catalog.jackpots import published_rules
 from jackpot_service.domain.poker import Category, HandValue, category_of, evaluate
+from jackpot_service.domain.rules import Tier
 
 # What the jackpot of Live Caribbean Stud pays below a royal flush, in stakes: 000_6cc300954b9713ce, "JACKPOT".
 FIXED_PRIZES = {
@@ -97,6 +100,16 @@ def test_the_holdem_bonus_returns_93_74165_percent(counts: HandCounts) -> None:
 def test_the_holdem_bonus_returns_what_its_rulebook_publishes(counts: HandCounts) -> None:
     published = CASINO_HOLDEM_2_HAND.side_bets[0].return_percent
     assert round(100 * holdem_bonus_return(counts), 2) == Fraction(published) == Fraction("93.74")
+
+
+def test_the_odds_that_the_service_figures_with_are_those_counted(counts: HandCounts) -> None:
+    assert counts.total() == odds.ALL_HANDS
+    assert {tier: number_of(counts, Category(tier.value)) for tier in Tier} == odds.HANDS
+
+
+def test_what_the_service_says_the_live_prizes_cost_is_what_they_cost(counts: HandCounts) -> None:
+    rules = published_rules("live-caribbean-stud", base="EUR", settings={})
+    assert odds.fixed_prize_cost(rules) == fixed_prize_cost(counts)
 
 
 def number_of(counts: HandCounts, category: Category) -> int:

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jackpot_service.domain import posting_rules
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.contribution import contribute, stakes_by_currency
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy
-from jackpot_service.domain.settlement import AwardState, Settlement, Terms, reverse, settle
+from jackpot_service.domain.settlement import Settlement, Terms, reverse, settle
 from jackpot_service.domain.verdict import Hand, Verdict, judge
 from tests.properties import values
 from tests.properties.profile import repeatable

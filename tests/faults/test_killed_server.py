@@ -11,8 +11,8 @@ from jackpot_service import embedded
 from jackpot_service.client import Bet, Hand, PlacedBets
 from jackpot_service.db import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
-from jackpot_service.usecases.references import Act
 from tests.faults.load import Ledger, client_for, load
 from tests.faults.service import Service
 from tests.races import books, scene
@@ -30,7 +30,7 @@ def key(engine: sqlalchemy.Engine) -> str:
     scene.open_cyber(engine, "cyber", tables=TABLES[2:])
     act = Act(SYSTEM_OPERATOR, scene.now())
     principal = Principal("server", Role.TABLE, scene.CASINO)
-    return transact(engine, lambda session: create_key(session, act, principal))
+    return transact(engine, lambda session: create_key(session, act, principal)).whole
 
 
 def test_a_server_killed_under_load_loses_nothing_and_doubles_nothing(

@@ -95,7 +95,7 @@ def rates() -> st.SearchStrategy[dict[str, Decimal]]:
     return st.one_of(
         st.fixed_dictionaries(usual),
         st.fixed_dictionaries(usual),
-        st.fixed_dictionaries({}, optional=odd),
+        st.fixed_dictionaries({}, optional=odd).filter(bool),
     )
 
 

@@ -29,17 +29,17 @@ from jackpot_service.records.pinned import Table
 from jackpot_service.reports.jackpots import jackpot_state
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
-from jackpot_service.usecases.references import Act
 from jackpot_service.usecases.settle_round import RoundSettledNow, SettleRound, settle_round
 from jackpot_service.usecases.void_bets import BetsVoided, VoidBets, void_bets
 from tests.properties import dealing
 from tests.properties.model import Deal, Jackpot, Refusal, Round, Stake, Verdict
 from tests.support.accepting import accept_bets
+from tests.support.publishing import publish
 
 CASINO_OF = {"T1": "c1", "T2": "c2"}
 HANDS = ("1", "2", "3", "4")
@@ -124,7 +124,7 @@ class LedgerMachine(RuleBasedStateMachine):
         return Act(SYSTEM_OPERATOR, self.now)
 
     def _publish(self, rates: Mapping[str, Decimal]) -> None:
-        self._act(lambda session: publish_rates(session, PublishRates(self._operate(), "EUR", rates, self.now)))
+        self._act(lambda session: publish(session, "EUR", rates, now=self.now))
 
     # Acts, on both sides.
 

@@ -16,15 +16,17 @@ from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.records.pinned import Table
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.cancel_round import CancelRound, RoundCancelledNow, cancel_round
+from jackpot_service.usecases.changes.kinds import Applied
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
-from jackpot_service.usecases.references import Act
 from jackpot_service.usecases.settle_round import RoundSettledNow, SettleRound, settle_round
 from jackpot_service.usecases.void_bets import BetsVoided, VoidBets, void_bets
+from tests.support import publishing, two_people
 from tests.support.accepting import accept_bets
 
 CASINO = "c1"
@@ -47,14 +49,13 @@ def found(engine: sqlalchemy.Engine) -> None:
     """Add the casino and the first rate sheet."""
     act = _act()
     transact(engine, lambda session: add_casino(session, act, casino_id=CASINO, name="One"))
-    transact(engine, lambda session: publish_rates(session, PublishRates(act, "EUR", RATES, act.now)))
+    transact(engine, lambda session: publishing.publish(session, "EUR", RATES, now=act.now))
 
 
 def publish(engine: sqlalchemy.Engine, **rates: str) -> None:
     """Put another rate sheet of EUR in force."""
-    act = _act()
     sheet = {currency: Decimal(rate) for currency, rate in rates.items()}
-    transact(engine, lambda session: publish_rates(session, PublishRates(act, "EUR", sheet, act.now)))
+    transact(engine, lambda session: publishing.publish(session, "EUR", sheet, now=now()))
 
 
 def open_live(
@@ -124,6 +125,14 @@ def settle(
     result = Result(bet_count, tuple(_hand(name, cards) for name, cards in hands.items()))
     command = SettleRound(SERVER, table_id, round_id, result, now())
     return transact(engine, lambda session: settle_round(session, command))
+
+
+def correct(
+    engine: sqlalchemy.Engine, jackpot_id: str, name: RoundName, bet_count: int, hands: Mapping[str, str]
+) -> Applied:
+    """Have two people give a settled round another result."""
+    result = Result(bet_count, tuple(_hand(name, cards) for name, cards in hands.items()))
+    return transact(engine, lambda session: two_people.correct(session, jackpot_id, name, result, now=now()))
 
 
 def _hand(name: str, cards: str) -> Hand:

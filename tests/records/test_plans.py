@@ -60,7 +60,7 @@ def test_a_round_is_looked_up_by_all_its_ids(session: Session, statement: str, p
     [
         (bets._OF_ROUND, ASKED, "pk_voids"),
         (bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"}, "pk_voids"),
-        (verdicts._AWARDS, {"jackpot_id": "live", "round_key": KEY}, "pk_bets"),
+        (verdicts._AWARDS, {"jackpot_id": "live", "round_key": KEY, "correction": 0}, "pk_bets"),
     ],
 )
 def test_what_belongs_to_a_bet_is_looked_up_by_its_id(
@@ -99,7 +99,7 @@ def test_a_round_is_changed_by_all_its_ids(session: Session, statement: str, par
         (verdicts._CANCELLATION, ROUND, ("pk_cancellations",)),
         (verdicts._HANDS, ROUND, ("pk_hands",)),
         (verdicts._SETTLEMENT, ROUND, ("pk_settlements",)),
-        (verdicts._AWARDS, ROUND, ("pk_awards", "pk_award_steps")),
+        (verdicts._AWARDS, {**ROUND, "correction": 0}, ("pk_awards", "pk_award_steps")),
         (
             verdicts._CLOSING_CYCLES,
             {"jackpot_id": "live", "round_keys": [KEY, KEY + 1]},

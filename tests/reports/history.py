@@ -15,20 +15,23 @@ from jackpot_service.connections import create_engine
 from jackpot_service.db import Session
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
+from jackpot_service.domain.changes import Change, ChangeKind, Outcome
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.records import exceptions
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.accept_bets import AcceptBets
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
+from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
-from jackpot_service.usecases.references import Act
+from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
 from tests.support.accepting import accept_bets
@@ -94,7 +97,28 @@ class Casino:
 
     def publish(self, **rates: str) -> None:
         sheet = {currency: Decimal(rate) for currency, rate in rates.items()}
-        self.act(lambda session: publish_rates(session, PublishRates(self.operate(), "EUR", sheet, self.now)))
+        self.act(lambda session: publish_first_sheet(session, PublishRates(self.operate(), "EUR", sheet, self.now)))
+
+    def ask(self, request_id: str, **rates: str) -> Change:
+        """Have Rita ask for other rates."""
+        payload = {"base": "EUR", "rates": rates}
+        return self.act(
+            lambda session: request_change(
+                session, RequestChange(self.sign("Rita", request_id), ChangeKind.RATE_SHEET, payload)
+            )
+        ).change
+
+    def decide(self, change: Change, outcome: Outcome) -> None:
+        """Have Ruth decide what Rita asked for."""
+        confirmed = change.to_confirm if outcome is Outcome.APPROVED else {}
+        self.act(
+            lambda session: decide_change(
+                session, DecideChange(self.sign("Ruth", None), change.request_id, outcome, confirmed)
+            )
+        )
+
+    def sign(self, name: str, request_id: str | None) -> Act:
+        return Act(Principal(name, Role.RATES), self.now, request_id=request_id, reason="as the market moved")
 
     def open(self, jackpot_id: str, rulebook: str, base_amount: str, stripes: int, **settings: str) -> None:
         base = Decimal(base_amount)
@@ -129,6 +153,8 @@ def write(engine: sqlalchemy.Engine) -> None:
     play_cyber(casino)
     play_capped(casino)
     _refuse(casino)
+    casino.decide(casino.ask("rejected", GBP="1.31"), Outcome.REJECTED)
+    casino.ask("pending", SEK="0.091")
 
 
 def found(casino: Casino) -> None:
@@ -162,7 +188,7 @@ def play_live(casino: Casino) -> None:
     casino.bet("T1", "voided", ("late", "lea", "h1", "EUR", 100), ("e", "bob", "h1", "GBP", 200))
     casino.settle("T1", "voided", 3, h1=FLUSH, h2=NOTHING)
     casino.bet("T2", "cancelled", *currencies)
-    casino.publish(GBP="1.30", SEK="0.09", JPY="0.006")
+    casino.decide(casino.ask("new-rates", GBP="1.30", SEK="0.09", JPY="0.006"), Outcome.APPROVED)
     casino.cancel("T2", "cancelled", "misdeal", h1=ROYAL)
     casino.bet("T2", "mixed", ("a", "ann", "dead", "GBP", 300), ("b", "bob", "forfeited", "EUR", 500))
     casino.bet("T2", "mixed", ("c", "cem", "h1", "EUR", 100))

@@ -1,5 +1,6 @@
 """A whole house for a test: casinos, jackpots, tables, rates and keys, and the HTTP door in front of them."""
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -16,14 +17,14 @@ from jackpot_service.db import Session
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.records.pinned import Table
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
-from jackpot_service.usecases.references import Act
 from tests.support.answers import Answer, Body
 from tests.support.clock import Clock
+from tests.support.publishing import publish
 from tests.support.reading import Books
 
 T = TypeVar("T")
@@ -55,9 +56,9 @@ class House:
         for role in (Role.TABLE, Role.AUDITOR):
             self.key(role)
 
-    def start(self) -> flask.Flask:
+    def start(self, monotonic: Callable[[], float] = time.monotonic) -> flask.Flask:
         """Start the application, or another process of it: what one remembers, the other does not."""
-        return create_app(self.config, self.engine, clock=self.clock)
+        return create_app(self.config, self.engine, clock=self.clock, monotonic=monotonic)
 
     # What an operator does.
 
@@ -84,9 +85,8 @@ class House:
 
     def publish(self, base: str = "EUR", **rates: str) -> int:
         """Put a rate sheet in force from now on; returns its number."""
-        act = self.act()
-        command = PublishRates(act, base, {code: Decimal(rate) for code, rate in rates.items()}, act.now)
-        return self.transact(lambda session: publish_rates(session, command)).number
+        sheet = {code: Decimal(rate) for code, rate in rates.items()}
+        return self.transact(lambda session: publish(session, base, sheet, now=self.clock()))
 
     def open(
         self,
@@ -118,12 +118,58 @@ class House:
         """A key of a role; the same one whenever it is asked again."""
         if role is Role.TABLE and casino_id is None:
             casino_id = "c1"
-        principal = Principal(f"a {role}", role, casino_id, frozenset(table_ids))
+        is_usual = casino_id is None or (role, casino_id) == (Role.TABLE, "c1")
+        name = " ".join([f"a {role}", *(() if is_usual else (casino_id or "",)), *table_ids])
+        return self.key_of(Principal(name, role, casino_id, frozenset(table_ids)))
+
+    def person(self, name: str, role: Role) -> str:
+        """A key of somebody with a name; the same one whenever it is asked again."""
+        return self.key_of(Principal(name, role))
+
+    def key_of(self, principal: Principal) -> str:
+        """A key of a principal; the same one whenever it is asked again."""
         if principal not in self._keys:
-            self._keys[principal] = self.transact(lambda session: create_key(session, self.act(), principal))
+            self._keys[principal] = self.transact(lambda session: create_key(session, self.act(), principal)).whole
         return self._keys[principal]
 
+    # What two people do: Ann asks, Bob approves.
+
+    def ask(
+        self,
+        kind: str,
+        payload: Body,
+        *,
+        request_id: str = "q1",
+        by: str = "Ann",
+        role: Role = Role.OPERATOR,
+        query: str = "",
+        **more: object,
+    ) -> Answer:
+        """Ask for a change."""
+        body = {"request_id": request_id, "kind": kind, "payload": payload, "reason": "as agreed", **more}
+        return self.post(f"/v1/change-requests{query}", body, key=self.person(by, role))
+
+    def approve(
+        self, request_id: str = "q1", *, by: str = "Bob", role: Role = Role.OPERATOR, query: str = "", **more: object
+    ) -> Answer:
+        """Approve a change request."""
+        return self.post(f"/v1/change-requests/{request_id}/approval{query}", more, key=self.person(by, role))
+
+    def change(self, kind: str, payload: Body, *, request_id: str = "q1", role: Role = Role.OPERATOR) -> Body:
+        """Have a change asked for and approved; what it did."""
+        self.ask(kind, payload, request_id=request_id, role=role).ok(201)
+        effect: Body = self.approve(request_id, role=role).ok()["effect"]
+        return effect
+
     # What callers send.
+
+    def post(self, path: str, body: object, *, key: str) -> Answer:
+        """Post a body to any path."""
+        return self.call("POST", path, key=key, data=orjson.dumps(body))
+
+    def put(self, path: str, body: object, *, key: str) -> Answer:
+        """Put a body to any path."""
+        return self.call("PUT", path, key=key, data=orjson.dumps(body))
 
     def call(
         self,

@@ -7,8 +7,8 @@ import pytest
 from jackpot_service.db import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_stripes import MOST_STRIPES, AddStripes, TooManyStripes, add_stripes
-from jackpot_service.usecases.references import Act
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.house import House

@@ -19,8 +19,8 @@ from jackpot_service.domain.rules import (
     Split,
     StakeMultiple,
     Tier,
-    with_settings,
 )
+from jackpot_service.domain.settings import with_settings
 
 GAME = "caribbean-stud"
 """All published jackpot bets are on Caribbean Stud; a table of another game carries none of them."""

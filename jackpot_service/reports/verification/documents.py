@@ -19,6 +19,8 @@ from jackpot_service.records.schema import (
     AwardStepRow,
     BetRow,
     CancellationRow,
+    CompensationRow,
+    CorrectionRow,
     HandRow,
     ResultRow,
     RoundRow,
@@ -31,7 +33,18 @@ PAGE = 250
 
 LOWEST_KEY, HIGHEST_KEY = -(2**63), 2**63 - 1
 
-_TABLES = (BetRow, VoidRow, ResultRow, CancellationRow, HandRow, SettlementRow, AwardRow, AwardStepRow)
+_TABLES = (
+    BetRow,
+    VoidRow,
+    ResultRow,
+    CancellationRow,
+    HandRow,
+    SettlementRow,
+    AwardRow,
+    AwardStepRow,
+    CompensationRow,
+    CorrectionRow,
+)
 
 Rows = list[Row[Any]]
 

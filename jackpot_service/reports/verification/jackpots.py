@@ -18,8 +18,9 @@ from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
 from jackpot_service.records.schema import RulesVersionRow
+from jackpot_service.reports.verification.doors import Door, doors_of, stripes_follow
 from jackpot_service.reports.verification.positions import PoolsByPosition
-from jackpot_service.reports.verification.references import References
+from jackpot_service.reports.verification.references import RecordedEffect, References
 
 Found = Iterator[Mismatch]
 
@@ -32,7 +33,9 @@ class Jackpot:
     """
     What a jackpot's entries are checked against. `documents` are the rules versions as stored, whatever they say.
 
-    `rules` lacks a version that cannot be read.
+    `rules` lacks a version that cannot be read; `rules_seqs` are the entries, on stripe 0, that recorded the versions.
+    `rules` lacks a version that cannot be read. `corrections` are the entries that corrected settled rounds, by the key
+    that each recorded.
     """
 
     jackpot_id: str
@@ -42,6 +45,10 @@ class Jackpot:
     documents: Mapping[int, Any]
     rules: Mapping[int, JackpotRules]
     pools: PoolsByPosition
+    effects: Mapping[int, RecordedEffect]
+    rules_seqs: Mapping[int, int]
+    doors: tuple[Door, ...]
+    corrections: Mapping[int, Sequence[BookedEntry]]
 
     @property
     def base(self) -> str:
@@ -64,6 +71,16 @@ class Jackpot:
             raise LookupError(message)
         return running[-1]
 
+    def versions_by(self, entry: BookedEntry) -> frozenset[int]:
+        """The rules versions of the cycles that had begun when an entry was booked. Raises: LookupError if none had."""
+        last = self.cycle_at(entry).cycle
+        return frozenset(cycle.rules_version for cycle in self.cycles if cycle.cycle <= last)
+
+    def recorded_at(self, entry: BookedEntry) -> Mapping[str, Any] | None:
+        """What the act that booked an entry of no round says that it recorded; None if no act does."""
+        effect = self.effects.get(entry.seq) if entry.stripe_no == 0 else None
+        return None if effect is None else effect.recorded
+
     def stripes_at(self, seq: int) -> int:
         """Count the stripes that there were when stripe 0 stood at a seq."""
         return sum(stripe.added_by <= seq for stripe in self.stripes)
@@ -74,14 +91,21 @@ class Jackpot:
         return next((cycle for cycle in self.cycles if (cycle.stripe_no, cycle.seq) == place), None)
 
 
-def read(session: Session, jackpot_id: str, references: References, pools: PoolsByPosition) -> Jackpot:
-    """Read a jackpot's standing documents as they are now, past every cache."""
+def read(
+    session: Session,
+    jackpot_id: str,
+    references: References,
+    pools: PoolsByPosition,
+    outside: Sequence[BookedEntry],
+) -> Jackpot:
+    """Read a jackpot's standing documents as they are now, past every cache; `outside` are its entries of no round."""
     rows = session.execute(
-        select(RulesVersionRow.version, RulesVersionRow.document)
+        select(RulesVersionRow.version, RulesVersionRow.document, RulesVersionRow.entry_seq)
         .where(RulesVersionRow.jackpot_id == jackpot_id)
         .order_by(RulesVersionRow.version)
-    )
-    documents = {version: document for version, document in rows}  # noqa: C416  dict() cannot read a Result
+    ).all()
+    documents = {row.version: row.document for row in rows}
+    rules_seqs = {row.version: row.entry_seq for row in rows}
     rules = {}
     for version, document in documents.items():
         try:
@@ -89,32 +113,69 @@ def read(session: Session, jackpot_id: str, references: References, pools: Pools
         except _UNREADABLE:  # `rules_are_readable` names it.
             continue
     stripes, cycles = replay.stripes(session, jackpot_id), replay.cycles(session, jackpot_id)
-    return Jackpot(jackpot_id, references, stripes, cycles, documents, rules, pools)
+    effects = references.effects_in(jackpot_id)
+    doors = doors_of(effects)
+    corrected = _corrections(outside, effects)
+    return Jackpot(
+        jackpot_id, references, stripes, cycles, documents, rules, pools, effects, rules_seqs, doors, corrected
+    )
+
+
+def _corrections(outside: Sequence[BookedEntry], effects: Mapping[int, RecordedEffect]) -> dict[int, list[BookedEntry]]:
+    found: dict[int, list[BookedEntry]] = {}
+    for entry in outside:
+        effect = effects.get(entry.seq)
+        if effect is not None and (entry.stripe_no, effect.kind) == (0, EntryKind.ROUND_CORRECTED):
+            found.setdefault(effect.recorded["round_key"], []).append(entry)
+    return found
 
 
 def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
     """Check a jackpot's opening and its standing documents; `entries` are those that belong to no round."""
     yield from rules_are_readable(jackpot)
-    yield from stripes_are_accepting(jackpot.jackpot_id, jackpot.stripes)
-    openings = [entry for entry in entries if (entry.stripe_no, entry.seq) == (0, 1)]
+    yield from rules_were_recorded(jackpot)
+    yield from cycles_began_under_the_newest_rules(jackpot)
+    yield from stripes_follow(jackpot.jackpot_id, jackpot.stripes, jackpot.doors)
+    yield from entries_are_effects_of_acts(jackpot, entries)
     additions = [entry for entry in entries if entry.stripe_no == 0 and entry.kind == EntryKind.STRIPES_ADDED]
-    for entry in entries:
-        if entry not in additions and (entry not in openings or entry.kind != EntryKind.JACKPOT_OPENED):
-            detail = f"a {entry.kind} of no round does not belong here"
-            yield Mismatch(Code.ENTRY_KIND, jackpot.jackpot_id, entry.place, detail)
     yield from stripes_were_added(jackpot, additions)
-    if not openings:
+    opening = next((entry for entry in entries if (entry.stripe_no, entry.seq) == (0, 1)), None)
+    if opening is None or opening.kind != EntryKind.JACKPOT_OPENED:
         yield Mismatch(Code.JACKPOT_OPENING, jackpot.jackpot_id, "stripe 0, seq 1", "does not open the jackpot")
     elif 1 in jackpot.rules:
-        yield from opening_is_as_recorded(jackpot, openings[0], jackpot.rules[1])
+        yield from opening_is_as_recorded(jackpot, opening, jackpot.rules[1])
+
+
+def entries_are_effects_of_acts(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
+    """Each entry of no round was booked by an act, which says what it recorded; each such saying has its entry."""
+    effects = jackpot.effects
+    for entry in entries:
+        effect = effects.get(entry.seq) if entry.stripe_no == 0 else None
+        is_opening = entry.kind == EntryKind.JACKPOT_OPENED
+        if effect is None or effect.kind != entry.kind or is_opening is not (entry.seq == 1):
+            detail = f"a {entry.kind} that no act booked"
+            yield Mismatch(Code.ENTRY_KIND, jackpot.jackpot_id, entry.place, detail)
+        elif digests.digest(_entry(entry, effect)) != entry.digest:
+            detail = f"{entry.kind}: act {effect.act} says that it recorded something else"
+            yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, detail)
+    for seq in sorted(effects.keys() - {entry.seq for entry in entries if entry.stripe_no == 0}):
+        detail = f"act {effects[seq].act} says that it booked a {effects[seq].kind} there"
+        yield Mismatch(Code.ACT_EFFECTS, jackpot.jackpot_id, f"stripe 0, seq {seq}", detail)
+
+
+def _entry(entry: BookedEntry, effect: RecordedEffect) -> Entry:
+    return Entry(
+        book=entry.book,
+        kind=EntryKind(entry.kind),
+        principal=entry.principal,
+        received_at=entry.received_at,
+        facts=facts.of_entry_of_act(act=effect.act, recorded=effect.recorded),
+        postings=entry.postings(),
+    )
 
 
 def rules_are_readable(jackpot: Jackpot) -> Found:
-    """
-    Every version says what rules say and nothing else, in the jackpot's base, and every cycle has its version.
-
-    Only the first version is written by an entry, the jackpot's opening; this version has no changes of rules.
-    """
+    """Every version says what rules say and nothing else, in the jackpot's base."""
     for version, document in jackpot.documents.items():
         place = f"rules version {version}"
         rules = jackpot.rules.get(version)
@@ -123,19 +184,36 @@ def rules_are_readable(jackpot: Jackpot) -> Found:
         elif rules.base != jackpot.base:
             detail = f"in {rules.base}, the jackpot's base is {jackpot.base}"
             yield Mismatch(Code.JACKPOT_BASE, jackpot.jackpot_id, place, detail)
-        if version != 1:
-            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, jackpot.jackpot_id, place, "was written by no entry")
+
+
+def rules_were_recorded(jackpot: Jackpot) -> Found:
+    """Each version was recorded as it is: the first by the jackpot's opening, the others by an entry of their own."""
+    for version, document in jackpot.documents.items():
+        place, seq = f"rules version {version}", jackpot.rules_seqs[version]
+        effect = jackpot.effects.get(seq)
+        kind = EntryKind.JACKPOT_OPENED if version == 1 else EntryKind.RULES_CHANGED
+        if effect is None or effect.kind != kind or (seq == 1) is not (version == 1):
+            detail = f"there is no {kind} at stripe 0, seq {seq}"
+            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, jackpot.jackpot_id, place, detail)
+        elif version > 1 and effect.stated("rules") != {"version": version, "document": document}:
+            yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, place, f"is not as stripe 0, seq {seq} recorded it")
+    for seq, effect in jackpot.effects.items():
+        if effect.kind == EntryKind.RULES_CHANGED and seq not in jackpot.rules_seqs.values():
+            detail = "the rules version that it recorded is not there"
+            yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, f"stripe 0, seq {seq}", detail)
+
+
+def cycles_began_under_the_newest_rules(jackpot: Jackpot) -> Found:
+    """Every cycle was opened under the newest version that stood, on stripe 0, before its cut."""
     for cycle in jackpot.cycles:
+        place = f"cycle {cycle.cycle}"
+        due = max((version for version, seq in jackpot.rules_seqs.items() if seq <= cycle.seq_on(0)), default=None)
         if cycle.rules_version not in jackpot.documents:
             detail = f"there is no rules version {cycle.rules_version}"
-            yield Mismatch(Code.RULES_MISSING, jackpot.jackpot_id, f"cycle {cycle.cycle}", detail)
-
-
-def stripes_are_accepting(book: str, stripes: Sequence[BookedStripe]) -> Found:
-    """Every stripe takes bets: this version books no suspension, so none can have been."""
-    for stripe in stripes:
-        if not stripe.accepting:
-            yield Mismatch(Code.STRIPE_ACCEPTING, book, f"stripe {stripe.stripe_no}", "takes no bets, by no entry")
+            yield Mismatch(Code.RULES_MISSING, jackpot.jackpot_id, place, detail)
+        elif cycle.rules_version != due:
+            detail = f"opened under rules version {cycle.rules_version}, the newest was {due}"
+            yield Mismatch(Code.CYCLE_RULES, jackpot.jackpot_id, place, detail)
 
 
 def stripes_were_added(jackpot: Jackpot, additions: Sequence[BookedEntry]) -> Found:
@@ -146,14 +224,8 @@ def stripes_were_added(jackpot: Jackpot, additions: Sequence[BookedEntry]) -> Fo
             detail = f"was added by no entry: there is none at stripe 0, seq {stripe.added_by}"
             yield Mismatch(Code.STRIPE_ADDITION, jackpot.jackpot_id, f"stripe {stripe.stripe_no}", detail)
     for entry in additions:
-        recorded = Entry(
-            book=jackpot.jackpot_id,
-            kind=EntryKind.STRIPES_ADDED,
-            principal=entry.principal,
-            received_at=entry.received_at,
-            facts=facts.of_stripes(one.stripe_no for one in jackpot.stripes if one.added_by == entry.seq),
-        )
-        if digests.digest(recorded) != entry.digest:
+        due = facts.of_stripes(one.stripe_no for one in jackpot.stripes if one.added_by == entry.seq)
+        if jackpot.recorded_at(entry) != due:
             yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, "the stripes that it added")
         if entry.lines:
             yield Mismatch(Code.ENTRY_POSTINGS, jackpot.jackpot_id, entry.place, "booked money with new stripes")
@@ -169,13 +241,5 @@ def opening_is_as_recorded(jackpot: Jackpot, entry: BookedEntry, rules: JackpotR
     if entry.lines != replay.lines_of(seed):
         detail = f"a base amount in {METER_HOUSE} and nothing else was to be booked"
         yield Mismatch(Code.ENTRY_POSTINGS, jackpot.jackpot_id, entry.place, detail)
-    recorded = Entry(
-        book=jackpot.jackpot_id,
-        kind=EntryKind.JACKPOT_OPENED,
-        principal=entry.principal,
-        received_at=entry.received_at,
-        facts=facts.of_jackpot(jackpot.jackpot_id, rules, base_amount=base_amount),
-        postings=seed,
-    )
-    if digests.digest(recorded) != entry.digest:
+    if jackpot.recorded_at(entry) != facts.of_jackpot(jackpot.jackpot_id, rules, base_amount=base_amount):
         yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, "the jackpot's opening")

@@ -1,6 +1,7 @@
 """Whether a jackpot's settlements saw one order of events, so that no two of them paid from the same money."""
 
 from collections.abc import Iterator, Sequence
+from heapq import merge
 from itertools import pairwise
 
 from sqlalchemy import Text, and_, cast, exists, func, select
@@ -11,20 +12,25 @@ from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records.schema import AwardRow, SettlementRow
 
+Found = Iterator[Mismatch]
+
 PAGE = 1000
 
 Seen = tuple[tuple[int, ...], int, int, bool]
 """A settlement: the positions it saw, the stripe and seq of its entry, and whether it paid from the meter."""
 
 
-def settlements_do_not_cross(session: Session, book: str) -> Iterator[Mismatch]:
+def settlements_do_not_cross(session: Session, book: str, also: Sequence[Seen] = ()) -> Found:
     """
     Of any two settlements, one saw at least what the other saw; what comes after an award from the meter saw it.
+
+    `also` are others who saw all stripes: money moved by hand, doors closed and opened, corrections of rounds.
 
     Every settlement reads one instant of all stripes, and instants have an order. Two that each lack what the other
     saw, or an award from the meter that the next settlement overlooks, mean that a lock was missing.
     """
-    for earlier, later in pairwise(_by_position(session, book)):
+    in_order = merge(_by_position(session, book), sorted(also, key=_place), key=_place)
+    for earlier, later in pairwise(in_order):
         positions, stripe_no, _, paid_from_meter = earlier
         least = cut_after(positions, stripe_no=stripe_no) if paid_from_meter else positions
         if not _covers(later[0], least):
@@ -33,12 +39,18 @@ def settlements_do_not_cross(session: Session, book: str) -> Iterator[Mismatch]:
             yield Mismatch(Code.SETTLEMENTS_CROSS, book, place, detail)
 
 
+def _place(seen: Seen) -> tuple[int, tuple[int, ...], bool]:
+    """In which order settlements stand; of two with one sum and other positions, either crosses the other."""
+    return sum(seen[0]), seen[0], seen[3]
+
+
 def _by_position(session: Session, book: str) -> Iterator[Seen]:
     """Read a jackpot's settlements in the order of what they saw, through a cursor of the server."""
     paid_from_meter = exists().where(
         AwardRow.jackpot_id == SettlementRow.jackpot_id,
         AwardRow.round_key == SettlementRow.round_key,
         AwardRow.funded_by == "meter",
+        AwardRow.correction == 0,
     )
     total = select(func.sum(func.unnest(SettlementRow.positions).column_valued("seq"))).scalar_subquery()
     rows = session.execute(

@@ -16,17 +16,24 @@ from jackpot_service.records.schema import (
     AwardStepRow,
     BetRow,
     CancellationRow,
+    CompensationRow,
+    CorrectionRow,
     HandRow,
     ResultRow,
     RoundRow,
     RulesVersionRow,
     SettlementRow,
+    StatementSettlementRow,
     VoidRow,
 )
 from jackpot_service.reports.verification import (
     bets,
+    corrections,
     documents,
+    doors,
     jackpots,
+    lives,
+    moves,
     order,
     records,
     reference_book,
@@ -34,15 +41,24 @@ from jackpot_service.reports.verification import (
     rounds,
     settlements,
 )
+from jackpot_service.reports.verification.awards import ActsOnRounds, HeldMoney
 from jackpot_service.reports.verification.documents import RoundDocuments
 from jackpot_service.reports.verification.jackpots import Jackpot
 from jackpot_service.reports.verification.positions import PoolsByPosition
 from jackpot_service.reports.verification.references import References
+from jackpot_service.reports.verification.statements import Statements
 from jackpot_service.reports.verification.verification import OnProgress, Progress, Verification
 
 Found = Iterator[Mismatch]
 
-ROUND_CHECKS = (records.digests_cover_the_rows, *rounds.CHECKS, *bets.CHECKS, *settlements.CHECKS)
+ROUND_CHECKS = (
+    records.digests_cover_the_rows,
+    *rounds.CHECKS,
+    *bets.CHECKS,
+    *lives.CHECKS,
+    *settlements.CHECKS,
+    *corrections.CHECKS,
+)
 """What is checked of every round, each by itself."""
 
 _BOOKS_OF = (
@@ -59,9 +75,12 @@ _BOOKS_OF = (
     SettlementRow.jackpot_id,
     AwardRow.jackpot_id,
     AwardStepRow.jackpot_id,
+    CompensationRow.jackpot_id,
+    StatementSettlementRow.jackpot_id,
+    CorrectionRow.jackpot_id,
 )
 
-_UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, ArithmeticError)
+_UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 """What the domain raises when rows are not what the ledger wrote."""
 
 
@@ -119,29 +138,41 @@ class _Proof:
             entries[entry.seq] = entry
 
         yield from laws.broken_in(self.session, REFERENCE_BOOK, on_entry=note)
-        yield from jackpots.stripes_are_accepting(REFERENCE_BOOK, replay.stripes(self.session, REFERENCE_BOOK))
+        yield from doors.stripes_follow(REFERENCE_BOOK, replay.stripes(self.session, REFERENCE_BOOK), ())
         yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
 
     def of_jackpot(self, jackpot_id: str, known: References) -> Found:
         """A jackpot's laws, its opening, its rounds, and the order of its settlements."""
         pools = PoolsByPosition(self.session, jackpot_id)
+        held, statements = HeldMoney(), Statements(self.session, jackpot_id)
         outside: list[BookedEntry] = []
 
         def note(entry: BookedEntry, pools_after: Pools) -> None:
             self._count_entry(entry)
             pools.note(entry, pools_after)
+            held.note(entry)
+            statements.note(entry)
             if entry.round_key is None:
                 outside.append(entry)
 
         yield from laws.broken_in(self.session, jackpot_id, on_entry=note)
-        jackpot = jackpots.read(self.session, jackpot_id, known, pools)
+        jackpot = jackpots.read(self.session, jackpot_id, known, pools, outside)
         yield from _guarded(jackpots.check(jackpot, outside), book=jackpot_id, place="opening")
+        yield from _guarded(statements.check(jackpot, outside), book=jackpot_id, place="statements")
+        on_rounds = ActsOnRounds(jackpot, outside)
+        yield from lives.acts_were_possible(jackpot, outside)
+        yield from moves.check(jackpot, outside)
         for page in documents.pages(self.session, jackpot_id):
             yield from page.mismatches
             for round_ in page.rounds:
                 yield from self._of_round(round_, jackpot)
+                yield from _guarded(on_rounds.check(round_), book=jackpot_id, place=round_.place)
+                held.add(round_)
             self.on_progress(Progress(jackpot_id, self.entries, self.rounds))
-        yield from order.settlements_do_not_cross(self.session, jackpot_id)
+        yield from on_rounds.rest()
+        yield from held.check(jackpot_id)
+        crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot))
+        yield from _guarded(crossing, book=jackpot_id, place="order")
 
     def _of_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
         self.rounds += 1

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from jackpot_service.domain import facts
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import Card
 from jackpot_service.domain.entries import Entry, RoundStep
@@ -13,7 +14,7 @@ from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.rules import FundedBy, Tier
-from jackpot_service.domain.settlement import Award, AwardState, Entitlement, Settlement
+from jackpot_service.domain.settlement import Award, Entitlement, Settlement
 from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Mismatch
@@ -80,7 +81,7 @@ def _facts(entry: BookedEntry, step: int, round_: RoundDocuments, jackpot: Jackp
 def _facts_of_result(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Facts:
     row = round_.required("settlements")
     booked = settlement(round_)
-    if facts.of_entitlements(booked) != row.entitlements:
+    if facts.of_entitlements(booked.entitlements) != row.entitlements:
         message = f"entitlements are not as they are written: {row.entitlements}"
         raise ValueError(message)
     opened = jackpot.opened_by(entry)
@@ -138,8 +139,8 @@ def settlement(round_: RoundDocuments) -> Settlement:
 
 
 def awards(round_: RoundDocuments) -> tuple[Award, ...]:
-    """Read the round's awards as they began, by bet id and tier. Raises: ValueError."""
-    steps = {(row.bet_id, row.tier, row.step) for row in round_.of("award_steps")}
+    """Read the awards of the round's settlement as they began, by bet id and tier. Raises: ValueError."""
+    steps = {(row.bet_id, row.tier, row.step) for row in round_.of("award_steps") if not row.correction}
     return tuple(
         Award(
             bet=Bet(row.bet_id, player_id="", hand="", currency=row.currency, stake_minor=0),
@@ -150,6 +151,7 @@ def awards(round_: RoundDocuments) -> tuple[Award, ...]:
             state=_first_state(row.bet_id, row.tier, steps),
         )
         for row in sorted(round_.of("awards"), key=lambda row: (row.bet_id, row.tier))
+        if not row.correction
     )
 
 

@@ -1,42 +1,37 @@
-"""Whether the reference book recorded what its documents say, and whether what they name exists."""
+"""Whether the reference book recorded its acts and they their documents, and whether what those name exists."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row
 
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
-from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.reports.verification.references import References
+from jackpot_service.reports.verification import acts, changes, keys
+from jackpot_service.reports.verification.rate_changes import sheets_are_what_was_approved
+from jackpot_service.reports.verification.references import Document, References
 
 Found = Iterator[Mismatch]
 
 
 def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
     """Check the reference documents against the entries of the reference book, by seq."""
-    yield from entries_recorded_their_documents(references, entries)
+    yield from entries_recorded_their_acts(references, entries)
+    yield from acts_wrote_their_documents(references, entries)
+    yield from acts.check(references)
+    yield from changes.check(references, entries)
     yield from bindings_exist(references)
     yield from sheets_state_their_base(references)
-    yield from keys_are_in_force(references)
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A row of a reference table: which it is, which kind of entry writes such rows, and what that one recorded."""
-
-    name: str
-    seq: int
-    kind: EntryKind
-    facts: Facts
+    yield from sheets_are_what_was_approved(references, entries)
+    yield from keys.check(references, entries)
 
 
 def documents(references: References) -> Iterator[Document]:
-    """Write every reference document as the facts that its entry recorded."""
+    """Write every reference document as the facts that its act shows."""
     for row in references.casinos.values():
         recorded = facts.of_casino(row.casino_id, row.name)
         yield Document(f"casino {row.casino_id}", row.entry_seq, EntryKind.CASINO_ADDED, recorded)
@@ -45,71 +40,121 @@ def documents(references: References) -> Iterator[Document]:
             table_id=row.table_id, casino_id=row.casino_id, game=row.game, jackpot_id=row.jackpot_id
         )
         yield Document(f"table {row.table_id}", row.entry_seq, EntryKind.TABLE_ADDED, recorded)
-    for row in references.keys.values():
-        principal = Principal(row.principal, Role(row.role), row.casino_id, frozenset(row.table_ids))
-        recorded = facts.of_key(key_id=row.key_id, secret_hash=row.secret_hash, principal=principal)
-        yield Document(f"key {row.key_id}", row.entry_seq, EntryKind.KEY_CREATED, recorded)
+    yield from keys.documents(references)
     for (base, number), row in references.sheet_rows.items():
-        recorded = facts.of_sheet(references.sheets[base, number], effective_at=row.effective_at)
+        recorded = facts.of_sheet(references.sheets[base, number], effective_at=row.effective_at, source=row.source)
         yield Document(f"rate sheet {base} {number}", row.entry_seq, EntryKind.RATES_PUBLISHED, recorded)
+    for row in references.change_requests.values():
+        recorded = facts.of_change(
+            request_id=row.request_id,
+            kind=row.kind,
+            payload=row.payload,
+            base_version=row.base_version,
+            to_confirm=row.to_confirm,
+            expires_at=row.expires_at,
+        )
+        yield Document(f"change request {row.request_id}", row.entry_seq, EntryKind.CHANGE_REQUESTED, recorded)
+    for row in references.change_decisions.values():
+        recorded = facts.of_decision(
+            request_id=row.request_id, outcome=row.outcome, confirmed=row.confirmed, is_emergency=row.is_emergency
+        )
+        kind = EntryKind.CHANGE_APPROVED if row.outcome == "approved" else EntryKind.CHANGE_REJECTED
+        yield Document(f"decision of {row.request_id}", row.entry_seq, kind, recorded)
+    for row in references.acknowledgements.values():
+        recorded = facts.of_acknowledgement(row.exception_id)
+        name = f"acknowledgement of {row.exception_id}"
+        yield Document(name, row.entry_seq, EntryKind.EXCEPTION_ACKNOWLEDGED, recorded)
 
 
-def entries_recorded_their_documents(references: References, entries: Mapping[int, BookedEntry]) -> Found:
-    """Each entry of the reference book recorded one document, and each document was recorded by one entry."""
-    written: defaultdict[int, list[Document]] = defaultdict(list)
-    for document in documents(references):
-        entry = entries.get(document.seq)
-        if entry is None or entry.kind != document.kind:
-            detail = f"entry {document.seq} is no {document.kind}"
-            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, document.name, detail)
-        else:
-            written[document.seq].append(document)
+def entries_recorded_their_acts(references: References, entries: Mapping[int, BookedEntry]) -> Found:
+    """Each entry of the reference book is an act whose row says what the entry recorded, and moves no money."""
+    for seq in sorted(references.acts.keys() - entries.keys()):
+        yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, f"act {seq}", f"there is no entry {seq}")
     for seq, entry in entries.items():
-        yield from _check_entry(entry, written[seq])
+        row = references.acts.get(seq)
+        if entry.kind not in ACT_KINDS or entry.round_key is not None:
+            yield Mismatch(Code.ENTRY_KIND, entry.book, entry.place, f"a {entry.kind} does not belong here")
+        elif row is None or digests.digest(_entry(entry, row)) != entry.digest:
+            detail = f"{entry.kind}: its act {'is not there' if row is None else 'says something else'}"
+            yield Mismatch(Code.ENTRY_DIGEST, entry.book, entry.place, detail)
+        if entry.lines:
+            yield Mismatch(Code.ENTRY_POSTINGS, entry.book, entry.place, f"a {entry.kind} moves no money")
 
 
-def _check_entry(entry: BookedEntry, written: list[Document]) -> Found:
-    if entry.kind not in _KINDS or entry.round_key is not None:
-        yield Mismatch(Code.ENTRY_KIND, entry.book, entry.place, f"a {entry.kind} does not belong here")
-        return
-    matching = [document for document in written if digests.digest(_entry(entry, document)) == entry.digest]
-    if not matching:
-        detail = f"{entry.kind}: {', '.join(document.name for document in written) or 'nothing'} is there"
-        yield Mismatch(Code.ENTRY_DIGEST, entry.book, entry.place, detail)
-    for document in written:
-        if matching and document not in matching:
-            detail = f"entry {entry.seq} recorded another"
-            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, document.name, detail)
-    if entry.lines:
-        yield Mismatch(Code.ENTRY_POSTINGS, entry.book, entry.place, f"a {entry.kind} moves no money")
-
-
-_KINDS = frozenset({EntryKind.CASINO_ADDED, EntryKind.TABLE_ADDED, EntryKind.KEY_CREATED, EntryKind.RATES_PUBLISHED})
-
-
-def _entry(entry: BookedEntry, document: Document) -> Entry:
+def _entry(entry: BookedEntry, row: Row[Any]) -> Entry:
+    recorded = facts.of_act(
+        request_id=row.request_id,
+        decides=row.decides,
+        subject=row.subject,
+        jackpot_id=row.jackpot_id,
+        reason=row.reason,
+        asked=row.asked,
+        before=row.before,
+        after=row.after,
+        effects=row.effects,
+    )
     return Entry(
         book=entry.book,
-        kind=document.kind,
+        kind=EntryKind(entry.kind),
         principal=entry.principal,
         received_at=entry.received_at,
-        facts=document.facts,
+        facts=recorded,
     )
 
 
+def acts_wrote_their_documents(references: References, entries: Mapping[int, BookedEntry]) -> Found:
+    """Each document was written by one act, which shows it as it is; each act that writes one has written it."""
+    written: set[int] = set()
+    for document in documents(references):
+        entry, act = entries.get(document.seq), references.acts.get(document.seq)
+        if entry is None or act is None or entry.kind != document.kind:
+            detail = f"entry {document.seq} is no {document.kind}"
+            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, document.name, detail)
+        elif document.seq in written:
+            detail = f"entry {document.seq} recorded another"
+            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, document.name, detail)
+        else:
+            written.add(document.seq)
+            if document.facts != act.after:
+                detail = f"{document.kind}: {document.name} is there, and not as it was recorded"
+                yield Mismatch(Code.ENTRY_DIGEST, REFERENCE_BOOK, entry.place, detail)
+    for seq, entry in entries.items():
+        if entry.kind in WRITES_A_DOCUMENT and seq not in written:
+            yield Mismatch(Code.ENTRY_DIGEST, REFERENCE_BOOK, entry.place, f"{entry.kind}: nothing is there")
+
+
+WRITES_A_DOCUMENT = frozenset(
+    {
+        EntryKind.CASINO_ADDED,
+        EntryKind.TABLE_ADDED,
+        EntryKind.PRINCIPAL_ADDED,
+        EntryKind.KEY_CREATED,
+        EntryKind.RATES_PUBLISHED,
+        EntryKind.CHANGE_REQUESTED,
+        EntryKind.CHANGE_APPROVED,
+        EntryKind.CHANGE_REJECTED,
+        EntryKind.EXCEPTION_ACKNOWLEDGED,
+    }
+)
+"""The acts that write a row of their own in a reference table."""
+
+ACT_KINDS = frozenset(EntryKind) - {
+    EntryKind.BETS,
+    EntryKind.VOIDS,
+    EntryKind.RESULT,
+    EntryKind.CANCELLATION,
+    EntryKind.TRANSFER_RECEIVED,
+}
+"""What the reference book holds: everything that somebody does, and not a table server."""
+
+
 def bindings_exist(references: References) -> Found:
-    """What documents name exists: casinos, jackpots, tables, sheets."""
+    """What tables name exists: casinos, jackpots."""
     for row in references.tables.values():
         if row.casino_id not in references.casinos:
             yield _unknown(Code.TABLE_BINDING, f"table {row.table_id}", f"casino {row.casino_id}")
         if row.jackpot_id is not None and row.jackpot_id not in references.jackpots:
             yield _unknown(Code.TABLE_BINDING, f"table {row.table_id}", f"jackpot {row.jackpot_id}")
-    for row in references.keys.values():
-        if row.casino_id is not None and row.casino_id not in references.casinos:
-            yield _unknown(Code.KEY_BINDING, f"key {row.key_id}", f"casino {row.casino_id}")
-        for table_id in row.table_ids:
-            if table_id not in references.tables:
-                yield _unknown(Code.KEY_BINDING, f"key {row.key_id}", f"table {table_id}")
 
 
 def _unknown(code: Code, place: str, what: str) -> Mismatch:
@@ -124,11 +169,3 @@ def sheets_state_their_base(references: References) -> Found:
             yield Mismatch(Code.SHEET_RATES, REFERENCE_BOOK, place, "has rates, and is not there")
         elif base not in sheet.rates or sheet.rates[base].base_per_unit != 1:
             yield Mismatch(Code.SHEET_RATES, REFERENCE_BOOK, place, f"does not state {base} at 1")
-
-
-def keys_are_in_force(references: References) -> Found:
-    """No key is revoked: this version books no revocation, so none can have been."""
-    for row in references.keys.values():
-        if row.revoked_at is not None:
-            detail = f"revoked at {row.revoked_at}, by no entry"
-            yield Mismatch(Code.KEY_REVOCATION, REFERENCE_BOOK, f"key {row.key_id}", detail)

@@ -52,10 +52,17 @@ def table_is_its_own(round_: RoundDocuments, jackpot: Jackpot) -> Found:
 
 
 def pins_were_in_force(round_: RoundDocuments, jackpot: Jackpot) -> Found:
-    """The pinned rules version and rate sheet exist; the sheet was effective when the round was opened."""
+    """
+    The pinned rules version and rate sheet exist; the sheet was effective when the round was opened.
+
+    A cycle under the version had begun. It need not be the running one: a hit may come between the look at what is in
+    force and the round's first entry.
+    """
     version, number = round_.round.rules_version, round_.round.rate_sheet
     if version not in jackpot.documents:
         yield _mismatch(Code.ROUND_PINS, round_, f"there is no rules version {version}")
+    elif round_.entries and version not in jackpot.versions_by(round_.entries[0]):
+        yield _mismatch(Code.ROUND_PINS, round_, f"no cycle under rules version {version} had begun")
     if (jackpot.base, number) not in jackpot.references.sheet_rows:
         yield _mismatch(Code.ROUND_PINS, round_, f"there is no rate sheet {jackpot.base} {number}")
     elif jackpot.references.effective_at(jackpot.base, number) > round_.round.opened_at:
@@ -117,9 +124,9 @@ def rows_were_written_by_an_entry(round_: RoundDocuments, _jackpot: Jackpot) -> 
         yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, "hands: neither settled nor cancelled")
     if round_.of("awards") and not round_.of("settlements"):
         yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, "awards: without a settlement")
-    awards = {(row.bet_id, row.tier) for row in round_.of("awards")}
+    awards = {(row.bet_id, row.tier, row.correction) for row in round_.of("awards")}
     for row in round_.of("award_steps"):
-        if (row.bet_id, row.tier) not in awards:
+        if (row.bet_id, row.tier, row.correction) not in awards:
             detail = f"award_steps: bet {row.bet_id} has no award for {row.tier}"
             yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, detail)
 

@@ -1,6 +1,6 @@
 """Whether a settlement is what cards, bets, rules, rates and pools make: the whole of it is figured again."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row
@@ -50,7 +50,7 @@ def _settlement_is_due(
     row: Row[Any], verdict: Verdict, entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot
 ) -> Found:
     running, opened = jackpot.cycle_at(entry), jackpot.opened_by(entry)
-    yield from _positions_are_right(row, running, entry, jackpot, pays_from_meter=verdict.pays_from_meter)
+    yield from positions_are_right(row.positions, running, entry, jackpot, names_all=verdict.pays_from_meter)
     yield from _hit_opened_a_cycle(row, running, opened, entry, is_hit=verdict.is_hit)
     due = settle(
         verdict,
@@ -65,15 +65,15 @@ def _settlement_is_due(
     yield from _figures_are(figured, booked, entry, round_)
 
 
-def _positions_are_right(
-    row: Row[Any], running: BookedCycle, entry: BookedEntry, jackpot: Jackpot, *, pays_from_meter: bool
+def positions_are_right(
+    positions: Sequence[int], running: BookedCycle, entry: BookedEntry, jackpot: Jackpot, *, names_all: bool
 ) -> Found:
     """
     Positions end right before the entry on its own stripe, and lie inside its cycle on every other.
 
-    What pays from the meter saw all stripes, and so names a position of each.
+    What pays from the meter saw all stripes, and so names a position of each (`names_all`).
     """
-    place, positions = entry.place, row.positions
+    place = entry.place
     if not entry.stripe_no < len(positions) or positions[entry.stripe_no] != entry.seq - 1:
         yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} does not end right before it")
     if any(seq < running.seq_on(stripe_no) for stripe_no, seq in enumerate(positions)):
@@ -84,7 +84,7 @@ def _positions_are_right(
     ends = {stripe.stripe_no: stripe.seq for stripe in jackpot.stripes}
     if any(seq > ends.get(stripe_no, 0) for stripe_no, seq in enumerate(positions)):
         yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} lies beyond the stripes' ends")
-    if pays_from_meter and len(positions) != jackpot.stripes_at(positions[0]):
+    if names_all and len(positions) != jackpot.stripes_at(positions[0]):
         yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} does not name all stripes")
 
 
@@ -111,15 +111,15 @@ def _awards_began(due: Settlement, entry: BookedEntry, round_: RoundDocuments) -
     """
     Each award has its own id and exactly its first step, taken when the result came in.
 
-    Later steps will be written by entries of their own; this version has none.
+    Later steps, and the awards of later verdicts, are those of acts.
     """
     ids = {(award.bet.bet_id, str(award.tier)): award_id(round_.round, award) for award in due.awards}
     for row in round_.of("awards"):
-        if ids.get((row.bet_id, row.tier), row.award_id) != row.award_id:
+        if not row.correction and ids.get((row.bet_id, row.tier), row.award_id) != row.award_id:
             detail = f"{round_.place}, bet {row.bet_id}: {row.award_id}"
             yield Mismatch(Code.AWARD_ID, entry.book, entry.place, detail)
     first_states = {(award.bet.bet_id, str(award.tier), str(award.state), entry.received_at) for award in due.awards}
-    steps = {(row.bet_id, row.tier, row.step, row.taken_at) for row in round_.of("award_steps")}
+    steps = {(row.bet_id, row.tier, row.step, row.taken_at) for row in round_.of("award_steps") if row.act_seq is None}
     for bet_id, tier, step, _ in sorted(first_states ^ steps):
         detail = f"{round_.place}, bet {bet_id}, {tier}: {step} is missing, or no entry took it, or not then"
         yield Mismatch(Code.AWARD_STEPS, entry.book, entry.place, detail)

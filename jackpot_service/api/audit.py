@@ -1,0 +1,88 @@
+"""The audit trail, for auditors."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import flask
+from marshmallow import Schema, fields, validate
+
+from jackpot_service.api.door import Blueprint, answer, look
+from jackpot_service.api.fields import Identifier, Text
+from jackpot_service.api.lists import PeriodQuerySchema, cursor
+from jackpot_service.api.schemas import described
+from jackpot_service.auth import allow
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.principals import Role
+from jackpot_service.reports.audit import Wanted, audit_page, shown
+from jackpot_service.reports.verification.reference_book import ACT_KINDS
+
+KINDS = sorted(kind.value for kind in ACT_KINDS)
+
+blueprint = Blueprint(
+    "audit", __name__, url_prefix="/v1/audit", description="Every administrative act: who, when, why, before, after."
+)
+
+
+class AuditQuerySchema(PeriodQuerySchema):
+    """Which acts; the period is that of their booking."""
+
+    principal = Text(load_default=None, metadata={"description": "Who acted."})
+    kind = fields.String(load_default=None, validate=validate.OneOf(KINDS))
+    jackpot_id = Identifier(load_default=None)
+    request_id = Identifier(
+        load_default=None,
+        metadata={"description": "The caller's id of an act; also finds what decided or did the change request of it."},
+    )
+
+
+class ActEffectSchema(Schema):
+    """An entry that an act booked."""
+
+    book = fields.String(required=True)
+    seq = fields.Integer(required=True)
+    kind = fields.String(required=True)
+    recorded = fields.Dict(required=True)
+
+
+class ActSchema(Schema):
+    """An administrative act."""
+
+    seq = described(fields.Integer, "Its number in the reference book: without gaps, in the order of commits.")
+    kind = fields.String(required=True, validate=validate.OneOf(KINDS))
+    principal = described(fields.String, "Who acted.")
+    received_at = fields.DateTime(required=True)
+    booked_at = fields.DateTime(required=True)
+    request_id = described(fields.String, "The caller's id of the act.", allow_none=True)
+    decides = described(fields.String, "The change request that it decides or carries out.", allow_none=True)
+    is_emergency = described(fields.Boolean, "Whether one person alone approved that change request.")
+    subject = described(fields.String, "What it is about.")
+    jackpot_id = fields.String(required=True, allow_none=True)
+    reason = fields.String(required=True, allow_none=True)
+    before = fields.Dict(required=True, allow_none=True)
+    after = fields.Dict(required=True)
+    effects = described(fields.List, "Booked in jackpots' books.", cls_or_instance=fields.Nested(ActEffectSchema()))
+
+
+class ActsSchema(Schema):
+    """A page of the audit trail, the latest act first."""
+
+    items = fields.List(fields.Nested(ActSchema()), required=True)
+    next = fields.String(required=True, allow_none=True)
+
+
+@blueprint.route("", methods=["GET"])
+@allow(Role.AUDITOR)
+@blueprint.arguments(AuditQuerySchema(), location="query")
+@blueprint.response(200, ActsSchema())
+def get_audit(query: Mapping[str, Any]) -> flask.Response:
+    """List administrative acts, the latest first; `from` is included, `to` is not."""
+    wanted = Wanted(
+        principal=query["principal"],
+        kind=None if query["kind"] is None else EntryKind(query["kind"]),
+        jackpot_id=query["jackpot_id"],
+        request_id=query["request_id"],
+        booked_from=query["start"],
+        booked_to=query["end"],
+    )
+    page = look(lambda session: audit_page(session, wanted, limit=query["limit"], before=query["after"]))
+    return answer({"items": [shown(audited) for audited in page.items], "next": cursor(page.next_seq)})

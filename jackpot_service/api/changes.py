@@ -1,0 +1,205 @@
+"""Change requests: asked for by one person, approved or rejected by another."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import flask
+import structlog
+from marshmallow import Schema, fields, validate
+
+from jackpot_service.api import schemas
+from jackpot_service.api.door import Blueprint, act_or_rehearse, answer, door, look, now, principal
+from jackpot_service.api.fields import Flag, JsonObject, Text, Truth
+from jackpot_service.api.lists import ListQuerySchema, cursor
+from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.auth import allow
+from jackpot_service.domain.changes import ChangeKind, ChangeState, Outcome
+from jackpot_service.domain.principals import Role
+from jackpot_service.records import changes as records
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.request_change import RequestChange, request_change, visible
+from jackpot_service.usecases.changes.shown import shown
+
+log = structlog.get_logger()
+
+blueprint = Blueprint(
+    "change-requests",
+    __name__,
+    url_prefix="/v1/change-requests",
+    description="What needs two people: one asks, another approves. A machine may ask and never approves.",
+)
+
+DECIDERS = (Role.OPERATOR, Role.RATES)
+"""Who asks and decides; each kind of change says which of them."""
+
+READERS = (*DECIDERS, Role.AUDITOR, Role.FINANCE)
+
+
+class DryRunQuerySchema(RequestSchema):
+    """Whether to do it or only to show what it would do."""
+
+    dry_run = Flag(load_default=False)
+
+
+class ChangesQuerySchema(ListQuerySchema):
+    """Which change requests."""
+
+    state = fields.Enum(ChangeState, by_value=True, load_default=None)
+    kind = fields.Enum(ChangeKind, by_value=True, load_default=None)
+
+
+class ChangeRequestSchema(RequestSchema):
+    """What is asked for, and why."""
+
+    request_id = schemas.request_id()
+    kind = fields.Enum(ChangeKind, by_value=True, required=True)
+    payload = JsonObject(
+        required=True, metadata={"description": "What the kind of change needs: docs/changes.md has one of each."}
+    )
+    reason = Text(required=True)
+    base_version = Text(load_default=None, metadata={"description": "The version that the maker saw."})
+
+
+class ApprovalSchema(RequestSchema):
+    """What an approver says."""
+
+    confirmed = JsonObject(load_default=dict, metadata={"description": "`to_confirm`, repeated."})
+    reason = Text(load_default=None)
+    emergency = Truth(
+        load_default=False,
+        metadata={"description": "The maker approves alone: only where the installation has switched that on."},
+    )
+
+
+class RejectionSchema(RequestSchema):
+    """Why not."""
+
+    reason = Text(required=True)
+
+
+class DecisionSchema(Schema):
+    """What became of a change request."""
+
+    outcome = fields.String(required=True, validate=validate.OneOf([one.value for one in Outcome]))
+    checker = fields.String(required=True)
+    reason = fields.String(required=True, allow_none=True)
+    is_emergency = fields.Boolean(required=True)
+    decided_at = fields.DateTime(required=True)
+
+
+class EffectSchema(Schema):
+    """What a change did, or would do."""
+
+    before = fields.Dict(required=True, allow_none=True)
+    after = fields.Dict(required=True)
+    entries = described(fields.List, "Booked in jackpots' books.", cls_or_instance=fields.Dict())
+
+
+class ChangeSchema(Schema):
+    """A change request."""
+
+    request_id = fields.String(required=True)
+    kind = fields.String(required=True, validate=validate.OneOf([one.value for one in ChangeKind]))
+    subject = fields.String(required=True)
+    jackpot_id = fields.String(required=True, allow_none=True)
+    payload = fields.Dict(required=True)
+    reason = fields.String(required=True)
+    base_version = described(fields.String, "The version that it was made against.")
+    to_confirm = described(fields.Dict, "Unusual figures that the approver must repeat in `confirmed`.")
+    maker = fields.String(required=True)
+    made_at = fields.DateTime(required=True)
+    expires_at = fields.DateTime(required=True)
+    state = fields.String(required=True, validate=validate.OneOf([one.value for one in ChangeState]))
+    decision = fields.Nested(DecisionSchema(), required=True, allow_none=True)
+    effect = fields.Nested(
+        EffectSchema(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of a request: what it would do; of an approval: what it did. Null otherwise."},
+    )
+
+
+class ChangesSchema(Schema):
+    """A page of change requests, the latest first."""
+
+    items = fields.List(fields.Nested(ChangeSchema()), required=True)
+    next = fields.String(required=True, allow_none=True)
+
+
+@blueprint.route("", methods=["POST"])
+@allow(*DECIDERS)
+@blueprint.arguments(DryRunQuerySchema(), location="query")
+@blueprint.arguments(ChangeRequestSchema())
+@blueprint.response(201, ChangeSchema(), description="It waits for another person.")
+@blueprint.alt_response(200, schema=ChangeSchema(), description="It was asked for before, or this is a dry run.")
+def post_change(query: Mapping[str, Any], body: Mapping[str, Any]) -> flask.Response:
+    """Ask for a change. With `dry_run=true` nothing is recorded, and the answer shows what approving it would do."""
+    act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
+    command = RequestChange(act, body["kind"], body["payload"], body["base_version"], rate_band=door().config.rate_band)
+    done = act_or_rehearse(lambda session: request_change(session, command), dry_run=query["dry_run"])
+    return answer(shown(done.change, done.preview, at=now()), 200 if done.is_replay or query["dry_run"] else 201)
+
+
+@blueprint.route("", methods=["GET"])
+@allow(*READERS)
+@blueprint.arguments(ChangesQuerySchema(), location="query")
+@blueprint.response(200, ChangesSchema())
+def get_changes(query: Mapping[str, Any]) -> flask.Response:
+    """List change requests, the latest first; a key with a casino sees none of the house's."""
+    if principal().casino_id is not None:
+        return answer({"items": [], "next": None})
+    found = look(
+        lambda session: records.latest(
+            session,
+            limit=query["limit"] + 1,
+            before=query["after"],
+            at=now(),
+            state=query["state"],
+            kind=query["kind"],
+        )
+    )
+    page, more = found[: query["limit"]], found[query["limit"] :]
+    return answer(
+        {"items": [shown(change, None, at=now()) for _, change in page], "next": cursor(page[-1][0] if more else None)}
+    )
+
+
+@blueprint.route("/<id:request_id>", methods=["GET"])
+@allow(*READERS)
+@blueprint.response(200, ChangeSchema())
+def get_change(request_id: str) -> flask.Response:
+    """Show a change request."""
+    return answer(shown(look(lambda session: visible(session, principal(), request_id)), None, at=now()))
+
+
+@blueprint.route("/<id:request_id>/approval", methods=["POST"])
+@allow(*DECIDERS)
+@blueprint.arguments(DryRunQuerySchema(), location="query")
+@blueprint.arguments(ApprovalSchema())
+@blueprint.response(200, ChangeSchema())
+def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id: str) -> flask.Response:
+    """Approve a change that somebody else asked for: it is done before this is answered. The same again is a replay."""
+    command = DecideChange(
+        act=Act(principal(), now(), reason=body["reason"]),
+        request_id=request_id,
+        outcome=Outcome.APPROVED,
+        confirmed=body["confirmed"],
+        is_emergency=body["emergency"],
+        emergency_is_on=door().config.emergency_approvals,
+    )
+    done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=query["dry_run"])
+    if command.is_emergency and not query["dry_run"]:
+        log.critical("emergency approval by one person", request_id=request_id, principal=principal().name)
+    return answer(shown(done.change, done.applied, at=now()))
+
+
+@blueprint.route("/<id:request_id>/rejection", methods=["POST"])
+@allow(*DECIDERS)
+@blueprint.arguments(RejectionSchema())
+@blueprint.response(200, ChangeSchema())
+def post_rejection(body: Mapping[str, Any], request_id: str) -> flask.Response:
+    """Reject a change that somebody else asked for. The same again is a replay."""
+    command = DecideChange(Act(principal(), now(), reason=body["reason"]), request_id, Outcome.REJECTED)
+    done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=False)
+    return answer(shown(done.change, None, at=now()))

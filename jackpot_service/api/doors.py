@@ -1,0 +1,62 @@
+"""A jackpot's door to bets: closed and opened again by one operator."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import flask
+from marshmallow import Schema, fields, validate
+
+from jackpot_service.api import schemas
+from jackpot_service.api.door import Blueprint, act, answer, now, principal
+from jackpot_service.api.fields import Text
+from jackpot_service.api.schemas import RequestSchema
+from jackpot_service.auth import allow
+from jackpot_service.db import Session
+from jackpot_service.domain.lives import Life
+from jackpot_service.domain.principals import Role
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.suspend_jackpot import DoorSet, SetDoor, resume_jackpot, suspend_jackpot
+
+blueprint = Blueprint(
+    "doors", __name__, url_prefix="/v1/jackpots", description="Suspending jackpots, and resuming them."
+)
+
+
+class DoorRequestSchema(RequestSchema):
+    """Why, under the caller's id."""
+
+    request_id = schemas.request_id()
+    reason = Text(required=True)
+
+
+class DoorSchema(Schema):
+    """How the jackpot stood after the request; of a replay, as it did then."""
+
+    jackpot_id = fields.String(required=True)
+    state = fields.String(required=True, validate=validate.OneOf([life.value for life in Life]))
+
+
+@blueprint.route("/<id:jackpot_id>/suspension", methods=["PUT"])
+@allow(Role.OPERATOR)
+@blueprint.arguments(DoorRequestSchema())
+@blueprint.response(201, DoorSchema(), description="It takes no bets from now on.")
+@blueprint.alt_response(200, schema=DoorSchema(), description="It was asked for before.")
+def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> flask.Response:
+    """Refuse a jackpot's bets from now on; rounds still settle, are refunded and reported. A machine may ask too."""
+    return _set(body, jackpot_id, suspend_jackpot)
+
+
+@blueprint.route("/<id:jackpot_id>/resumption", methods=["PUT"])
+@allow(Role.OPERATOR)
+@blueprint.arguments(DoorRequestSchema())
+@blueprint.response(201, DoorSchema(), description="It takes bets from now on.")
+@blueprint.alt_response(200, schema=DoorSchema(), description="It was asked for before.")
+def put_resumption(body: Mapping[str, Any], jackpot_id: str) -> flask.Response:
+    """Take a jackpot's bets again. A person asks for it; a retired jackpot is never resumed."""
+    return _set(body, jackpot_id, resume_jackpot)
+
+
+def _set(body: Mapping[str, Any], jackpot_id: str, use_case: Callable[[Session, SetDoor], DoorSet]) -> flask.Response:
+    command = SetDoor(Act(principal(), now(), request_id=body["request_id"], reason=body["reason"]), jackpot_id)
+    done = act(lambda session: use_case(session, command))
+    return answer({"jackpot_id": done.jackpot_id, "state": done.life.value}, 200 if done.is_replay else 201)

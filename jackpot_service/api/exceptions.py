@@ -1,0 +1,155 @@
+"""Exceptions: what somebody has to look into, listed and acknowledged."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, ClassVar
+
+import flask
+from marshmallow import Schema, ValidationError, fields, validate
+
+from jackpot_service.api import schemas
+from jackpot_service.api.door import Blueprint, act, answer, door, look, now, principal
+from jackpot_service.api.fields import Flag, Identifier, ReadField, Text
+from jackpot_service.api.lists import PeriodQuerySchema
+from jackpot_service.api.refusals import KINDS
+from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.auth import allow
+from jackpot_service.domain.exceptions import EXCEPTION_ID
+from jackpot_service.domain.facts import instant
+from jackpot_service.domain.principals import Role
+from jackpot_service.records.acts import RecordedAct
+from jackpot_service.records.noted_exceptions import Wanted
+from jackpot_service.reports.exceptions import exceptions_page, shown
+from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
+from jackpot_service.usecases.acts import Act
+
+blueprint = Blueprint(
+    "exceptions",
+    __name__,
+    url_prefix="/v1/exceptions",
+    description="Late bets, miscounts, conflicts, rounds open too long, emergency approvals.",
+)
+
+ACKNOWLEDGERS = (Role.FINANCE, Role.OPERATOR)
+"""Who says what came of an exception; of finance only keys that are bound to no casino."""
+
+READERS = (*ACKNOWLEDGERS, Role.AUDITOR)
+
+
+class ExceptionCursor(ReadField[str]):
+    """Where the list goes on: what `next` of the page before said."""
+
+    described: ClassVar = {"type": "string"}
+
+    def read(self, value: object) -> str:
+        """Raises: ValidationError."""
+        if isinstance(value, str) and EXCEPTION_ID.fullmatch(value):
+            return value
+        message = "must be the `next` of a page of this list"
+        raise ValidationError(message)
+
+
+class ExceptionsQuerySchema(PeriodQuerySchema):
+    """Which exceptions; the period is that in which they happened."""
+
+    after = ExceptionCursor(load_default=None)
+    kind = fields.String(load_default=None, validate=validate.OneOf(KINDS))
+    jackpot_id = Identifier(load_default=None)
+    casino_id = Identifier(load_default=None)
+    table_id = Identifier(load_default=None)
+    acknowledged = Flag(load_default=None)
+
+
+class AcknowledgementRequestSchema(RequestSchema):
+    """What came of it."""
+
+    request_id = schemas.request_id()
+    reason = Text(required=True)
+
+
+class AcknowledgementSchema(Schema):
+    """Who looked into an exception, and what came of it."""
+
+    principal = fields.String(required=True)
+    reason = fields.String(required=True)
+    acknowledged_at = fields.DateTime(required=True)
+
+
+class ExceptionSchema(Schema):
+    """An exception."""
+
+    exception_id = fields.String(required=True)
+    kind = described(fields.String, "Of a refused call the problem's code.", validate=validate.OneOf(KINDS))
+    noticed_at = described(
+        fields.DateTime, "When the call was refused or the change approved; since when the round is open."
+    )
+    jackpot_id = fields.String(required=True, allow_none=True)
+    casino_id = fields.String(required=True, allow_none=True)
+    table_id = fields.String(required=True, allow_none=True)
+    round_id = fields.String(required=True, allow_none=True)
+    principal = described(fields.String, "Whose call was refused; who approved.", allow_none=True)
+    detail = described(fields.String, "What happened, in a sentence.")
+    facts = described(fields.Dict, "What the call asked; what the round holds; what was approved.")
+    acknowledgement = fields.Nested(AcknowledgementSchema(), required=True, allow_none=True)
+
+
+class ExceptionsSchema(Schema):
+    """A page of exceptions, the latest first."""
+
+    items = fields.List(fields.Nested(ExceptionSchema()), required=True)
+    next = fields.String(required=True, allow_none=True)
+
+
+@blueprint.route("", methods=["GET"])
+@allow(*READERS)
+@blueprint.arguments(ExceptionsQuerySchema(), location="query")
+@blueprint.response(200, ExceptionsSchema())
+def get_exceptions(query: Mapping[str, Any]) -> flask.Response:
+    """List exceptions, the latest first; a key with a casino sees those of its casino. `to` is not included."""
+    wanted = Wanted(
+        kind=query["kind"],
+        jackpot_id=query["jackpot_id"],
+        casino_id=query["casino_id"],
+        table_id=query["table_id"],
+        is_acknowledged=query["acknowledged"],
+        noticed_from=query["start"],
+        noticed_to=query["end"],
+    )
+    page = look(
+        lambda session: exceptions_page(
+            session,
+            principal(),
+            wanted,
+            opened_before=_opened_before(),
+            limit=query["limit"],
+            before=query["after"],
+        )
+    )
+    return answer({"items": [shown(exception) for exception in page.items], "next": page.next_id})
+
+
+@blueprint.route("/<id:exception_id>/acknowledgement", methods=["POST"])
+@allow(*ACKNOWLEDGERS)
+@blueprint.arguments(AcknowledgementRequestSchema())
+@blueprint.response(201, ExceptionSchema())
+@blueprint.alt_response(200, schema=ExceptionSchema(), description="The same acknowledgement again.")
+def post_acknowledgement(body: Mapping[str, Any], exception_id: str) -> flask.Response:
+    """Say what came of an exception, once; an open round stays listed until it ends."""
+    signed = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
+    command = AcknowledgeException(signed, exception_id, _opened_before())
+    done = act(lambda session: acknowledge_exception(session, command))
+    return answer(_acknowledged(exception_id, done.act), 200 if done.is_replay else 201)
+
+
+def _opened_before() -> datetime:
+    return now() - door().config.longest_open
+
+
+def _acknowledged(exception_id: str, done: RecordedAct) -> dict[str, Any]:
+    """The exception as it was acknowledged: of a round also when it has ended since."""
+    acknowledgement = {
+        "principal": done.principal,
+        "reason": done.reason,
+        "acknowledged_at": instant(done.booked_at),
+    }
+    return {"exception_id": exception_id, **(done.before or {}), "acknowledgement": acknowledgement}

@@ -1,0 +1,151 @@
+"""`jackpot changes …`: change requests, asked for and decided under the name that JACKPOT_KEY gives."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import click
+import orjson
+import sqlalchemy
+import structlog
+
+from jackpot_service.cli.opening import opened_engine, signed_act
+from jackpot_service.cli.values import Identifier, JsonDocument, Text, pairs, reason_option, request_id_option
+from jackpot_service.config import Config
+from jackpot_service.db import Session, read, rehearse, transact
+from jackpot_service.domain.changes import ChangeKind, ChangeState, Outcome
+from jackpot_service.records import changes as records
+from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.request_change import ChangeRequested, RequestChange, find, request_change
+from jackpot_service.usecases.changes.shown import shown
+
+T = TypeVar("T")
+
+MOST_LISTED = 50
+
+log = structlog.get_logger()
+
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what it would do, and do nothing.")
+
+
+@click.group("changes")
+def changes() -> None:
+    """What needs two people: one asks, another approves; JACKPOT_KEY says who you are."""
+
+
+@changes.command("request")
+@click.argument("kind", type=click.Choice([kind.value for kind in ChangeKind]))
+@click.argument("payload", type=JsonDocument())
+@reason_option
+@request_id_option
+@click.option("--base-version", type=Text(), help="The version that you saw; refused if it is another by now.")
+@dry_run_option
+@click.pass_obj
+def request(  # noqa: PLR0917  click passes what its options say
+    config: Config,
+    kind: str,
+    payload: dict[str, Any],
+    reason: str,
+    request_id: str,
+    base_version: str | None,
+    dry_run: bool,  # noqa: FBT001
+) -> None:
+    """Ask for a change; PAYLOAD is JSON, or @FILE."""
+    with opened_engine(config) as engine:
+        act = signed_act(config, engine, request_id=request_id, reason=reason)
+        command = RequestChange(act, ChangeKind(kind), payload, base_version, rate_band=config.rate_band)
+        done = _run(engine, lambda session: request_change(session, command), dry_run=dry_run)
+    print_request(done, at=act.now, dry_run=dry_run)
+
+
+@changes.command("approve")
+@click.argument("request_id", type=Identifier())
+@click.option("--confirm", multiple=True, metavar="NAME=FIGURE", help="Repeat a figure of `to_confirm`.")
+@click.option("--reason", type=Text())
+@click.option("--emergency", is_flag=True, help="Approve your own request, alone: JACKPOT_EMERGENCY_APPROVALS=yes.")
+@dry_run_option
+@click.pass_obj
+def approve(  # noqa: PLR0917  click passes what its options say
+    config: Config,
+    request_id: str,
+    confirm: tuple[str, ...],
+    reason: str | None,
+    emergency: bool,  # noqa: FBT001
+    dry_run: bool,  # noqa: FBT001
+) -> None:
+    """Approve what somebody else asked for; it is done at once."""
+    with opened_engine(config) as engine:
+        command = DecideChange(
+            act=signed_act(config, engine, request_id=None, reason=reason),
+            request_id=request_id,
+            outcome=Outcome.APPROVED,
+            confirmed=pairs(confirm, option="--confirm"),
+            is_emergency=emergency,
+            emergency_is_on=config.emergency_approvals,
+        )
+        done = _run(engine, lambda session: decide_change(session, command), dry_run=dry_run)
+    if emergency and not dry_run:
+        log.critical("emergency approval by one person", request_id=request_id, principal=command.act.principal.name)
+    _print(shown(done.change, done.applied, at=command.act.now))
+    click.echo(f"Change request {request_id}: {_said(dry_run, 'approved and done')}.", err=True)
+
+
+@changes.command("reject")
+@click.argument("request_id", type=Identifier())
+@reason_option
+@click.pass_obj
+def reject(config: Config, request_id: str, reason: str) -> None:
+    """Reject what somebody else asked for."""
+    with opened_engine(config) as engine:
+        act = signed_act(config, engine, request_id=None, reason=reason)
+        done = transact(engine, lambda session: decide_change(session, DecideChange(act, request_id, Outcome.REJECTED)))
+    _print(shown(done.change, None, at=act.now))
+    click.echo(f"Change request {request_id}: rejected.", err=True)
+
+
+@changes.command("list")
+@click.option("--state", type=click.Choice([state.value for state in ChangeState]), default="pending")
+@click.pass_obj
+def list_changes(config: Config, state: str) -> None:
+    """List the latest change requests in a state."""
+    now = datetime.now(UTC)
+    with opened_engine(config) as engine:
+        found = read(
+            engine,
+            lambda session: records.latest(session, limit=MOST_LISTED, before=None, at=now, state=ChangeState(state)),
+        )
+    for _, change in found:
+        click.echo(f"{change.request_id}  {change.kind}  {change.subject}  by {change.maker}: {change.reason}")
+
+
+@changes.command("show")
+@click.argument("request_id", type=Identifier())
+@click.pass_obj
+def show(config: Config, request_id: str) -> None:
+    """Show a change request."""
+    with opened_engine(config) as engine:
+        change = read(engine, lambda session: find(session, request_id))
+    _print(shown(change, None, at=datetime.now(UTC)))
+
+
+def _run(engine: sqlalchemy.Engine, act: Callable[[Session], T], *, dry_run: bool) -> T:
+    return rehearse(engine, act) if dry_run else transact(engine, act)
+
+
+def print_request(done: ChangeRequested, *, at: datetime, dry_run: bool) -> None:
+    """Print a change request that was asked for, and say whether it was just now."""
+    _print(shown(done.change, done.preview, at=at))
+    found = f"it was asked for before, and is {done.change.state(at=at)}"
+    said = found if done.is_replay else _said(dry_run, "it waits for another person")
+    click.echo(f"Change request {done.change.request_id}: {said}.", err=True)
+
+
+def _said(dry_run: bool, done: str) -> str:  # noqa: FBT001
+    return "nothing was done, this was a dry run" if dry_run else done
+
+
+def _print(document: dict[str, Any]) -> None:
+    click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+
+
+COMMANDS = (changes,)

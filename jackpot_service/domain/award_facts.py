@@ -1,0 +1,114 @@
+"""What acts on awards and on casinos' statements record, in the form that digests cover (see `domain.facts`)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Protocol
+
+from jackpot_service.domain.awards import AwardStep
+from jackpot_service.domain.facts import Facts, instant
+from jackpot_service.domain.held_awards import AwardKey, MadeAward, Origin
+from jackpot_service.domain.money import plain
+
+
+class OfRound(Protocol):
+    """Whatever belongs to a round, or is one."""
+
+    @property
+    def jackpot_id(self) -> str: ...  # noqa: D102
+    @property
+    def table_id(self) -> str: ...  # noqa: D102
+    @property
+    def round_id(self) -> str: ...  # noqa: D102
+    @property
+    def round_key(self) -> int: ...  # noqa: D102
+    @property
+    def casino_id(self) -> str: ...  # noqa: D102
+
+
+def of_round(round_: OfRound) -> Facts:
+    """Which round it was."""
+    return {
+        "jackpot_id": round_.jackpot_id,
+        "table_id": round_.table_id,
+        "round_id": round_.round_id,
+        "round_key": round_.round_key,
+        "casino_id": round_.casino_id,
+    }
+
+
+def of_step(
+    round_: OfRound, step: AwardStep, awards: Sequence[MadeAward], *, origin: Mapping[AwardKey, Origin] | None = None
+) -> Facts:
+    """A step that awards of a round took; `origin` tells, of rejected ones, to which accounts each returned."""
+    told = sorted(awards, key=lambda award: award.key)
+    return {"round": of_round(round_), "step": step.value, "awards": [_of_award(award, origin) for award in told]}
+
+
+def _of_award(award: MadeAward, origin: Mapping[AwardKey, Origin] | None) -> Facts:
+    made = {
+        "bet_id": award.bet_id,
+        "tier": award.tier,
+        "amount_minor": award.amount_minor,
+        "currency": award.currency,
+        "cost": plain(award.cost),
+        "correction": award.correction,
+    }
+    if origin is None:
+        return made
+    return made | {"returned_to": {account: plain(amount) for account, amount in origin[award.key].items()}}
+
+
+def of_payment(*, reference: str | None, paid_at: datetime | None) -> Facts:
+    """What a casino says of having paid an award."""
+    return {"reference": reference, "paid_at": instant(paid_at)}
+
+
+def of_compensation(
+    round_: OfRound,
+    *,
+    bet_id: str,
+    player_id: str,
+    amount_minor: int,
+    currency: str,
+    cost: Decimal,
+    document: str,
+) -> Facts:
+    """What the house gave for a bet of a cancelled round, and by which document."""
+    return {
+        "round": of_round(round_),
+        "bet_id": bet_id,
+        "player_id": player_id,
+        "amount_minor": amount_minor,
+        "currency": currency,
+        "cost": plain(cost),
+        "document": document,
+    }
+
+
+def of_statement(
+    *,
+    jackpot_id: str,
+    casino_id: str,
+    currency: str,
+    reference: str,
+    period_from: datetime,
+    period_to: datetime,
+    amount: Decimal,
+    positions: Sequence[int],
+    balance_before: Decimal,
+    balance_after: Decimal,
+) -> Facts:
+    """A casino's statement settled: the period, what was paid, the balance before (at which positions) and after."""
+    return {
+        "jackpot_id": jackpot_id,
+        "casino_id": casino_id,
+        "currency": currency,
+        "reference": reference,
+        "from": instant(period_from),
+        "to": instant(period_to),
+        "amount": plain(amount),
+        "positions": list(positions),
+        "balance_before": plain(balance_before),
+        "balance_after": plain(balance_after),
+    }

@@ -1,0 +1,113 @@
+"""
+The life of an award: the steps it takes, which may follow which, and the state that they add up to.
+
+Steps are rows, each taken at most once, and they only ever follow one another in the order of `AwardStep`; so the last
+of those taken tells the state, whatever the clocks say.
+"""
+
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Final
+
+from jackpot_service.domain.errors import Conflict
+
+
+class AwardStep(StrEnum):
+    """What happened to an award, in the order in which it can happen."""
+
+    PAYABLE = "payable"
+    HELD = "held"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    PAID = "paid"
+    REVERSED = "reversed"
+
+
+class AwardState(StrEnum):
+    """Where an award stands, as everybody outside sees it: whether two people had to agree first is in its steps."""
+
+    PAYABLE = "payable"
+    HELD = "held"
+    REJECTED = "rejected"
+    PAID = "paid"
+    REVERSED = "reversed"
+
+
+ORDER: Final = tuple(AwardStep)
+
+FIRST_STEPS: Final = frozenset({AwardStep.PAYABLE, AwardStep.HELD})
+"""How a settlement makes an award."""
+
+FOLLOWING: Final[Mapping[AwardStep, frozenset[AwardStep]]] = MappingProxyType(
+    {
+        AwardStep.PAYABLE: frozenset({AwardStep.PAID, AwardStep.REVERSED}),
+        AwardStep.HELD: frozenset({AwardStep.APPROVED, AwardStep.REJECTED, AwardStep.REVERSED}),
+        AwardStep.APPROVED: frozenset({AwardStep.PAID, AwardStep.REVERSED}),
+        AwardStep.REJECTED: frozenset(),
+        AwardStep.PAID: frozenset(),
+        AwardStep.REVERSED: frozenset(),
+    }
+)
+"""Which steps an award may take after each."""
+
+STATE_AFTER: Final[Mapping[AwardStep, AwardState]] = MappingProxyType(
+    {
+        AwardStep.PAYABLE: AwardState.PAYABLE,
+        AwardStep.HELD: AwardState.HELD,
+        AwardStep.APPROVED: AwardState.PAYABLE,
+        AwardStep.REJECTED: AwardState.REJECTED,
+        AwardStep.PAID: AwardState.PAID,
+        AwardStep.REVERSED: AwardState.REVERSED,
+    }
+)
+"""The state in which each step leaves an award."""
+
+
+class AwardStateConflict(Conflict):
+    """The award stands where it cannot take that step."""
+
+    code = "award-state"
+    title = "The award's state does not allow this"
+
+
+def last_step(taken: Collection[AwardStep]) -> AwardStep:
+    """The step that an award took last."""
+    return max(taken, key=ORDER.index)
+
+
+def first_step(taken: Collection[AwardStep]) -> AwardStep:
+    """The step that an award's settlement took."""
+    return min(taken, key=ORDER.index)
+
+
+def state_of(taken: Collection[AwardStep]) -> AwardState:
+    """Where an award stands after its steps."""
+    return STATE_AFTER[last_step(taken)]
+
+
+def require_step(step: AwardStep, *, taken: Collection[AwardStep], award_id: str) -> None:
+    """Raises: AwardStateConflict unless the step may follow those that the award took."""
+    if step not in FOLLOWING[last_step(taken)]:
+        state = state_of(taken)
+        message = f"Award {award_id} is {state}: it cannot become {STATE_AFTER[step]}."
+        raise AwardStateConflict(message, award_id=award_id, state=str(state))
+
+
+def is_a_life(taken: Collection[AwardStep]) -> bool:
+    """Tell whether an award can have taken these steps, no more and no less."""
+    ordered = sorted(taken, key=ORDER.index)
+    begun = bool(ordered) and ordered[0] in FIRST_STEPS
+    return begun and all(after in FOLLOWING[before] for before, after in pairwise(ordered))
+
+
+def steps_into(state: AwardState) -> frozenset[AwardStep]:
+    """The steps that lead into a state."""
+    return frozenset(step for step, after in STATE_AFTER.items() if after is state)
+
+
+def steps_beyond(state: AwardState) -> frozenset[AwardStep]:
+    """The steps that lead out of a state: an award is in it if it took one that leads into it, and none of these."""
+    into = steps_into(state)
+    return frozenset(after for step in into for after in FOLLOWING[step]) - into

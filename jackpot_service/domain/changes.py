@@ -1,0 +1,187 @@
+"""
+Change requests: what one person asks for and another approves or rejects.
+
+One mechanism for everything that needs two people: rates, rules, money moved by hand, held awards, corrections.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from jackpot_service.domain.errors import Conflict, Forbidden, NotFound, Refused
+from jackpot_service.domain.principals import Principal
+
+LIFETIME = timedelta(days=7)
+"""How long a change request can be approved."""
+
+
+class ChangeKind(StrEnum):
+    """What can be asked for."""
+
+    RATE_SHEET = "rate-sheet"
+    RULES = "rules"
+    RETIREMENT = "retirement"
+    ADJUSTMENT = "adjustment"
+    SEED_RECOVERY = "seed-recovery"
+    PRIZE_FUND_TRUE_UP = "prize-fund-true-up"
+    HELD_AWARDS = "held-awards"
+    COMPENSATION = "compensation"
+    ROUND_CORRECTION = "round-correction"
+    STATEMENT_SETTLEMENT = "statement-settlement"
+
+
+class Outcome(StrEnum):
+    """What the second person made of it."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class ChangeState(StrEnum):
+    """Where a change request stands."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """
+    What a checker made of a change request; `confirmed` are the figures repeated by whoever approved it.
+
+    `is_emergency` marks an approval by the maker alone.
+    """
+
+    outcome: Outcome
+    checker: str
+    reason: str | None
+    confirmed: Mapping[str, str]
+    is_emergency: bool
+    decided_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """
+    A change request. `payload` is what the maker sent, `base_version` names the state that it was made against.
+
+    `to_confirm` are figures so unlikely that an approver has to repeat them: why, by what.
+    """
+
+    request_id: str
+    kind: ChangeKind
+    subject: str
+    jackpot_id: str | None
+    payload: Mapping[str, Any]
+    reason: str
+    base_version: str
+    to_confirm: Mapping[str, str]
+    maker: str
+    made_at: datetime
+    expires_at: datetime
+    decision: Decision | None = None
+
+    def state(self, *, at: datetime) -> ChangeState:
+        """Where it stands at an instant."""
+        if self.decision is not None:
+            return ChangeState(self.decision.outcome.value)
+        return ChangeState.EXPIRED if at >= self.expires_at else ChangeState.PENDING
+
+
+class UnknownChange(NotFound):
+    """No change request of this id."""
+
+    code = "change-unknown"
+    title = "Unknown change request"
+
+
+class ChangeDecided(Conflict):
+    """Somebody approved or rejected it before."""
+
+    code = "change-decided"
+    title = "The change request was decided"
+
+
+class ChangeExpired(Conflict):
+    """Its time has passed; whoever still wants it asks again."""
+
+    code = "change-expired"
+    title = "The change request has expired"
+
+
+class ChangeStale(Conflict):
+    """It was made against an older state than the one that there is now."""
+
+    code = "change-stale"
+    title = "The change request was made against an older state"
+
+
+class SamePerson(Forbidden):
+    """Whoever asked for a change does not approve it."""
+
+    code = "same-person"
+    title = "Another person must approve"
+
+
+class MachineApproval(Forbidden):
+    """A machine decides nothing."""
+
+    code = "machine-approval"
+    title = "A person must approve"
+
+
+class Unconfirmed(Refused):
+    """The approver did not repeat the figures that have to be."""
+
+    code = "unconfirmed"
+    title = "The unusual figures must be confirmed"
+
+
+def require_base_version(stated: str, found: str) -> None:
+    """Raises: ChangeStale."""
+    if stated != found:
+        message = f"It was made against version {stated}; now it is {found}. Look again, and ask anew."
+        raise ChangeStale(message, base_version=stated, version=found)
+
+
+def require_decidable(change: Change, *, at: datetime) -> None:
+    """Raises: ChangeDecided, ChangeExpired."""
+    match change.state(at=at):
+        case ChangeState.APPROVED | ChangeState.REJECTED as state:
+            message = f"Change request {change.request_id} was {state} before."
+            raise ChangeDecided(message, request_id=change.request_id, state=str(state))
+        case ChangeState.EXPIRED:
+            message = f"Change request {change.request_id} expired at {change.expires_at}."
+            raise ChangeExpired(message, request_id=change.request_id)
+        case ChangeState.PENDING:
+            return
+
+
+def require_checker(change: Change, checker: Principal, *, is_emergency: bool) -> None:
+    """
+    Raises: MachineApproval; SamePerson for the maker, unless an emergency lets one person act.
+
+    An emergency is for the maker alone: anybody else approves as usual.
+    """
+    if checker.is_machine:
+        message = f"{checker.name} is a machine."
+        raise MachineApproval(message)
+    if (checker.name == change.maker) is not is_emergency:
+        message = (
+            f"{change.maker} asked for it: somebody else must decide."
+            if checker.name == change.maker
+            else "An emergency approval is for the maker alone; approve it as usual."
+        )
+        raise SamePerson(message, maker=change.maker)
+
+
+def require_confirmed(change: Change, confirmed: Mapping[str, str]) -> None:
+    """Raises: Unconfirmed unless the approver repeated exactly the figures that have to be."""
+    if dict(confirmed) != dict(change.to_confirm):
+        due = ", ".join(f"{name} = {figure}" for name, figure in sorted(change.to_confirm.items())) or "nothing"
+        message = f"To be confirmed, figure by figure: {due}."
+        raise Unconfirmed(message)

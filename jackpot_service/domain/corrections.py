@@ -1,0 +1,269 @@
+"""
+What correcting the verdict on a settled round costs and pays, whatever the verdict before it was and has become.
+
+The round is judged anew at the meter that was on offer when it was settled. The accounts that bear its awards get all
+of that back and pay what is due now; what players keep that is not due, and what the running meter can neither give nor
+get back, is the house's.
+
+Source: domain decision 25 (docs/decisions/round-corrections.md).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from jackpot_service.domain import posting_rules
+from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, POOL_ACCOUNTS, PRIZE_FUND, RESERVE, Account
+from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.contribution import sums_by_currency, weight
+from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.journal import Postings
+from jackpot_service.domain.money import EXACT, ZERO
+from jackpot_service.domain.outcomes import Result
+from jackpot_service.domain.past_verdicts import PastAward, VerdictInForce
+from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.rules import FundedBy, Tier
+from jackpot_service.domain.settlement import (
+    Award,
+    Due,
+    Entitlement,
+    Terms,
+    cost_of,
+    due_at,
+    fill,
+    missing_to_reset,
+    rebook,
+    reverse,
+)
+from jackpot_service.domain.verdict import judge
+
+UNPAID = frozenset({AwardState.PAYABLE, AwardState.HELD})
+"""The states of an award that a correction takes back."""
+
+
+class NothingToCorrect(Conflict):
+    """The verdict in force was made from this very result."""
+
+    code = "nothing-to-correct"
+    title = "The round has this result"
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """
+    Another verdict on a settled round, and what it costs and pays beyond those before it.
+
+    `awards` are the new ones, `reversed_awards` those taken back, `refunds` the bets whose hands are dead under it.
+    `borne` is what each pool account pays for all that is due under it.
+    """
+
+    number: int
+    meter: Decimal
+    weight: Decimal
+    entitlements: tuple[Entitlement, ...]
+    awards: tuple[Award, ...]
+    reversed_awards: tuple[PastAward, ...]
+    refunds: tuple[Bet, ...]
+    borne: Mapping[Account, Decimal]
+    house_seed: Decimal
+    meter_after: Decimal
+    reserve_after: Decimal
+    prize_fund_after: Decimal
+    postings: Postings
+
+
+def correct(
+    bets: Sequence[Bet],
+    result: Result,
+    in_force: VerdictInForce,
+    *,
+    terms: Terms,
+    pools: Pools,
+    won_since: frozenset[str],
+) -> Correction:
+    """
+    Figure a correction from a round's live bets, its right result, the verdict in force, and the pools as they are.
+
+    `pools` must be read under the lock of all stripes. `won_since` names the bets whose cycle has been won since they
+    were booked. No cycle is opened, and nothing is held: two people have just looked at every award.
+
+    Raises: NothingToCorrect, HandMissing.
+    """
+    _require_another_result(result, in_force)
+    verdict = judge(bets, result.hands, terms.rules)
+    due = due_at(verdict, meter=in_force.meter, terms=terms)
+    awards, charged = _still_due(due, in_force, terms)
+    reversed_awards = tuple(past for past in in_force.awards if past.award.state in UNPAID)
+    postings = _stakes_moved(bets, result, in_force, terms=terms, won_since=won_since)
+    back = _given_back(in_force)
+    postings, taken = _taken(charged, postings, pools + _as_pools(back), in_force, terms)
+    postings += _awards_moved(reversed_awards, back, awards, taken, terms)
+    pays_from_meter = in_force.its_meter_runs and charged[FundedBy.METER]
+    seed = missing_to_reset(pools + postings.pools(), terms.running) if pays_from_meter else ZERO
+    postings += posting_rules.for_seed(seed, base=terms.sheet.base)
+    postings += _relief(pools, postings, terms)
+    postings += fill(pools + postings.pools(), base=terms.sheet.base)
+    after = pools + postings.pools()
+    return Correction(
+        number=in_force.number + 1,
+        meter=in_force.meter,
+        weight=weight(verdict.dealt, terms.sheet),
+        entitlements=due.claims,
+        awards=awards,
+        reversed_awards=reversed_awards,
+        refunds=verdict.dead,
+        borne=taken,
+        house_seed=seed,
+        meter_after=after.on_offer(terms.running.limit),
+        reserve_after=after.reserve,
+        prize_fund_after=after.prize_fund,
+        postings=postings,
+    )
+
+
+def _require_another_result(result: Result, in_force: VerdictInForce) -> None:
+    if result.content == in_force.result.content:
+        message = "The verdict in force was made from this very result."
+        raise NothingToCorrect(message, number=in_force.number)
+
+
+def _stakes_moved(
+    bets: Sequence[Bet], result: Result, in_force: VerdictInForce, *, terms: Terms, won_since: frozenset[str]
+) -> Postings:
+    """Refund the bets whose hands turn out to be dead, and book those again whose hands were not."""
+    before, now = in_force.result.dead_hands, result.dead_hands
+    found_dead = [bet for bet in bets if bet.hand in now - before]
+    found_alive = [bet for bet in bets if bet.hand in before - now]
+    return reverse(found_dead, terms=terms, won_since=won_since) + rebook(found_alive, terms=terms, won_since=won_since)
+
+
+def _given_back(in_force: VerdictInForce) -> dict[Account, Decimal]:
+    """
+    What the pools get back of what the verdict in force cost them; the meter only if it is still the same.
+
+    What was rejected since has come back already.
+    """
+    accounts = (PRIZE_FUND, METER_HOUSE, METER_PLAYERS) if in_force.its_meter_runs else (PRIZE_FUND,)
+    returned = _returned(in_force)
+    return {account: EXACT.subtract(in_force.borne.get(account, ZERO), returned[account]) for account in accounts}
+
+
+def _returned(in_force: VerdictInForce) -> Mapping[Account, Decimal]:
+    """
+    What rejected awards of the verdict in force returned to the accounts that paid them.
+
+    What the meter paid is dealt out in the order of bet id and tier, the players' money first.
+    """
+    returned = dict.fromkeys(POOL_ACCOUNTS, ZERO)
+    players = in_force.borne.get(METER_PLAYERS, ZERO)
+    made = [past.award for past in in_force.awards if past.correction == in_force.number]
+    for award in sorted(made, key=_place):
+        of_players = min(players, award.cost) if award.funded_by is FundedBy.METER else ZERO
+        players = EXACT.subtract(players, of_players)
+        if award.state is AwardState.REJECTED:
+            rest = METER_HOUSE if award.funded_by is FundedBy.METER else PRIZE_FUND
+            returned[METER_PLAYERS] = EXACT.add(returned[METER_PLAYERS], of_players)
+            returned[rest] = EXACT.add(returned[rest], EXACT.subtract(award.cost, of_players))
+    return returned
+
+
+def _still_due(due: Due, in_force: VerdictInForce, terms: Terms) -> tuple[tuple[Award, ...], dict[FundedBy, Decimal]]:
+    """
+    The awards to make, and what each fund is charged for all that is due. What was rejected is not awarded again.
+
+    What was paid stays paid and counts: an award is of what is still missing to what its bet is due.
+    """
+    past = [one.award for one in in_force.awards]
+    rejected = {_place(award) for award in past if award.state is AwardState.REJECTED}
+    standing = [award for award in (*due.from_prize_fund, *due.from_meter) if _place(award) not in rejected]
+    missing = _less_paid(standing, [award for award in past if award.state is AwardState.PAID])
+    awards = [
+        replace(award, amount_minor=rest, cost=terms.sheet.base_value(rest, award.bet.currency))
+        for award, rest in zip(standing, missing, strict=True)
+        if rest
+    ]
+    charged = {fund: cost_of(award for award in standing if award.funded_by is fund) for fund in FundedBy}
+    return tuple(sorted(awards, key=_place)), charged
+
+
+def _place(award: Award) -> tuple[str, Tier]:
+    return award.bet.bet_id, award.tier
+
+
+def _less_paid(due: Sequence[Award], paid: Iterable[Award]) -> list[int]:
+    """What is missing of each award, in minor units: a bet's payments count for their tier first, then for others."""
+    of_tier, of_bet = Counter[tuple[str, Tier]](), Counter[str]()
+    for award in paid:
+        of_tier[_place(award)] += award.amount_minor
+        of_bet[award.bet.bet_id] += award.amount_minor
+    missing = []
+    for award in due:
+        counted = min(award.amount_minor, of_tier[_place(award)])
+        of_bet[award.bet.bet_id] -= counted
+        missing.append(award.amount_minor - counted)
+    for index, award in enumerate(due):
+        counted = min(missing[index], of_bet[award.bet.bet_id])
+        of_bet[award.bet.bet_id] -= counted
+        missing[index] -= counted
+    return missing
+
+
+def _taken(
+    charged: Mapping[FundedBy, Decimal], postings: Postings, pools: Pools, in_force: VerdictInForce, terms: Terms
+) -> tuple[Postings, dict[Account, Decimal]]:
+    """
+    What each pool account pays of what is due: the prize fund all of its own, the meter as much as it holds.
+
+    The players' money before the house's, filled first if it is below zero (which adds to the postings). A meter that
+    was begun since pays nothing.
+    """
+    taken = {PRIZE_FUND: charged[FundedBy.PRIZE_FUND]}
+    cost = charged[FundedBy.METER]
+    if in_force.its_meter_runs and cost:
+        postings += fill(pools + postings.pools(), base=terms.sheet.base)
+        held = pools + postings.pools()
+        taken[METER_PLAYERS] = min(cost, max(held.meter_players, ZERO))
+        taken[METER_HOUSE] = min(EXACT.subtract(cost, taken[METER_PLAYERS]), max(held.meter_house, ZERO))
+    return postings, taken
+
+
+def _awards_moved(
+    reversed_awards: Iterable[PastAward],
+    back: Mapping[Account, Decimal],
+    awards: Iterable[Award],
+    taken: Mapping[Account, Decimal],
+    terms: Terms,
+) -> Postings:
+    returned = [past.award for past in reversed_awards]
+    return posting_rules.for_correction(
+        returned_minor=_minor([award for award in returned if award.state is AwardState.PAYABLE]),
+        returned_held=cost_of(award for award in returned if award.state is AwardState.HELD),
+        given_back=back,
+        awarded_minor=_minor(awards),
+        taken=taken,
+        casino_id=terms.casino_id,
+        sheet=terms.sheet,
+    )
+
+
+def _minor(awards: Iterable[Award]) -> dict[str, int]:
+    return sums_by_currency((award.bet.currency, award.amount_minor) for award in awards)
+
+
+def _relief(pools: Pools, postings: Postings, terms: Terms) -> Postings:
+    """Let the house bear by how far the correction would bring the meter or the reserve below zero."""
+    after = pools + postings.pools()
+    missing = {METER_PLAYERS: _missing(pools.meter, after.meter), RESERVE: _missing(pools.reserve, after.reserve)}
+    return posting_rules.joined(
+        [posting_rules.for_relief(pool, amount, base=terms.sheet.base) for pool, amount in missing.items()]
+    )
+
+
+def _missing(before: Decimal, after: Decimal) -> Decimal:
+    return max(ZERO, EXACT.subtract(min(before, ZERO), after))
+
+
+def _as_pools(amounts: Mapping[Account, Decimal]) -> Pools:
+    return Pools(*(amounts.get(account, ZERO) for account in POOL_ACCOUNTS))

@@ -1,0 +1,60 @@
+"""Exceptions: what somebody has to look into, though the books are right. Each can be acknowledged, once."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from jackpot_service.domain.principals import Principal
+
+ROUND_OPEN = "round-open"
+"""The kind of a round that has been open for too long. It is an exception for as long as it is open."""
+
+EMERGENCY_APPROVAL = "emergency-approval"
+"""The kind of a change that one person approved alone."""
+
+EXCEPTION_ID = re.compile(r"[0-9a-f]{15}-[0-9a-f]{16}")
+"""When it happened, in microseconds since 1970, and a digest of what it is; so ids are ordered by time."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """Who looked into an exception, when, and what came of it."""
+
+    principal: str
+    reason: str
+    acknowledged_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NotedException:
+    """
+    An exception: a refused call (its kind is the problem's code), an open round, or an emergency approval.
+
+    `noticed_at` is when the call was refused or the change approved, or since when the round is open. `facts` are what
+    the call asked, what the round holds, or what was approved; `detail` says it in a sentence.
+    """
+
+    exception_id: str
+    kind: str
+    noticed_at: datetime
+    jackpot_id: str | None
+    casino_id: str | None
+    table_id: str | None
+    round_id: str | None
+    principal: str | None
+    detail: str
+    facts: Mapping[str, Any]
+    acknowledgement: Acknowledgement | None
+
+    def is_shown_to(self, principal: Principal) -> bool:
+        """Whether somebody may see it: of a casino's people only those whom it happened to."""
+        return principal.casino_id is None or principal.casino_id == self.casino_id
+
+
+def first_id_at(instant: datetime) -> str:
+    """The smallest id that an exception of this instant, or of a later one, can have."""
+    return f"{max(0, (instant - _EPOCH) // timedelta(microseconds=1)):015x}"

@@ -1,0 +1,34 @@
+"""The life of a jackpot: open, perhaps suspended for a while, once retired."""
+
+from enum import StrEnum
+
+from jackpot_service.domain.errors import Conflict, Forbidden
+
+
+class Life(StrEnum):
+    """Where a jackpot stands in its life. Only an open one takes bets; a retired one never does again."""
+
+    OPEN = "open"
+    SUSPENDED = "suspended"
+    RETIRED = "retired"
+
+
+class JackpotRetired(Conflict):
+    """The jackpot's life is over: what it held went elsewhere, and nothing is put into it again."""
+
+    code = "jackpot-retired"
+    title = "The jackpot is retired"
+
+
+class PersonRequired(Forbidden):
+    """A machine may close the door and never opens it again."""
+
+    code = "person-required"
+    title = "A person must do this"
+
+
+def require_not_retired(jackpot_id: str, life: Life) -> None:
+    """Raises: JackpotRetired."""
+    if life is Life.RETIRED:
+        message = f"Jackpot {jackpot_id} is retired."
+        raise JackpotRetired(message, jackpot_id=jackpot_id)

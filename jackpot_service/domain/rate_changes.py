@@ -1,0 +1,66 @@
+"""What a change of rates makes of the sheet that it is put over, and which of its rates are hard to believe."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from jackpot_service.domain.money import EXACT, ONE, RateSheet, plain, product
+
+DEFAULT_BAND = Decimal("0.10")
+"""How far a rate may lie from the one before it, as a part of that one, and be believed at once."""
+
+INVERTED = "inverted"
+"""What a rate is called, behind its currency, that would be believed the other way round."""
+
+Rates = Mapping[str, Decimal]
+"""Base units per one unit of each currency, the base itself not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RateSource:
+    """The document that rates were taken from: whose it is, of which day, and the SHA-256 of its bytes."""
+
+    name: str
+    day: date
+    sha256: str
+
+
+def stated_rates(sheet: RateSheet) -> dict[str, Decimal]:
+    """The rates of a sheet as they were stated: all but that of the base itself."""
+    return {code: rate.base_per_unit for code, rate in sheet.rates.items() if code != sheet.base}
+
+
+def rates_after(before: Rates, *, rates: Rates, leaves: Collection[str], is_whole: bool) -> dict[str, Decimal]:
+    """
+    The rates of the sheet that a change makes of the one before it: its own, over those that neither leave nor change.
+
+    A whole sheet keeps nothing, so every currency that it does not state leaves.
+    """
+    kept = {} if is_whole else {code: rate for code, rate in before.items() if code not in leaves}
+    return kept | dict(rates)
+
+
+def to_confirm(before: Rates, rates: Rates, *, band: Decimal) -> dict[str, str]:
+    """
+    Find the rates that an approver must repeat: outside the band around the rate before, or without one before.
+
+    One whose inverse lies inside the band is named `GBP:inverted`: it was probably quoted the other way round.
+    """
+    found = {}
+    for code, rate in sorted(rates.items()):
+        if code not in before:
+            found[code] = plain(rate)
+        elif not _is_near(rate, before[code], band):
+            looks_inverted = _is_near(ONE, product(before[code], rate), band)
+            found[f"{code}:{INVERTED}" if looks_inverted else code] = plain(rate)
+    return found
+
+
+def _is_near(value: Decimal, other: Decimal, band: Decimal) -> bool:
+    """
+    Whether a value lies within a band around another, a part of that other; its ends are inside.
+
+    1/rate lies within the band around a rate before exactly if 1 does around their product: nothing is divided.
+    """
+    return EXACT.abs(EXACT.subtract(value, other)) <= product(other, band)

@@ -1,0 +1,116 @@
+"""The parameters of a jackpot that its operator may set, at its opening or later, each a name and a text."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.money import EXACT, Rate, plain
+from jackpot_service.domain.rules import BadRules, JackpotRules, MeterPart, Policy, Prize, StakeMultiple, Tier
+
+_AMOUNTS = ("reset_amount", "limit", "largest_stake", "token", "held_threshold")
+_PARTS = ("split.meter", "split.reserve", "split.prize_fund")
+_PRIZES = {f"prizes.{tier}": tier for tier in Tier if tier is not Tier.ROYAL_FLUSH}
+
+SETTINGS = (*_AMOUNTS, "policy", *_PARTS, "hands_per_player", *_PRIZES)
+"""
+What may be set. A prize is so many times the stake, or a part of the meter where it was one before. A royal flush
+takes the jackpot in every rulebook.
+"""
+
+OPTIONAL = frozenset({"limit", "held_threshold", "largest_stake", "token", *_PRIZES})
+"""What a jackpot may also be without."""
+
+MOST_TIMES = 9_000
+"""So many times the most minor units that a stake can have is still a number that a column holds."""
+
+LONGEST_NUMBER = 40
+"""More than any amount needs; so much of what was sent is also repeated in a refusal."""
+
+
+class UnknownSetting(Refused):
+    """No parameter of that name can be set."""
+
+    code = "setting-unknown"
+    title = "Unknown setting"
+
+
+def with_settings(rules: JackpotRules, settings: Mapping[str, str | None]) -> JackpotRules:
+    """
+    Change some parameters of the rules; None takes an optional one away.
+
+    Raises: UnknownSetting for a name not in SETTINGS; BadRules for a value that is no exact amount, is no policy of
+    the rulebook, or would make rules that cannot run a jackpot.
+    """
+    for name, text in settings.items():
+        if name not in SETTINGS:
+            shown = name[:LONGEST_NUMBER]
+            message = f"{shown} cannot be set; one can set {', '.join(SETTINGS)}."
+            raise UnknownSetting(message, setting=shown)
+        if text is None and name not in OPTIONAL:
+            message = f"{name} cannot be taken away; one can do without {', '.join(sorted(OPTIONAL))}."
+            raise BadRules(message)
+    split = {name.removeprefix("split."): _amount(name, settings[name]) for name in _PARTS if name in settings}
+    changes: dict[str, Any] = {
+        name: None if settings[name] is None else _amount(name, settings[name]) for name in _AMOUNTS if name in settings
+    }
+    if "policy" in settings:
+        changes["policy"] = _policy(rules, settings["policy"])
+    if "hands_per_player" in settings:
+        changes["hands_per_player"] = _whole("hands_per_player", settings["hands_per_player"])
+    return replace(rules, split=replace(rules.split, **split), prizes=_prizes(rules, settings), **changes)
+
+
+def require_payable_token(rules: JackpotRules, *, exponent: int) -> None:
+    """Raises: BadRules unless the token, if there is one, is a whole number of the base currency's minor units."""
+    if rules.token is None:
+        return
+    rate = Rate(rules.base, Decimal(1), exponent)
+    if rate.base_value(rate.most_minor_within(rules.token)) != rules.token:
+        message = f"A token of {plain(rules.token)} is no whole number of minor units of {rules.base}."
+        raise BadRules(message)
+
+
+def _amount(name: str, text: str | None) -> Decimal:
+    digits = (text or "").replace(".", "", 1)
+    if text is None or not (digits.isascii() and digits.isdigit() and len(text) <= LONGEST_NUMBER):
+        message = f"{name} must be a plain decimal number, not {(text or '')[:LONGEST_NUMBER]!r}."
+        raise BadRules(message)
+    return EXACT.create_decimal(text)
+
+
+def _whole(name: str, text: str | None) -> int:
+    if text is None or not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
+        message = f"{name} must be a whole number, not {(text or '')[:LONGEST_NUMBER]!r}."
+        raise BadRules(message)
+    return int(text)
+
+
+def _policy(rules: JackpotRules, text: str | None) -> Policy:
+    owned = [Policy.AGGREGATE_PRO_RATA, Policy.MINOR_FIRST, Policy.EQUAL_SHARE]
+    allowed = [Policy.SHARED_BY_STAKE] if rules.is_shared else owned
+    if text not in allowed:
+        message = f"policy must be one of {', '.join(allowed)} for {rules.rulebook}, not {text!r}."
+        raise BadRules(message)
+    return Policy(text)
+
+
+def _prizes(rules: JackpotRules, settings: Mapping[str, str | None]) -> Mapping[Tier, Prize]:
+    prizes = dict(rules.prizes)
+    for name, tier in _PRIZES.items():
+        if name not in settings:
+            continue
+        before, text = prizes.pop(tier, None), settings[name]
+        if text is not None:
+            is_part = isinstance(before, MeterPart)
+            prizes[tier] = MeterPart(_amount(name, text)) if is_part else _multiple(name, text)
+    return {tier: prizes[tier] for tier in Tier if tier in prizes}
+
+
+def _multiple(name: str, text: str) -> StakeMultiple:
+    times = _whole(name, text)
+    if times > MOST_TIMES:
+        message = f"{name} may be {MOST_TIMES} times the stake at most."
+        raise BadRules(message)
+    return StakeMultiple(times)

@@ -1,0 +1,15 @@
+"""How ids, currencies, times and numbers are written, wherever they come in."""
+
+import re
+
+IDENTIFIER = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+IDENTIFIER_PATTERN = f"^{IDENTIFIER.pattern}$"
+CURRENCY = re.compile(r"[A-Z]{3}")
+CURRENCY_PATTERN = f"^{CURRENCY.pattern}$"
+INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
+DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+SHA256 = re.compile(r"[0-9a-f]{64}")
+DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+LARGEST_MINOR = 10**15
+"""More minor units than any stake could have; keeps every sum far inside a bigint."""

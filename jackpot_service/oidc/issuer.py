@@ -1,0 +1,155 @@
+"""The issuer of tokens: where it publishes the keys that it signs with, fetched seldom and believed for a while."""
+
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+import orjson
+import structlog
+from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.jwk import Key, KeySet, import_key
+
+from jackpot_service.domain.errors import Unavailable
+
+KEPT_S: Final = 300
+"""How long the issuer's keys are believed: one that it withdraws signs nothing for us after that."""
+
+PAUSE_S: Final = 10
+"""How long the issuer is left alone after it was asked, whatever tokens come meanwhile."""
+
+TIMEOUT_S: Final = 3.0
+
+MOST_BYTES: Final = 1 << 20
+
+DISCOVERY: Final = "/.well-known/openid-configuration"
+
+log = structlog.get_logger()
+
+
+class IssuerUnavailable(Unavailable):
+    """The issuer's keys are not at hand, so no token can be checked now. Keys of our own go on working."""
+
+    code = "issuer-unavailable"
+    title = "Tokens cannot be checked now"
+
+
+class UnknownSigningKey(Exception):
+    """The issuer publishes no key of that name for that algorithm."""
+
+
+class Issuer:
+    """An issuer's published keys, shared by the threads of a process; one of them fetches at a time."""
+
+    def __init__(self, issuer: str, *, jwks_url: str | None, monotonic: Callable[[], float]) -> None:
+        self.issuer = issuer
+        self._jwks_url = jwks_url
+        self._monotonic = monotonic
+        self._keys = KeySet([])
+        self._fetched_at = float("-inf")
+        self._asked_at = float("-inf")
+        self._asking = threading.Lock()
+
+    def key(self, key_id: str | None, algorithm: str) -> Key:
+        """
+        Find a signing key; one that is not known may be new, so the issuer is asked again unless it just was.
+
+        Raises: UnknownSigningKey; IssuerUnavailable.
+        """
+        if self._monotonic() - self._fetched_at >= KEPT_S:
+            self._refresh()
+        try:
+            return self._find(key_id, algorithm)
+        except UnknownSigningKey:
+            if self._was_just_asked():
+                raise
+        self._refresh()
+        return self._find(key_id, algorithm)
+
+    def _find(self, key_id: str | None, algorithm: str) -> Key:
+        try:
+            return self._keys.get_by_kid(key_id, {"alg": algorithm, "use": "sig"})
+        except InvalidKeyIdError:
+            raise UnknownSigningKey(key_id) from None
+
+    def _was_just_asked(self) -> bool:
+        return self._monotonic() - self._asked_at < PAUSE_S
+
+    def _refresh(self) -> None:
+        """Raises: IssuerUnavailable, at once and not after a wait if the issuer is being asked or just was."""
+        if not self._asking.acquire(blocking=False):
+            message = "The issuer of tokens is being asked for its keys."
+            raise IssuerUnavailable(message)
+        try:
+            if self._was_just_asked():
+                if self._fetched_at == self._asked_at:  # By another thread, since this one looked.
+                    return
+                message = "The issuer of tokens did not answer a moment ago."
+                raise IssuerUnavailable(message)
+            self._asked_at = self._monotonic()
+            self._keys = self._fetched()
+            self._fetched_at = self._asked_at
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            log.warning("issuer-unavailable", issuer=self.issuer, detail=f"{type(error).__name__}: {error}")
+            message = "The issuer of tokens does not answer with its keys."
+            raise IssuerUnavailable(message) from error
+        finally:
+            self._asking.release()
+
+    def _fetched(self) -> KeySet:
+        """Raises: httpx.HTTPError, httpx.InvalidURL, ValueError."""
+        # The machine's own certificates; no proxy and nothing else is taken from the environment.
+        with httpx.Client(verify=ssl.create_default_context(), trust_env=False, timeout=TIMEOUT_S) as client:
+            return _key_set(_document(client, self._jwks_url or self._published_at(client)))
+
+    def _published_at(self, client: httpx.Client) -> str:
+        """Discover where the keys are. Raises: as `_fetched`; ValueError unless the issuer speaks of itself."""
+        found = _document(client, self.issuer.rstrip("/") + DISCOVERY)
+        url = found.get("jwks_uri")
+        if found.get("issuer") != self.issuer or not isinstance(url, str):
+            message = "its configuration is another issuer's, or names no jwks_uri"
+            raise ValueError(message)
+        if urlsplit(url).scheme != urlsplit(self.issuer).scheme:
+            message = "its jwks_uri has another scheme than the issuer"
+            raise ValueError(message)
+        return url
+
+
+def _document(client: httpx.Client, url: str) -> dict[str, Any]:
+    """Read a JSON object, within bounds of time and size. Raises: httpx.HTTPError, ValueError."""
+    until = time.monotonic() + TIMEOUT_S
+    body = b""
+    with client.stream("GET", url, headers={"Accept-Encoding": "identity"}) as response:
+        response.raise_for_status()
+        for chunk in response.iter_raw():
+            body += chunk
+            if len(body) > MOST_BYTES or time.monotonic() > until:
+                message = f"{url} answers too much, or too slowly"
+                raise ValueError(message)
+    found = orjson.loads(body)
+    if not isinstance(found, dict):
+        message = f"{url} answers no JSON object"
+        raise ValueError(message)  # noqa: TRY004  what came is wrong, not what was called
+    return found
+
+
+def _key_set(document: dict[str, Any]) -> KeySet:
+    """Take the keys that can be read; an issuer may publish others. Raises: ValueError if there are none."""
+    published = document.get("keys")
+    keys = [key for one in published if (key := _key(one)) is not None] if isinstance(published, list) else []
+    if not keys:
+        message = "it publishes no keys"
+        raise ValueError(message)
+    return KeySet(keys)
+
+
+def _key(published: object) -> Key | None:
+    if not isinstance(published, dict) or published.get("kty") not in ("RSA", "EC", "OKP"):
+        return None
+    try:
+        return import_key(published)
+    except (JoseError, ValueError, TypeError, KeyError):
+        return None

@@ -1,0 +1,157 @@
+"""Corrections of settled rounds: a row names the act that says all of it; awards stand among those of settlements."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import Row, func, insert, select
+
+from jackpot_service.db import Base, Session, pipelined
+from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.awards import AwardState, AwardStep, state_of
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.cards import Card
+from jackpot_service.domain.corrections import Correction
+from jackpot_service.domain.outcomes import Result
+from jackpot_service.domain.past_verdicts import PastAward, VerdictInForce
+from jackpot_service.domain.rounds import Round
+from jackpot_service.domain.rules import FundedBy, Tier
+from jackpot_service.domain.settlement import Award
+from jackpot_service.domain.verdict import Hand, HandStatus
+from jackpot_service.records import verdicts
+from jackpot_service.records.acts import RecordedAct, recorded_acts
+from jackpot_service.records.schema import ActRow, AwardStepRow, CorrectionRow
+from jackpot_service.records.verdicts import BookedAward
+
+
+@dataclass(frozen=True, slots=True)
+class BookedCorrection:
+    """A correction as the books hold it: its number among those of its round, its act, and its awards as they stand."""
+
+    number: int
+    act: RecordedAct
+    awards: tuple[BookedAward, ...]
+
+
+def add(session: Session, round_: Round, correction: Correction, *, act_seq: int, now: datetime) -> None:
+    """Write that an act corrected a round: the awards that it made, and the step of those that it took back."""
+    key = {"jackpot_id": round_.jackpot_id, "round_key": round_.round_key}
+    session.execute(insert(CorrectionRow).values(**key, number=correction.number, act_seq=act_seq))
+    with pipelined(session) as pipe:
+        verdicts.add_awards(pipe, round_, correction.awards, now=now, correction=correction.number, act_seq=act_seq)
+    steps = [
+        {
+            **key,
+            "bet_id": past.award.bet.bet_id,
+            "tier": past.award.tier.value,
+            "step": AwardState.REVERSED.value,
+            "taken_at": now,
+            "act_seq": act_seq,
+            "correction": past.correction,
+        }
+        for past in correction.reversed_awards
+    ]
+    if steps:
+        session.execute(insert(AwardStepRow), steps)
+
+
+def of_round(session: Session, round_: Round) -> tuple[BookedCorrection, ...]:
+    """Read a round's corrections, by number."""
+    acts = session.execute(
+        recorded_acts()
+        .add_columns(CorrectionRow.number)
+        .join(CorrectionRow, CorrectionRow.act_seq == ActRow.seq)
+        .where(CorrectionRow.jackpot_id == round_.jackpot_id, CorrectionRow.round_key == round_.round_key)
+        .order_by(CorrectionRow.number)
+    ).all()
+    with pipelined(session) as pipe:
+        cursors = [verdicts.send_awards(pipe, round_, correction=number) for *_, number in acts]
+    return tuple(
+        BookedCorrection(number, RecordedAct(*act), verdicts.awards_of(cursor))
+        for (*act, number), cursor in zip(acts, cursors, strict=True)
+    )
+
+
+def count_steps(session: Session, round_: Round) -> int:
+    """Count the steps that a round's awards have taken."""
+    return (
+        session.scalar(
+            select(func.count()).where(
+                AwardStepRow.jackpot_id == round_.jackpot_id, AwardStepRow.round_key == round_.round_key
+            )
+        )
+        or 0
+    )
+
+
+def count(session: Session, round_: Round) -> int:
+    """Count a round's corrections."""
+    return (
+        session.scalar(
+            select(func.count()).where(
+                CorrectionRow.jackpot_id == round_.jackpot_id, CorrectionRow.round_key == round_.round_key
+            )
+        )
+        or 0
+    )
+
+
+def past_awards(session: Session, round_: Round) -> tuple[PastAward, ...]:
+    """Read all awards that the verdicts on a round made, in the state they are in; by bet id, tier and verdict."""
+    awards, steps = (
+        session.execute(
+            select(table)
+            .where(table.c.jackpot_id == round_.jackpot_id, table.c.round_key == round_.round_key)
+            .order_by(*table.primary_key)
+        ).all()
+        for table in (Base.metadata.tables["awards"], Base.metadata.tables["award_steps"])
+    )
+    return past_awards_of(awards, steps)
+
+
+def past_awards_of(awards: Sequence[Row[Any]], steps: Iterable[Row[Any]]) -> tuple[PastAward, ...]:
+    """Put awards together with the steps that they had taken; both have the columns of their tables."""
+    taken: dict[tuple[str, str, int], set[AwardStep]] = {}
+    for step in steps:
+        taken.setdefault((step.bet_id, step.tier, step.correction), set()).add(AwardStep(step.step))
+    return tuple(_past_award(row, taken.get((row.bet_id, row.tier, row.correction), set())) for row in awards)
+
+
+def _past_award(row: Row[Any], steps: Collection[AwardStep]) -> PastAward:
+    award = Award(
+        bet=Bet(row.bet_id, player_id="", hand="", currency=row.currency, stake_minor=0),
+        tier=Tier(row.tier),
+        amount_minor=row.amount_minor,
+        cost=row.cost,
+        funded_by=FundedBy(row.funded_by),
+        state=state_of(steps),
+    )
+    return PastAward(award, row.correction)
+
+
+def last(session: Session, round_: Round) -> Mapping[str, Any] | None:
+    """What a round's last correction recorded; None if it was never corrected."""
+    recorded: Mapping[str, Any] | None = session.scalar(
+        select(ActRow.after)
+        .join(CorrectionRow, CorrectionRow.act_seq == ActRow.seq)
+        .where(CorrectionRow.jackpot_id == round_.jackpot_id, CorrectionRow.round_key == round_.round_key)
+        .order_by(CorrectionRow.number.desc())
+        .limit(1)
+    )
+    return recorded
+
+
+def in_force(first: VerdictInForce, last: Mapping[str, Any] | None) -> VerdictInForce:
+    """Put what the last correction recorded, if there is one, in the place of a round's settlement."""
+    if last is None:
+        return first
+    borne = {Account(account): Decimal(amount) for account, amount in last["borne"].items()}
+    return replace(first, number=last["number"], result=result_of(last["result"]), borne=borne)
+
+
+def result_of(told: Mapping[str, Any]) -> Result:
+    """Read a result back from what `facts.of_result` wrote."""
+    hands = tuple(Hand(name, HandStatus(status), tuple(map(Card, cards))) for name, status, cards in told["hands"])
+    return Result(told["bet_count"], hands, tuple(map(Card, told["dealer"])))

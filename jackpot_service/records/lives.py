@@ -1,0 +1,74 @@
+"""Where a jackpot stands in its life, and what still keeps it from being retired."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from sqlalchemy import Text, exists, func, literal_column, select
+from sqlalchemy.orm import aliased
+
+from jackpot_service.db import Session
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.lives import Life
+from jackpot_service.records import acts
+from jackpot_service.records.rounds import RoundName
+from jackpot_service.records.schema import AwardStepRow, RoundRow
+
+LONGEST_LOOK_MS = 60_000
+"""Looking through all that a jackpot ever did may take long, and is done once in its life."""
+
+# No parameters but parts of the statements: only so does the planner know that the indexes of the few fit.
+_OPEN = literal_column("'open'", Text)
+_HELD = literal_column("'held'", Text)
+
+
+def life_of(session: Session, jackpot_id: str, *, is_accepting: bool) -> Life:
+    """Tell where a jackpot stands: its stripes say whether it takes bets, its acts why not."""
+    if is_accepting:
+        return Life.OPEN
+    last = acts.last_kind(session, jackpot_id, EntryKind.JACKPOT_SUSPENDED, EntryKind.JACKPOT_RETIRED)
+    return Life.RETIRED if last is EntryKind.JACKPOT_RETIRED else Life.SUSPENDED
+
+
+def take_time(session: Session) -> None:
+    """Give the statements of this transaction time to look through all that a jackpot ever did."""
+    session.execute(select(func.set_config("statement_timeout", str(LONGEST_LOOK_MS), True)))  # noqa: FBT003  SQL's is_local
+
+
+def open_round(session: Session, jackpot_id: str) -> RoundName | None:
+    """The latest round of a jackpot that is open and carries a live bet; None if there is none."""
+    row = session.execute(
+        select(RoundRow.table_id, RoundRow.round_id)
+        .where(RoundRow.jackpot_id == jackpot_id, RoundRow.state == _OPEN, RoundRow.bet_count > 0)
+        .order_by(RoundRow.round_key.desc())
+        .limit(1)
+    ).one_or_none()
+    return None if row is None else RoundName(*row)
+
+
+def open_weights(session: Session, jackpot_id: str) -> Sequence[tuple[int, Decimal]]:
+    """
+    What the live bets of a jackpot's open rounds are worth in its base currency, by the rules version of their rounds.
+
+    With all stripes locked it is what refunds may still take back: whoever changes a round books before the commit.
+    """
+    rows = session.execute(
+        select(RoundRow.rules_version, func.sum(RoundRow.weight))
+        .where(RoundRow.jackpot_id == jackpot_id, RoundRow.state == _OPEN, RoundRow.bet_count > 0)
+        .group_by(RoundRow.rules_version)
+    )
+    return [(version, weight) for version, weight in rows]
+
+
+def has_held_award(session: Session, jackpot_id: str) -> bool:
+    """Whether some award of a jackpot is held, and nobody has decided about it."""
+    held, later = aliased(AwardStepRow), aliased(AwardStepRow)
+    decided = exists().where(
+        later.jackpot_id == held.jackpot_id,
+        later.round_key == held.round_key,
+        later.bet_id == held.bet_id,
+        later.tier == held.tier,
+        later.correction == held.correction,
+        later.step.in_(("approved", "rejected", "reversed")),
+    )
+    question = select(held.bet_id).where(held.jackpot_id == jackpot_id, held.step == _HELD, ~decided).limit(1)
+    return session.scalar(question) is not None

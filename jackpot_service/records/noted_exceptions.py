@@ -1,0 +1,219 @@
+"""
+Exceptions as they stand: refusals that were kept, and what is an exception by itself.
+
+Rounds that are open too long and changes that one person approved alone are read where they stand, so that none can be
+missed and none has to be written.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Row,
+    Select,
+    Subquery,
+    Text,
+    and_,
+    cast,
+    func,
+    literal_column,
+    select,
+    type_coerce,
+    union_all,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from jackpot_service.db import Session
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.exceptions import (
+    EMERGENCY_APPROVAL,
+    ROUND_OPEN,
+    Acknowledgement,
+    NotedException,
+    first_id_at,
+)
+from jackpot_service.ledger.schema import EntryRow
+from jackpot_service.records import rounds
+from jackpot_service.records.exceptions import id_of
+from jackpot_service.records.schema import (
+    AcknowledgementRow,
+    ActRow,
+    ChangeDecisionRow,
+    ChangeRequestRow,
+    ExceptionRow,
+    RoundRow,
+    TableRow,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which exceptions to list; None asks for all. The period's end is excluded."""
+
+    kind: str | None = None
+    jackpot_id: str | None = None
+    casino_id: str | None = None
+    table_id: str | None = None
+    is_acknowledged: bool | None = None
+    noticed_from: datetime | None = None
+    noticed_to: datetime | None = None
+
+
+def latest(
+    session: Session, wanted: Wanted, *, opened_before: datetime, limit: int, before: str | None = None
+) -> Sequence[NotedException]:
+    """List exceptions, the latest first: those before one; of rounds, those open since before an instant."""
+    # Each kind is cut to the page by itself, so that none is read whole to be put in order with the others.
+    parts = []
+    for source in _sources(opened_before):
+        part = _with_acknowledgements(source).where(*_conditions(source, wanted))
+        if before is not None:
+            part = part.where(source.c.exception_id < before)
+        parts.append(select(part.order_by(source.c.exception_id.desc()).limit(limit).subquery()))
+    together = union_all(*parts).subquery()
+    return _read(session, select(together).order_by(together.c.exception_id.desc()).limit(limit))
+
+
+def find(session: Session, exception_id: str, *, opened_before: datetime) -> NotedException | None:
+    """The exception, or None if there is none of this id, or its round is not open any more."""
+    parts = [
+        _with_acknowledgements(source).where(source.c.exception_id == exception_id)
+        for source in _sources(opened_before)
+    ]
+    return next(iter(_read(session, union_all(*parts))), None)
+
+
+def _read(
+    session: Session, question: Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]]
+) -> list[NotedException]:
+    return [_exception(row) for row in session.execute(question)]
+
+
+def _sources(opened_before: datetime) -> tuple[Subquery, ...]:
+    return tuple(source.subquery() for source in (_refusals(), _open_rounds(opened_before), _emergencies()))
+
+
+def _with_acknowledgements(source: Subquery) -> Select[*tuple[Any, ...]]:
+    entry = and_(
+        EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == AcknowledgementRow.entry_seq
+    )
+    return (
+        select(
+            source,
+            EntryRow.principal.label("acknowledged_by"),
+            ActRow.reason.label("reason"),
+            EntryRow.booked_at.label("acknowledged_at"),
+        )
+        .join(AcknowledgementRow, AcknowledgementRow.exception_id == source.c.exception_id, isouter=True)
+        .join(ActRow, ActRow.seq == AcknowledgementRow.entry_seq, isouter=True)
+        .join(EntryRow, entry, isouter=True)
+    )
+
+
+def _refusals() -> Select[*tuple[Any, ...]]:
+    return select(
+        ExceptionRow.exception_id,
+        ExceptionRow.kind,
+        ExceptionRow.noticed_at,
+        func.nullif(ExceptionRow.jackpot_id, "").label("jackpot_id"),
+        TableRow.casino_id,
+        ExceptionRow.table_id,
+        ExceptionRow.round_id,
+        ExceptionRow.principal,
+        ExceptionRow.detail,
+    ).join(TableRow, TableRow.table_id == ExceptionRow.table_id)
+
+
+def _open_rounds(opened_before: datetime) -> Select[*tuple[Any, ...]]:
+    facts = {"bet_count": RoundRow.bet_count, "weight": func.trim_scale(RoundRow.weight).cast(Text)}
+    return select(
+        id_of(RoundRow.opened_at, ROUND_OPEN, RoundRow.table_id, RoundRow.round_id).label("exception_id"),
+        _text(f"'{ROUND_OPEN}'").label("kind"),
+        RoundRow.opened_at.label("noticed_at"),
+        RoundRow.jackpot_id,
+        RoundRow.casino_id,
+        RoundRow.table_id,
+        RoundRow.round_id,
+        _text("NULL").label("principal"),
+        _document(facts).label("detail"),
+        # No parameter but a part of the statement: only so does the planner know that the index of open rounds fits.
+    ).where(RoundRow.state == literal_column("'open'"), RoundRow.round_key < rounds.first_key_at(opened_before))
+
+
+def _emergencies() -> Select[*tuple[Any, ...]]:
+    facts = {
+        "request_id": ChangeRequestRow.request_id,
+        "kind": ChangeRequestRow.kind,
+        "subject": ChangeRequestRow.subject,
+        "reason": ChangeRequestRow.reason,
+    }
+    return (
+        select(
+            id_of(ChangeDecisionRow.decided_at, EMERGENCY_APPROVAL, ChangeDecisionRow.request_id).label("exception_id"),
+            _text(f"'{EMERGENCY_APPROVAL}'").label("kind"),
+            ChangeDecisionRow.decided_at.label("noticed_at"),
+            ChangeRequestRow.jackpot_id,
+            _text("NULL").label("casino_id"),
+            _text("NULL").label("table_id"),
+            _text("NULL").label("round_id"),
+            ChangeDecisionRow.checker.label("principal"),
+            _document(facts).label("detail"),
+        )
+        .join(ChangeRequestRow, ChangeRequestRow.request_id == ChangeDecisionRow.request_id)
+        .where(ChangeDecisionRow.is_emergency)
+    )
+
+
+def _text(sql: str) -> ColumnElement[str | None]:
+    return cast(literal_column(sql), Text(collation="C"))
+
+
+def _document(facts: Mapping[str, Any]) -> ColumnElement[Any]:
+    named = chain.from_iterable((literal_column(f"'{name}'"), value) for name, value in facts.items())
+    return type_coerce(func.jsonb_build_object(literal_column("'request'"), func.jsonb_build_object(*named)), JSONB)
+
+
+def _conditions(source: Subquery, wanted: Wanted) -> list[ColumnElement[bool]]:
+    equal = {"kind": wanted.kind, "jackpot_id": wanted.jackpot_id, "casino_id": wanted.casino_id}
+    equal["table_id"] = wanted.table_id
+    conditions = [source.c[name] == value for name, value in equal.items() if value is not None]
+    if wanted.is_acknowledged is not None:
+        unacknowledged = AcknowledgementRow.exception_id.is_(None)
+        conditions.append(~unacknowledged if wanted.is_acknowledged else unacknowledged)
+    if wanted.noticed_from is not None:
+        conditions.append(source.c.exception_id >= first_id_at(wanted.noticed_from))
+    if wanted.noticed_to is not None:
+        conditions.append(source.c.exception_id < first_id_at(wanted.noticed_to))
+    return conditions
+
+
+def _exception(row: Row[*tuple[Any, ...]]) -> NotedException:
+    facts = row.detail["request"]
+    acknowledgement = None
+    if row.acknowledged_by is not None:
+        acknowledgement = Acknowledgement(row.acknowledged_by, row.reason, row.acknowledged_at)
+    return NotedException(
+        exception_id=row.exception_id,
+        kind=row.kind,
+        noticed_at=row.noticed_at,
+        jackpot_id=row.jackpot_id,
+        casino_id=row.casino_id,
+        table_id=row.table_id,
+        round_id=row.round_id,
+        principal=row.principal,
+        detail=row.detail.get("detail") or _sentence(row.kind, facts),
+        facts=facts,
+        acknowledgement=acknowledgement,
+    )
+
+
+def _sentence(kind: str, facts: Mapping[str, Any]) -> str:
+    if kind == ROUND_OPEN:
+        bets = "1 bet" if facts["bet_count"] == 1 else f"{facts['bet_count']} bets"
+        return f"Still open; {bets}, worth {facts['weight']} in the base currency."
+    return f"One person alone asked for and approved {facts['kind']} {facts['request_id']}: {facts['reason']}"

@@ -1,0 +1,100 @@
+"""The rate sheets: numbered per base currency, written once, each in force from its effective time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Select, and_, func, insert, literal, select
+
+from jackpot_service.db import Session
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.money import Rate, RateSheet
+from jackpot_service.records.schema import RateRow, RateSheetRow
+
+
+@dataclass(frozen=True, slots=True)
+class SheetHead:
+    """A rate sheet without its rates; `source` is the document that they were taken from, None for figures by hand."""
+
+    base: str
+    number: int
+    effective_at: datetime
+    source: Facts | None
+
+
+def add(session: Session, sheet: RateSheet, *, effective_at: datetime, source: Facts | None, entry_seq: int) -> None:
+    """Write a rate sheet with its rates."""
+    session.execute(
+        insert(RateSheetRow).values(
+            base=sheet.base, number=sheet.number, effective_at=effective_at, source=source, entry_seq=entry_seq
+        )
+    )
+    session.execute(
+        insert(RateRow),
+        [
+            {
+                "base": sheet.base,
+                "number": sheet.number,
+                "currency": rate.currency,
+                "base_per_unit": rate.base_per_unit,
+                "exponent": rate.exponent,
+            }
+            for rate in sheet.rates.values()
+        ],
+    )
+
+
+def last_number(session: Session, base: str) -> int:
+    """The highest number of a base currency's sheets, 0 if it has none."""
+    return session.scalar(select(func.coalesce(func.max(RateSheetRow.number), 0)).where(RateSheetRow.base == base)) or 0
+
+
+def find(session: Session, base: str, number: int) -> SheetHead | None:
+    """The sheet of this number, or None if there is none."""
+    return _only(session, _heads(base).where(RateSheetRow.number == number))
+
+
+def in_force(session: Session, base: str, *, at: datetime) -> SheetHead | None:
+    """The sheet in force at an instant: latest effective time, then highest number; None if none was."""
+    order = (RateSheetRow.effective_at.desc(), RateSheetRow.number.desc())
+    return _only(session, _heads(base).where(RateSheetRow.effective_at <= at).order_by(*order).limit(1))
+
+
+def next_after(session: Session, base: str, *, at: datetime) -> SheetHead | None:
+    """The sheet that takes the place of the one in force at an instant, as far as is known; None if none does."""
+    order = (RateSheetRow.effective_at, RateSheetRow.number.desc())
+    return _only(session, _heads(base).where(RateSheetRow.effective_at > at).order_by(*order).limit(1))
+
+
+def latest(session: Session, base: str, *, limit: int, before: int | None) -> Sequence[SheetHead]:
+    """List the sheets of a base currency, the highest number first: those below a number."""
+    return [SheetHead(*row) for row in session.execute(_below(_heads(base), limit=limit, before=before))]
+
+
+def history(
+    session: Session, base: str, currency: str, *, limit: int, before: int | None
+) -> Sequence[tuple[SheetHead, Rate | None]]:
+    """List the sheets of a base currency as `latest`, each with the rate of one currency, None where it has none."""
+    rate = and_(RateRow.base == RateSheetRow.base, RateRow.number == RateSheetRow.number, RateRow.currency == currency)
+    question = _heads(base).add_columns(RateRow.base_per_unit, RateRow.exponent).join(RateRow, rate, isouter=True)
+    return [
+        (SheetHead(*head), None if base_per_unit is None else Rate(currency, base_per_unit, exponent))
+        for *head, base_per_unit, exponent in session.execute(_below(question, limit=limit, before=before))
+    ]
+
+
+def _heads(base: str) -> Select[*tuple[Any, ...]]:
+    columns = (RateSheetRow.base, RateSheetRow.number, RateSheetRow.effective_at, RateSheetRow.source)
+    return select(*columns).where(RateSheetRow.base == base)
+
+
+def _below(question: Select[*tuple[Any, ...]], *, limit: int, before: int | None) -> Select[*tuple[Any, ...]]:
+    if before is not None:
+        question = question.where(RateSheetRow.number < literal(before, BigInteger))  # A cursor may be any number.
+    return question.order_by(RateSheetRow.number.desc()).limit(limit)
+
+
+def _only(session: Session, question: Select[*tuple[Any, ...]]) -> SheetHead | None:
+    row = session.execute(question).one_or_none()
+    return None if row is None else SheetHead(*row)

@@ -1,0 +1,119 @@
+"""The audit trail: every administrative act, the latest first, with who, when, why, before and after."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, or_
+
+from jackpot_service.db import Session
+from jackpot_service.domain.facts import instant
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.ledger.schema import EntryRow
+from jackpot_service.records import acts
+from jackpot_service.records.acts import RecordedAct
+from jackpot_service.records.schema import ActRow, ChangeDecisionRow
+
+SECRETS = frozenset({"secret_hash"})
+"""What acts record and nobody is shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """
+    Which acts to list; None asks for all. The period, by booking time, does not include its end.
+
+    `request_id` finds an act by the caller's id of it, and whatever decided or carried out the change request of this
+    id.
+    """
+
+    principal: str | None = None
+    kind: EntryKind | None = None
+    jackpot_id: str | None = None
+    request_id: str | None = None
+    booked_from: datetime | None = None
+    booked_to: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedAct:
+    """An act, and whether it goes back to a change that one person approved alone."""
+
+    act: RecordedAct
+    is_emergency: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of the audit trail; `next_seq` continues it, None at its end."""
+
+    items: tuple[AuditedAct, ...]
+    next_seq: int | None
+
+
+def audit_page(session: Session, wanted: Wanted, *, limit: int, before: int | None = None) -> Page:
+    """
+    List acts, the latest first: those before one.
+
+    Acts are numbered in the order of their commits without a gap, so a page lacks none that was late.
+    """
+    emergency = and_(ChangeDecisionRow.request_id == ActRow.decides, ChangeDecisionRow.is_emergency)
+    question = (
+        acts.recorded_acts()
+        .add_columns(ChangeDecisionRow.request_id.is_not(None))
+        .join(ChangeDecisionRow, emergency, isouter=True)
+        .where(*_conditions(session, wanted))
+        .order_by(ActRow.seq.desc())
+        .limit(limit + 1)
+    )
+    if before is not None:
+        question = question.where(ActRow.seq < before)
+    found = [AuditedAct(RecordedAct(*recorded), is_emergency) for *recorded, is_emergency in session.execute(question)]
+    items = tuple(found[:limit])
+    return Page(items, items[-1].act.seq if len(found) > limit else None)
+
+
+def _conditions(session: Session, wanted: Wanted) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.principal is not None:
+        conditions.append(EntryRow.principal == wanted.principal)
+    if wanted.kind is not None:
+        conditions.append(EntryRow.kind == wanted.kind.value)
+    if wanted.jackpot_id is not None:
+        conditions.append(ActRow.jackpot_id == wanted.jackpot_id)
+    if wanted.request_id is not None:
+        conditions.append(or_(ActRow.request_id == wanted.request_id, ActRow.decides == wanted.request_id))
+    if wanted.booked_from is not None:
+        conditions.append(ActRow.seq >= acts.first_seq_at(session, wanted.booked_from))
+    if wanted.booked_to is not None:
+        conditions.append(ActRow.seq < acts.first_seq_at(session, wanted.booked_to))
+    return conditions
+
+
+def shown(audited: AuditedAct) -> dict[str, Any]:
+    """Write an act as every door shows it, without what is secret."""
+    act = audited.act
+    return {
+        "seq": act.seq,
+        "kind": act.kind,
+        "principal": act.principal,
+        "received_at": instant(act.received_at),
+        "booked_at": instant(act.booked_at),
+        "request_id": act.request_id,
+        "decides": act.decides,
+        "is_emergency": audited.is_emergency,
+        "subject": act.subject,
+        "jackpot_id": act.jackpot_id,
+        "reason": act.reason,
+        "before": _without_secrets(act.before),
+        "after": _without_secrets(act.after),
+        "effects": _without_secrets(act.effects),
+    }
+
+
+def _without_secrets(document: Any) -> Any:  # noqa: ANN401  any JSON
+    if isinstance(document, dict):
+        return {name: _without_secrets(value) for name, value in document.items() if name not in SECRETS}
+    if isinstance(document, list):
+        return [_without_secrets(value) for value in document]
+    return document

@@ -1,0 +1,99 @@
+"""What those who watch the service look at, read from the books at that moment: the one place for such figures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from sqlalchemy import func, select
+
+from jackpot_service.db import Session
+from jackpot_service.ledger.schema import StripeRow
+from jackpot_service.records import rate_sheets
+from jackpot_service.records.rate_sheets import SheetHead
+from jackpot_service.records.schema import ChangeDecisionRow, ChangeRequestRow, ExceptionRow, JackpotRow
+
+
+@dataclass(frozen=True, slots=True)
+class SheetAge:
+    """A base currency that a jackpot uses, and the sheet of it in force; None if there is none."""
+
+    base: str
+    head: SheetHead | None
+
+    def age(self, *, at: datetime) -> timedelta | None:
+        """For how long the sheet has been in force."""
+        return None if self.head is None else at - self.head.effective_at
+
+    def warning(self, *, at: datetime, stale_after: timedelta) -> str | None:
+        """Say in a sentence that the sheet is missing or too old; None if all is well."""
+        age = self.age(at=at)
+        if self.head is None or age is None:
+            return f"No rate sheet of {self.base} is in force."
+        if age <= stale_after:
+            return None
+        hours = age // timedelta(hours=1)
+        return f"Rate sheet {self.head.number} of {self.base} has been in force for {hours} hours."
+
+
+@dataclass(frozen=True, slots=True)
+class BookedPools:
+    """What a jackpot's pools hold in its base currency, as booked: a limit is not looked at."""
+
+    jackpot_id: str
+    base: str
+    meter: Decimal
+    reserve: Decimal
+    prize_fund: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Gauges:
+    """Ages of sheets, pools of jackpots, change requests that wait by kind, and refusals kept for finance by kind."""
+
+    sheets: Sequence[SheetAge]
+    pools: Sequence[BookedPools]
+    pending_changes: Mapping[str, int]
+    exceptions: Mapping[str, int]
+
+
+def gauges(session: Session, *, at: datetime) -> Gauges:
+    """Read all of them, each at an instant of its own."""
+    return Gauges(sheet_ages(session, at=at), _pools(session), _pending_changes(session, at=at), _exceptions(session))
+
+
+def sheet_ages(session: Session, *, at: datetime) -> Sequence[SheetAge]:
+    """The sheets in force of the base currencies of all jackpots."""
+    bases = session.scalars(select(JackpotRow.base).distinct().order_by(JackpotRow.base)).all()
+    return [SheetAge(base, rate_sheets.in_force(session, base, at=at)) for base in bases]
+
+
+def _pools(session: Session) -> Sequence[BookedPools]:
+    sums = (
+        func.sum(StripeRow.meter_players + StripeRow.meter_house),
+        func.sum(StripeRow.reserve),
+        func.sum(StripeRow.prize_fund),
+    )
+    found = session.execute(
+        select(JackpotRow.jackpot_id, JackpotRow.base, *sums)
+        .join(StripeRow, StripeRow.jackpot_id == JackpotRow.jackpot_id)
+        .group_by(JackpotRow.jackpot_id, JackpotRow.base)
+        .order_by(JackpotRow.jackpot_id)
+    )
+    return [BookedPools(*row) for row in found]
+
+
+def _pending_changes(session: Session, *, at: datetime) -> Mapping[str, int]:
+    decided = ChangeDecisionRow.request_id == ChangeRequestRow.request_id
+    found = session.execute(
+        select(ChangeRequestRow.kind, func.count())
+        .join(ChangeDecisionRow, decided, isouter=True)
+        .where(ChangeDecisionRow.request_id.is_(None), ChangeRequestRow.expires_at > at)
+        .group_by(ChangeRequestRow.kind)
+    )
+    return {row[0]: row[1] for row in found}
+
+
+def _exceptions(session: Session) -> Mapping[str, int]:
+    found = session.execute(select(ExceptionRow.kind, func.count()).group_by(ExceptionRow.kind))
+    return {row[0]: row[1] for row in found}

@@ -1,0 +1,108 @@
+"""Acknowledging an exception: somebody looked into it, and says what came of it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jackpot_service.db import Session
+from jackpot_service.domain import facts
+from jackpot_service.domain.errors import Conflict, Forbidden, NotFound
+from jackpot_service.domain.exceptions import NotedException
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.records import acts as act_records
+from jackpot_service.records import exceptions, noted_exceptions
+from jackpot_service.records.acts import RecordedAct
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act
+
+
+class UnknownException(NotFound):
+    """No exception of this id, or not for this caller, or its round has ended since."""
+
+    code = "exception-unknown"
+    title = "Unknown exception"
+
+
+class ExceptionAcknowledged(Conflict):
+    """Somebody acknowledged it before."""
+
+    code = "exception-acknowledged"
+    title = "The exception was acknowledged"
+
+
+class AcknowledgerForbidden(Forbidden):
+    """Exceptions are acknowledged by the house's own operators and finance, not by a casino's."""
+
+    code = "role-forbidden"
+
+
+@dataclass(frozen=True, slots=True)
+class AcknowledgeException:
+    """
+    Which exception somebody looked into. The act carries the request id, and as its reason what came of it.
+
+    A round that is open is an exception if it was opened before `opened_before`.
+    """
+
+    act: Act
+    exception_id: str
+    opened_before: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """The act that acknowledged an exception (its `before` is the exception), and whether this call repeats it."""
+
+    act: RecordedAct
+    is_replay: bool
+
+
+def acknowledge_exception(session: Session, command: AcknowledgeException) -> Acknowledged:
+    """
+    Record that an exception was looked into, by whom and with what result; once for each.
+
+    Raises: AcknowledgerForbidden; RequestConflict; UnknownException; ExceptionAcknowledged.
+    """
+    _require_role(command.act.principal)
+    acts.lock(session)
+    asked = {"exception_id": command.exception_id, "reason": command.act.reason}
+    replayed = acts.find_replay(session, command.act, EntryKind.EXCEPTION_ACKNOWLEDGED, asked)
+    if replayed is not None:
+        return Acknowledged(replayed, is_replay=True)
+    found = _visible(session, command)
+    _require_house(command.act.principal)
+    if found.acknowledgement is not None:
+        message = f"{found.acknowledgement.principal} acknowledged it before: {found.acknowledgement.reason}"
+        raise ExceptionAcknowledged(message, exception_id=found.exception_id)
+    seq = acts.post(
+        session,
+        command.act,
+        EntryKind.EXCEPTION_ACKNOWLEDGED,
+        subject=f"exception {found.exception_id}",
+        before=facts.of_exception(found),
+        after=facts.of_acknowledgement(found.exception_id),
+        asked=asked,
+        jackpot_id=found.jackpot_id,
+    )
+    exceptions.acknowledge(session, found.exception_id, entry_seq=seq)
+    return Acknowledged(act_records.by_seq(session, seq), is_replay=False)
+
+
+def _visible(session: Session, command: AcknowledgeException) -> NotedException:
+    found = noted_exceptions.find(session, command.exception_id, opened_before=command.opened_before)
+    if found is None or not found.is_shown_to(command.act.principal):
+        message = f"There is no exception {command.exception_id}."
+        raise UnknownException(message, exception_id=command.exception_id)
+    return found
+
+
+def _require_role(principal: Principal) -> None:
+    if principal.role not in {Role.FINANCE, Role.OPERATOR}:
+        message = f"A key of role {principal.role} may not acknowledge exceptions."
+        raise AcknowledgerForbidden(message, role=str(principal.role))
+
+
+def _require_house(principal: Principal) -> None:
+    if principal.casino_id is not None:
+        message = f"Exceptions are acknowledged by the house, not by casino {principal.casino_id}."
+        raise AcknowledgerForbidden(message, role=str(principal.role))

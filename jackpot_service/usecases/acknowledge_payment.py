@@ -1,0 +1,94 @@
+"""A casino acknowledges that it paid an award to its player. No money moves in the books: the award itself moved it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jackpot_service.db import Session
+from jackpot_service.domain import award_facts
+from jackpot_service.domain.awards import AwardState, AwardStep, require_step
+from jackpot_service.domain.errors import Forbidden
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.records import awards as records
+from jackpot_service.records.awards import AwardRecord
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act
+
+
+class NotThePayer(Forbidden):
+    """Only the casino that pays an award acknowledges it, or the operator in its place."""
+
+    code = "not-the-payer"
+    title = "Only the casino that pays may say so"
+
+
+@dataclass(frozen=True, slots=True)
+class AcknowledgePayment:
+    """Which award was paid, and the casino's own reference and time of it, if it tells them."""
+
+    act: Act
+    award_id: str
+    reference: str | None = None
+    paid_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentAcknowledged:
+    """The award as it is now; whether this call said so or a call before."""
+
+    record: AwardRecord
+    is_replay: bool
+
+
+def acknowledge_payment(session: Session, command: AcknowledgePayment) -> PaymentAcknowledged:
+    """
+    Record that an award was paid. The same said again, under whichever request id, changes nothing.
+
+    Raises: UnknownAward, also for another casino's; NotThePayer; RequestConflict; AwardStateConflict if the award is
+    not payable, or was paid otherwise.
+    """
+    acts.lock(session)
+    act, told = command.act, award_facts.of_payment(reference=command.reference, paid_at=command.paid_at)
+    asked = {"award_id": command.award_id, **told}
+    record = records.visible(session, act.principal, command.award_id)
+    _require_payer(act.principal)
+    replayed = acts.find_replay(session, act, EntryKind.AWARD_PAID, asked)
+    if replayed is not None or (record.award.state is AwardState.PAID and record.payment == told):
+        return PaymentAcknowledged(record, is_replay=True)
+    require_step(AwardStep.PAID, taken=record.award.steps, award_id=command.award_id)
+    _record(session, act, record, asked=asked, told=told)
+    return PaymentAcknowledged(records.visible(session, act.principal, command.award_id), is_replay=False)
+
+
+def _require_payer(principal: Principal) -> None:
+    if principal.casino_id is None and principal.role is not Role.OPERATOR:
+        message = f"A key of role {principal.role} that belongs to no casino acknowledges no payment."
+        raise NotThePayer(message)
+
+
+def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, told: Facts) -> None:
+    """
+    Write the act and the step.
+
+    The act names no jackpot: payments come by the thousand, and must not hide what else was done to the jackpot.
+    """
+    made = records.made(record.award)
+    act_seq = acts.post(
+        session,
+        act,
+        EntryKind.AWARD_PAID,
+        subject=f"award {record.award.award_id}",
+        before={"state": record.award.state.value},
+        after={**award_facts.of_step(record, AwardStep.PAID, [made]), "payment": told},
+        asked=asked,
+    )
+    records.take_step(
+        session,
+        AwardStep.PAID,
+        [made.key],
+        jackpot_id=record.jackpot_id,
+        round_key=record.round_key,
+        taken_at=act.now,
+        act_seq=act_seq,
+    )

@@ -1,0 +1,173 @@
+"""
+Administrative acts: each is an entry of the reference book, and a row that says who did what, why, before and after.
+
+Together they are the audit trail. Whoever acts locks the reference book first, so acts come one by one and each sees
+those before it; what it books in a jackpot's book comes after that lock, and names the act.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import psycopg
+
+from jackpot_service.db import Pipeline, Session, pipelined
+from jackpot_service.domain import facts
+from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
+from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind, Postings
+from jackpot_service.domain.principals import Principal
+from jackpot_service.ledger import journal, stripes
+from jackpot_service.records import acts
+from jackpot_service.records.acts import RecordedAct
+
+
+class AlreadyExists(Conflict):
+    """The id is taken, by something else than what was asked for."""
+
+    code = "already-exists"
+    title = "The id is taken"
+
+
+class RequestConflict(Conflict):
+    """The request id was used before, for something else or by somebody else."""
+
+    code = "request-conflict"
+    title = "The request id stands for something else"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """
+    Who does an administrative act, when, and why.
+
+    `request_id` is the caller's id of it, kept for ever; `decides` the change request that it decides or carries out.
+    """
+
+    principal: Principal
+    now: datetime
+    request_id: str | None = None
+    reason: str | None = None
+    decides: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An entry that an act booked on stripe 0 of a jackpot's book, and what that entry recorded."""
+
+    book: str
+    seq: int
+    kind: EntryKind
+    recorded: Facts
+
+
+def lock(session: Session) -> None:
+    """Let the acts come one by one, so that each sees those before it. The first lock that any act takes."""
+    with pipelined(session) as pipe:
+        stripes.lock_one(pipe, REFERENCE_BOOK, 0)
+
+
+def booking_time(session: Session, act: Act) -> datetime:
+    """When an act that is recorded now is booked, with the lock held: now, and not before the last of them was."""
+    return stripes.booking_time(session, REFERENCE_BOOK, now=act.now)
+
+
+def find_replay(session: Session, act: Act, kind: EntryKind, asked: Facts) -> RecordedAct | None:
+    """
+    Find the act that was done under this request id before, with the lock held; None if there was none.
+
+    Raises: RequestConflict if it was another act, asked something else, or was somebody else's.
+    """
+    if act.request_id is None:
+        return None
+    found = acts.by_request(session, act.request_id)
+    if found is None:
+        return None
+    if (found.kind, found.principal, found.asked) != (kind, act.principal.name, dict(asked)):
+        # Whose it was and what, not everybody who meets the id may know.
+        message = f"Request {act.request_id} was made before, by somebody else or for something else."
+        raise RequestConflict(message, request_id=act.request_id)
+    return found
+
+
+def next_seq(session: Session) -> int:
+    """The seq that the next act gets, with the lock held: what its effects in jackpots' books name it by."""
+    return acts.last_seq(session) + 1
+
+
+def book_effect(
+    pipe: Pipeline,
+    act: Act,
+    *,
+    act_seq: int,
+    book: str,
+    kind: EntryKind,
+    recorded: Facts,
+    postings: Postings | None = None,
+) -> psycopg.Cursor[Any]:
+    """
+    Book what an act does in a jackpot's book, on its stripe 0; `effect_of` reads the cursor.
+
+    Whoever calls this has locked what the postings depend on: all stripes where they depend on the pools.
+    """
+    entry = Entry(
+        book=book,
+        kind=kind,
+        principal=act.principal.name,
+        received_at=act.now,
+        facts=facts.of_entry_of_act(act=act_seq, recorded=recorded),
+        postings=postings or Postings(),
+    )
+    return journal.post(pipe, entry, stripe_no=0)
+
+
+def effect_of(cursor: psycopg.Cursor[Any], *, book: str, kind: EntryKind, recorded: Facts) -> Effect:
+    """What `book_effect` booked."""
+    return Effect(book, next(int(seq) for (seq,) in cursor), kind, recorded)
+
+
+def post(
+    session: Session,
+    act: Act,
+    kind: EntryKind,
+    *,
+    subject: str,
+    after: Facts,
+    before: Facts | None = None,
+    asked: Facts | None = None,
+    jackpot_id: str | None = None,
+    effects: Sequence[Effect] = (),
+) -> int:
+    """
+    Record an act in the reference book, with the lock held; returns its seq.
+
+    `subject` names what it is about, `before` and `after` show it; `asked` is what makes a repeated request the same.
+    """
+    booked = [
+        facts.of_effect(book=one.book, seq=one.seq, kind=one.kind.value, recorded=one.recorded) for one in effects
+    ]
+    recorded: Mapping[str, Any] = {
+        "request_id": act.request_id,
+        "decides": act.decides,
+        "subject": subject,
+        "jackpot_id": jackpot_id,
+        "reason": act.reason,
+        "asked": asked,
+        "before": before,
+        "after": after,
+        "effects": booked,
+    }
+    entry = Entry(
+        book=REFERENCE_BOOK,
+        kind=kind,
+        principal=act.principal.name,
+        received_at=act.now,
+        facts=facts.of_act(**recorded),
+    )
+    with pipelined(session) as pipe:
+        cursor = journal.post(pipe, entry, stripe_no=0)
+    seq = next(int(seq) for (seq,) in cursor)
+    acts.add(session, seq, recorded)
+    return seq

@@ -1,0 +1,155 @@
+"""Asking for a change: recorded, and done only when another person approves it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from jackpot_service.db import Session
+from jackpot_service.domain import changes, facts
+from jackpot_service.domain.changes import LIFETIME, Change, ChangeKind
+from jackpot_service.domain.errors import Forbidden
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.rate_changes import DEFAULT_BAND
+from jackpot_service.records import changes as records
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
+from jackpot_service.usecases.changes.registry import kind_of
+
+
+class KindForbidden(Forbidden):
+    """The key's role may not ask for such a change, nor decide one."""
+
+    code = "role-forbidden"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestChange:
+    """
+    What somebody asks for. The act carries the request id and the reason.
+
+    `base_version` is the state that the maker saw; None for the one that there is. `rate_band` is a setting of the
+    installation: how far a rate may move before its approver must repeat it.
+    """
+
+    act: Act
+    kind: ChangeKind
+    payload: Mapping[str, Any]
+    base_version: str | None = None
+    rate_band: Decimal = DEFAULT_BAND
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRequested:
+    """The change request; what approving it now would do, unless this call repeats an earlier one."""
+
+    change: Change
+    preview: Applied | None
+    is_replay: bool
+
+
+def request_change(session: Session, command: RequestChange) -> ChangeRequested:
+    """
+    Record a change request, after trying it: what could not be done is refused now, not at its approval.
+
+    Raises: KindForbidden; RequestConflict; BadPayload; ChangeStale; whatever the change itself is refused by.
+    """
+    kind = kind_of(command.kind)
+    require_role(command.act, kind)
+    parsed = kind.read(command.payload)
+    acts.lock(session)
+    replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _asked(command))
+    if replayed is not None:
+        return ChangeRequested(find(session, replayed.after["request_id"]), None, is_replay=True)
+    parsed = kind.complete(parsed, Conditions(acts.booking_time(session, command.act), command.rate_band))
+    version = kind.version(session, parsed)
+    if command.base_version is not None:
+        changes.require_base_version(command.base_version, version)
+    preview = _tried(session, command.act, kind, parsed)
+    change = _change(session, command, kind, parsed, version)
+    seq = acts.post(
+        session,
+        command.act,
+        EntryKind.CHANGE_REQUESTED,
+        subject=change.subject,
+        after=facts.of_change(
+            request_id=change.request_id,
+            kind=change.kind.value,
+            payload=change.payload,
+            base_version=change.base_version,
+            to_confirm=change.to_confirm,
+            expires_at=change.expires_at,
+        ),
+        asked=_asked(command),
+        jackpot_id=change.jackpot_id,
+    )
+    records.add(session, change, entry_seq=seq)
+    return ChangeRequested(change, preview, is_replay=False)
+
+
+def require_role(act: Act, kind: Kind[Any]) -> None:
+    """Raises: KindForbidden."""
+    if act.principal.role not in kind.roles:
+        message = f"A {kind.name} is for {', '.join(sorted(kind.roles))}, not for a key of role {act.principal.role}."
+        raise KindForbidden(message, role=str(act.principal.role))
+
+
+def find(session: Session, request_id: str) -> Change:
+    """Raises: UnknownChange."""
+    found = records.find(session, request_id)
+    if found is None:
+        raise _unknown(request_id)
+    return found
+
+
+def visible(session: Session, principal: Principal, request_id: str) -> Change:
+    """Find a change request; a casino's people see none of the house's. Raises: UnknownChange."""
+    if principal.casino_id is not None:
+        raise _unknown(request_id)
+    return find(session, request_id)
+
+
+def _unknown(request_id: str) -> changes.UnknownChange:
+    message = f"There is no change request {request_id}."
+    return changes.UnknownChange(message, request_id=request_id)
+
+
+def _asked(command: RequestChange) -> Facts:
+    return {
+        "kind": command.kind.value,
+        "payload": dict(command.payload),
+        "reason": command.act.reason,
+        "base_version": command.base_version,
+    }
+
+
+def _tried(session: Session, act: Act, kind: Kind[Any], parsed: object) -> Applied:
+    """Do the change and take it back, so that what it would be refused by is said at once."""
+    attempt = session.begin_nested()
+    try:
+        return kind.apply(session, Act(act.principal, act.now, decides=act.request_id, reason=act.reason), parsed)
+    finally:
+        attempt.rollback()
+
+
+def _change(session: Session, command: RequestChange, kind: Kind[Any], parsed: object, version: str) -> Change:
+    subject = kind.subject(parsed)
+    if command.act.request_id is None or command.act.reason is None:
+        message = "A change request has an id and a reason."
+        raise ValueError(message)
+    return Change(
+        request_id=command.act.request_id,
+        kind=command.kind,
+        subject=subject.name,
+        jackpot_id=subject.jackpot_id,
+        payload=command.payload,
+        reason=command.act.reason,
+        base_version=version,
+        to_confirm=kind.to_confirm(session, parsed),
+        maker=command.act.principal.name,
+        made_at=command.act.now,
+        expires_at=command.act.now + LIFETIME,
+    )

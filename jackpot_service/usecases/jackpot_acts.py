@@ -1,0 +1,113 @@
+"""Acts about a jackpot that holds still: its stripes locked, its books read, what is done booked as one entry."""
+
+from dataclasses import dataclass
+
+from jackpot_service.db import Session, pipelined
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind, Postings
+from jackpot_service.domain.lives import Life, require_not_retired
+from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.ledger import books, stripes
+from jackpot_service.ledger.books import Books
+from jackpot_service.records import changes, lives, pinned, references
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act, Effect
+
+
+@dataclass(frozen=True, slots=True)
+class StillJackpot:
+    """A jackpot whose stripes are all locked: what it holds, the rules of its running cycle, where it stands."""
+
+    jackpot_id: str
+    books: Books
+    rules: JackpotRules
+    life: Life
+
+    @property
+    def base(self) -> str:
+        """Its base currency."""
+        return self.rules.base
+
+
+def hold(session: Session, jackpot_id: str) -> StillJackpot:
+    """
+    Lock all stripes of a jackpot until the commit and read what it holds, after the lock of the acts.
+
+    No order is needed among several jackpots: whoever holds more than one holds the lock of the acts as well.
+
+    Raises: UnknownJackpot.
+    """
+    references.require_base(session, jackpot_id)
+    with pipelined(session) as pipe:
+        stripes.lock_all(pipe, jackpot_id)
+        cursor = books.send_read(pipe, jackpot_id)
+    held = books.books_of(cursor)
+    return StillJackpot(
+        jackpot_id,
+        held,
+        pinned.rules(session, jackpot_id, held.cycle.rules_version),
+        lives.life_of(session, jackpot_id, is_accepting=held.is_accepting),
+    )
+
+
+def hold_unretired(session: Session, jackpot_id: str) -> StillJackpot:
+    """As `hold`. Raises: UnknownJackpot, JackpotRetired."""
+    jackpot = hold(session, jackpot_id)
+    require_not_retired(jackpot_id, jackpot.life)
+    return jackpot
+
+
+def money_version(session: Session, jackpot_id: str) -> str:
+    """
+    Name the state that a move of a jackpot's money is asked for against: the last approved change, and the cycle.
+
+    Keeps the jackpot locked, so that the cycle is still that one when the move is made. Raises: UnknownJackpot.
+    """
+    cycle = hold(session, jackpot_id).books.cycle.cycle
+    return f"{changes.last_approved(session, jackpot_id)}.{cycle}"
+
+
+def book(
+    session: Session,
+    act: Act,
+    jackpot: StillJackpot,
+    kind: EntryKind,
+    *,
+    act_seq: int,
+    recorded: Facts,
+    postings: Postings | None = None,
+    accepting: bool | None = None,
+) -> Effect:
+    """Book what an act does in a jackpot's book; `accepting` closes or opens its door to bets with it."""
+    with pipelined(session) as pipe:
+        if accepting is not None:
+            stripes.set_accepting(pipe, jackpot.jackpot_id, accepting=accepting)
+        cursor = acts.book_effect(
+            pipe, act, act_seq=act_seq, book=jackpot.jackpot_id, kind=kind, recorded=recorded, postings=postings
+        )
+    return acts.effect_of(cursor, book=jackpot.jackpot_id, kind=kind, recorded=recorded)
+
+
+def do(
+    session: Session,
+    act: Act,
+    jackpot: StillJackpot,
+    kind: EntryKind,
+    *,
+    before: Facts,
+    recorded: Facts,
+    postings: Postings | None = None,
+) -> Effect:
+    """Do an act that is one entry in a jackpot's book: book it, and record the act that shows the same."""
+    effect = book(session, act, jackpot, kind, act_seq=acts.next_seq(session), recorded=recorded, postings=postings)
+    acts.post(
+        session,
+        act,
+        kind,
+        subject=f"jackpot {jackpot.jackpot_id}",
+        before=before,
+        after=recorded,
+        jackpot_id=jackpot.jackpot_id,
+        effects=[effect],
+    )
+    return effect

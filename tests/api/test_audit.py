@@ -1,0 +1,187 @@
+"""The audit trail: every act, the latest first, found by who, what, which jackpot, which request and when."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from jackpot_service.domain.principals import Role
+from tests.support.answers import Body
+from tests.support.bets import bet
+from tests.support.house import House
+
+AUDIT = "/v1/audit"
+NEW_RATE: Body = {"base": "EUR", "rates": {"GBP": "1.18"}}
+
+
+@pytest.fixture
+def run(house: House) -> House:
+    """A house in which Ann asked for a rate and Bob approved it."""
+    house.open(base_amount="1000")
+    house.change("rate-sheet", NEW_RATE, role=Role.RATES)
+    return house
+
+
+def acts(house: House, query: str = "") -> list[Body]:
+    items: list[Body] = house.get(f"{AUDIT}{query}").ok()["items"]
+    return items
+
+
+def kinds(house: House, query: str = "") -> list[str]:
+    return [act["kind"] for act in acts(house, query)]
+
+
+def test_an_approved_change_stands_there_from_its_request_to_what_it_did(run: House) -> None:
+    done, approved, asked = acts(run, "?request_id=q1")
+
+    assert [act["kind"] for act in (asked, approved, done)] == [
+        "change_requested",
+        "change_approved",
+        "rates_published",
+    ]
+    assert [act["principal"] for act in (asked, approved, done)] == ["Ann", "Bob", "Bob"]
+    assert [act["request_id"] for act in (asked, approved, done)] == ["q1", None, None]
+    assert [act["decides"] for act in (asked, approved, done)] == [None, "q1", "q1"]
+    assert (asked["reason"], asked["subject"]) == ("as agreed", "rate sheet EUR")
+    assert (done["before"]["number"], done["after"]["number"]) == (1, 2)
+    assert not any(act["is_emergency"] for act in (asked, approved, done))
+
+
+def test_what_was_booked_in_a_jackpots_book_stands_with_the_act(run: House) -> None:
+    (opened,) = acts(run, "?kind=jackpot_opened")
+
+    (effect,) = opened["effects"]
+    assert (effect["book"], effect["seq"], effect["kind"]) == ("j1", 1, "jackpot_opened")
+    assert opened["jackpot_id"] == "j1"
+
+
+def test_acts_are_numbered_without_a_gap_the_latest_first(run: House) -> None:
+    seqs = [act["seq"] for act in acts(run)]
+
+    assert seqs == list(range(len(seqs), 0, -1))
+
+
+@pytest.mark.parametrize("limit", [1, 3, 200])
+def test_pages_together_are_the_trail_also_while_it_grows(run: House, limit: int) -> None:
+    due = [act["seq"] for act in acts(run)]
+
+    def pages() -> Iterator[int]:
+        cursor = ""
+        while True:
+            page = run.get(f"{AUDIT}?limit={limit}{cursor}").ok()
+            yield from (act["seq"] for act in page["items"])
+            run.add_casino(f"c-{page['items'][-1]['seq']}")
+            if page["next"] is None:
+                return
+            cursor = f"&after={page['next']}"
+
+    assert list(pages()) == due
+
+
+def test_acts_are_found_by_who_and_what_and_which_jackpot(run: House) -> None:
+    run.open(jackpot_id="j2", tables=())
+
+    assert kinds(run, "?principal=Ann") == ["change_requested"]
+    assert kinds(run, "?principal=Bob") == ["rates_published", "change_approved"]
+    assert kinds(run, "?principal=nobody") == []
+    assert {act["subject"] for act in acts(run, "?kind=jackpot_opened")} == {"jackpot j1", "jackpot j2"}
+    assert kinds(run, "?jackpot_id=j1") == ["table_added", "jackpot_opened"]
+    assert kinds(run, "?jackpot_id=j1&kind=table_added&principal=cli") == ["table_added"]
+    assert kinds(run, "?kind=jackpot_retired") == []
+
+
+def test_a_period_includes_its_beginning_and_not_its_end(run: House) -> None:
+    every = acts(run)
+    times = sorted({act["booked_at"] for act in every})
+
+    for first, end in pairwise(times):
+        assert acts(run, f"?from={first}&to={end}") == [act for act in every if act["booked_at"] == first]
+    assert acts(run, f"?from={times[-1]}") == [act for act in every if act["booked_at"] == times[-1]]
+    assert acts(run, f"?to={times[0]}") == []
+    assert acts(run, f"?from={times[3]}&to={times[3]}") == []
+    assert acts(run, "?from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z") == every
+
+
+def test_a_period_in_which_nothing_was_done_is_empty(run: House) -> None:
+    run.clock.advance(timedelta(days=1))
+    quiet = run.clock().isoformat().replace("+00:00", "Z")
+    run.clock.advance(timedelta(days=1))
+    run.add_casino("c2")
+
+    assert [act["subject"] for act in acts(run, f"?from={quiet}")] == ["casino c2"]
+    assert acts(run, f"?from={quiet}&to={quiet}") == []
+
+
+def test_the_hash_of_a_secret_is_not_shown(run: House) -> None:
+    run.key(Role.OPERATOR)
+    (created, *_) = acts(run, "?kind=key_created")
+
+    assert created["after"]["principal"] == "a operator"
+    assert "secret" not in run.get(f"{AUDIT}?limit=200").text
+    hashes = [row["hash"] for row in run.books.rows("SELECT encode(secret_hash, 'hex') AS hash FROM keys")]
+    assert not any(secret_hash in run.get(f"{AUDIT}?limit=200").text for secret_hash in hashes)
+
+
+def test_what_one_person_did_alone_stands_out(house: House) -> None:
+    house.config = replace(house.config, emergency_approvals=True)
+    house.app = house.start()
+    house.ask("rate-sheet", NEW_RATE, role=Role.RATES).ok(201)
+    house.approve(by="Ann", role=Role.RATES, emergency=True).ok()
+
+    emergencies = [act["kind"] for act in acts(house) if act["is_emergency"]]
+
+    assert emergencies == ["rates_published", "change_approved"]
+
+
+def test_what_is_no_act_of_an_administrator_is_not_there(run: House) -> None:
+    before = len(acts(run))
+
+    run.bet(bet())
+    run.ask("rate-sheet", {"base": "EUR", "rates": {"XXX": "1"}}, request_id="q2", role=Role.RATES).problem(
+        422, "unknown-currency"
+    )
+
+    assert len(acts(run)) == before
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer"),
+    [
+        ("from=2026-11-20T10:00:00Z&to=2026-11-20T09:59:59Z", "?to"),
+        ("from=2026-11-20", "?from"),
+        ("from=2026-11-20T10:00:00", "?from"),
+        ("to=2026-02-30T10:00:00Z", "?to"),
+        ("kind=bets", "?kind"),
+        ("kind=RATES_PUBLISHED", "?kind"),
+        ("kind=", "?kind"),
+        ("jackpot_id=a/b", "?jackpot_id"),
+        ("jackpot_id=", "?jackpot_id"),
+        ("request_id=%00", "?request_id"),
+        ("principal=", "?principal"),
+        ("principal=%00", "?principal"),
+        ("principal=a%0Ab", "?principal"),
+        ("limit=0", "?limit"),
+        ("limit=201", "?limit"),
+        ("limit=1e1", "?limit"),
+        ("after=7", "?after"),
+        ("after=k8000000000000000", "?after"),
+        ("after=00660b1b21d3380-b0c9932509eb08a9", "?after"),
+        ("request=q1", "?request"),
+        ("secret_hash=1", "?secret_hash"),
+    ],
+)
+def test_a_query_that_cannot_be_is_refused(run: House, query: str, pointer: str) -> None:
+    run.get(f"{AUDIT}?{query}").problem(422, "validation", pointer)
+
+
+def test_a_tampered_cursor_shows_no_more_than_the_list_has(run: House) -> None:
+    assert acts(run, "?after=k0") == []
+    assert acts(run, "?after=k1") == []
+    assert len(acts(run, "?after=k7fffffffffffffff")) == len(acts(run))
+
+
+@pytest.mark.parametrize("role", [Role.TABLE, Role.FINANCE, Role.RATES, Role.OPERATOR])
+def test_the_trail_is_for_auditors(run: House, role: Role) -> None:
+    run.get(AUDIT, role=role).problem(403, "role-forbidden")

@@ -1,0 +1,270 @@
+"""Payloads of change requests, and bodies and queries of administration, with what cannot be in every place of them."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from itertools import count
+from typing import Any, Final
+
+import pytest
+
+from jackpot_service.domain.adjustments import Cause
+from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.domain.principals import Role
+from jackpot_service.domain.settings import SETTINGS
+from tests.support.answers import PROBLEM, Body
+from tests.support.bets import bet
+from tests.support.fixtures import books_verify
+from tests.support.hands import NOTHING, ROYAL_FLUSH, dead, hand
+from tests.support.house import House
+
+__all__ = ["books_verify"]
+
+ROUND: Final = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1"}
+
+WHOLE: Final[Mapping[ChangeKind, Sequence[Body]]] = {
+    ChangeKind.RATE_SHEET: (
+        {
+            "base": "EUR",
+            "rates": {"GBP": "1.18"},
+            "leaves": ["SEK"],
+            "effective_at": "2027-01-01T00:00:00Z",
+            "source": {"name": "ecb", "date": "2026-11-19", "sha256": "a" * 64},
+        },
+        {"base": "EUR", "rates": {"GBP": "1.18"}, "whole": True},
+    ),
+    ChangeKind.RULES: ({"jackpot_id": "j1", "settings": dict.fromkeys(SETTINGS, "0.5")},),
+    ChangeKind.RETIREMENT: ({"jackpot_id": "j2", "to": "j1"},),
+    ChangeKind.ADJUSTMENT: (
+        {
+            "jackpot_id": "j1",
+            "account": "meter",
+            "amount": "1.5",
+            "document": "d",
+            "cause": next(iter(Cause)).value,
+        },
+    ),
+    ChangeKind.SEED_RECOVERY: ({"jackpot_id": "j2", "amount": "1"},),
+    ChangeKind.PRIZE_FUND_TRUE_UP: ({"jackpot_id": "j1", "amount": "1"},),
+    ChangeKind.HELD_AWARDS: ({**ROUND, "bets": ["b1"], "decision": "approve"},),
+    ChangeKind.COMPENSATION: (
+        {
+            **ROUND,
+            "round_id": "r2",
+            "bet_id": "b1",
+            "player_id": "player-of-b1",
+            "amount_minor": 100,
+            "currency": "EUR",
+            "document": "d",
+        },
+    ),
+    ChangeKind.ROUND_CORRECTION: (
+        {**ROUND, "result": {"bet_count": 1, "hands": [hand("1", NOTHING), dead("2")], "dealer": ["2c"]}},
+    ),
+    ChangeKind.STATEMENT_SETTLEMENT: (
+        {
+            "jackpot_id": "j1",
+            "casino_id": "c1",
+            "currency": "EUR",
+            "from": "2026-01-01T00:00:00Z",
+            "to": "2026-01-31T00:00:00Z",
+            "amount": "1.00",
+            "reference": "s",
+        },
+    ),
+}
+"""A payload with every field, for each kind of change."""
+
+ANYTHING: Final = (
+    "null",
+    "true",
+    "0",
+    "-1",
+    "1.0",
+    "1e2",
+    str(2**63),
+    "9" * 10_000,
+    '""',
+    '" "',
+    '"-0"',
+    '"0.0000000000000000001"',
+    '"NaN"',
+    '"1e5"',
+    '"\\u0661"',
+    f'"{"9" * 60}"',
+    f'"{"9" * 10_000}"',
+    f'"{"9" * 20}.{"9" * 18}"',
+    '"a\\u0000b"',
+    '"\\ud800"',
+    '"\\u202ex"',
+    '"XXX"',
+    '"JPY"',
+    '"j3"',
+    "[]",
+    "{}",
+    "[{}]",
+    '["b1","b1"]',
+    '{"a":1}',
+    '{"":""}',
+    '{"~/\\u0000":"1"}',
+    '{"EUR":"2"}',
+    "[" * 200 + "]" * 200,
+    '{"a":' * 200 + "1" + "}" * 200,
+    '"0001-01-01T00:00:00+23:59"',
+    '"9999-12-31T23:59:59-23:59"',
+    '"2026-02-30T09:00:00Z"',
+    '"0000-01-01"',
+    '"9999-12-31"',
+)
+"""JSON texts of which none, or hardly one, can stand anywhere."""
+
+Place = tuple[str | int, ...]
+
+
+@pytest.fixture
+def played(house: House) -> House:
+    """A jackpot with an award that is held and a cancelled round, and two others."""
+    house.open(base_amount="1000", settings={"held_threshold": "1"})
+    house.open(jackpot_id="j2", base_amount="10", tables=())
+    house.open(jackpot_id="j3", tables=())
+    house.bet(bet("b1"))
+    house.settle(hand("1", ROYAL_FLUSH))
+    house.bet(bet("b1"), round_id="r2")
+    house.cancel(round_id="r2")
+    return house
+
+
+def places(document: Any, at: Place = ()) -> Iterator[Place]:
+    """Every place of a document, itself first."""
+    yield at
+    if isinstance(document, dict):
+        for name, value in document.items():
+            yield from places(value, (*at, name))
+    elif isinstance(document, list):
+        for number, value in enumerate(document):
+            yield from places(value, (*at, number))
+
+
+def with_text_at(document: Body, at: Place, text: str) -> str:
+    """Write a document with a JSON text, taken as it is, at a place of it."""
+    if not at:
+        return text
+    changed: Any = deepcopy(document)
+    place = changed
+    for name in at[:-1]:
+        place = place[name]
+    place[at[-1]] = "«here»"
+    return json.dumps(changed).replace(json.dumps("«here»"), text)
+
+
+def spoiled(document: Body) -> Iterator[str]:
+    for at in places(document):
+        for text in ANYTHING:
+            yield with_text_at(document, at, text)
+
+
+def test_every_kind_of_change_has_a_payload_here() -> None:
+    assert WHOLE.keys() == set(ChangeKind)
+
+
+@pytest.mark.parametrize("kind", ChangeKind)
+def test_a_payload_that_cannot_be_is_refused_and_what_can_be_is_tried_and_taken_back(
+    played: House, kind: ChangeKind
+) -> None:
+    key = played.person("Ann", Role.RATES if kind is ChangeKind.RATE_SHEET else Role.OPERATOR)
+    before = played.books.counts()
+
+    for payload in WHOLE[kind]:
+        for number, text in enumerate(spoiled(payload)):
+            data = f'{{"request_id":"q{number}","kind":"{kind}","payload":{text},"reason":"x"}}'.encode()
+            answer = played.call("POST", "/v1/change-requests?dry_run=true", key=key, data=data)
+
+            assert answer.status in {200, 400, 404, 409, 422}, (text[:200], answer.text)
+            assert answer.status == 200 or answer.media_type == PROBLEM, text[:200]
+
+    assert played.books.counts() == before
+
+
+def bodies(house: House) -> tuple[tuple[str, str, Body], ...]:
+    """Every other call of administration that takes a body: with a body of every field."""
+    award_id = house.get("/v1/awards").ok()["items"][0]["award_id"]
+    key_id = house.person("Zoe", Role.FINANCE).split("_")[1]
+    adjustment = WHOLE[ChangeKind.ADJUSTMENT][0]
+    house.ask("adjustment", adjustment, request_id="waits", by="Bob").ok(201)
+    asked = {"request_id": "r", "reason": "x"}
+    new_key = {"principal": "server", "role": "table", "casino_id": "c1", "table_ids": ["T1"], "machine": True}
+    exception = f"{'0' * 15}-{'0' * 16}"
+    return (
+        ("POST", "/v1/change-requests", {**asked, "kind": "adjustment", "payload": adjustment, "base_version": "9"}),
+        ("POST", "/v1/change-requests/waits/approval", {"confirmed": {"a": "b"}, "reason": "x", "emergency": True}),
+        ("POST", "/v1/change-requests/waits/rejection", {"reason": "x", "confirmed": {}}),
+        ("POST", "/v1/keys", {**asked, **new_key}),
+        ("POST", f"/v1/keys/{key_id}/revocation", asked),
+        ("PUT", f"/v1/awards/{award_id}/payment", {"request_id": "r", "reference": "x", "paid_at": "2026-11-20"}),
+        ("POST", f"/v1/exceptions/{exception}/acknowledgement", asked),
+        ("PUT", "/v1/jackpots/j2/suspension", asked),
+        ("PUT", "/v1/jackpots/j2/resumption", asked),
+    )
+
+
+def test_no_body_of_administration_breaks_it(played: House) -> None:
+    key, numbers = played.person("Ann", Role.OPERATOR), count()
+
+    for method, path, body in bodies(played):
+        for text in spoiled(body):
+            named = text.replace('"request_id": "r"', f'"request_id": "r{next(numbers)}"')
+            answer = played.call(method, path, key=key, data=named.encode())
+
+            assert answer.status < 500, (path, text[:200], answer.text)
+
+
+LISTS: Final = {
+    "/v1/audit": ("limit", "after", "from", "to", "principal", "kind", "jackpot_id", "request_id"),
+    "/v1/exceptions": ("limit", "after", "from", "to", "kind", "jackpot_id", "casino_id", "table_id", "acknowledged"),
+    "/v1/awards": ("limit", "after", "state", "jackpot_id", "casino_id"),
+    "/v1/change-requests": ("limit", "after", "state", "kind"),
+    "/v1/keys": ("limit", "after"),
+    "/v1/rates": ("base", "number", "as_of"),
+    "/v1/rates/history": ("base", "currency", "limit", "after"),
+    "/v1/rate-sheets": ("base", "limit", "after"),
+}
+
+NEEDED: Final = {"base": "EUR", "currency": "GBP"}
+
+VALUES: Final = (
+    "",
+    "0",
+    "2147483647",
+    "2147483648",
+    "9" * 5000,
+    "true",
+    "k0",
+    "k7fffffff",
+    "k80000000",
+    "k7fffffffffffffff",
+    "k8000000000000000",
+    "k7fffffffffffffff.a",
+    f"{'0' * 15}-{'0' * 16}",
+    f"{'f' * 15}-{'f' * 16}",
+    "%00",
+    "%ff",
+    "%ed%a0%80",
+    "%E2%80%AE",
+    "%27--",
+    "EUR",
+    "XXX",
+    "0001-01-01T00:00:00Z",
+    "9999-12-31T23:59:59.999999Z",
+    "0001-01-01T00:00:00%2B23:59",
+    "9999-12-31T23:59:59-23:59",
+)
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_no_query_of_administration_breaks_it(played: House, path: str) -> None:
+    for name in LISTS[path]:
+        needed = "".join(f"&{other}={NEEDED[other]}" for other in LISTS[path] if other in NEEDED and other != name)
+        for value in VALUES:
+            answer = played.get(f"{path}?{name}={value}{needed}")
+            assert answer.status in {200, 404, 422}, (name, value, answer.text)
+            played.get(f"{path}?{name}={value}&{name}={value}{needed}").problem(422, "validation", f"?{name}")

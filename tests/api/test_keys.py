@@ -1,0 +1,264 @@
+"""Keys over HTTP: listed by name without anything secret, created and shown once, revoked for every process."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+import psycopg
+import pytest
+from sqlalchemy import event, text
+
+from jackpot_service.app import create_app
+from jackpot_service.auth import KEPT_S, Authenticator, BadKeyShown
+from jackpot_service.connections import create_engine
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.records.keys import USES_APART
+from tests.support.answers import Answer, Body
+from tests.support.house import House
+
+SERVER: Final[Body] = {"request_id": "k1", "principal": "server of Riga", "role": "table", "casino_id": "c1"}
+REVOCATION: Final[Body] = {"request_id": "v1", "reason": "it was lost"}
+
+
+def post(house: House, body: Mapping[str, Any] = SERVER, *, by: str = "Ann") -> Answer:
+    return house.post("/v1/keys", body, key=house.person(by, Role.OPERATOR))
+
+
+def revoke(house: House, key_id: str, body: Mapping[str, Any] = REVOCATION, *, by: str = "Ann") -> Answer:
+    return house.post(f"/v1/keys/{key_id}/revocation", body, key=house.person(by, Role.OPERATOR))
+
+
+def listed(house: House) -> dict[str, Body]:
+    return {item["key_id"]: item for item in house.get("/v1/keys?limit=200").ok()["items"]}
+
+
+def id_of(key: str) -> str:
+    return key.split("_")[1]
+
+
+def test_a_key_is_in_the_first_answer_and_in_no_replay(house: House) -> None:
+    first = post(house).ok(201)
+    before = house.books.counts()
+    again = post(house)
+
+    assert again.ok(200) == {**first, "key": None}
+    assert again.headers["Cache-Control"] == "no-store"
+    post(house, SERVER | {"principal": "another"}).problem(409, "request-conflict")
+    post(house, by="Bob").problem(409, "request-conflict")
+    assert house.get("/v1/jackpots", key=first["key"]).status == 200
+    assert house.books.counts()["keys"] == before["keys"] + 1  # Bob's own
+    assert house.books.mismatches() == ()
+
+
+def test_keys_are_listed_by_name_and_none_shows_its_secret_or_its_hash(house: House) -> None:
+    for name in ("Zoe", "ann", "Bob"):
+        house.person(name, Role.OPERATOR)
+    created = post(house, by="Bob").ok(201)
+
+    pages, after = [], ""
+    while True:
+        page = house.get(f"/v1/keys?limit=2{after}").ok()
+        pages.append(page["items"])
+        if page["next"] is None:
+            break
+        after = f"&after={page['next']}"
+
+    names = [item["principal"] for items in pages for item in items]
+    assert names == ["Bob", "Zoe", "a auditor", "a table", "ann", "server of Riga"]
+    assert {len(items) for items in pages} == {2}
+    (item,) = (item for items in pages for item in items if item["key_id"] == created["key_id"])
+    assert item == {name: value for name, value in created.items() if name != "key"}
+    assert item | {"created_at": None} == {
+        "key_id": created["key_id"],
+        "principal": "server of Riga",
+        "role": "table",
+        "casino_id": "c1",
+        "table_ids": [],
+        "is_machine": True,
+        "issuer": None,
+        "subject": None,
+        "created_at": None,
+        "last_used_at": None,
+        "revoked_at": None,
+    }
+    assert item["created_at"] == created["created_at"]
+    hashes = house.books.rows("SELECT encode(secret_hash, 'hex') AS hash FROM keys")
+    assert not [row for row in hashes if row["hash"] in str(pages)]
+
+
+def test_a_cursor_of_no_list_is_refused_and_one_past_the_end_ends_it(house: House) -> None:
+    house.get("/v1/keys?after=zzz").problem(422, "validation")
+    assert house.get("/v1/keys?after=kffff").ok() == {"items": [], "next": None}
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        ({"role": "king"}, 422, "validation"),
+        ({"principal": ""}, 422, "validation"),
+        ({"principal": 5}, 422, "validation"),
+        ({"principal": "x" * 101}, 422, "principal-invalid"),
+        ({"principal": "cli"}, 422, "principal-invalid"),
+        ({"principal": " x"}, 422, "principal-invalid"),
+        ({"principal": "a\u0000b"}, 422, "validation"),
+        ({"request_id": "no id"}, 422, "validation"),
+        ({"request_id": None}, 422, "validation"),
+        ({"machine": 1}, 422, "validation"),
+        ({"machine": "yes"}, 422, "validation"),
+        ({"table_ids": ["T1"] * 1001}, 422, "validation"),
+        ({"table_ids": "T1"}, 422, "validation"),
+        ({"casino_id": "c9"}, 404, "casino-unknown"),
+        ({"casino_id": None}, 422, "principal-invalid"),
+        ({"table_ids": ["T9"]}, 404, "table-unknown"),
+        ({"role": "auditor"}, 422, "principal-invalid"),
+        ({"role": "operator", "casino_id": None}, 403, "key-forbidden"),
+        ({"role": "rates", "casino_id": None}, 403, "key-forbidden"),
+        ({"role": "operator", "casino_id": None, "machine": True}, 403, "key-forbidden"),
+        ({"principal": "A TABLE"}, 409, "principal-conflict"),
+        ({"principal": "a auditor"}, 409, "principal-conflict"),
+        ({"secret": "mine"}, 422, "validation"),
+    ],
+)
+def test_a_key_that_cannot_be_is_refused_and_nothing_is_written(
+    house: House, change: Body, status: int, code: str
+) -> None:
+    house.person("Ann", Role.OPERATOR)
+    before = house.books.counts()
+
+    refused = post(house, SERVER | change)
+
+    assert (refused.status, refused.body["code"]) == (status, code), refused.text
+    assert house.books.counts() == before
+
+
+def test_a_third_live_key_is_refused(house: House) -> None:
+    post(house).ok(201)
+    post(house, SERVER | {"request_id": "k2"}).ok(201)
+
+    post(house, SERVER | {"request_id": "k3"}).problem(409, "keys-live")
+
+
+def test_a_revocation_is_repeatable(house: House) -> None:
+    key_id = post(house).ok(201)["key_id"]
+    revoked = revoke(house, key_id).ok(201)
+
+    assert revoke(house, key_id).ok(200) == revoked
+    assert listed(house)[key_id]["revoked_at"] == revoked["revoked_at"] is not None
+    revoke(house, key_id, REVOCATION | {"request_id": "v2"}).problem(409, "key-revoked")
+    revoke(house, key_id, REVOCATION | {"reason": "another"}).problem(409, "request-conflict")
+    revoke(house, "0a", REVOCATION | {"request_id": "v3"}).problem(404, "key-unknown")
+    revoke(house, key_id, {"request_id": "v4"}).problem(422, "validation")
+    assert house.books.mismatches() == ()
+
+
+def test_every_process_refuses_a_revoked_key_within_30_seconds(house: House) -> None:
+    seconds = [1000.0]
+    first, second = (house.start(lambda: seconds[0]) for _ in range(2))
+    key = post(house).ok(201)["key"]
+    statuses = {app: house.call("GET", "/v1/jackpots", key=key, app=app).status for app in (first, second)}
+    assert set(statuses.values()) == {200}
+
+    revoke(house, id_of(key)).ok(201)
+
+    seconds[0] += KEPT_S - 0.001
+    assert house.call("GET", "/v1/jackpots", key=key, app=second).status == 200  # A copy that it keeps, not for long.
+    seconds[0] += 0.001
+    for app in (first, second):
+        house.call("GET", "/v1/jackpots", key=key, app=app).problem(401, "unauthenticated")
+    assert KEPT_S <= 30
+
+
+def test_a_copy_of_a_key_is_as_old_as_the_question_for_it(house: House) -> None:
+    key = house.key(Role.AUDITOR)
+    looks = iter([0.0, float(KEPT_S)])  # One look a call, before the database is asked, however long it takes.
+    authenticator = Authenticator(house.engine, lambda: next(looks))
+    authenticator.principal(f"Bearer {key}")
+    revoke(house, id_of(key)).ok(201)
+
+    with pytest.raises(BadKeyShown):
+        authenticator.principal(f"Bearer {key}")
+
+
+# When it was last used.
+
+
+def refuse_writing(connection: psycopg.Connection[Any], _: object) -> None:
+    connection.execute("SET default_transaction_read_only = on")
+    connection.commit()
+
+
+def last_use(house: House, key: str) -> str | None:
+    found: str | None = listed(house)[id_of(key)]["last_used_at"]
+    return found
+
+
+def test_the_last_use_of_a_key_is_told_to_the_minute(house: House) -> None:
+    key = post(house).ok(201)["key"]
+    assert last_use(house, key) is None
+
+    house.get("/v1/jackpots", key=key).ok()
+    first = last_use(house, key)
+    assert first is not None
+    for _ in range(5):  # Other processes see it at once, and write nothing.
+        house.call("GET", "/v1/jackpots", key=key, app=house.start()).ok()
+    assert last_use(house, key) == first
+
+    house.clock.advance(USES_APART)
+    house.call("GET", "/v1/jackpots", key=key, app=house.start()).ok()
+    assert last_use(house, key) > first  # type: ignore[operator]
+
+
+def test_a_key_that_nobody_showed_whole_was_not_used(house: House) -> None:
+    key = post(house).ok(201)["key"]
+
+    house.get("/v1/jackpots", key=f"{key}x").problem(401, "unauthenticated")
+    assert last_use(house, key) is None
+    house.get("/v1/jackpots", key=key).ok()
+    assert last_use(house, key) is not None
+
+
+def test_a_database_that_cannot_be_written_still_tells_who_calls(house: House, database_url: str) -> None:
+    key = post(house).ok(201)["key"]
+    engine = create_engine(house.config, database_url)
+    event.listen(engine, "connect", refuse_writing)
+
+    answer = house.call("GET", "/v1/jackpots", key=key, app=create_app(house.config, engine, clock=house.clock))
+
+    engine.dispose()
+    assert answer.status == 200
+    assert last_use(house, key) is None
+
+
+def test_a_key_whose_note_is_being_written_by_another_keeps_nobody_waiting(house: House) -> None:
+    key = post(house).ok(201)["key"]
+    with house.engine.begin() as other:
+        other.execute(text("SELECT FROM keys WHERE key_id = :id FOR UPDATE"), {"id": id_of(key)})
+        assert house.call("GET", "/v1/jackpots", key=key, app=house.start()).status == 200
+    assert last_use(house, key) is None
+
+
+def test_the_use_of_a_revoked_key_by_a_process_that_still_believes_it_does_no_harm(house: House) -> None:
+    key = post(house).ok(201)["key"]
+    seconds = [0.0]
+    app = house.start(lambda: seconds[0])
+    house.call("GET", "/v1/jackpots", key=f"{key}x", app=app).problem(401, "unauthenticated")
+    revoke(house, id_of(key)).ok(201)
+
+    assert house.call("GET", "/v1/jackpots", key=key, app=app).status == 200
+    assert last_use(house, key) is None
+
+
+def test_a_machine_says_that_it_is_one(house: House) -> None:
+    body = {"request_id": "k2", "principal": "importer", "role": "rates", "machine": True, "reason": "rates at night"}
+    created = post(house, body).ok(201)
+
+    assert created["is_machine"] is True
+    assert house.post("/v1/change-requests/q1/approval", {}, key=created["key"]).status == 404
+
+
+def test_the_hands_of_a_clock_that_went_back_change_nothing(house: House) -> None:
+    key = house.key_of(Principal("Zoe", Role.AUDITOR))
+    house.get("/v1/jackpots", key=key).ok()
+    house.clock.advance(-timedelta(days=1))
+
+    house.call("GET", "/v1/jackpots", key=key, app=house.start()).ok()

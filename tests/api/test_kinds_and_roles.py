@@ -1,0 +1,153 @@
+"""Each kind of change is for certain roles: a key of any other neither asks for one nor decides one."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import pytest
+
+from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.domain.principals import Role
+from jackpot_service.usecases.changes.registry import KINDS
+from tests.support.answers import Answer, Body
+from tests.support.bets import bet
+from tests.support.fixtures import books_verify
+from tests.support.hands import FOUR_OF_A_KIND, NOTHING, STRAIGHT, hand
+from tests.support.house import House
+
+__all__ = ["books_verify"]
+
+CHANGES: Final = "/v1/change-requests"
+
+PAYLOADS: Final[Mapping[ChangeKind, Body]] = {
+    ChangeKind.RATE_SHEET: {"base": "EUR", "rates": {"GBP": "1.18"}},
+    ChangeKind.RULES: {"jackpot_id": "j1", "settings": {"held_threshold": "500"}},
+    ChangeKind.RETIREMENT: {"jackpot_id": "j2", "to": "j1"},
+    ChangeKind.ADJUSTMENT: {
+        "jackpot_id": "j1",
+        "account": "reserve",
+        "amount": "1",
+        "document": "memo 1",
+        "cause": "count-error",
+    },
+    ChangeKind.SEED_RECOVERY: {"jackpot_id": "j1", "amount": "1"},
+    ChangeKind.PRIZE_FUND_TRUE_UP: {"jackpot_id": "j1"},
+    ChangeKind.HELD_AWARDS: {"jackpot_id": "j1", "table_id": "T1", "round_id": "held", "decision": "approve"},
+    ChangeKind.COMPENSATION: {
+        "jackpot_id": "j1",
+        "table_id": "T1",
+        "round_id": "cancelled",
+        "bet_id": "b1",
+        "amount_minor": 100,
+        "currency": "EUR",
+        "document": "minutes 1",
+    },
+    ChangeKind.ROUND_CORRECTION: {
+        "jackpot_id": "j1",
+        "table_id": "T1",
+        "round_id": "lost",
+        "result": {"bet_count": 1, "hands": [hand("1", STRAIGHT)]},
+    },
+    ChangeKind.STATEMENT_SETTLEMENT: {
+        "jackpot_id": "j1",
+        "casino_id": "c1",
+        "currency": "EUR",
+        "from": "2026-10-01T00:00:00Z",
+        "to": "2026-11-01T00:00:00Z",
+        "amount": "1.00",
+        "reference": "2026-10",
+    },
+}
+"""What may be asked for in the house `played`, so that nothing but a role can be wrong with it."""
+
+ALLOWED: Final = [(kind, role) for kind in KINDS for role in Role if role in KINDS[kind].roles]
+
+
+@pytest.fixture
+def played(house: House) -> House:
+    """A jackpot with a lost round, a round whose award is held and one that was cancelled; and an empty jackpot."""
+    house.open(base_amount="1000", settings={"reset_amount": "300", "held_threshold": "200"})
+    house.open(jackpot_id="j2", tables=("T2",))
+    house.bet(bet(stake_minor=10_000), round_id="lost")
+    house.settle(hand("1", NOTHING), round_id="lost")
+    house.bet(bet(), round_id="held")
+    house.settle(hand("1", FOUR_OF_A_KIND), round_id="held")
+    house.bet(bet(), round_id="cancelled")
+    house.cancel(round_id="cancelled")
+    return house
+
+
+def ask(house: House, kind: ChangeKind, *, key: str, request_id: str, query: str = "") -> Answer:
+    body = {"request_id": request_id, "kind": kind, "payload": PAYLOADS[kind], "reason": "as agreed"}
+    return house.post(f"{CHANGES}{query}", body, key=key)
+
+
+def approve(house: House, request_id: str, *, key: str, query: str = "") -> Answer:
+    return house.post(f"{CHANGES}/{request_id}/approval{query}", {}, key=key)
+
+
+def reject(house: House, request_id: str, *, key: str) -> Answer:
+    return house.post(f"{CHANGES}/{request_id}/rejection", {"reason": "not so"}, key=key)
+
+
+def calls(house: House, kind: ChangeKind, *, key: str) -> Iterator[Answer]:
+    """Everything that somebody can try with a kind of change, of which request `q1` waits."""
+    for query in ("", "?dry_run=true"):
+        yield ask(house, kind, key=key, request_id="q2", query=query)
+        yield ask(house, kind, key=key, request_id="q1", query=query)
+        yield approve(house, "q1", key=key, query=query)
+    yield reject(house, "q1", key=key)
+
+
+def test_every_kind_of_change_is_known_by_its_name_and_has_a_payload_here() -> None:
+    assert KINDS.keys() == set(ChangeKind) == PAYLOADS.keys()
+    assert {name: kind.name for name, kind in KINDS.items()} == {name: name for name in ChangeKind}
+
+
+def test_no_kind_of_change_is_for_nobody_or_for_a_key_that_a_casino_holds() -> None:
+    deciding = {Role.OPERATOR, Role.RATES}
+
+    assert {name: kind.roles for name, kind in KINDS.items() if not kind.roles or kind.roles - deciding} == {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_of_another_role_neither_asks_for_a_change_nor_decides_one(played: House, kind: ChangeKind) -> None:
+    maker, *_ = sorted(KINDS[kind].roles)
+    ask(played, kind, key=played.person("Mia", maker), request_id="q1").ok(201)
+    keys = {role: played.key(role) for role in Role if role not in KINDS[kind].roles}
+    before = played.books.counts()
+
+    for key in keys.values():
+        for answer in calls(played, kind, key=key):
+            answer.problem(403, "role-forbidden")
+
+    assert len(keys) == len(Role) - len(KINDS[kind].roles)
+    assert played.books.counts() == before
+    assert played.get(f"{CHANGES}/q1").ok()["state"] == "pending"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_decided_change_is_as_little_for_a_key_of_another_role(played: House, kind: ChangeKind) -> None:
+    maker, *_ = sorted(KINDS[kind].roles)
+    ask(played, kind, key=played.person("Mia", maker), request_id="q1").ok(201)
+    approve(played, "q1", key=played.person("Max", maker)).ok()
+
+    for role in set(Role) - KINDS[kind].roles:
+        for answer in calls(played, kind, key=played.key(role)):
+            answer.problem(403, "role-forbidden")
+
+
+@pytest.mark.parametrize(("kind", "role"), ALLOWED)
+def test_a_key_of_a_role_that_a_kind_is_for_asks_approves_and_rejects(
+    played: House, kind: ChangeKind, role: Role
+) -> None:
+    maker, checker = played.person("Mia", role), played.person("Max", role)
+
+    ask(played, kind, key=maker, request_id="q0", query="?dry_run=true").ok(200)
+    for request_id in ("q1", "q2"):
+        ask(played, kind, key=maker, request_id=request_id).ok(201)
+    rejected = reject(played, "q1", key=checker).ok()
+    approved = approve(played, "q2", key=checker).ok()
+
+    assert (rejected["state"], rejected["effect"]) == ("rejected", None)
+    assert (approved["state"], approved["maker"], approved["decision"]["checker"]) == ("approved", "Mia", "Max")
+    assert approved["effect"]["after"]

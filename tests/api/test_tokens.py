@@ -1,0 +1,426 @@
+"""Tokens of people: a local issuer signs good ones and bad ones; none of them is ever answered with a 500."""
+
+import base64
+import hmac
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from joserfc.jwk import ECKey, OctKey, RSAKey
+
+from jackpot_service.config import Config
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.oidc.issuer import KEPT_S, PAUSE_S
+from jackpot_service.oidc.tokens import LEEWAY_S, LONGEST_TOKEN
+from jackpot_service.records import keys
+from jackpot_service.records.keys import Subject
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.add_person import add_person
+from jackpot_service.usecases.revoke_key import revoke_key
+from tests.support.answers import Answer
+from tests.support.house import House
+from tests.support.issuer import AUDIENCE, LocalIssuer, local_issuer
+
+CONFIGURATION: Final = "/.well-known/openid-configuration"
+
+
+@pytest.fixture
+def issuer() -> Iterator[LocalIssuer]:
+    with local_issuer() as issuer:
+        yield issuer
+
+
+@pytest.fixture
+def house(database_url: str, issuer: LocalIssuer) -> Iterator[House]:
+    """A house whose people sign in at the issuer; Ann, an operator, is one of them."""
+    house = House(database_url, oidc_issuer=issuer.url, oidc_audience=AUDIENCE)
+    register(house, issuer)
+    yield house
+    house.engine.dispose()
+
+
+def register(
+    house: House, issuer: LocalIssuer, name: str = "Ann", role: Role = Role.OPERATOR, subject: str = "sub-ann"
+) -> None:
+    person, known_as = Principal(name, role), Subject(issuer.url, subject)
+    house.transact(lambda session: add_person(session, Act(SYSTEM_OPERATOR, house.clock()), person, known_as))
+
+
+def show(house: House, token: str, path: str = "/v1/keys") -> Answer:
+    return house.get(path, key=token)
+
+
+def refused(house: House, token: str) -> None:
+    show(house, token).problem(401, "unauthenticated")
+
+
+def encoded(document: object) -> str:
+    text = document if isinstance(document, bytes) else json.dumps(document).encode()
+    return base64.urlsafe_b64encode(text).rstrip(b"=").decode()
+
+
+def test_a_token_lets_the_person_in_whom_an_operator_registered(house: House, issuer: LocalIssuer) -> None:
+    token = issuer.token(house.clock.at)
+
+    assert show(house, token).status == 200
+    body = {"request_id": "k1", "principal": "Cleo", "role": "auditor"}
+    house.post("/v1/keys", body, key=token).ok(201)
+    acts = house.books.rows("SELECT principal FROM entries JOIN acts USING (seq) WHERE request_id = 'k1'")
+    assert acts == [{"principal": "Ann"}]
+    assert issuer.asked == [CONFIGURATION, "/keys"]
+
+
+def test_the_issuer_is_asked_once_for_many_tokens_and_again_after_a_while(house: House, issuer: LocalIssuer) -> None:
+    seconds = [1000.0]
+    app = house.start(lambda: seconds[0])
+    token = issuer.token(house.clock.at)
+
+    for _ in range(3):
+        assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
+    seconds[0] += KEPT_S - 0.001
+    assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
+    assert issuer.asked.count("/keys") == 1
+    seconds[0] += 0.001
+    assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
+    assert issuer.asked.count("/keys") == 2
+
+
+def test_where_the_keys_are_may_be_stated(database_url: str, issuer: LocalIssuer) -> None:
+    stated = f"{issuer.url}/keys"
+    house = House(database_url, oidc_issuer=issuer.url, oidc_audience=AUDIENCE, oidc_jwks_url=stated)
+    register(house, issuer)
+
+    assert show(house, issuer.token(house.clock.at)).status == 200
+    house.engine.dispose()
+    assert issuer.asked == ["/keys"]
+
+
+def test_a_token_may_be_for_several_and_signed_with_a_curve(house: House, issuer: LocalIssuer) -> None:
+    curve = ECKey.generate_key("P-256", {"kid": "curve", "use": "sig", "alg": "ES256"})
+    issuer.publish(issuer.key, curve)
+
+    token = issuer.token(house.clock.at, key=curve, header={"alg": "ES256"}, aud=["another", AUDIENCE])
+    assert show(house, token).status == 200
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"aud": "another"},
+        {"aud": ["another"]},
+        {"aud": []},
+        {"aud": ""},
+        {"aud": {"jackpot-ledger": 1}},
+        {"aud": None},
+        {"iss": "https://another.example"},
+        {"iss": ["http://127.0.0.1"]},
+        {"iss": None},
+        {"sub": None},
+        {"sub": ""},
+        {"sub": 5},
+        {"sub": ["sub-ann"]},
+        {"sub": "sub-ann "},
+        {"sub": "somebody"},
+        {"sub": "\0"},
+        {"sub": "\ud800"},
+        {"sub": "x" * 5000},
+        {"exp": None},
+        {"exp": "tomorrow"},
+        {"exp": True},
+        {"exp": float("inf")},
+        {"exp": float("nan")},
+        {"exp": {}},
+        {"nbf": "x"},
+        {"iat": "x"},
+    ],
+    ids=str,
+)
+def test_a_token_of_another_issuer_for_others_or_of_nobody_is_refused(
+    house: House, issuer: LocalIssuer, changed: dict[str, Any]
+) -> None:
+    refused(house, issuer.token(house.clock.at, **changed))
+
+
+@pytest.mark.parametrize(
+    ("claim", "seconds", "status"),
+    [
+        ("exp", -LEEWAY_S + 10, 200),
+        ("exp", -LEEWAY_S - 10, 401),
+        ("exp", -(10**9), 401),
+        ("nbf", LEEWAY_S - 10, 200),
+        ("nbf", LEEWAY_S + 60, 401),
+        ("iat", LEEWAY_S + 60, 401),
+    ],
+)
+def test_a_token_is_in_force_for_its_time_with_half_a_minute_of_leeway(
+    house: House, issuer: LocalIssuer, claim: str, seconds: int, status: int
+) -> None:
+    changed: dict[str, Any] = {claim: int(house.clock.at.timestamp()) + seconds}
+
+    assert show(house, issuer.token(house.clock.at, **changed)).status == status
+
+
+def test_a_token_that_was_in_force_is_refused_when_it_has_expired(house: House, issuer: LocalIssuer) -> None:
+    token = issuer.token(house.clock.at)
+    assert show(house, token).status == 200
+
+    house.clock.advance(timedelta(hours=1, seconds=LEEWAY_S))
+    refused(house, token)
+
+
+def test_a_token_without_a_signature_is_refused(house: House, issuer: LocalIssuer) -> None:
+    claims = encoded(issuer.claims(house.clock.at))
+    for header in ({"alg": "none"}, {"alg": "None", "kid": "one"}, {"alg": "none", "kid": "one", "typ": "JWT"}, {}):
+        refused(house, f"{encoded(header)}.{claims}.")
+    head, body, _ = issuer.token(house.clock.at).split(".")
+    refused(house, f"{head}.{body}.")
+
+
+def test_the_public_key_is_no_shared_secret(house: House, issuer: LocalIssuer) -> None:
+    assert isinstance(issuer.key, RSAKey)
+    public = issuer.key.public_key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    signed = f"{encoded({'alg': 'HS256', 'kid': 'one'})}.{encoded(issuer.claims(house.clock.at))}"
+    for secret in (public, public.strip(), json.dumps(issuer.key.as_dict(private=False)).encode(), b""):
+        refused(house, f"{signed}.{encoded(hmac.digest(secret, signed.encode(), 'sha256'))}")
+
+
+def test_a_shared_secret_that_the_issuer_publishes_signs_nothing(house: House, issuer: LocalIssuer) -> None:
+    secret = OctKey.import_key({"kty": "oct", "k": encoded(b"x" * 32), "kid": "shared"})
+    issuer.answer("/keys", {"keys": [secret.as_dict(private=True), issuer.key.as_dict(private=False)]})
+
+    refused(house, issuer.token(house.clock.at, key=secret, header={"alg": "HS256"}))
+
+
+def test_a_token_signed_by_somebody_else_under_the_issuers_key_id_is_refused(house: House, issuer: LocalIssuer) -> None:
+    forged = RSAKey.generate_key(2048, {"kid": "one"}, auto_kid=False)
+
+    refused(house, issuer.token(house.clock.at, key=forged))
+
+
+@pytest.mark.parametrize("algorithm", ["RS384", "RS512", "PS256"])
+def test_an_algorithm_that_is_not_allowed_is_refused_though_the_key_fits(
+    house: House, issuer: LocalIssuer, algorithm: str
+) -> None:
+    refused(house, issuer.token(house.clock.at, header={"alg": algorithm}))
+
+
+def test_an_algorithm_for_another_kind_of_key_is_refused(house: House, issuer: LocalIssuer) -> None:
+    _, body, signature = issuer.token(house.clock.at).split(".")
+
+    refused(house, f"{encoded({'alg': 'ES256', 'kid': 'one'})}.{body}.{signature}")
+
+
+def test_a_key_that_is_for_encryption_signs_nothing(house: House, issuer: LocalIssuer) -> None:
+    other = RSAKey.generate_key(2048, {"kid": "enc", "use": "enc"}, auto_kid=False)
+    issuer.publish(issuer.key, other)
+    signing = RSAKey.import_key({**other.as_dict(private=True), "use": "sig"})
+
+    refused(house, issuer.token(house.clock.at, key=signing))
+
+
+def test_a_token_that_names_no_key_is_taken_where_the_issuer_has_only_one(house: House, issuer: LocalIssuer) -> None:
+    token = issuer.token(house.clock.at, header={"kid": None})
+
+    assert show(house, token).status == 200
+    issuer.publish(issuer.key, RSAKey.generate_key(2048, {"kid": "two"}, auto_kid=False))
+    assert house.call("GET", "/v1/keys", key=token, app=house.start()).status == 401
+
+
+def test_an_unknown_key_is_asked_for_once_in_a_while_and_not_for_every_token(house: House, issuer: LocalIssuer) -> None:
+    seconds = [1000.0]
+    app = house.start(lambda: seconds[0])
+    stranger = RSAKey.generate_key(2048, {"kid": "stranger"}, auto_kid=False)
+    assert house.call("GET", "/v1/keys", key=issuer.token(house.clock.at), app=app).status == 200
+
+    for _ in range(3):
+        answer = house.call("GET", "/v1/keys", key=issuer.token(house.clock.at, key=stranger), app=app)
+        answer.problem(401, "unauthenticated")
+    assert issuer.asked.count("/keys") == 1
+    seconds[0] += PAUSE_S
+    for _ in range(3):
+        answer = house.call("GET", "/v1/keys", key=issuer.token(house.clock.at, key=stranger), app=app)
+        answer.problem(401, "unauthenticated")
+    assert issuer.asked.count("/keys") == 2
+
+
+def test_the_issuer_rotates_its_keys(house: House, issuer: LocalIssuer) -> None:
+    seconds = [1000.0]
+    app = house.start(lambda: seconds[0])
+    old = issuer.token(house.clock.at)
+    assert house.call("GET", "/v1/keys", key=old, app=app).status == 200
+
+    issuer.key = RSAKey.generate_key(2048, {"kid": "two", "use": "sig"}, auto_kid=False)
+    issuer.publish(issuer.key)
+    seconds[0] += PAUSE_S
+    assert house.call("GET", "/v1/keys", key=issuer.token(house.clock.at), app=app).status == 200
+    house.call("GET", "/v1/keys", key=old, app=app).problem(401, "unauthenticated")
+
+
+GARBAGE: Final = {
+    "a dot": ".",
+    "two dots": "..",
+    "five parts": "a.b.c.d.e",
+    "no base64": "%%%.%%%.%%%",
+    "no json": f"{encoded(b'{')}.{encoded(b'{')}.{encoded(b'x')}",
+    "no object": f"{encoded([])}.{encoded(5)}.{encoded(b'x')}",
+    "null": f"{encoded(None)}.{encoded(None)}.{encoded(b'x')}",
+    "no utf-8": f"{encoded(bytes([255, 254]))}.{encoded(bytes([255]))}.{encoded(b'x')}",
+    "deep": f"{encoded(b'[' * 3000)}.{encoded(b'[' * 2000)}.{encoded(b'x')}",
+    "algorithm is a list": f"{encoded({'alg': ['RS256'], 'kid': 'one'})}.{encoded({})}.{encoded(b'x')}",
+    "algorithm is an object": f"{encoded({'alg': {}, 'kid': 'one'})}.{encoded({})}.{encoded(b'x')}",
+    "key id is a list": f"{encoded({'alg': 'RS256', 'kid': ['one']})}.{encoded({})}.{encoded(b'x')}",
+    "key id is a number": f"{encoded({'alg': 'RS256', 'kid': 1})}.{encoded({})}.{encoded(b'x')}",
+    "critical": f"{encoded({'alg': 'RS256', 'kid': 'one', 'crit': ['exp']})}.{encoded({})}.{encoded(b'x')}",
+    "unencoded": f"{encoded({'alg': 'RS256', 'kid': 'one', 'b64': False, 'crit': ['b64']})}.x.{encoded(b'x')}",
+    "a key inside": f"{encoded({'alg': 'RS256', 'jwk': {'kty': 'oct', 'k': 'eA'}})}.{encoded({})}.{encoded(b'x')}",
+    "a key elsewhere": f"{encoded({'alg': 'RS256', 'jku': 'http://127.0.0.1/k'})}.{encoded({})}.{encoded(b'x')}",
+    "no ascii": "\xe9\xff.\xb2.x",
+    "long": "x" * 100_000,
+    "a long token": f"{encoded({'alg': 'RS256'})}.{'x' * 100_000}.{encoded(b'x')}",
+    "a word": "token",
+    "spaces": "a b c",
+    "encrypted": f"{encoded({'alg': 'dir', 'enc': 'A128GCM'})}..{encoded(b'i')}.{encoded(b'c')}.{encoded(b't')}",
+}
+
+
+@pytest.mark.parametrize("name", GARBAGE)
+def test_garbage_is_no_token(house: House, name: str) -> None:
+    refused(house, GARBAGE[name])
+
+
+def test_a_good_token_of_100_kilobytes_is_not_read(house: House, issuer: LocalIssuer) -> None:
+    token = issuer.token(house.clock.at, groups="x" * 75_000)
+    assert len(token) > 100_000
+
+    refused(house, token)
+    assert issuer.asked == []
+    assert show(house, issuer.token(house.clock.at, groups="x" * (LONGEST_TOKEN // 2))).status == 200
+
+
+def test_keys_go_on_working_beside_tokens(house: House) -> None:
+    assert house.get("/v1/keys").status == 200
+    refused(house, f"{house.key(Role.AUDITOR)}x")
+
+
+def test_without_an_issuer_a_token_opens_nothing(house: House, issuer: LocalIssuer) -> None:
+    house.config = Config()
+
+    answer = house.call("GET", "/v1/keys", key=issuer.token(house.clock.at), app=house.start())
+
+    answer.problem(401, "unauthenticated")
+
+
+UNUSABLE: Final[dict[str, tuple[str, bytes | int]]] = {
+    "its configuration is missing": (CONFIGURATION, 404),
+    "its configuration fails": (CONFIGURATION, 500),
+    "its configuration is elsewhere": (CONFIGURATION, 302),
+    "its configuration is no json": (CONFIGURATION, b"<html>"),
+    "its configuration is a list": (CONFIGURATION, b"[]"),
+    "its configuration is another's": (CONFIGURATION, b'{"issuer": "x", "jwks_uri": "http://127.0.0.1/k"}'),
+    "its configuration is too long": (CONFIGURATION, b" " * (2 << 20)),
+    "its keys are missing": ("/keys", 404),
+    "its keys fail": ("/keys", 503),
+    "its keys are no json": ("/keys", b"\xff"),
+    "its keys are no list": ("/keys", b'{"keys": {}}'),
+    "it has no keys": ("/keys", b'{"keys": []}'),
+    "it has no keys for us": ("/keys", b'{"keys": [5, {"kty": "AKP"}, {"kty": "RSA"}, {"kty": []}, {"kty": "EC"}]}'),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_while_the_issuer_answers_nonsense_tokens_wait_and_keys_work(
+    house: House, issuer: LocalIssuer, name: str
+) -> None:
+    path, answer = UNUSABLE[name]
+    issuer.answers[path] = answer
+
+    for _ in range(2):
+        problem = show(house, issuer.token(house.clock.at))
+        assert problem.problem(503, "issuer-unavailable")["retryable"] is True
+        assert problem.headers["Retry-After"]
+    assert issuer.asked.count(CONFIGURATION) == 1  # It is left alone for a while.
+    assert house.get("/v1/keys").status == 200
+
+
+def test_while_the_issuer_is_down_tokens_wait_and_keys_work(database_url: str) -> None:
+    with local_issuer() as issuer:
+        house = House(database_url, oidc_issuer=issuer.url, oidc_audience=AUDIENCE)
+        register(house, issuer)
+        token = issuer.token(house.clock.at)
+
+    show(house, token).problem(503, "issuer-unavailable")
+    assert house.get("/v1/keys").status == 200
+    refused(house, "garbage")
+    assert house.books.mismatches() == ()
+    house.engine.dispose()
+
+
+def test_while_the_issuer_is_being_asked_nobody_else_waits_for_it(house: House, issuer: LocalIssuer) -> None:
+    token = issuer.token(house.clock.at)
+    issuer.open.clear()
+    with ThreadPoolExecutor() as others:
+        first = others.submit(show, house, token)
+        while not issuer.asked:
+            assert not first.done()
+        show(house, token).problem(503, "issuer-unavailable")
+        assert house.get("/v1/keys").status == 200
+        issuer.open.set()
+
+    assert first.result().status == 200
+    assert show(house, token).status == 200
+    assert issuer.asked == [CONFIGURATION, "/keys"]
+
+
+def test_the_keys_that_are_known_outlive_an_issuer_that_is_down_for_a_while(house: House, issuer: LocalIssuer) -> None:
+    seconds = [1000.0]
+    app = house.start(lambda: seconds[0])
+    token = issuer.token(house.clock.at)
+    assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
+    issuer.answers.clear()
+
+    seconds[0] += KEPT_S - 1
+    assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
+    seconds[0] += 1
+    house.call("GET", "/v1/keys", key=token, app=app).problem(503, "issuer-unavailable")
+
+
+def test_a_key_of_the_issuer_that_cannot_be_read_hides_no_other(house: House, issuer: LocalIssuer) -> None:
+    broken = [{"kty": "RSA", "n": "?", "e": "?"}, {"kty": "AKP", "kid": "one"}, None]
+    issuer.answer("/keys", {"keys": [*broken, issuer.key.as_dict(private=False)]})
+
+    assert show(house, issuer.token(house.clock.at)).status == 200
+
+
+def test_a_subject_that_was_revoked_is_refused_in_every_process_within_30_seconds(
+    house: House, issuer: LocalIssuer
+) -> None:
+    seconds = [1000.0]
+    app = house.start(lambda: seconds[0])
+    token = issuer.token(house.clock.at)
+    assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
+    (key_id,) = house.transact(lambda session: keys.live_ids(session, "Ann", of_subjects=True))
+    done = Act(SYSTEM_OPERATOR, house.clock(), reason="left")
+    house.transact(lambda session: revoke_key(session, done, key_id))
+
+    seconds[0] += 15
+    house.call("GET", "/v1/keys", key=token, app=app).problem(401, "unauthenticated")
+    (item,) = (item for item in house.get("/v1/keys").ok()["items"] if item["principal"] == "Ann")
+    assert (item["issuer"], item["subject"], item["is_machine"]) == (issuer.url, "sub-ann", False)
+    assert item["last_used_at"] is not None
+    assert house.books.mismatches() == ()
+
+
+def test_nobody_is_two_people_by_showing_a_token_and_a_key(house: House, issuer: LocalIssuer) -> None:
+    token = issuer.token(house.clock.at)
+    change = {"request_id": "q1", "kind": "rate-sheet", "payload": {"base": "EUR", "rates": {"GBP": "1.18"}}}
+    register(house, issuer, "Cleo", Role.RATES, "sub-cleo")
+    rates = issuer.token(house.clock.at, sub="sub-cleo")
+    house.post("/v1/change-requests", change | {"reason": "as agreed"}, key=rates).ok(201)
+
+    house.post("/v1/change-requests/q1/approval", {}, key=house.person("Cleo", Role.RATES)).problem(403, "same-person")
+    house.post("/v1/change-requests/q1/approval", {}, key=token).problem(403, "role-forbidden")
+    house.post("/v1/change-requests/q1/approval", {}, key=house.person("Bob", Role.RATES)).ok()

@@ -1,0 +1,40 @@
+"""`jackpot awards list` and `jackpot casinos balances`, on a house in which something was won."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.cli.test_command_line import Ended, program
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, hand
+from tests.support.house import House
+
+Jackpot = Callable[..., Ended]
+
+
+@pytest.fixture
+def jackpot(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str) -> Jackpot:
+    """The program, on a database with a held award and a payable one."""
+    house = House(database_url)
+    house.open(base_amount="1000", settings={"held_threshold": "250"})
+    house.bet(bet("a"))
+    house.settle(hand("1", FOUR_OF_A_KIND))
+    house.bet(bet("a", currency="GBP"), round_id="r2")
+    house.settle(hand("1", FLUSH), round_id="r2")
+    house.engine.dispose()
+    return program(monkeypatch, capsys, database_url)
+
+
+def test_what_waits_for_a_decision_is_listed(jackpot: Jackpot) -> None:
+    (line,) = jackpot("awards", "list").ok().splitlines()
+
+    assert line.split("  ")[1:] == ["j1", "T1/r1", "bet a", "four_of_a_kind", "25000 EUR minor", "held"]
+    assert "T1/r2" in jackpot("awards", "list", "--state", "payable", "--jackpot", "j1", "--casino", "c1").ok()
+    assert not jackpot("awards", "list", "--casino", "c9").ok()
+
+
+def test_what_a_casino_owes_and_is_owed_is_told_in_each_currency(jackpot: Jackpot) -> None:
+    lines = [line.split() for line in jackpot("casinos", "balances", "c1").ok().splitlines()]
+
+    assert lines == [["j1", "EUR", "1", "it", "owes"], ["j1", "GBP", "24", "it", "is", "owed"]]
+    assert not jackpot("casinos", "balances", "c9").ok()

@@ -1,0 +1,114 @@
+"""Keys and people on the command line: created once, listed, revoked; and a secret is printed once and nowhere else."""
+
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jackpot_service.cli import demo_books
+from jackpot_service.cli.main import main
+from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
+
+Run = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str) -> Run:
+    """Run the program in this process: its status, standard output and standard error."""
+    monkeypatch.setenv("JACKPOT_DATABASE_URL", database_url)
+
+    def run(arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["jackpot", *shlex.split(arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+def test_a_key_is_printed_once_listed_without_its_secret_and_revoked(run: Run) -> None:
+    status, key, _ = run("keys create --role operator --name Ann --request-id k1")
+    assert status == 0
+    prefix, key_id, secret = key.strip().split("_", 2)
+    assert prefix == "jk"
+
+    status, out, err = run("keys create --role operator --name Ann --request-id k1")
+    assert (status, out) == (0, "")
+    assert key_id in err
+
+    status, listed, _ = run("keys list")
+    assert status == 0
+    assert listed.startswith(f"{key_id}  Ann  operator, person  since ")
+    assert listed.endswith("Z, never used, live\n")
+
+    assert run(f"keys revoke {key_id} --reason 'it was lost'") == (0, "", f"Key {key_id} of Ann is revoked.\n")
+    status, out, err = run(f"keys revoke {key_id} --reason 'it was lost'")
+    assert (status, out) == (1, "")
+    assert err.startswith("jackpot: key-revoked: ")
+    assert ", revoked " in run("keys list")[1]
+    assert secret not in err + listed + run("keys list")[1]
+    assert run("verify")[0] == 0
+
+
+def test_a_machine_says_that_it_is_one(run: Run) -> None:
+    assert run("keys create --role rates --machine --name importer")[0] == 0
+
+    assert "  importer  rates, machine  since " in run("keys list")[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [
+        ("keys create --role operator --name cli", 1, "jackpot: principal-invalid: "),
+        ("keys create --role operator --name ' Ann'", 1, "jackpot: principal-invalid: "),
+        ("keys create --role operator --name Bea --request-id 'no id'", 2, "does not match"),
+        ("keys create --role rates --name Ann", 1, "jackpot: principal-conflict: "),
+        ("keys create --role operator --name ann", 1, "jackpot: principal-conflict: "),
+        ("keys create --role operator --name Ann", 1, "jackpot: keys-live: "),
+        ("keys create --role table --casino nowhere --name server", 1, "jackpot: casino-unknown: "),
+        ("keys revoke 0a --reason lost", 1, "jackpot: key-unknown: "),
+        ("keys revoke 0a", 2, "Missing option '--reason'"),
+        ("people add Bea --role operator --oidc-subject s", 1, "set JACKPOT_OIDC_ISSUER"),
+        ("people add Bea --role table --oidc-subject s", 2, "'table' is not one of"),
+    ],
+)
+def test_what_is_refused_is_said_in_a_line(run: Run, command: str, status: int, said: str) -> None:
+    for _ in range(2):
+        assert run("keys create --role operator --name Ann")[0] == 0
+
+    ended, out, err = run(command)
+
+    assert (ended, out) == (status, "")
+    assert said in err
+
+
+def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACKPOT_OIDC_ISSUER", "https://sign-in.example")
+    monkeypatch.setenv("JACKPOT_OIDC_AUDIENCE", "jackpot-ledger")
+    add = "people add Ann --role operator --oidc-subject sub-1 --reason 'she began today'"
+
+    assert run(add) == (0, "", "Ann: added.\n")
+    assert run(add) == (0, "", "Ann: was there already.\n")
+    status, _, err = run("people add Bea --role operator --oidc-subject sub-1")
+    assert (status, err) == (1, "jackpot: already-exists: That subject is Ann.\n")
+    key_id, *_ = run("keys list")[1].split()
+    assert "operator, person, sub-1" in run("keys list")[1]
+    assert run(f"keys revoke {key_id} --reason left")[0] == 0
+    assert run("verify")[0] == 0
+
+
+def test_a_demo_that_lost_its_keys_rotates_them(database_url: str, tmp_path: Path) -> None:
+    engine = create_engine(Config(), database_url)
+    found = [demo_books.set_up(replace(Config(), data_dir=tmp_path / str(run)), engine) for run in range(4)]
+    again = demo_books.set_up(replace(Config(), data_dir=tmp_path / "3"), engine)
+    engine.dispose()
+
+    assert again == found[3]
+    assert len({key for keys in found for key in keys.values()}) == 4 * len(again)

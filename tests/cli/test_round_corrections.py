@@ -1,0 +1,43 @@
+"""A settled round corrected from the command line: Ann asks with her key, Bob approves with his."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jackpot_service.domain.principals import Role
+from tests.cli.test_command_line import program
+from tests.support.bets import bet
+from tests.support.correcting import payload
+from tests.support.fixtures import books_verify, house
+from tests.support.hands import STRAIGHT, THREE_OF_A_KIND, hand
+from tests.support.house import House
+
+__all__ = ["books_verify", "house"]
+
+
+def test_two_people_correct_a_round_from_the_command_line(
+    house: House,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    database_url: str,
+    tmp_path: Path,
+) -> None:
+    house.open(base_amount="1000")
+    house.bet(bet("a"))
+    house.settle(hand("1", THREE_OF_A_KIND))
+    jackpot = program(monkeypatch, capsys, database_url)
+    right = tmp_path / "right.json"
+    right.write_text(json.dumps(payload(hand("1", STRAIGHT))))
+    reason = ("--reason", "the camera shows a straight")
+
+    monkeypatch.setenv("JACKPOT_KEY", house.person("Ann", Role.OPERATOR))
+    shown = jackpot("changes", "request", "round-correction", f"@{right}", *reason, "--dry-run").ok()
+    assert json.loads(shown)["effect"]["after"]["awards"][0]["amount_minor"] == 1000
+    jackpot("changes", "request", "round-correction", f"@{right}", *reason, "--request-id", "q1").ok()
+    jackpot("changes", "approve", "q1").refused(1, "somebody else must decide")
+    monkeypatch.setenv("JACKPOT_KEY", house.person("Bob", Role.OPERATOR))
+    done = json.loads(jackpot("changes", "approve", "q1").ok())
+
+    assert done["effect"]["after"]["postings"][-1] == ["casino:c1", "EUR", "10", "correction"]
+    assert house.books.balance("j1", "casino:c1") == 9

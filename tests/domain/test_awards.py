@@ -1,0 +1,78 @@
+"""The life of an award: which steps can follow which, and the one state that they add up to."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import pytest
+
+from jackpot_service.domain.awards import (
+    FIRST_STEPS,
+    FOLLOWING,
+    AwardState,
+    AwardStateConflict,
+    AwardStep,
+    first_step,
+    is_a_life,
+    last_step,
+    require_step,
+    state_of,
+    steps_beyond,
+    steps_into,
+)
+
+Life = tuple[AwardStep, ...]
+
+
+def lives(so_far: Life = ()) -> Iterator[Life]:
+    """Every way in which an award can have lived until now, step by step."""
+    for step in FOLLOWING[so_far[-1]] if so_far else FIRST_STEPS:
+        yield (*so_far, step)
+        yield from lives((*so_far, step))
+
+
+LIVES = sorted(lives())
+
+
+def test_an_award_is_in_one_state_at_a_time_and_these_are_all_its_lives() -> None:
+    assert {"-".join(life): state_of(life).value for life in LIVES} == {
+        "held": "held",
+        "held-approved": "payable",
+        "held-approved-paid": "paid",
+        "held-approved-reversed": "reversed",
+        "held-rejected": "rejected",
+        "held-reversed": "reversed",
+        "payable": "payable",
+        "payable-paid": "paid",
+        "payable-reversed": "reversed",
+    }
+
+
+@pytest.mark.parametrize("life", LIVES, ids="-".join)
+def test_the_order_in_which_steps_are_read_does_not_matter(life: Life) -> None:
+    assert (first_step(life[::-1]), last_step(frozenset(life))) == (life[0], life[-1])
+
+
+def test_only_these_sets_of_steps_are_a_life() -> None:
+    possible = {frozenset(life) for life in LIVES}
+    for size in range(len(AwardStep) + 1):
+        for steps in combinations(AwardStep, size):
+            assert is_a_life(steps) is (frozenset(steps) in possible)
+    assert not is_a_life([AwardStep.PAYABLE, AwardStep.PAYABLE])
+
+
+@pytest.mark.parametrize("state", AwardState)
+def test_an_award_is_in_a_state_that_it_stepped_into_and_not_beyond(state: AwardState) -> None:
+    for life in LIVES:
+        is_there = bool(steps_into(state) & set(life)) and not steps_beyond(state) & set(life)
+        assert is_there is (state_of(life) is state)
+
+
+@pytest.mark.parametrize("life", LIVES, ids="-".join)
+@pytest.mark.parametrize("step", AwardStep)
+def test_a_step_is_refused_where_it_cannot_follow(life: Life, step: AwardStep) -> None:
+    if (*life, step) in LIVES:
+        require_step(step, taken=life, award_id="aw")
+        return
+    with pytest.raises(AwardStateConflict) as caught:
+        require_step(step, taken=life, award_id="aw")
+    assert caught.value.facts == {"award_id": "aw", "state": state_of(life).value}

@@ -1,0 +1,91 @@
+"""A whole life of a key, in a server of its own that logs all it can: the secret is told once, and nowhere else."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from psycopg import sql
+
+from jackpot_service.db import Base
+from tests.faults.service import served
+
+
+def jackpot(url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "jackpot_service.cli", *arguments]
+    environment = {"JACKPOT_DATABASE_URL": url, "JACKPOT_LOG_LEVEL": "debug"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def everything_stored(url: str) -> str:
+    """Every row of every table, as text."""
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        rows = [
+            str(row[0])
+            for table in Base.metadata.tables
+            for row in connection.execute(sql.SQL("SELECT t::text FROM {} t").format(sql.Identifier(table)))
+        ]
+    return "\n".join(rows)
+
+
+def test_a_secret_is_told_once_and_neither_logged_nor_stored(
+    monkeypatch: pytest.MonkeyPatch, database_url: str, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JACKPOT_LOG_LEVEL", "debug")
+    created = jackpot(database_url, "keys", "create", "--role", "operator", "--name", "Ann", "--request-id", "k1")
+    ann = created.stdout.strip()
+    printed = [created.stderr]
+    body = {"request_id": "k2", "principal": "auditor", "role": "auditor"}
+    lost = {"request_id": "v1", "reason": "it was lost"}
+    answers: list[httpx.Response] = []
+
+    with served(database_url, tmp_path / "service.log") as service:
+        client = httpx.Client(base_url=service.base_url, trust_env=False)
+
+        def call(method: str, path: str, key: str, **more: Any) -> httpx.Response:
+            answers.append(client.request(method, path, headers={"Authorization": f"Bearer {key}"}, **more))
+            return answers[-1]
+
+        first = call("POST", "/v1/keys", ann, json=body)
+        key = first.json()["key"]
+        answers.clear()  # The one place.
+        key_id, secret = key.split("_", 2)[1:]
+        call("POST", "/v1/keys", ann, json=body)
+        call("GET", "/v1/jackpots", key)
+        call("POST", "/v1/keys", key, json=body)
+        call("GET", "/v1/jackpots", f"{key}x")
+        call("GET", f"/v1/jackpots/{secret[:40]}", f"{key} {key}")
+        call("GET", "/v1/jackpots", f"x.{secret}.y")
+        with psycopg.connect(database_url.replace("+psycopg", ""), autocommit=True) as owner:
+            owner.execute("REVOKE SELECT ON jackpots FROM jackpot_app")  # A bug, which is logged with its traceback.
+            broken = call("GET", "/v1/jackpots", key)
+            owner.execute("GRANT SELECT ON jackpots TO jackpot_app")
+        call("GET", "/v1/keys", ann)
+        call("POST", f"/v1/keys/{key_id}/revocation", ann, json=lost)
+        call("POST", f"/v1/keys/{key_id}/revocation", ann, json=lost)
+        client.close()
+    ended = [
+        jackpot(database_url, "keys", "create", "--role", "operator", "--name", "Ann", "--request-id", "k1"),
+        jackpot(database_url, "keys", "list"),
+        jackpot(database_url, "keys", "revoke", ann.split("_")[1], "--reason", "left"),
+        jackpot(database_url, "verify"),
+    ]
+    printed += [text for one in ended for text in (one.stdout, one.stderr)]
+    logged = (tmp_path / "service.log").read_text()
+
+    assert [answer.status_code for answer in answers] == [200, 200, 403, 401, 401, 401, 500, 200, 201, 200]
+    assert [one.returncode for one in ended] == [0, 0, 0, 0]
+    assert "Traceback" in logged
+    assert broken.json()["code"] == "internal-error"
+    # An id that somebody makes of a secret comes back in the path that was asked; nothing else of it does.
+    told = "\n".join([*(answer.text for answer in answers if secret[:40] not in answer.request.url.path), *printed])
+    stored = everything_stored(database_url)
+    for shown in (key, secret, secret[:20], secret[-20:], ann, ann.split("_", 2)[2]):
+        assert shown not in told
+        assert shown not in logged
+        assert shown not in stored
+    assert "Bearer" not in logged
+    assert "uthorization" not in logged

@@ -1,0 +1,146 @@
+"""Decisions on awards that race: with hits and bets, with each other, and a payment told by several at once."""
+
+from decimal import Decimal
+from functools import partial
+
+import sqlalchemy
+
+from jackpot_service.db import transact
+from jackpot_service.domain.changes import ChangeDecided, ChangeKind, Outcome
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.records.verdicts import BookedAward
+from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.decide_change import ChangeDecidedNow, DecideChange, decide_change
+from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from tests.races import books, scene
+from tests.races.processes import Racer, race
+
+ANN, BOB, CLEO = (Principal(name, Role.OPERATOR) for name in ("Ann", "Bob", "Cleo"))
+
+HELD_ROUNDS = tuple(f"h{number}" for number in range(8))
+HITS = 8
+BETS_MEANWHILE = 60
+PAYMENTS = 10
+
+
+def ask(engine: sqlalchemy.Engine, round_id: str, decision: str) -> str:
+    """Ann asks for a decision on the held awards of a round; returns the request's id."""
+    request_id = f"{decision}-{round_id}"
+    payload = {"jackpot_id": "live", "table_id": "T1", "round_id": round_id, "decision": decision}
+    act = Act(ANN, scene.now(), request_id=request_id, reason="as agreed")
+    command = RequestChange(act, ChangeKind.HELD_AWARDS, payload)
+    transact(engine, lambda session: request_change(session, command))
+    return request_id
+
+
+def approve(engine: sqlalchemy.Engine, request_id: str, by: Principal) -> ChangeDecidedNow:
+    command = DecideChange(Act(by, scene.now()), request_id, Outcome.APPROVED)
+    return transact(engine, lambda session: decide_change(session, command))
+
+
+def win(engine: sqlalchemy.Engine, table_id: str, round_id: str) -> tuple[BookedAward, ...]:
+    scene.bet(engine, table_id, round_id, scene.euro("b1"))
+    return scene.settle(engine, table_id, round_id, 1, {"1": scene.ROYAL}).awards
+
+
+def decide_on_and_on(racer: Racer) -> None:
+    for number, round_id in enumerate(HELD_ROUNDS):
+        approve(racer.engine, ask(racer.engine, round_id, "reject" if number % 2 else "approve"), BOB)
+
+
+def win_on_and_on(racer: Racer) -> Decimal:
+    """Hit the jackpot again and again; what the awards cost, all of them held."""
+    awards = [award for number in range(HITS) for award in win(racer.engine, "T2", f"r{number}")]
+    return sum((award.cost for award in awards), Decimal(0))
+
+
+def bet_on_and_on(racer: Racer, *, table_id: str) -> None:
+    for number in range(BETS_MEANWHILE):
+        scene.bet(racer.engine, table_id, f"m{number}", scene.euro("b1"))
+
+
+def _prepare(engine: sqlalchemy.Engine) -> list[BookedAward]:
+    """Open a jackpot that holds every win, and win it some times."""
+    settings = {"held_threshold": "1", "reset_amount": "1000"}
+    scene.open_live(engine, "live", tables=["T1", "T2", "T3", "T4"], base_amount="1000", settings=settings)
+    return [award for round_id in HELD_ROUNDS for award in win(engine, "T1", round_id)]
+
+
+def test_held_awards_are_decided_while_hits_and_bets_go_on(engine: sqlalchemy.Engine, database_url: str) -> None:
+    held = _prepare(engine)
+    approved, rejected = (sum((award.cost for award in held[start::2]), Decimal(0)) for start in (0, 1))
+
+    _, won, *_ = race(
+        database_url,
+        decide_on_and_on,
+        win_on_and_on,
+        partial(bet_on_and_on, table_id="T3"),
+        partial(bet_on_and_on, table_id="T4"),
+    )
+
+    assert books.balance(engine, "awards:held") == won
+    assert _moved(engine, "casino:c1", "release") == approved
+    assert -_moved(engine, "awards:held", "return") == rejected
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0
+
+
+def _moved(engine: sqlalchemy.Engine, account: str, movement: str) -> Decimal:
+    question = "SELECT sum(amount) FROM postings WHERE account = :account AND movement = :movement"
+    amount: Decimal = books.ask(engine, question, account=account, movement=movement)[0][0]
+    return amount
+
+
+def approve_or_not(racer: Racer, *, request_ids: list[str], by: Principal) -> list[ChangeDecidedNow | LedgerError]:
+    answers = []
+    for request_id in request_ids:
+        racer.meet()
+        answers.append(scene.attempted(partial(approve, racer.engine, request_id, by)))
+    return answers
+
+
+def test_of_two_approvers_one_decides(engine: sqlalchemy.Engine, database_url: str) -> None:
+    held = _prepare(engine)
+    request_ids = [ask(engine, round_id, "reject") for round_id in HELD_ROUNDS]
+
+    by_bob, by_cleo = race(
+        database_url,
+        partial(approve_or_not, request_ids=request_ids, by=BOB),
+        partial(approve_or_not, request_ids=request_ids, by=CLEO),
+    )
+
+    for answers in zip(by_bob, by_cleo, strict=True):
+        assert sorted(type(answer).__name__ for answer in answers) == [ChangeDecided.__name__, "ChangeDecidedNow"]
+    assert books.ask(engine, "SELECT count(*) FROM entries WHERE kind = 'awards_rejected' AND jackpot_id = 'live'") == [
+        (len(HELD_ROUNDS),)
+    ]
+    assert books.ask(engine, "SELECT count(*) FROM award_steps WHERE step = 'rejected'") == [(len(held),)]
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0
+
+
+def pay(racer: Racer, *, award_ids: list[str], who: str) -> list[bool]:
+    """Acknowledge each award's payment; tells of each whether it was a replay."""
+    replays = []
+    for award_id in award_ids:
+        racer.meet()
+        act = Act(scene.SERVER, scene.now(), request_id=f"{who}-{award_id}")
+        command = AcknowledgePayment(act, award_id, "slip")
+        replays.append(transact(racer.engine, partial(acknowledge_payment, command=command)).is_replay)
+    return replays
+
+
+def test_a_payment_that_is_told_by_several_at_once_is_one_step(engine: sqlalchemy.Engine, database_url: str) -> None:
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+    awards = [award for number in range(PAYMENTS) for award in win(engine, "T1", f"r{number}")]
+    award_ids = [award.award_id for award in awards]
+
+    told = race(database_url, *(partial(pay, award_ids=award_ids, who=who) for who in ("x", "x", "y")))
+
+    assert [sorted(replays) for replays in zip(*told, strict=True)] == [[False, True, True]] * len(award_ids)
+    assert books.ask(engine, "SELECT count(*) FROM award_steps WHERE step = 'paid'") == [(len(award_ids),)]
+    assert books.ask(engine, "SELECT count(*) FROM entries WHERE kind = 'award_paid'") == [(len(award_ids),)]
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0

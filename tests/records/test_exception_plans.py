@@ -1,0 +1,49 @@
+"""The list of exceptions reads no more rounds than are open, however many have ended, and puts none in order."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
+from jackpot_service.db import Session
+from jackpot_service.records import noted_exceptions
+from jackpot_service.records.noted_exceptions import Wanted
+
+NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def session(database_url: str) -> Iterator[Session]:
+    engine = create_engine(Config(), database_url)
+    with engine.connect() as session:
+        session.begin()
+        yield session
+    engine.dispose()
+
+
+def plan_of(session: Session, wanted: Wanted) -> str:
+    """Show the plan of the list, for any parameters."""
+    asked: list[tuple[str, Any]] = []
+
+    @event.listens_for(session, "before_cursor_execute", named=True)
+    def note(**sent: Any) -> None:
+        asked.append((sent["statement"], sent["parameters"]))
+
+    noted_exceptions.latest(session, wanted, opened_before=NOW, limit=50)
+    event.remove(session, "before_cursor_execute", note)
+    ((statement, parameters),) = asked
+    found = session.exec_driver_sql(f"EXPLAIN {statement}", parameters)
+    return "\n".join(line for (line,) in found)
+
+
+@pytest.mark.parametrize("wanted", [Wanted(), Wanted(is_acknowledged=False)])
+def test_open_rounds_are_found_by_their_index_and_refusals_by_their_time(session: Session, wanted: Wanted) -> None:
+    found = plan_of(session, wanted)
+
+    assert "using ix_rounds_open on rounds" in found
+    assert "Index Scan Backward using pk_exceptions on exceptions" in found
+    assert "Seq Scan" not in found

@@ -1,0 +1,37 @@
+"""A module that corrupts a history writes it once, by its `write(url)`; each test changes it and takes that back."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy
+from psycopg import sql
+from sqlalchemy import NullPool, text
+
+from jackpot_service import embedded
+from jackpot_service.db import Session
+
+
+@pytest.fixture(scope="module")
+def url(
+    request: pytest.FixtureRequest, cluster: embedded.Cluster, administrator: psycopg.Connection[Any]
+) -> Iterator[str]:
+    """Name a database with the module's history in it."""
+    name = f"{request.module.__name__.rpartition('.')[2]}_{os.getpid()}"
+    administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
+    try:
+        request.module.write(cluster.url(name))
+        yield cluster.url(name)
+    finally:
+        administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def superuser(url: str) -> Iterator[Session]:
+    """Open a session whose changes no trigger refuses, and which is rolled back."""
+    engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
+    with engine.connect() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        yield session

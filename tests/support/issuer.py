@@ -1,0 +1,93 @@
+"""An issuer of tokens on this machine: it publishes its keys over HTTP and signs what a test wants signed."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from joserfc import jws
+from joserfc.jwk import ECKey, OctKey, RSAKey
+
+AUDIENCE = "jackpot-ledger"
+
+Key = RSAKey | ECKey | OctKey
+
+
+class LocalIssuer:
+    """
+    What it answers by path, and the key that it signs with now.
+
+    `asked` are the paths that were asked for; nothing is answered while `open` is not set.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.asked: list[str] = []
+        self.open = threading.Event()
+        self.open.set()
+        self.key: Key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"}, auto_kid=False)
+        self.answers: dict[str, bytes | int] = {}
+        self.publish(self.key)
+        self.answer("/.well-known/openid-configuration", {"issuer": url, "jwks_uri": f"{url}/keys"})
+
+    def answer(self, path: str, document: object) -> None:
+        self.answers[path] = json.dumps(document).encode()
+
+    def publish(self, *keys: Key, **more: Any) -> None:
+        self.answer("/keys", {"keys": [key.as_dict(private=False) for key in keys], **more})
+
+    def claims(self, at: datetime, **changed: Any) -> dict[str, Any]:
+        """Claims that are in force at a time; None leaves one out."""
+        now = int(at.timestamp())
+        claims: dict[str, Any] = {"iss": self.url, "aud": AUDIENCE, "sub": "sub-ann", "iat": now}
+        claims |= {"nbf": now, "exp": now + int(timedelta(hours=1).total_seconds())} | changed
+        return {name: value for name, value in claims.items() if value is not None}
+
+    def token(
+        self, at: datetime, *, header: dict[str, Any] | None = None, key: Key | None = None, **claims: Any
+    ) -> str:
+        signing = key or self.key
+        told = {"alg": "RS256", "kid": signing.kid} | (header or {})
+        told = {name: value for name, value in told.items() if value is not None}
+        return jws.serialize_compact(told, json.dumps(self.claims(at, **claims)), signing, [told["alg"]])
+
+
+@contextmanager
+def local_issuer() -> Iterator[LocalIssuer]:
+    """Serve an issuer on a free port of this machine, until the block ends."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server.daemon_threads = True
+    issuer = LocalIssuer(f"http://127.0.0.1:{server.server_port}")
+    server.issuer = issuer  # type: ignore[attr-defined]
+    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
+    thread.start()
+    try:
+        yield issuer
+    finally:
+        issuer.open.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers what the issuer has by path; a number is a status without a body."""
+
+    def do_GET(self) -> None:
+        issuer: LocalIssuer = self.server.issuer  # type: ignore[attr-defined]
+        issuer.asked.append(self.path)
+        issuer.open.wait()
+        found = issuer.answers.get(self.path, 404)
+        status, body = (found, b"") if isinstance(found, int) else (200, found)
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        if 300 <= status < 400:
+            self.send_header("Location", "/elsewhere")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""

@@ -1,0 +1,129 @@
+"""The operations that openapi.yaml describes, with their roles; and for each name in their paths something to call."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from jackpot_service.domain.principals import Role
+from tests.support.answers import Body
+from tests.support.bets import bet
+from tests.support.hands import ROYAL_FLUSH, hand
+from tests.support.house import House
+
+OPENAPI: Final = Path(__file__).resolve().parents[2] / "openapi.yaml"
+DOCUMENT: Final[dict[str, Any]] = yaml.safe_load(OPENAPI.read_text(encoding="utf-8"))
+
+METHODS: Final = {"get", "put", "post", "delete", "patch"}
+
+
+class Sight(StrEnum):
+    """Whose keys may see an object; a key without a casino sees all."""
+
+    EVERYBODY = "everybody's"
+    CASINO = "those of its casino"
+    HOUSE = "those without a casino"
+
+
+SIGHT: Final[Mapping[str, Sight]] = {
+    "jackpot_id": Sight.EVERYBODY,
+    "table_id": Sight.CASINO,
+    "round_id": Sight.CASINO,
+    "award_id": Sight.CASINO,
+    "exception_id": Sight.CASINO,
+    "request_id": Sight.HOUSE,
+    "key_id": Sight.HOUSE,
+}
+"""For each name that stands in a path, who may see what it names. `make_objects` makes one of each."""
+
+BODIES: Final[Mapping[str, Body]] = {
+    "POST /v1/tables/{table_id}/rounds/{round_id}/bets": {"bets": [bet()]},
+    "POST /v1/tables/{table_id}/rounds/{round_id}/voids": {"bet_ids": ["b1"]},
+    "PUT /v1/tables/{table_id}/rounds/{round_id}/result": {"bet_count": 0, "hands": []},
+    "PUT /v1/tables/{table_id}/rounds/{round_id}/cancellation": {"reason": "misdeal"},
+    "POST /v1/exceptions/{exception_id}/acknowledgement": {"request_id": "a1", "reason": "looked into"},
+    "PUT /v1/awards/{award_id}/payment": {"request_id": "p1"},
+}
+"""What is sent to a write that keys with a casino may call: good enough that only whom it is sent by is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A call that openapi.yaml describes; `roles` is None where no key is needed."""
+
+    method: str
+    path: str
+    roles: frozenset[Role] | None
+    has_body: bool
+
+    @property
+    def label(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names in its path."""
+        return tuple(re.findall(r"\{(\w+)\}", self.path))
+
+    @property
+    def is_private(self) -> bool:
+        """Whether its path names something that not everybody may see."""
+        return any(sight_of(name) is not Sight.EVERYBODY for name in self.parameters)
+
+    @property
+    def is_the_houses(self) -> bool:
+        """Whether its path names something that no casino's key may see."""
+        return any(sight_of(name) is Sight.HOUSE for name in self.parameters)
+
+    @property
+    def body(self) -> Body | None:
+        """A good body. Raises: LookupError if none is stated."""
+        if self.has_body and self.label not in BODIES:
+            message = f"{self.label} is for keys that may have a casino: state a good body for it in BODIES."
+            raise LookupError(message)
+        return BODIES.get(self.label)
+
+
+def sight_of(name: str) -> Sight:
+    """Raises: LookupError if a name in a path is new."""
+    if name not in SIGHT:
+        message = f"{{{name}}} stands in a path: say in SIGHT who may see it, and make one in make_objects."
+        raise LookupError(message)
+    return SIGHT[name]
+
+
+def operations() -> tuple[Operation, ...]:
+    return tuple(
+        Operation(method.upper(), path, _roles(described), "requestBody" in described)
+        for path, item in DOCUMENT["paths"].items()
+        for method, described in item.items()
+        if method in METHODS
+    )
+
+
+def _roles(described: Mapping[str, Any]) -> frozenset[Role] | None:
+    """What an operation states, nothing if it states nothing; None if it says that it needs no key."""
+    return None if described.get("security") == [] else frozenset(map(Role, described.get("x-roles", ())))
+
+
+def make_objects(house: House) -> dict[str, str]:
+    """Make one of everything that a path can name, all of casino c1, where it is somebody's."""
+    house.open(jackpot_id="own-jackpot", base_amount="1000", tables=("own-table",))
+    house.bet(bet("own-bet"), round_id="own-round", table_id="own-table")
+    (award,) = house.settle(hand("1", ROYAL_FLUSH), round_id="own-round", table_id="own-table")["awards"]
+    house.post_bets(bet("own-late-bet"), round_id="own-round", table_id="own-table").problem(409, "round-settled")
+    (exception,) = house.get("/v1/exceptions?table_id=own-table").ok()["items"]
+    house.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}}, request_id="own-change", role=Role.RATES).ok(201)
+    return {
+        "jackpot_id": "own-jackpot",
+        "table_id": "own-table",
+        "round_id": "own-round",
+        "award_id": award["award_id"],
+        "exception_id": exception["exception_id"],
+        "request_id": "own-change",
+        "key_id": house.person("Kim", Role.AUDITOR).split("_")[1],
+    }

@@ -1,0 +1,39 @@
+"""Rate sheets as they come into force: the first by one operator, every later one by two people."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from jackpot_service.db import Session
+from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.money import plain
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.records import rate_sheets
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
+
+ASKS, APPROVES = Principal("Rita", Role.RATES), Principal("Ruth", Role.RATES)
+
+
+def publish(
+    session: Session, base: str, rates: Mapping[str, Decimal], *, now: datetime, effective_at: datetime | None = None
+) -> int:
+    """Put a whole sheet in force, now or from an instant on; returns its number."""
+    last = rate_sheets.last_number(session, base)
+    if not last:
+        return publish_first_sheet(session, PublishRates(Act(SYSTEM_OPERATOR, now), base, rates, now)).number
+    payload: dict[str, Any] = {
+        "base": base,
+        "rates": {code: plain(rate) for code, rate in rates.items()},
+        "whole": True,
+    }
+    if effective_at is not None:
+        payload["effective_at"] = effective_at.isoformat()
+    asking = Act(ASKS, now, request_id=f"sheet-{base}-{last + 1}", reason="as the market moved")
+    change = request_change(session, RequestChange(asking, ChangeKind.RATE_SHEET, payload)).change
+    approving = DecideChange(Act(APPROVES, now), change.request_id, Outcome.APPROVED, change.to_confirm)
+    decide_change(session, approving)
+    return last + 1

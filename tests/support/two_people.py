@@ -1,0 +1,38 @@
+"""Changes as two operators make them, in one transaction: Ann asks, Bob approves, and nobody comes between."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from jackpot_service.db import Session
+from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.outcomes import Result
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.records.rounds import RoundName
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.kinds import Applied
+from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+
+ASKS, APPROVES = Principal("Ann", Role.OPERATOR), Principal("Bob", Role.OPERATOR)
+
+
+def change(session: Session, kind: ChangeKind, payload: Mapping[str, Any], *, now: datetime) -> Applied:
+    """Have a change asked for and approved; what it did. Raises: whatever it is refused by."""
+    asking = Act(ASKS, now, request_id=uuid4().hex, reason="as agreed")
+    asked = request_change(session, RequestChange(asking, kind, payload)).change
+    decided = decide_change(session, DecideChange(Act(APPROVES, now), asked.request_id, Outcome.APPROVED))
+    assert decided.applied is not None
+    return decided.applied
+
+
+def correct(session: Session, jackpot_id: str, name: RoundName, result: Result, *, now: datetime) -> Applied:
+    """Have a settled round corrected."""
+    told = {
+        "bet_count": result.bet_count,
+        "hands": [{"hand": one.hand, "status": one.status.value, "cards": [*one.cards]} for one in result.hands],
+        "dealer": [*result.dealer],
+    }
+    payload = {"jackpot_id": jackpot_id, "table_id": name.table_id, "round_id": name.round_id, "result": told}
+    return change(session, ChangeKind.ROUND_CORRECTION, payload, now=now)

@@ -1,0 +1,31 @@
+"""What the documentation says of change requests is what the service reads, and nothing is left out."""
+
+import json
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from jackpot_service.domain.adjustments import Cause, Pool
+from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.usecases.changes.registry import KINDS, kind_of
+
+TEXT: Final = (Path(__file__).resolve().parents[1] / "docs" / "changes.md").read_text(encoding="utf-8")
+
+ROLES: Final = dict(re.findall(r"^\| `([a-z-]+)` \| `([a-z]+)` \|", TEXT, re.MULTILINE))
+EXAMPLES: Final = dict(re.findall(r"^`([a-z-]+)`:(?:(?!```).)*```json\n(.*?)```", TEXT, re.MULTILINE | re.DOTALL))
+
+
+def test_every_kind_of_change_is_listed_with_its_role() -> None:
+    assert {name.value: " ".join(sorted(kind.roles)) for name, kind in KINDS.items()} == ROLES
+
+
+@pytest.mark.parametrize("kind", ChangeKind)
+def test_the_example_of_a_kind_is_a_payload_that_it_reads(kind: ChangeKind) -> None:
+    kind_of(kind).read(json.loads(EXAMPLES[kind]))
+
+
+@pytest.mark.parametrize("word", [*Pool, *Cause])
+def test_the_words_that_an_adjustment_takes_are_listed(word: str) -> None:
+    assert f"`{word}`" in TEXT

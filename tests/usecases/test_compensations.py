@@ -1,0 +1,125 @@
+"""Who would have won in a cancelled round gets what two people decide, by a posting of its own. Decision 24."""
+
+from decimal import Decimal
+
+import pytest
+
+from tests.support.answers import Body
+from tests.support.bets import bet
+from tests.support.fixtures import books_verify
+from tests.support.hands import FLUSH, hand
+from tests.support.house import House
+
+__all__ = ["books_verify"]
+
+GIVEN: Body = {
+    "jackpot_id": "j1",
+    "table_id": "T1",
+    "round_id": "r1",
+    "bet_id": "b",
+    "amount_minor": 2500,
+    "currency": "GBP",
+    "document": "incident 12",
+}
+
+
+@pytest.fixture
+def cancelled(house: House) -> House:
+    """A round of a euro and a pound, cancelled; the rates have changed since."""
+    house.open(base_amount="1000")
+    house.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("gone", hand="3"))
+    house.void("gone", "tombstone")
+    house.cancel()
+    house.publish(GBP="1.30")
+    return house
+
+
+def test_a_compensation_is_the_houses_at_the_rates_of_the_round(cancelled: House) -> None:
+    pools = cancelled.books.pools("j1")
+
+    effect = cancelled.change("compensation", GIVEN)
+
+    assert effect["after"]["cost"] == "29.25"
+    assert cancelled.books.balance("j1", "house:adjustments") == Decimal("-29.25")
+    assert cancelled.books.balance("j1", "casino:c1", "GBP") == 25
+    assert cancelled.books.balance("j1", "fx:GBP", "GBP") == -25
+    assert cancelled.books.balance("j1", "fx:EUR") == Decimal("29.25")
+    assert cancelled.books.pools("j1") == pools
+
+
+def test_the_record_of_the_round_shows_its_compensations(cancelled: House) -> None:
+    cancelled.change("compensation", GIVEN, request_id="q1")
+    cancelled.change("compensation", GIVEN | {"amount_minor": 1, "bet_id": "a", "currency": "EUR"}, request_id="q2")
+
+    given = [
+        (one["bet_id"], one["player_id"], one["amount_minor"], one["currency"], one["cost"], one["document"])
+        for one in cancelled.round()["compensations"]
+    ]
+    assert given == [
+        ("b", "player-of-b", 2500, "GBP", "29.25", "incident 12"),
+        ("a", "player-of-a", 1, "EUR", "0.01", "incident 12"),
+    ]
+
+
+def test_one_that_was_given_meanwhile_is_looked_at_before_another(cancelled: House) -> None:
+    cancelled.ask("compensation", GIVEN, request_id="q1").ok(201)
+    cancelled.ask("compensation", GIVEN, request_id="q2").ok(201)
+    cancelled.approve("q1").ok()
+
+    cancelled.approve("q2").problem(409, "change-stale")
+
+    assert len(cancelled.round()["compensations"]) == 1
+
+
+def test_only_a_cancelled_round_is_compensated(cancelled: House) -> None:
+    cancelled.bet(bet("b"), round_id="r2")
+    named = GIVEN | {"round_id": "r2", "currency": "EUR"}
+    assert cancelled.ask("compensation", named).problem(409, "round-not-cancelled")["state"] == "open"
+
+    cancelled.settle(hand("1", FLUSH), round_id="r2")
+    assert cancelled.ask("compensation", named).problem(409, "round-not-cancelled")["state"] == "settled"
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        ({"jackpot_id": "j9"}, 404, "jackpot-unknown"),
+        ({"round_id": "r9"}, 404, "round-unknown"),
+        ({"table_id": "T9"}, 404, "round-unknown"),
+        ({"bet_id": "z"}, 404, "bet-unknown"),
+        ({"bet_id": "gone"}, 404, "bet-unknown"),
+        ({"bet_id": "tombstone"}, 404, "bet-unknown"),
+        ({"player_id": "player-of-a"}, 404, "bet-unknown"),
+        ({"currency": "CHF"}, 422, "no-rate"),
+        ({"currency": "gbp"}, 422, "payload-invalid"),
+        ({"currency": None}, 422, "payload-invalid"),
+        ({"amount_minor": 0}, 422, "payload-invalid"),
+        ({"amount_minor": -1}, 422, "payload-invalid"),
+        ({"amount_minor": 1.0}, 422, "payload-invalid"),
+        ({"amount_minor": "5"}, 422, "payload-invalid"),
+        ({"amount_minor": True}, 422, "payload-invalid"),
+        ({"amount_minor": 10**15 + 1}, 422, "payload-invalid"),
+        ({"amount_minor": 2**64 - 1}, 422, "payload-invalid"),
+        ({"document": ""}, 422, "payload-invalid"),
+        ({"zzz": 1}, 422, "payload-invalid"),
+    ],
+    ids=repr,
+)
+def test_what_cannot_be_given_is_refused_and_leaves_nothing(
+    cancelled: House, change: Body, status: int, code: str
+) -> None:
+    cancelled.ask("compensation", GIVEN, query="?dry_run=true").ok()
+    before = cancelled.books.counts()
+
+    cancelled.ask("compensation", GIVEN | change).problem(status, code)
+
+    assert cancelled.books.counts() == before
+
+
+def test_more_than_the_books_could_hold_is_refused(house: House) -> None:
+    house.publish(GBP="1000000000")
+    house.open(base_amount="1000")
+    house.bet(bet("b"))
+    house.cancel()
+
+    house.ask("compensation", GIVEN | {"amount_minor": 10**15}).problem(422, "payload-invalid", "/payload/amount_minor")

@@ -1,0 +1,291 @@
+"""Adjustments, recovery of house seed, true-up of a prize fund: by two people, and undone only by another."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from jackpot_service.domain.adjustments import Cause
+from jackpot_service.domain.principals import Role
+from tests.support.answers import Answer, Body
+from tests.support.bets import bet
+from tests.support.hands import ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
+from tests.support.house import CYBER, House
+
+
+def adjustment(**stated: Any) -> Body:
+    legal = {"account": "meter", "amount": "-100", "document": "memo 7", "cause": "count-error"}
+    return {"jackpot_id": "j1", **legal, **stated}
+
+
+def ask(house: House, kind: str = "adjustment", *, request_id: str = "q1", **stated: Any) -> Answer:
+    payload = adjustment(**stated) if kind == "adjustment" else {"jackpot_id": "j1", **stated}
+    return house.ask(kind, payload, request_id=request_id)
+
+
+def move(house: House, kind: str = "adjustment", *, request_id: str = "q1", **stated: Any) -> Body:
+    payload = adjustment(**stated) if kind == "adjustment" else {"jackpot_id": "j1", **stated}
+    return house.change(kind, payload, request_id=request_id)
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    """In the meter 450 of the players' money and 1,000 of the house's; 50 in reserve, 318.40 for fixed prizes."""
+    house.open(base_amount="1000")
+    for number in range(10):
+        house.bet(bet(stake_minor=10_000), round_id=f"filled-{number}")
+    return house
+
+
+def test_scenario_39_an_adjustment_takes_two_people_and_a_reason_and_is_no_win(opened: House) -> None:
+    key = opened.person("Ann", Role.OPERATOR)
+    without = {"request_id": "q0", "kind": "adjustment", "payload": adjustment()}
+    opened.post("/v1/change-requests", without, key=key).problem(422, "validation", "/reason")
+    ask(opened, request_id="q2", amount="-450.01").problem(422, "below-zero")
+    ask(opened).ok(201)
+    opened.approve(by="Ann").problem(403, "same-person")
+    assert opened.books.pools("j1").meter == 1450
+
+    effect = opened.approve().ok()["effect"]
+
+    assert effect["before"]["pools"]["meter_players"] == "450"
+    assert effect["after"]["pools"]["meter_players"] == "350"
+    assert (effect["after"]["document"], effect["after"]["cause"]) == ("memo 7", "count-error")
+    assert opened.meter()["exact"] == "1350"
+    assert opened.books.moved("j1", "pool:meter:players", "adjustment") == -100
+    assert opened.books.balance("j1", "house:adjustments") == 100
+    assert opened.books.moved("j1", "pool:meter:players", "award") == 0
+    assert opened.get("/v1/jackpots/j1/hits").ok()["items"] == []
+    assert opened.meter()["cycle"] == 1
+
+
+def test_an_adjustment_is_undone_by_the_opposite_one_and_by_nothing_else(opened: House) -> None:
+    before = opened.books.pools("j1")
+
+    move(opened)
+    move(opened, request_id="q2", amount="100", cause="reversed-adjustment", document="undoes q1")
+
+    assert opened.books.pools("j1") == before
+    assert opened.books.balance("j1", "house:adjustments") == 0
+    assert opened.books.value("SELECT count(*) FROM entries WHERE kind = 'adjustment' AND jackpot_id = 'j1'") == 2
+
+
+@pytest.mark.parametrize(
+    ("account", "pool"),
+    [("meter", "pool:meter:players"), ("reserve", "pool:reserve"), ("prize_fund", "pool:prize_fund")],
+)
+def test_each_pool_is_adjusted_down_to_zero_and_not_below(opened: House, account: str, pool: str) -> None:
+    for number in range(10):
+        opened.settle(hand("1"), round_id=f"filled-{number}")
+    held = opened.books.balance("j1", pool)
+
+    ask(opened, account=account, amount=str(-held - Decimal("0.000000000000000001"))).problem(422, "below-zero")
+    move(opened, account=account, amount=str(-held))
+
+    assert opened.books.balance("j1", pool) == 0
+
+
+def test_what_open_rounds_may_take_back_from_the_reserve_is_not_adjusted_away(opened: House) -> None:
+    """Their refunds would bring it below zero, which it never is: a retirement would hand on a debt."""
+    for number in range(8):
+        opened.settle(hand("1"), round_id=f"filled-{number}")
+
+    ask(opened, account="reserve", amount="-40.01").problem(422, "below-zero")
+    move(opened, account="reserve", amount="-40")
+    opened.settle(dead("1"), round_id="filled-8")
+    opened.cancel(round_id="filled-9")
+
+    assert opened.books.pools("j1").reserve == 0
+    assert opened.books.mismatches() == ()
+
+
+def test_what_the_meter_holds_of_the_house_is_not_adjusted(opened: House) -> None:
+    ask(opened, amount="-451").problem(422, "below-zero")
+
+
+def test_the_meter_is_not_adjusted_above_its_limit(house: House) -> None:
+    house.open(base_amount="990", settings={"limit": "1000"})
+    house.bet(bet())
+
+    ask(house, amount="9.56").problem(422, "above-limit")
+    move(house, amount="9.55")
+    assert (house.meter()["exact"], house.meter()["overflow"]) == ("1000", "0")
+
+
+def test_a_meter_beyond_its_limit_is_adjusted_downwards(house: House) -> None:
+    house.open(base_amount="1000", settings={"limit": "1000"})
+    house.bet(bet())
+
+    move(house, amount="-0.20")
+
+    assert house.meter()["overflow"] == "0.25"
+
+
+def test_players_money_below_zero_is_filled_before_it_is_adjusted(house: House) -> None:
+    """A late reversal took more than a partial award had left of the players' part."""
+    house.open(CYBER)
+    for round_id in ("early", "winner"):
+        house.bet(bet(), round_id=round_id)
+    house.settle(hand("1", STRAIGHT_FLUSH), round_id="winner")
+    house.cancel(round_id="early")
+    before = house.books.pools("j1")
+    assert before.meter_players == Decimal("-0.7")
+
+    ask(house, request_id="q0", amount="-0.1").problem(422, "below-zero")
+    move(house, amount="0.30")
+
+    after = house.books.pools("j1")
+    assert (after.meter_players, after.meter_house) == (Decimal("0.30"), before.meter_house - Decimal("0.7"))
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"amount": "0"},
+        {"amount": "-0.0"},
+        {"amount": "1e2"},
+        {"amount": "NaN"},
+        {"amount": "Infinity"},
+        {"amount": 100},
+        {"amount": True},
+        {"amount": "1" + "0" * 15},
+        {"amount": "0." + "0" * 18 + "1"},
+        {"amount": "9" * 5000},
+        {"account": "house:margin"},
+        {"account": ["meter"]},
+        {"cause": "because"},
+        {"cause": None},
+        {"document": ""},
+        {"document": "a\u0000b"},
+        {"jackpot_id": "j/1"},
+        {"more": "1"},
+    ],
+    ids=str,
+)
+def test_an_adjustment_that_cannot_be_is_refused_and_writes_nothing(opened: House, stated: Body) -> None:
+    ask(opened, amount="-99999").problem(422, "below-zero")
+    before = opened.books.counts()
+
+    assert ask(opened, **stated).problem(422, ask(opened, **stated).body["code"])["code"] in {
+        "amount-invalid",
+        "payload-invalid",
+    }
+
+    assert opened.books.counts() == before
+
+
+@pytest.mark.parametrize("missing", ["account", "amount", "document", "cause", "jackpot_id"])
+def test_an_adjustment_states_everything(opened: House, missing: str) -> None:
+    payload = {name: value for name, value in adjustment().items() if name != missing}
+
+    opened.ask("adjustment", payload).problem(422, "payload-invalid", f"/payload/{missing}")
+
+
+@pytest.mark.parametrize("cause", Cause)
+def test_every_cause_of_the_closed_list_is_taken(opened: House, cause: Cause) -> None:
+    assert ask(opened, cause=cause.value).status == 201
+
+
+def test_of_two_requests_against_one_state_the_second_is_stale(opened: House) -> None:
+    ask(opened, request_id="q1").ok(201)
+    ask(opened, request_id="q2").ok(201)
+    opened.bet(bet(), round_id="new")  # It makes nothing stale.
+    opened.approve("q1").ok()
+
+    opened.approve("q2").problem(409, "change-stale")
+
+
+def test_a_request_made_before_a_hit_is_stale_after_it(opened: House) -> None:
+    ask(opened).ok(201)
+    opened.bet(bet(), round_id="hit")
+    opened.settle(hand("1", ROYAL_FLUSH), round_id="hit")
+
+    opened.approve().problem(409, "change-stale")
+
+
+def test_the_house_takes_back_seed_down_to_what_the_cycle_was_promised(house: House) -> None:
+    house.open(base_amount="1000", settings={"reset_amount": "300"})
+    for number in range(10):
+        house.bet(bet(stake_minor=10_000), round_id=f"filled-{number}")
+    ask(house, "seed-recovery", amount="450.01").problem(422, "seed-committed")
+
+    done = move(house, "seed-recovery", amount="450")
+
+    assert done["after"]["pools"] == {
+        "meter_players": "450",
+        "meter_house": "550",
+        "reserve": "50",
+        "prize_fund": "318.4",
+    }
+    assert house.books.moved("j1", "house:seed", "recovery") == 450
+    assert house.meter()["exact"] == "1000"
+
+
+def test_in_later_cycles_the_reset_amount_is_what_was_promised(house: House) -> None:
+    house.open(base_amount="1000", settings={"reset_amount": "300"})
+    house.bet(bet(), round_id="hit")
+    house.settle(hand("1", ROYAL_FLUSH), round_id="hit")
+    house.bet(bet(stake_minor=10_000), round_id="filled")
+
+    ask(house, "seed-recovery", amount="45.01").problem(422, "seed-committed")
+    move(house, "seed-recovery", amount="45")
+
+    assert house.meter()["exact"] == "300"
+
+
+def test_of_a_meter_the_house_takes_back_no_more_than_is_its_own(house: House) -> None:
+    house.open(base_amount="10")
+    for number in range(10):
+        house.bet(bet(stake_minor=10_000), round_id=f"filled-{number}")
+
+    ask(house, "seed-recovery", amount="10.01").problem(422, "seed-committed")
+    ask(house, "seed-recovery", amount="-1").problem(422, "amount-invalid")
+    ask(house, "seed-recovery", amount="0").problem(422, "amount-invalid")
+    move(house, "seed-recovery", amount="10")
+
+    assert house.books.pools("j1").meter_house == 0
+
+
+def test_a_limit_counts_for_what_is_on_offer_after_a_recovery(house: House) -> None:
+    house.open(base_amount="1000", settings={"limit": "1000"})
+    house.bet(bet(stake_minor=10_000))
+
+    ask(house, "seed-recovery", amount="45.01").problem(422, "seed-committed")
+    move(house, "seed-recovery", amount="45")
+    assert (house.meter()["exact"], house.meter()["overflow"]) == ("1000", "0")
+
+
+def test_a_prize_fund_is_trued_up_to_zero_whatever_its_sign(house: House) -> None:
+    house.open()
+    house.bet(bet())
+    ask(house, "prize-fund-true-up").ok(201)
+    house.settle(hand("1", STRAIGHT_FLUSH))
+    assert house.books.pools("j1").prize_fund == Decimal("-2499.6816")
+
+    assert house.approve().ok()["effect"]["after"]["amount"] == "2499.6816"
+    assert house.books.pools("j1").prize_fund == 0
+    house.bet(bet(), round_id="r2")
+    move(house, "prize-fund-true-up", request_id="q2")
+
+    assert house.books.pools("j1").prize_fund == 0
+    assert house.books.balance("j1", "house:adjustments") == Decimal("-2499.6816") + Decimal("0.3184")
+    assert house.books.balance("j1", "house:margin") == 2 * Decimal("0.1816")
+
+
+def test_a_prize_fund_is_trued_up_in_part_and_never_beyond_zero(opened: House) -> None:
+    for amount in ("1", "-318.41", "0"):
+        ask(opened, "prize-fund-true-up", amount=amount).problem(422, "amount-invalid")
+    move(opened, "prize-fund-true-up", amount="-18.4")
+
+    assert opened.books.pools("j1").prize_fund == 300
+
+
+def test_a_prize_fund_at_zero_has_nothing_to_be_trued_up(house: House) -> None:
+    house.open()
+    ask(house, "prize-fund-true-up").problem(422, "amount-invalid")
+
+
+@pytest.mark.parametrize("kind", ["adjustment", "seed-recovery", "prize-fund-true-up"])
+def test_no_money_is_moved_in_an_unknown_jackpot(opened: House, kind: str) -> None:
+    amount = {"amount": "1"} if kind != "adjustment" else {}
+    ask(opened, kind, **{"jackpot_id": "j9", **amount}).problem(404, "jackpot-unknown")

@@ -1,0 +1,215 @@
+"""New parameters wait until the running jackpot is won. Decision 19, scenario 38."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.support.answers import Body
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
+from tests.support.house import CYBER, House
+
+
+def ask(house: House, settings: dict[str, Any], **more: Any) -> Any:
+    return house.ask("rules", {"jackpot_id": "j1", "settings": settings}, **more)
+
+
+def change(house: House, settings: dict[str, Any], *, request_id: str = "q1") -> Body:
+    return house.change("rules", {"jackpot_id": "j1", "settings": settings}, request_id=request_id)
+
+
+def rules(house: House) -> Body:
+    return house.get("/v1/jackpots/j1/rules").ok()
+
+
+def hit(house: House, *, round_id: str) -> None:
+    house.bet(bet(), round_id=round_id)
+    house.settle(hand("1", ROYAL_FLUSH), round_id=round_id)
+
+
+def test_scenario_38_a_change_approved_mid_cycle_waits_for_the_hit_and_then_rules_new_rounds(house: House) -> None:
+    house.open(base_amount="1000")
+    house.bet(bet(), round_id="before")
+    change(house, {"split.meter": "0.40"})
+
+    shown = rules(house)
+    assert (shown["version"], shown["rules"]["split"]["meter"]) == (1, "0.45")
+    assert (shown["pending"]["version"], shown["pending"]["rules"]["split"]["meter"]) == (2, "0.4")
+    assert house.bet(bet(), round_id="meanwhile")["round"]["rules_version"] == 1
+
+    hit(house, round_id="hit")
+
+    assert (rules(house)["version"], rules(house)["pending"]) == (2, None)
+    before = house.books.pools("j1").meter
+    assert house.bet(bet("b2"), round_id="meanwhile")["round"]["rules_version"] == 1
+    assert house.books.pools("j1").meter - before == Decimal("0.45")
+    before = house.books.pools("j1").meter
+    assert house.bet(bet(), round_id="after")["round"]["rules_version"] == 2
+    assert house.books.pools("j1").meter - before == Decimal("0.40")
+    house.cancel(round_id="before")
+
+
+def test_a_hit_refills_to_the_newest_reset_amount_and_its_cycle_has_the_newest_limit(house: House) -> None:
+    house.open(base_amount="1000")
+    change(house, {"reset_amount": "300", "limit": "5000"})
+    change(house, {"reset_amount": "500"}, request_id="q2")
+
+    hit(house, round_id="hit")
+
+    assert house.meter()["exact"] == "500"
+    assert (rules(house)["version"], rules(house)["rules"]["limit"]) == (3, "5000")
+
+
+def test_an_optional_parameter_is_taken_away_by_null(house: House) -> None:
+    house.open(settings={"limit": "5000", "held_threshold": "100"})
+
+    done = change(house, {"limit": None})
+
+    assert done["after"]["rules"]["document"]["limit"] is None
+    assert done["after"]["rules"]["document"]["held_threshold"] == "100"
+    ask(house, {"reset_amount": None}, request_id="q2").problem(422, "rules-invalid")
+
+
+def test_prizes_hands_and_policy_are_parameters_too(house: House) -> None:
+    house.open(CYBER)
+    settings = {
+        "prizes.straight_flush": "0.2",
+        "prizes.flush": "60",
+        "prizes.straight": "5",
+        "prizes.full_house": None,
+        "hands_per_player": "2",
+        "policy": "equal_share",
+    }
+
+    document = change(house, settings)["after"]["rules"]["document"]
+
+    assert document["prizes"] == {
+        "royal_flush": {"meter_part": "1"},
+        "straight_flush": {"meter_part": "0.2"},
+        "four_of_a_kind": {"stake_multiple": 500},
+        "flush": {"stake_multiple": 60},
+        "straight": {"stake_multiple": 5},
+    }
+    assert (document["hands_per_player"], document["policy"]) == (2, "equal_share")
+    hit(house, round_id="hit")
+    house.bet(bet("a"), bet("b", player_id="p", hand="2"), round_id="new")
+    settlement = house.settle(hand("1", FLUSH), hand("2", NOTHING), round_id="new")
+    assert [award["amount_minor"] for award in settlement["awards"]] == [6000]
+
+
+def test_the_prizes_cost_is_shown_against_their_split(house: House) -> None:
+    house.open()
+
+    asked = ask(house, {"split.prize_fund": "0.3185"}).ok(201)
+
+    assert asked["effect"]["after"]["fixed_prizes"] == {
+        "paid_from": "prize_fund",
+        "cost": "206909/649740",
+        "cost_percent": "31.8448918029",
+        "split_percent": "31.85",
+    }
+
+
+def test_of_a_meter_that_pays_fixed_prizes_the_cost_is_shown_against_its_part(house: House) -> None:
+    house.open(CYBER)
+
+    asked = ask(house, {"prizes.flush": "55"}).ok(201)
+
+    shown = asked["effect"]["after"]["fixed_prizes"]
+    assert (shown["paid_from"], shown["split_percent"]) == ("meter", "70")
+    assert shown["cost_percent"].startswith("37.2")
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"split.meter": "0.7", "split.reserve": "0.1"}, "rules-invalid"),  # With the prize fund's it is 1.1184.
+        ({"split.meter": "0.45001"}, "rules-invalid"),
+        ({"split.meter": "-0.1"}, "rules-invalid"),
+        ({"split.meter": "NaN"}, "rules-invalid"),
+        ({"split.meter": "1e-1"}, "rules-invalid"),
+        ({"split.meter": ""}, "rules-invalid"),
+        ({"split.meter": "0." + "1" * 100}, "rules-invalid"),
+        ({"split.meter": "0.45"}, "rules-invalid"),  # As it is.
+        ({"split.house": "0.1"}, "setting-unknown"),
+        ({"prizes.royal_flush": "0.5"}, "setting-unknown"),
+        ({"prizes.flush": "0"}, "rules-invalid"),
+        ({"prizes.flush": "2.5"}, "rules-invalid"),
+        ({"prizes.flush": "99999"}, "rules-invalid"),
+        ({"prizes.flush": "9" * 5000}, "rules-invalid"),
+        ({"prizes.flush": "²"}, "rules-invalid"),
+        ({"hands_per_player": "0"}, "rules-invalid"),
+        ({"hands_per_player": "11"}, "rules-invalid"),
+        ({"policy": "minor_first"}, "rules-invalid"),
+        ({"largest_stake": None}, "rules-invalid"),
+        ({"token": "1"}, "rules-invalid"),
+        ({"largest_stake": None, "token": "1.005"}, "rules-invalid"),
+        ({"limit": "999.99"}, "rules-invalid"),  # On offer is 1,000.
+        ({"limit": "5000", "reset_amount": "5001"}, "rules-invalid"),
+        ({"split.meter": 0.4}, "payload-invalid"),
+        ({}, "payload-invalid"),
+        ([], "payload-invalid"),
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_jackpot_are_refused_when_they_are_asked_for(
+    house: House, settings: Any, code: str
+) -> None:
+    house.open(base_amount="1000")
+    ask(house, {"nonsense": "1"}).problem(422, "setting-unknown")
+    before = house.books.counts()
+
+    ask(house, settings).problem(422, code)
+
+    assert house.books.counts() == before
+
+
+def test_a_limit_must_not_lie_below_what_is_on_offer_when_it_is_approved(house: House) -> None:
+    house.open(base_amount="1000")
+    ask(house, {"limit": "1000.20"}).ok(201)
+    house.bet(bet())  # On offer are 1,000.45 now.
+
+    house.approve().problem(422, "rules-invalid")
+    assert rules(house)["pending"] is None
+
+
+def test_a_limit_below_what_is_booked_but_not_below_what_is_on_offer_is_taken(house: House) -> None:
+    house.open(base_amount="999.80", settings={"limit": "1000"})
+    house.bet(bet())
+    assert house.meter()["overflow"] == "0.25"
+
+    change(house, {"limit": "1000.10"})
+
+
+def test_the_reset_amount_must_cover_the_largest_fixed_prize_that_the_meter_pays(house: House) -> None:
+    house.open(CYBER)
+
+    ask(house, {"reset_amount": "499.99"}).problem(422, "rules-invalid")
+    ask(house, {"token": "20.01"}).problem(422, "rules-invalid")
+    ask(house, {"reset_amount": "500"}).ok(201)
+    ask(house, {"token": "20"}, request_id="q2").ok(201)
+
+
+def test_a_request_made_against_older_rules_is_stale(house: House) -> None:
+    house.open()
+    assert ask(house, {"split.meter": "0.40"}, request_id="q1").ok(201)["base_version"] == "1"
+    ask(house, {"split.reserve": "0.06"}, request_id="q2").ok(201)
+    house.bet(bet())  # It makes nothing stale.
+    house.approve("q1").ok()
+
+    house.approve("q2").problem(409, "change-stale")
+    ask(house, {"split.reserve": "0.06"}, request_id="q3", base_version="1").problem(409, "change-stale")
+
+
+def test_a_dry_run_leaves_no_trace_not_even_in_what_a_process_remembers(house: House) -> None:
+    house.open(base_amount="10")
+    ask(house, {"split.meter": "0.40"}, query="?dry_run=true").ok()
+    change(house, {"split.meter": "0.30"})
+    hit(house, round_id="hit")
+
+    assert rules(house)["rules"]["split"]["meter"] == "0.3"
+
+
+def test_the_rules_of_an_unknown_jackpot_do_not_change(house: House) -> None:
+    ask(house, {"split.meter": "0.40"}).problem(404, "jackpot-unknown")

@@ -1,0 +1,134 @@
+"""A casino's statement is settled against the bank, in one currency of one jackpot, with its calculation."""
+
+from decimal import Decimal
+
+import pytest
+
+from tests.support.answers import Body
+from tests.support.bets import bet
+from tests.support.fixtures import books_verify
+from tests.support.hands import FLUSH, hand
+from tests.support.house import House
+
+__all__ = ["books_verify"]
+
+PAID: Body = {
+    "jackpot_id": "j1",
+    "casino_id": "c1",
+    "currency": "EUR",
+    "from": "2026-10-01T00:00:00Z",
+    "to": "2026-11-01T00:00:00Z",
+    "amount": "3.00",
+    "reference": "2026-10",
+}
+
+
+@pytest.fixture
+def owing(house: House) -> House:
+    """A casino that owes three euros and one yen-free pound."""
+    house.open(base_amount="1000")
+    house.bet(bet("a", stake_minor=300), bet("b", currency="GBP", hand="2"))
+    return house
+
+
+def test_what_a_casino_paid_comes_in_by_the_bank(owing: House) -> None:
+    effect = owing.change("statement-settlement", PAID)
+
+    assert effect["before"] == {"balance": "-3"}
+    assert (effect["after"]["balance_before"], effect["after"]["balance_after"]) == ("-3", "0")
+    assert owing.books.balance("j1", "casino:c1") == 0
+    assert owing.books.balance("j1", "bank:EUR") == -3
+    assert owing.books.balance("j1", "casino:c1", "GBP") == -1
+
+
+def test_what_a_casino_was_paid_goes_out_by_the_bank(owing: House) -> None:
+    owing.settle(hand("1", FLUSH), hand("2"))
+
+    effect = owing.change("statement-settlement", PAID | {"amount": "-72"})
+
+    assert (effect["after"]["balance_before"], effect["after"]["balance_after"]) == ("72", "0")
+    assert owing.books.balance("j1", "bank:EUR") == 72
+
+
+def test_a_later_statement_counts_on_from_the_one_before(owing: House) -> None:
+    owing.change("statement-settlement", PAID, request_id="q1")
+    owing.bet(bet("c", stake_minor=150), round_id="r2")
+
+    effect = owing.change("statement-settlement", PAID | {"reference": "2026-11", "amount": "1"}, request_id="q2")
+
+    assert (effect["after"]["balance_before"], effect["after"]["balance_after"]) == ("-1.5", "-0.5")
+    assert owing.books.balance("j1", "casino:c1") == Decimal("-0.5")
+
+
+def test_a_reference_is_settled_once_in_each_currency(owing: House) -> None:
+    owing.change("statement-settlement", PAID, request_id="q1")
+
+    owing.ask("statement-settlement", PAID, request_id="q2").problem(409, "statement-settled")
+    owing.change("statement-settlement", PAID | {"currency": "GBP", "amount": "1"}, request_id="q3")
+
+    assert owing.books.balance("j1", "bank:GBP", "GBP") == -1
+
+
+def test_of_two_requests_for_one_account_the_later_is_looked_at_again(owing: House) -> None:
+    owing.ask("statement-settlement", PAID, request_id="q1").ok(201)
+    owing.ask("statement-settlement", PAID | {"reference": "again"}, request_id="q2").ok(201)
+    owing.approve("q1").ok()
+
+    owing.approve("q2").problem(409, "change-stale")
+
+
+def test_bets_that_are_accepted_between_request_and_approval_do_not_make_it_stale(owing: House) -> None:
+    owing.ask("statement-settlement", PAID).ok(201)
+    owing.bet(bet("c"), round_id="r2")
+
+    effect = owing.approve().ok()["effect"]
+
+    assert (effect["after"]["balance_before"], effect["after"]["balance_after"]) == ("-4", "-1")
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        ({"jackpot_id": "j9"}, 404, "jackpot-unknown"),
+        ({"casino_id": "c9"}, 404, "casino-unknown"),
+        ({"currency": "XXX"}, 422, "unknown-currency"),
+        ({"currency": "eur"}, 422, "payload-invalid"),
+        ({"amount": "0"}, 422, "payload-invalid"),
+        ({"amount": "-0.00"}, 422, "payload-invalid"),
+        ({"amount": "3.001"}, 422, "payload-invalid"),
+        ({"amount": "1.5", "currency": "JPY"}, 422, "payload-invalid"),
+        ({"amount": "1000000000000000"}, 422, "payload-invalid"),
+        ({"amount": "9" * 60}, 422, "payload-invalid"),
+        ({"amount": "9" * 61}, 422, "payload-invalid"),
+        ({"amount": "NaN"}, 422, "payload-invalid"),
+        ({"amount": "1e2"}, 422, "payload-invalid"),
+        ({"amount": " 1"}, 422, "payload-invalid"),
+        ({"amount": 3}, 422, "payload-invalid"),
+        ({"from": "2026-11-01T00:00:00Z"}, 422, "payload-invalid"),
+        ({"from": "2026-11-01"}, 422, "payload-invalid"),
+        ({"to": "2026-11-21T00:00:00Z"}, 422, "payload-invalid"),
+        ({"reference": ""}, 422, "payload-invalid"),
+        ({"reference": "x" * 501}, 422, "payload-invalid"),
+        ({"zzz": 1}, 422, "payload-invalid"),
+    ],
+    ids=repr,
+)
+def test_what_cannot_be_settled_is_refused_and_leaves_nothing(
+    owing: House, change: Body, status: int, code: str
+) -> None:
+    owing.ask("statement-settlement", PAID, query="?dry_run=true").ok()
+    before = owing.books.counts()
+
+    owing.ask("statement-settlement", PAID | change).problem(status, code)
+
+    assert owing.books.counts() == before
+
+
+def test_a_balance_with_more_decimals_than_can_be_paid_is_settled_to_what_can(house: House) -> None:
+    """The accounts of a casino hold whole minor units; a statement that pays one too many leaves the casino owed."""
+    house.open(base_amount="1000")
+    house.bet(bet("a", currency="JPY", stake_minor=150))
+
+    effect = house.change("statement-settlement", PAID | {"currency": "JPY", "amount": "151"})
+
+    assert (effect["after"]["balance_before"], effect["after"]["balance_after"]) == ("-150", "1")

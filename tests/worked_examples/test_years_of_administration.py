@@ -1,0 +1,382 @@
+"""Years in the life of a house: every kind of change, between hits and refunds, all told in the audit trail."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any, Final
+
+import pytest
+
+from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.principals import Role
+from tests.support.answers import Body
+from tests.support.bets import bet
+from tests.support.correcting import payload as correction
+from tests.support.hands import (
+    FLUSH,
+    FOUR_OF_A_KIND,
+    NOTHING,
+    ROYAL_FLUSH,
+    STRAIGHT,
+    THREE_OF_A_KIND,
+    dead,
+    hand,
+)
+from tests.support.house import House
+
+WHY, SEEN = "as agreed", "seen and compared"
+
+PEOPLE: Final[Mapping[Role, tuple[str, str]]] = {Role.OPERATOR: ("Ann", "Bob"), Role.RATES: ("Rita", "Ruth")}
+"""Who asks and who approves."""
+
+DONE_AS: Final[Mapping[ChangeKind, str]] = {
+    ChangeKind.RATE_SHEET: "rates_published",
+    ChangeKind.RULES: "rules_changed",
+    ChangeKind.RETIREMENT: "jackpot_retired",
+    ChangeKind.ADJUSTMENT: "adjustment",
+    ChangeKind.SEED_RECOVERY: "seed_recovered",
+    ChangeKind.PRIZE_FUND_TRUE_UP: "prize_fund_trued_up",
+    ChangeKind.HELD_AWARDS: "awards_approved",
+    ChangeKind.COMPENSATION: "compensation",
+    ChangeKind.ROUND_CORRECTION: "round_corrected",
+    ChangeKind.STATEMENT_SETTLEMENT: "statement_settled",
+}
+"""The act by which a change of a kind is done, where it is approved as it is here."""
+
+
+def adjustment(account: str, amount: str, cause: str = "count-error") -> Body:
+    return {"jackpot_id": "j1", "account": account, "amount": amount, "document": "memo 7", "cause": cause}
+
+
+def statement(amount: str, reference: str) -> Body:
+    return {
+        "jackpot_id": "j1",
+        "casino_id": "c1",
+        "currency": "EUR",
+        "from": "2026-10-01T00:00:00Z",
+        "to": "2026-11-01T00:00:00Z",
+        "amount": amount,
+        "reference": reference,
+    }
+
+
+def of_round(round_id: str, **stated: Any) -> Body:
+    return {"jackpot_id": "j1", "table_id": "T1", "round_id": round_id, **stated}
+
+
+def play(house: House, round_id: str, *hands: Body, table_id: str = "T1", **stated: Any) -> Body:
+    """A round of one bet on hand 1, settled."""
+    house.bet(bet(**stated), round_id=round_id, table_id=table_id)
+    return house.settle(*hands, round_id=round_id, table_id=table_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Years:
+    """A house and what two people changed in it; each change's id is its kind's name."""
+
+    house: House
+    effects: dict[ChangeKind, Body] = field(default_factory=dict)
+
+    def change(self, kind: ChangeKind, payload: Body) -> None:
+        role = Role.RATES if kind is ChangeKind.RATE_SHEET else Role.OPERATOR
+        asks, approves = PEOPLE[role]
+        self.house.ask(kind, payload, request_id=kind, by=asks, role=role, reason=WHY).ok(201)
+        decided = self.house.approve(kind, by=approves, role=role, reason=SEEN).ok()
+        self.effects[kind] = decided["effect"]
+
+    def put(self, path: str, request_id: str, key: str) -> Body:
+        return self.house.put(path, {"request_id": request_id}, key=key).ok(201)
+
+    def post(self, path: str, request_id: str, key: str, **more: object) -> Body:
+        return self.house.post(path, {"request_id": request_id, "reason": WHY, **more}, key=key).ok(201)
+
+    def pass_a_year(self) -> None:
+        assert self.house.books.mismatches() == ()
+        self.house.clock.advance(timedelta(days=365))
+
+
+def first_year(years: Years) -> None:
+    """Rates, a prize that was paid, a refund, a late bet that somebody looked into, a statement."""
+    house = years.house
+    for number in range(10):
+        play(house, f"filled-{number}", hand("1"), stake_minor=10_000)
+    years.change(ChangeKind.RATE_SHEET, {"base": "EUR", "rates": {"GBP": "1.18"}})
+    (award,) = play(house, "won", hand("1", FLUSH), currency="GBP")["awards"]
+    assert award["cost"] == "29.5"
+    years.put(f"/v1/awards/{award['award_id']}/payment", "paid", house.key(Role.TABLE))
+    assert play(house, "dead", dead("1"))["refunds"]
+    house.post_bets(bet("late"), round_id="dead").problem(409, "round-settled")
+    (late,) = house.get("/v1/exceptions").ok()["items"]
+    years.post(f"/v1/exceptions/{late['exception_id']}/acknowledgement", "looked", house.person("Fay", Role.FINANCE))
+    years.change(ChangeKind.STATEMENT_SETTLEMENT, statement("1000", "2026-10"))
+    assert house.books.balance("j1", "casino:c1") == 0
+
+
+def second_year(years: Years) -> None:
+    """A door closed for a while, a key that comes and goes, money moved by hand; rules that wait for a held hit."""
+    house, ann = years.house, years.house.person("Ann", Role.OPERATOR)
+    house.bet(bet(), round_id="open")
+    for what, bets in (("suspension", 409), ("resumption", 201)):
+        house.put(f"/v1/jackpots/j1/{what}", {"request_id": what, "reason": WHY}, key=ann).ok(201)
+        assert house.post_bets(bet("b2"), round_id="open").status == bets
+    created = years.post("/v1/keys", "key", ann, principal="Kim", role="auditor")
+    assert house.get("/v1/jackpots", key=created["key"]).status == 200
+    years.post(f"/v1/keys/{created['key_id']}/revocation", "no-key", ann)
+    years.change(ChangeKind.SEED_RECOVERY, {"jackpot_id": "j1", "amount": "100"})
+    years.change(ChangeKind.ADJUSTMENT, adjustment("meter", "-50"))
+    years.change(ChangeKind.RULES, {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
+    settlement = house.settle(hand("1", ROYAL_FLUSH), round_id="open")
+    assert {award["state"] for award in settlement["awards"]} == {"held"}
+    years.change(ChangeKind.HELD_AWARDS, of_round("open", decision="approve"))
+    assert house.get("/v1/jackpots/j1/rules").ok()["version"] == 2
+
+
+def third_year(years: Years) -> None:
+    """A refund that is made good, a round that is put right, another hit; then the end, and another jackpot goes on."""
+    house = years.house
+    house.bet(bet(), round_id="cancelled")
+    house.cancel(round_id="cancelled")
+    given = of_round("cancelled", bet_id="b1", amount_minor=5000, currency="GBP", document="minutes 7")
+    years.change(ChangeKind.COMPENSATION, given)
+    play(house, "wrong", hand("1", THREE_OF_A_KIND))
+    right = correction(hand("1", STRAIGHT), round_id="wrong")
+    years.change(ChangeKind.ROUND_CORRECTION, right)
+    play(house, "hit", hand("1", ROYAL_FLUSH))
+    house.change("held-awards", of_round("hit", decision="reject"), request_id="second-hit")
+    years.change(ChangeKind.PRIZE_FUND_TRUE_UP, {"jackpot_id": "j1"})
+    house.ask("adjustment", adjustment("reserve", "1"), request_id="unwanted").ok(201)
+    bob = house.person("Bob", Role.OPERATOR)
+    house.post("/v1/change-requests/unwanted/rejection", {"reason": SEEN}, key=bob).ok()
+    years.change(ChangeKind.RETIREMENT, {"jackpot_id": "j1", "to": "j2"})
+    house.post_bets(bet(), round_id="after").problem(409, "jackpot-suspended")
+    play(house, "on", hand("1", ROYAL_FLUSH), table_id="T2")
+
+
+def trail(house: House) -> list[Body]:
+    """The whole audit trail, the first act first, page by page."""
+    acts: list[Body] = []
+    after: str | None = ""
+    while after is not None:
+        page = house.get(f"/v1/audit?limit=7{after and f'&after={after}'}").ok()
+        acts += page["items"]
+        after = page["next"]
+    return acts[::-1]
+
+
+def test_a_house_lives_for_years_through_every_kind_of_change_and_its_books_show_all_of_it(house: House) -> None:
+    settings = {"reset_amount": "300", "held_threshold": "200"}
+    house.open(base_amount="1000", settings=settings)
+    house.open(jackpot_id="j2", tables=("T2",))
+    years = Years(house)
+
+    for lived in (first_year, second_year, third_year):
+        lived(years)
+        years.pass_a_year()
+
+    changes = house.get("/v1/change-requests?limit=100").ok()["items"]
+    assert {change["kind"] for change in changes} == set(ChangeKind) == years.effects.keys()
+    assert house.books.pools("j1") == Pools()
+    assert house.books.mismatches() == ()
+    acts = trail(house)
+    assert [act["seq"] for act in acts] == list(range(1, len(acts) + 1))
+    for kind, effect in years.effects.items():
+        assert_told(acts, kind, effect)
+    assert [(act["kind"], act["principal"], act["reason"]) for act in acts if "unwanted" in named(act)] == [
+        ("change_requested", "Ann", WHY),
+        ("change_rejected", "Bob", SEEN),
+    ]
+    by_one_person = ("paid", "looked", "suspension", "resumption", "key", "no-key")
+    assert [act["kind"] for act in acts if act["request_id"] in by_one_person] == [
+        "award_paid",
+        "exception_acknowledged",
+        "jackpot_suspended",
+        "jackpot_resumed",
+        "key_created",
+        "key_revoked",
+    ]
+
+
+def named(act: Body) -> tuple[str | None, str | None]:
+    return act["request_id"], act["decides"]
+
+
+def assert_told(acts: list[Body], kind: ChangeKind, effect: Body) -> None:
+    """Who asked for a change, who approved and did it, why, and what it changed."""
+    asks, approves = PEOPLE[Role.RATES if kind is ChangeKind.RATE_SHEET else Role.OPERATOR]
+    asked, approved, done = (act for act in acts if kind in named(act))
+    assert [(act["kind"], act["principal"], act["reason"], *named(act)) for act in (asked, approved, done)] == [
+        ("change_requested", asks, WHY, kind, None),
+        ("change_approved", approves, SEEN, None, kind),
+        (DONE_AS[kind], approves, SEEN, None, kind),
+    ]
+    assert (asked["before"], asked["after"]["kind"]) == (None, kind)
+    assert (approved["before"], approved["after"]["outcome"]) == ({"state": "pending"}, "approved")
+    assert done["before"] == effect["before"]
+    assert done["after"].items() <= effect["after"].items()
+    assert [(one["book"], one["seq"], one["kind"]) for one in done["effects"]] == [
+        (one["book"], one["seq"], one["kind"]) for one in effect["entries"]
+    ]
+    assert done["before"] != done["after"]
+    assert not any(act["is_emergency"] for act in (asked, approved, done))
+
+
+# What moved money is never taken back but by a further entry.
+
+
+APPEND_ONLY: Final = (
+    "entries",
+    "acts",
+    "awards",
+    "award_steps",
+    "settlements",
+    "corrections",
+    "statement_settlements",
+    "change_requests",
+    "change_decisions",
+)
+
+
+def rows(house: House) -> dict[str, Counter[str]]:
+    """Every row of the tables that only ever grow, to the last column."""
+    return {
+        table: Counter(row["told"] for row in house.books.rows(f"SELECT one::text AS told FROM {table} AS one"))  # noqa: S608 -- the tables above
+        for table in APPEND_ONLY
+    }
+
+
+def money(house: House) -> tuple[Pools, dict[tuple[str, str], Decimal]]:
+    """The pools, and every balance that is not zero."""
+    summed = house.books.rows(
+        "SELECT account, currency, sum(amount) AS balance FROM postings WHERE jackpot_id = 'j1' "
+        "GROUP BY account, currency HAVING sum(amount) <> 0"
+    )
+    return house.books.pools("j1"), {(one["account"], one["currency"]): one["balance"] for one in summed}
+
+
+def do_nothing(_house: House) -> None:
+    """Nothing has to happen first."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """
+    A change that moves money, and the change that takes it back.
+
+    `first` happens before both. `verdict` is what the change is about, if it was not there before: it goes as well.
+    """
+
+    kind: ChangeKind
+    payload: Body
+    by: ChangeKind
+    back: Body
+    first: Callable[[House], object] = do_nothing
+    verdict: Callable[[House], object] = do_nothing
+
+
+def won(*cards: str) -> Callable[[House], object]:
+    """The round that `bets_stand` left open is settled."""
+    return lambda house: house.settle(hand("1", cards), round_id="round")
+
+
+def overlooked(house: House) -> None:
+    """A hit that nobody saw; since then the players have put in more than the next meter begins with: 315."""
+    won(*NOTHING)(house)
+    for number in range(7):
+        play(house, f"since-{number}", hand("1"), stake_minor=10_000)
+
+
+def right(*hands: Body) -> Body:
+    return correction(*hands, round_id="round")
+
+
+ADJUSTED: Final = ChangeKind.ADJUSTMENT
+CORRECTED: Final = ChangeKind.ROUND_CORRECTION
+SETTLED: Final = ChangeKind.STATEMENT_SETTLEMENT
+
+MONEY: Final[Mapping[str, TakenBack]] = {
+    **{
+        f"an adjustment of the {account} by {amount}": TakenBack(
+            ADJUSTED, adjustment(account, amount), ADJUSTED, adjustment(account, opposite, "reversed-adjustment")
+        )
+        for account in ("meter", "reserve", "prize_fund")
+        for amount, opposite in (("4.5", "-4.5"), ("-4.5", "4.5"))
+    },
+    "a whole prize fund taken by the house": TakenBack(
+        ChangeKind.PRIZE_FUND_TRUE_UP,
+        {"jackpot_id": "j1"},
+        ADJUSTED,
+        adjustment("prize_fund", "31.84", "other-documented"),
+    ),
+    "a part of the prize fund taken by the house": TakenBack(
+        ChangeKind.PRIZE_FUND_TRUE_UP,
+        {"jackpot_id": "j1", "amount": "-1.84"},
+        ADJUSTED,
+        adjustment("prize_fund", "1.84", "other-documented"),
+    ),
+    "a statement that a casino paid": TakenBack(SETTLED, statement("12.5", "a"), SETTLED, statement("-12.5", "b")),
+    "a statement that a casino was paid": TakenBack(SETTLED, statement("-12.5", "a"), SETTLED, statement("12.5", "b")),
+    "a prize found to be higher": TakenBack(
+        CORRECTED, right(hand("1", STRAIGHT)), CORRECTED, right(hand("1", THREE_OF_A_KIND)), won(*THREE_OF_A_KIND)
+    ),
+    "a prize found to be none": TakenBack(
+        CORRECTED, right(hand("1", NOTHING)), CORRECTED, right(hand("1", FLUSH)), won(*FLUSH)
+    ),
+    "a hand found to be dead": TakenBack(
+        CORRECTED, right(dead("1")), CORRECTED, right(hand("1", NOTHING)), won(*NOTHING)
+    ),
+    "an overlooked hit": TakenBack(
+        CORRECTED, right(hand("1", ROYAL_FLUSH)), CORRECTED, right(hand("1", NOTHING)), overlooked
+    ),
+    "held awards that were approved": TakenBack(
+        ChangeKind.HELD_AWARDS,
+        of_round("round", decision="approve"),
+        CORRECTED,
+        right(hand("1", NOTHING)),
+        verdict=won(*FOUR_OF_A_KIND),
+    ),
+}
+"""By what docs/changes.md says: what takes back what each kind of change moved."""
+
+FOR_GOOD: Final = {ChangeKind.SEED_RECOVERY, ChangeKind.RETIREMENT, ChangeKind.COMPENSATION}
+
+NO_MONEY: Final = {ChangeKind.RATE_SHEET, ChangeKind.RULES}
+
+
+def test_of_every_kind_it_is_said_whether_it_moves_money_and_what_takes_it_back() -> None:
+    assert {moved.kind for moved in MONEY.values()} == set(ChangeKind) - FOR_GOOD - NO_MONEY
+
+
+@pytest.fixture
+def bets_stand(house: House) -> House:
+    """A jackpot with 45 of the players' money in its meter, 5 in reserve and 31.84 for prizes; a round is open."""
+    house.open(base_amount="1000", settings={"reset_amount": "300", "held_threshold": "200"})
+    house.bet(bet("b1", stake_minor=9900), round_id="before")
+    house.settle(hand("1", NOTHING), round_id="before")
+    house.bet(bet(), round_id="round")
+    return house
+
+
+@pytest.mark.parametrize("name", MONEY)
+def test_what_moved_money_is_taken_back_by_a_further_entry_alone(bets_stand: House, name: str) -> None:
+    house, moved = bets_stand, MONEY[name]
+    moved.first(house)
+    before = money(house)
+    moved.verdict(house)
+    seen = [rows(house)]
+
+    house.change(moved.kind, moved.payload, request_id="there")
+    assert money(house) != before
+    seen.append(rows(house))
+    house.change(moved.by, moved.back, request_id="back")
+    seen.append(rows(house))
+
+    assert money(house) == before
+    for earlier, later in pairwise(seen):
+        assert {table: gone for table in APPEND_ONLY if (gone := earlier[table] - later[table])} == {}
+        for table in ("entries", "acts", "change_requests", "change_decisions"):
+            assert later[table].total() > earlier[table].total(), table
+    assert house.books.mismatches() == ()
