@@ -11,10 +11,9 @@ from jackpot_service.api.fields import Identifier, Text
 from jackpot_service.api.lists import PeriodQuerySchema, cursor
 from jackpot_service.api.schemas import described
 from jackpot_service.auth import allow
-from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.audit import Wanted, audit_page, shown
-from jackpot_service.reports.verification.reference_book import ACT_KINDS
 
 KINDS = sorted(kind.value for kind in ACT_KINDS)
 

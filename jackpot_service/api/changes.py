@@ -189,7 +189,7 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
         emergency_is_on=door().config.emergency_approvals,
     )
     done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=query["dry_run"])
-    if command.is_emergency and not query["dry_run"]:
+    if command.is_emergency and not (query["dry_run"] or done.is_replay):
         log.critical("emergency approval by one person", request_id=request_id, principal=principal().name)
     return answer(shown(done.change, done.applied, at=now()))
 

@@ -84,7 +84,7 @@ def approve(  # noqa: PLR0917  click passes what its options say
             emergency_is_on=config.emergency_approvals,
         )
         done = _run(engine, lambda session: decide_change(session, command), dry_run=dry_run)
-    if emergency and not dry_run:
+    if emergency and not (dry_run or done.is_replay):
         log.critical("emergency approval by one person", request_id=request_id, principal=command.act.principal.name)
     _print(shown(done.change, done.applied, at=command.act.now))
     click.echo(f"Change request {request_id}: {_said(dry_run, 'approved and done')}.", err=True)

@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 import click
-import orjson
 
+from jackpot_service.api.parsing import KeyTwice, NotJson, read_json
 from jackpot_service.domain.money import EXACT
 from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, IDENTIFIER_PATTERN, INSTANT
 
@@ -101,9 +101,9 @@ class JsonDocument(click.ParamType[dict[str, Any]]):
         if text.startswith("@"):
             text = self._content(text[1:], param, ctx)
         try:
-            found = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            self.fail(f"it is no JSON: {error}", param, ctx)
+            found = read_json(text.encode())
+        except (NotJson, KeyTwice) as error:
+            self.fail(str(error.description), param, ctx)
         if not isinstance(found, dict):
             self.fail("it is no JSON object", param, ctx)
         return found

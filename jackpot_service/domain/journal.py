@@ -52,6 +52,16 @@ class EntryKind(StrEnum):
     EXCEPTION_ACKNOWLEDGED = "exception_acknowledged"
 
 
+ACT_KINDS = frozenset(EntryKind) - {
+    EntryKind.BETS,
+    EntryKind.VOIDS,
+    EntryKind.RESULT,
+    EntryKind.CANCELLATION,
+    EntryKind.TRANSFER_RECEIVED,
+}
+"""What the reference book holds: everything that somebody does, and not a table server."""
+
+
 class Movement(StrEnum):
     """Why a posting was made. The postings of one movement sum to zero by themselves."""
 

@@ -171,3 +171,30 @@ def post(
     seq = next(int(seq) for (seq,) in cursor)
     acts.add(session, seq, recorded)
     return seq
+
+
+def do(
+    session: Session,
+    act: Act,
+    kind: EntryKind,
+    *,
+    book: str,
+    subject: str,
+    before: Facts,
+    recorded: Facts,
+    after: Facts | None = None,
+    postings: Postings | None = None,
+) -> tuple[int, Effect]:
+    """
+    Do an act that is one entry in a jackpot's book, with the lock held: book it, and record the act that names it.
+
+    The act shows `after`; unless stated, what the entry recorded. Returns the act's seq and the entry. Stripe 0 is
+    locked from here to the commit: a hit, which holds all stripes, comes before or after it.
+    """
+    act_seq = next_seq(session)
+    with pipelined(session) as pipe:
+        cursor = book_effect(pipe, act, act_seq=act_seq, book=book, kind=kind, recorded=recorded, postings=postings)
+    effect = effect_of(cursor, book=book, kind=kind, recorded=recorded)
+    shown = recorded if after is None else after
+    post(session, act, kind, subject=subject, before=before, after=shown, jackpot_id=book, effects=[effect])
+    return act_seq, effect

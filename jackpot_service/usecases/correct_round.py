@@ -133,29 +133,17 @@ def _in_force(session: Session, round_: Round, *, running: int) -> VerdictInForc
 def _book(
     session: Session, command: CorrectRound, round_: Round, correction: Correction, *, before: Facts, recorded: Facts
 ) -> RoundCorrected:
-    kind, book = EntryKind.ROUND_CORRECTED, round_.jackpot_id
     after = correction_facts.with_postings(recorded, correction.postings)
-    act_seq = acts.next_seq(session)
-    with pipelined(session) as pipe:
-        cursor = acts.book_effect(
-            pipe,
-            command.act,
-            act_seq=act_seq,
-            book=book,
-            kind=kind,
-            recorded=recorded,
-            postings=correction.postings,
-        )
-    effect = acts.effect_of(cursor, book=book, kind=kind, recorded=recorded)
-    acts.post(
+    act_seq, effect = acts.do(
         session,
         command.act,
-        kind,
+        EntryKind.ROUND_CORRECTED,
+        book=round_.jackpot_id,
         subject=f"round {round_.table_id}/{round_.round_id}",
         before=before,
+        recorded=recorded,
         after=after,
-        jackpot_id=book,
-        effects=[effect],
+        postings=correction.postings,
     )
     corrections.add(session, round_, correction, act_seq=act_seq, now=command.act.now)
     return RoundCorrected(before, after, effect)

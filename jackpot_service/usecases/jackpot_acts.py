@@ -99,15 +99,14 @@ def do(
     postings: Postings | None = None,
 ) -> Effect:
     """Do an act that is one entry in a jackpot's book: book it, and record the act that shows the same."""
-    effect = book(session, act, jackpot, kind, act_seq=acts.next_seq(session), recorded=recorded, postings=postings)
-    acts.post(
+    _, effect = acts.do(
         session,
         act,
         kind,
+        book=jackpot.jackpot_id,
         subject=f"jackpot {jackpot.jackpot_id}",
         before=before,
-        after=recorded,
-        jackpot_id=jackpot.jackpot_id,
-        effects=[effect],
+        recorded=recorded,
+        postings=postings,
     )
     return effect

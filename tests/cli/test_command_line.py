@@ -209,6 +209,18 @@ def test_a_reason_is_a_line_of_text(opened: Jackpot, monkeypatch: pytest.MonkeyP
         opened(*command, "--reason", reason).refused(2, " is no text ")
 
 
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    [
+        ('{"jackpot_id": "live", "jackpot_id": "other"}', "twice in one object"),
+        ("{", "is not JSON"),
+        ("[]", "it is no JSON object"),
+    ],
+)
+def test_a_payload_is_read_as_strictly_as_the_api_reads_it(opened: Jackpot, payload: str, said: str) -> None:
+    opened("changes", "request", "prize-fund-true-up", payload, "--reason", "as agreed").refused(2, said)
+
+
 def test_only_an_operator_suspends_a_jackpot(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
     key = opened("keys", "create", "--role", "auditor", "--name", "the inspector").ok().strip()
     monkeypatch.setenv("JACKPOT_KEY", key)

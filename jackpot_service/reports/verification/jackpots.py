@@ -34,7 +34,7 @@ class Jackpot:
     What a jackpot's entries are checked against. `documents` are the rules versions as stored, whatever they say.
 
     `rules` lacks a version that cannot be read; `rules_seqs` are the entries, on stripe 0, that recorded the versions.
-    `rules` lacks a version that cannot be read. `corrections` are the entries that corrected settled rounds, by the key
+    `corrections` are the entries that corrected settled rounds, by the key
     that each recorded.
     """
 

@@ -7,7 +7,7 @@ from sqlalchemy import Row
 
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
-from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
@@ -137,15 +137,6 @@ WRITES_A_DOCUMENT = frozenset(
     }
 )
 """The acts that write a row of their own in a reference table."""
-
-ACT_KINDS = frozenset(EntryKind) - {
-    EntryKind.BETS,
-    EntryKind.VOIDS,
-    EntryKind.RESULT,
-    EntryKind.CANCELLATION,
-    EntryKind.TRANSFER_RECEIVED,
-}
-"""What the reference book holds: everything that somebody does, and not a table server."""
 
 
 def bindings_exist(references: References) -> Found:

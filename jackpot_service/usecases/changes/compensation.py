@@ -18,8 +18,9 @@ from jackpot_service.records import bets as bet_records
 from jackpot_service.records import compensations
 from jackpot_service.records.compensations import Compensation
 from jackpot_service.records.rounds import RoundName
+from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes import booking, of_rounds
+from jackpot_service.usecases.changes import of_rounds
 from jackpot_service.usecases.changes.kinds import Applied, Kind
 from jackpot_service.usecases.changes.of_rounds import NamedRound
 from jackpot_service.usecases.changes.payloads import Payload, flawed
@@ -93,21 +94,22 @@ def apply(session: Session, act: Act, change: CompensationAsked) -> Applied:
         cost=cost,
         document=change.document,
     )
-    act_seq, applied = booking.book(
+    before = {"compensations": len(given)}
+    act_seq, effect = acts.do(
         session,
         act,
         EntryKind.COMPENSATION,
         book=round_.jackpot_id,
-        subject=change.round.subject,
-        before={"compensations": len(given)},
-        after=recorded,
+        subject=change.round.subject.name,
+        before=before,
+        recorded=recorded,
         postings=posting_rules.for_compensation(
             change.amount_minor, change.currency, casino_id=round_.casino_id, sheet=sheet
         ),
     )
     new = Compensation(act_seq, change.bet_id, player_id, change.amount_minor, change.currency, cost, change.document)
     compensations.add(session, round_, new)
-    return applied
+    return Applied(before, recorded, (effect,))
 
 
 def _bet(session: Session, round_: Round, change: CompensationAsked) -> Bet:

@@ -17,8 +17,9 @@ from jackpot_service.ledger import replay
 from jackpot_service.records import awards as records
 from jackpot_service.records import references
 from jackpot_service.records.verdicts import BookedAward
+from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes import booking, of_rounds
+from jackpot_service.usecases.changes import of_rounds
 from jackpot_service.usecases.changes.kinds import Applied, Kind
 from jackpot_service.usecases.changes.of_rounds import NamedRound
 from jackpot_service.usecases.changes.payloads import Payload, flawed, identifier_of
@@ -61,14 +62,15 @@ def apply(session: Session, act: Act, change: HeldAwards) -> Applied:
     held = _held(change, awards)
     decide = _approved if change.is_approval else _rejected
     decided = decide(session, round_, awards, held)
-    act_seq, applied = booking.book(
+    before = {"state": AwardState.HELD.value}
+    act_seq, effect = acts.do(
         session,
         act,
         decided.kind,
         book=round_.jackpot_id,
-        subject=change.round.subject,
-        before={"state": AwardState.HELD.value},
-        after=decided.recorded,
+        subject=change.round.subject.name,
+        before=before,
+        recorded=decided.recorded,
         postings=decided.postings,
     )
     records.take_step(
@@ -80,7 +82,7 @@ def apply(session: Session, act: Act, change: HeldAwards) -> Applied:
         taken_at=act.now,
         act_seq=act_seq,
     )
-    return applied
+    return Applied(before, decided.recorded, (effect,))
 
 
 @dataclass(frozen=True, slots=True)

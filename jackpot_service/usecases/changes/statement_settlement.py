@@ -18,8 +18,8 @@ from jackpot_service.domain.rules import LARGEST_AMOUNT
 from jackpot_service.ledger import balances, books
 from jackpot_service.records import references, statements
 from jackpot_service.records.statements import Account, SettledStatement
+from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes import booking
 from jackpot_service.usecases.changes.kinds import Applied, Kind, Subject
 from jackpot_service.usecases.changes.payloads import Payload, flawed
 
@@ -99,18 +99,19 @@ def apply(session: Session, act: Act, change: StatementPaid) -> Applied:
         balance_before=balance,
         balance_after=EXACT.add(balance, change.amount),
     )
-    act_seq, applied = booking.book(
+    before = {"balance": plain(balance)}
+    act_seq, effect = acts.do(
         session,
         act,
         EntryKind.STATEMENT_SETTLED,
         book=account.jackpot_id,
-        subject=_subject(change),
-        before={"balance": plain(balance)},
-        after=recorded,
+        subject=_subject(change).name,
+        before=before,
+        recorded=recorded,
         postings=posting_rules.for_statement(change.amount, casino_id=account.casino_id, currency=account.currency),
     )
     statements.add(session, settled, act_seq=act_seq)
-    return applied
+    return Applied(before, recorded, (effect,))
 
 
 def _balance(session: Session, account: Account) -> tuple[tuple[int, ...], Decimal]:
