@@ -79,42 +79,47 @@ def adjusted(
     """
     Decide an adjustment; the house bears it. Players' money below zero is filled from the house's part first.
 
-    `refundable` is what refunds may still take back from the pool that is adjusted, and so has to stay there.
+    `refundable` is what refunds may still take back from the pool that is adjusted, and so has to stay there. A prize
+    fund may be below zero, by an adjustment too.
 
     Raises: BadAmount; BelowZero if it takes more than there is; AboveLimit if it adds what the limit keeps off offer.
 
-    Source: domain decision 21 (docs/decisions/money-moved-by-hand.md).
+    Source: domain decisions 2 and 21 (docs/decisions/money-moved-by-hand.md).
     """
     _require_amount(adjustment.amount)
     account = _ACCOUNTS[adjustment.pool]
     filled = posting_rules.for_fill(pools.fill, base=base) if adjustment.pool is Pool.METER else Postings()
     postings = filled + posting_rules.for_adjustment(account, adjustment.amount, base=base)
     after = pools + postings.pools()
-    if adjustment.amount < ZERO and _held(after, adjustment.pool) < refundable:
+    if (
+        adjustment.pool is not Pool.PRIZE_FUND
+        and adjustment.amount < ZERO
+        and _held(after, adjustment.pool) < refundable
+    ):
         held = plain(_held(pools + filled.pools(), adjustment.pool))
         kept = f", of which open rounds may take back {plain(refundable)}" if refundable else ""
         message = f"{account} holds {held} {base}{kept}; it cannot be adjusted by {plain(adjustment.amount)}."
         raise BelowZero(message)
-    if adjustment.pool is Pool.METER and adjustment.amount > ZERO and limit is not None and after.meter > limit:
-        message = f"The meter would hold {plain(after.meter)}; its limit is {plain(limit)} {base}."
-        raise AboveLimit(message)
+    if adjustment.pool is Pool.METER and adjustment.amount > ZERO:
+        _require_within(limit, after, base=base)
     return postings
 
 
 def recovered(amount: Decimal, pools: Pools, *, limit: Decimal | None, promised: Decimal, base: str) -> Postings:
     """
-    Decide a recovery of house seed. Players' money below zero is filled from the house's part first.
+    Decide a recovery of house seed: positive, the house takes seed back; negative, it puts seed into the meter.
 
-    `promised` is what the running cycle was to start with: what is on offer afterwards is at least that.
+    Players' money below zero is filled from the house's part first. `promised` is what the running cycle was to start
+    with: what is on offer after the house took something back is at least that.
 
-    Raises: BadAmount; SeedCommitted.
+    Raises: BadAmount; SeedCommitted; AboveLimit if seed would be put in that the limit keeps off offer.
     """
     _require_amount(amount)
-    if amount < ZERO:
-        message = f"A recovery is positive, not {plain(amount)}."
-        raise BadAmount(message)
     postings = posting_rules.for_fill(pools.fill, base=base) + posting_rules.for_recovery(amount, base=base)
     after = pools + postings.pools()
+    if amount < ZERO:
+        _require_within(limit, after, base=base)
+        return postings
     if after.meter_house < ZERO:
         held = plain(EXACT.add(after.meter_house, amount))
         message = f"Of the meter {held} {base} is the house's."
@@ -157,6 +162,12 @@ _ACCOUNTS = {
 
 def _held(pools: Pools, pool: Pool) -> Decimal:
     return {Pool.METER: pools.meter_players, Pool.RESERVE: pools.reserve, Pool.PRIZE_FUND: pools.prize_fund}[pool]
+
+
+def _require_within(limit: Decimal | None, after: Pools, *, base: str) -> None:
+    if limit is not None and after.meter > limit:
+        message = f"The meter would hold {plain(after.meter)}; its limit is {plain(limit)} {base}."
+        raise AboveLimit(message)
 
 
 def _require_amount(amount: Decimal) -> None:

@@ -40,12 +40,26 @@ def of_round(round_: OfRound) -> Facts:
 def of_step(
     round_: OfRound, step: AwardStep, awards: Sequence[MadeAward], *, origin: Mapping[AwardKey, Origin] | None = None
 ) -> Facts:
-    """A step that awards of a round took; `origin` tells, of rejected ones, to which accounts each returned."""
+    """
+    A step that awards of a round took.
+
+    `origin` tells to which accounts rejected ones returned, and from which reinstated ones are paid.
+    """
     told = sorted(awards, key=lambda award: award.key)
-    return {"round": of_round(round_), "step": step.value, "awards": [_of_award(award, origin) for award in told]}
+    return {"round": of_round(round_), "step": step.value, "awards": [_of_award(award, step, origin) for award in told]}
 
 
-def _of_award(award: MadeAward, origin: Mapping[AwardKey, Origin] | None) -> Facts:
+_ORIGINS = {AwardStep.REJECTED: "returned_to", AwardStep.REINSTATED: "taken_from"}
+
+
+def of_reinstatement(
+    round_: OfRound, awards: Sequence[MadeAward], origin: Mapping[AwardKey, Origin], *, positions: Sequence[int]
+) -> Facts:
+    """Awards of a round reinstated, and the positions at which the pools were seen."""
+    return {**of_step(round_, AwardStep.REINSTATED, awards, origin=origin), "positions": list(positions)}
+
+
+def _of_award(award: MadeAward, step: AwardStep, origin: Mapping[AwardKey, Origin] | None) -> Facts:
     made = {
         "bet_id": award.bet_id,
         "tier": award.tier,
@@ -56,7 +70,7 @@ def _of_award(award: MadeAward, origin: Mapping[AwardKey, Origin] | None) -> Fac
     }
     if origin is None:
         return made
-    return made | {"returned_to": {account: plain(amount) for account, amount in origin[award.key].items()}}
+    return made | {_ORIGINS[step]: {account: plain(amount) for account, amount in origin[award.key].items()}}
 
 
 def of_payment(*, reference: str | None, paid_at: datetime | None) -> Facts:

@@ -21,6 +21,7 @@ class AwardStep(StrEnum):
     HELD = "held"
     APPROVED = "approved"
     REJECTED = "rejected"
+    REINSTATED = "reinstated"
     PAID = "paid"
     REVERSED = "reversed"
 
@@ -45,7 +46,8 @@ FOLLOWING: Final[Mapping[AwardStep, frozenset[AwardStep]]] = MappingProxyType(
         AwardStep.PAYABLE: frozenset({AwardStep.PAID, AwardStep.REVERSED}),
         AwardStep.HELD: frozenset({AwardStep.APPROVED, AwardStep.REJECTED, AwardStep.REVERSED}),
         AwardStep.APPROVED: frozenset({AwardStep.PAID, AwardStep.REVERSED}),
-        AwardStep.REJECTED: frozenset(),
+        AwardStep.REJECTED: frozenset({AwardStep.REINSTATED}),
+        AwardStep.REINSTATED: frozenset({AwardStep.PAID, AwardStep.REVERSED}),
         AwardStep.PAID: frozenset(),
         AwardStep.REVERSED: frozenset(),
     }
@@ -58,6 +60,7 @@ STATE_AFTER: Final[Mapping[AwardStep, AwardState]] = MappingProxyType(
         AwardStep.HELD: AwardState.HELD,
         AwardStep.APPROVED: AwardState.PAYABLE,
         AwardStep.REJECTED: AwardState.REJECTED,
+        AwardStep.REINSTATED: AwardState.PAYABLE,
         AwardStep.PAID: AwardState.PAID,
         AwardStep.REVERSED: AwardState.REVERSED,
     }

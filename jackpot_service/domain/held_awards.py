@@ -1,24 +1,55 @@
 """
 Held awards decided: approved, their money goes to the casino; rejected, back to the accounts that paid it.
 
+A rejected one can be reinstated: what it gave back is taken again, and goes to the casino.
+
 Which of the meter's two accounts paid for which award is nowhere written: a settlement takes one sum for all of them,
 the players' money first. It is dealt out again in the order of bet id and tier, the players' money first
 (docs/decisions/held-awards.md).
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
 
 from jackpot_service.domain import posting_rules
-from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Account
+from jackpot_service.domain.accounts import HOUSE_ADJUSTMENTS, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Account
+from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.journal import Movement, Postings
 from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, total
-from jackpot_service.domain.rules import FundedBy
+from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.rules import FundedBy, JackpotRules
+from jackpot_service.domain.settlement import fill, missing_to_reset
 
 AwardKey = tuple[str, str, int]
 """An award of a round: its bet's id, its tier, and the verdict that made it (0 for the settlement)."""
+
+
+class Decision(StrEnum):
+    """What two people decide about awards of a round."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    REINSTATE = "reinstate"
+
+    @property
+    def state(self) -> AwardState:
+        """Where the awards stand that it is about."""
+        return AwardState.REJECTED if self is Decision.REINSTATE else AwardState.HELD
+
+    @property
+    def step(self) -> AwardStep:
+        """The step that they take by it."""
+        return _STEPS[self]
+
+
+_STEPS = {
+    Decision.APPROVE: AwardStep.APPROVED,
+    Decision.REJECT: AwardStep.REJECTED,
+    Decision.REINSTATE: AwardStep.REINSTATED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +69,8 @@ class MadeAward:
         """Which of the round's awards it is."""
         return self.bet_id, self.tier, self.correction
 
+
+_METER = frozenset({METER_PLAYERS, METER_HOUSE})
 
 Origin = Mapping[Account, Decimal]
 """How much of an award's cost each account paid."""
@@ -72,8 +105,50 @@ def approval(awards: Sequence[MadeAward], *, casino_id: str, sheet: RateSheet) -
 
 def rejection(awards: Iterable[MadeAward], origin: Mapping[AwardKey, Origin], *, base: str) -> Postings:
     """Book held awards as rejected: each returns at its booked cost to the accounts that paid it."""
-    returned: defaultdict[Account, Decimal] = defaultdict(lambda: ZERO)
+    return posting_rules.for_return(_summed(awards, origin), base=base)
+
+
+def taken_again(origin: Mapping[AwardKey, Origin], *, won_since: Collection[AwardKey]) -> dict[AwardKey, Origin]:
+    """
+    Tell from which account each reinstated award is paid: from those that its rejection gave it back to.
+
+    Where the meter has been won since (`won_since`), it went to the winners: the house pays the meter's part.
+    """
+    return {key: _charged_to_the_house(parts) if key in won_since else parts for key, parts in origin.items()}
+
+
+def _charged_to_the_house(parts: Origin) -> Origin:
+    """An award's cost is the prize fund's or the meter's, never both."""
+    return parts if PRIZE_FUND in parts else {HOUSE_ADJUSTMENTS: total(parts.values())}
+
+
+def reinstatement(
+    awards: Sequence[MadeAward],
+    origin: Mapping[AwardKey, Origin],
+    pools: Pools,
+    *,
+    running: JackpotRules,
+    casino_id: str,
+    sheet: RateSheet,
+) -> Postings:
+    """
+    Book rejected awards as payable after all, from `origin` at their booked cost; `taken_again` tells it.
+
+    As after any award from the meter, the house puts in what is missing to the reset amount of the running cycle's
+    rules, and the players' part is filled. `pools` must be read under the lock of all stripes.
+    """
+    taken = {account: negated(amount) for account, amount in _summed(awards, origin).items()}
+    postings = posting_rules.for_return(taken, base=sheet.base) + approval(awards, casino_id=casino_id, sheet=sheet)
+    if _METER & taken.keys():
+        missing = missing_to_reset(pools + postings.pools(), running)
+        postings += posting_rules.for_seed(missing, base=sheet.base)
+    return postings + fill(pools + postings.pools(), base=sheet.base)
+
+
+def _summed(awards: Iterable[MadeAward], origin: Mapping[AwardKey, Origin]) -> dict[Account, Decimal]:
+    """How much of the awards' cost each account paid, by account."""
+    summed: defaultdict[Account, Decimal] = defaultdict(lambda: ZERO)
     for award in awards:
         for account, amount in origin[award.key].items():
-            returned[account] = EXACT.add(returned[account], amount)
-    return posting_rules.for_return(dict(sorted(returned.items())), base=base)
+            summed[account] = EXACT.add(summed[account], amount)
+    return dict(sorted(summed.items()))

@@ -45,6 +45,7 @@ class EntryKind(StrEnum):
     PRIZE_FUND_TRUED_UP = "prize_fund_trued_up"
     AWARDS_APPROVED = "awards_approved"
     AWARDS_REJECTED = "awards_rejected"
+    AWARDS_REINSTATED = "awards_reinstated"
     AWARD_PAID = "award_paid"
     COMPENSATION = "compensation"
     ROUND_CORRECTED = "round_corrected"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, insert, text
+from sqlalchemy import Row, insert, select, text
 
 from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.awards import AwardState, AwardStep, steps_beyond, steps_into
@@ -202,6 +202,18 @@ def made(award: BookedAward) -> MadeAward:
     return MadeAward(
         award.bet_id, award.tier, award.amount_minor, award.currency, award.cost, award.funded_by, award.correction
     )
+
+
+def acts_of_step(session: Session, round_: Round, step: AwardStep) -> dict[AwardKey, int]:
+    """The seq of the act by which each award of a round took a step, of those that took it by one."""
+    found = session.execute(
+        select(AwardStepRow.bet_id, AwardStepRow.tier, AwardStepRow.correction, AwardStepRow.act_seq).where(
+            AwardStepRow.jackpot_id == round_.jackpot_id,
+            AwardStepRow.round_key == round_.round_key,
+            AwardStepRow.step == step.value,
+        )
+    )
+    return {(bet_id, tier, correction): act_seq for bet_id, tier, correction, act_seq in found if act_seq is not None}
 
 
 def take_step(

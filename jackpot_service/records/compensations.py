@@ -1,4 +1,4 @@
-"""What the house gave to players of cancelled rounds."""
+"""What the house gave to players of cancelled rounds, or (negative) took back of it."""
 
 from dataclasses import dataclass
 from decimal import Decimal

@@ -455,7 +455,9 @@ class AwardStepRow(Base):
     __table_args__ = (
         PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id", "tier", "step", "correction"),
         CheckConstraint("correction >= 0", name="correction"),
-        CheckConstraint("step IN ('payable', 'held', 'approved', 'rejected', 'paid', 'reversed')", name="step"),
+        CheckConstraint(
+            "step IN ('payable', 'held', 'approved', 'rejected', 'reinstated', 'paid', 'reversed')", name="step"
+        ),
         Index(
             "ix_award_steps_out_of_the_ordinary",
             "round_key",
@@ -495,7 +497,7 @@ class CompensationRow(Base):
     __tablename__ = "compensations"
     __table_args__ = (
         PrimaryKeyConstraint("jackpot_id", "round_key", "act_seq"),
-        CheckConstraint("amount_minor > 0", name="amount_minor"),
+        CheckConstraint("amount_minor <> 0", name="amount_minor"),
         exact("cost"),
     )
 

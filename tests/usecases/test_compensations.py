@@ -71,6 +71,23 @@ def test_one_that_was_given_meanwhile_is_looked_at_before_another(cancelled: Hou
     assert len(cancelled.round()["compensations"]) == 1
 
 
+def test_what_was_given_is_taken_back_and_no_more(cancelled: House) -> None:
+    cancelled.change("compensation", GIVEN, request_id="q1")
+    cancelled.change("compensation", GIVEN | {"bet_id": "a"}, request_id="q2")
+    cancelled.change("compensation", GIVEN | {"currency": "EUR"}, request_id="q3")
+    owed, borne = cancelled.books.balance("j1", "casino:c1", "GBP"), cancelled.books.balance("j1", "house:adjustments")
+
+    too_much = cancelled.ask("compensation", GIVEN | {"amount_minor": -2501}, request_id="q0")
+    effect = cancelled.change("compensation", GIVEN | {"amount_minor": -2500, "document": "error"}, request_id="q4")
+
+    assert too_much.problem(409, "compensation-not-given")["given_minor"] == 2500
+    assert effect["after"]["cost"] == "-29.25"
+    assert cancelled.books.balance("j1", "casino:c1", "GBP") == owed - 25
+    assert cancelled.books.balance("j1", "house:adjustments") == borne + Decimal("29.25")
+    assert [one["amount_minor"] for one in cancelled.round()["compensations"]] == [2500, 2500, 2500, -2500]
+    cancelled.ask("compensation", GIVEN | {"amount_minor": -1}, request_id="q5").problem(409, "compensation-not-given")
+
+
 def test_only_a_cancelled_round_is_compensated(cancelled: House) -> None:
     cancelled.bet(bet("b"), round_id="r2")
     named = GIVEN | {"round_id": "r2", "currency": "EUR"}
@@ -94,7 +111,8 @@ def test_only_a_cancelled_round_is_compensated(cancelled: House) -> None:
         ({"currency": "gbp"}, 422, "payload-invalid"),
         ({"currency": None}, 422, "payload-invalid"),
         ({"amount_minor": 0}, 422, "payload-invalid"),
-        ({"amount_minor": -1}, 422, "payload-invalid"),
+        ({"amount_minor": -1}, 409, "compensation-not-given"),
+        ({"amount_minor": -(10**15) - 1}, 422, "payload-invalid"),
         ({"amount_minor": 1.0}, 422, "payload-invalid"),
         ({"amount_minor": "5"}, 422, "payload-invalid"),
         ({"amount_minor": True}, 422, "payload-invalid"),
@@ -122,4 +140,6 @@ def test_more_than_the_books_could_hold_is_refused(house: House) -> None:
     house.bet(bet("b"))
     house.cancel()
 
-    house.ask("compensation", GIVEN | {"amount_minor": 10**15}).problem(422, "payload-invalid", "/payload/amount_minor")
+    for amount_minor in (10**15, -(10**15)):
+        refused = house.ask("compensation", GIVEN | {"amount_minor": amount_minor})
+        refused.problem(422, "payload-invalid", "/payload/amount_minor")

@@ -7,14 +7,16 @@ import pytest
 from jackpot_service.domain.pools import Pools
 from tests.support.answers import Body
 from tests.support.bets import bet
+from tests.support.correcting import correct, pay
 from tests.support.fixtures import books_verify
-from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.house import CYBER, House
 
 __all__ = ["books_verify"]
 
 APPROVE: Body = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}
 REJECT: Body = APPROVE | {"decision": "reject"}
+REINSTATE: Body = APPROVE | {"decision": "reinstate"}
 
 
 def states(house: House, round_id: str = "r1") -> dict[tuple[str, str], str]:
@@ -96,6 +98,129 @@ def test_a_rejected_part_of_the_meter_returns_and_leaves_the_seed_where_it_is(ho
     house.change("held-awards", REJECT)
 
     assert house.books.pools("j1") == Pools(Decimal("0.70"), Decimal("99999.30"))
+
+
+def reject_and_reinstate(house: House) -> Body:
+    house.change("held-awards", REJECT, request_id="no")
+    return house.change("held-awards", REINSTATE, request_id="yes")
+
+
+def test_rejected_prizes_are_reinstated_as_if_they_had_been_approved(held: House) -> None:
+    effect = reject_and_reinstate(held)
+
+    assert (effect["before"], effect["after"]["step"]) == ({"state": "rejected"}, "reinstated")
+    assert [award["taken_from"] for award in effect["after"]["awards"]] == [
+        {"pool:prize_fund": "250"},
+        {"pool:prize_fund": "29.25"},
+    ]
+    assert held.books.balance("j1", "awards:held") == 0
+    assert held.books.balance("j1", "casino:c1") == -1 + 250
+    assert held.books.balance("j1", "casino:c1", "GBP") == -1 + 25
+    assert held.books.pools("j1").prize_fund == Decimal("0.690928") - Decimal("279.25")
+    assert set(states(held).values()) == {"payable"}
+    pay(held, "a")
+    assert states(held)["a", "four_of_a_kind"] == "paid"
+
+
+def test_some_of_the_rejected_awards_are_reinstated(held: House) -> None:
+    held.change("held-awards", REJECT, request_id="no")
+
+    held.change("held-awards", REINSTATE | {"bets": ["b"]}, request_id="yes")
+
+    assert states(held) == {("a", "four_of_a_kind"): "rejected", ("b", "flush"): "payable"}
+    held.ask("held-awards", REINSTATE | {"bets": ["b"]}).problem(409, "nothing-rejected")
+    held.change("held-awards", REINSTATE, request_id="too")
+    assert set(states(held).values()) == {"payable"}
+
+
+def test_a_reinstated_share_comes_from_the_meter_that_got_it_back(house: House) -> None:
+    """Of 1,000.00 the players' money was 0.90. What the meter begins with, 500, is seeded again only where missing."""
+    house.open(base_amount="999.10", settings={"held_threshold": "1000", "reset_amount": "500"})
+    house.bet(bet("a", hand="1"), bet("b", hand="2"))
+    house.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
+    house.bet(bet("c"), round_id="r2")
+    before = house.books.pools("j1")
+
+    effect = reject_and_reinstate(house)
+
+    assert [award["taken_from"] for award in effect["after"]["awards"]] == [
+        {"pool:meter:players": "0.9", "pool:meter:house": "499.1"},
+        {"pool:meter:house": "500"},
+    ]
+    assert house.books.pools("j1") == before
+    assert house.books.moved("j1", "casino:c1", "release") == 1000
+
+
+def test_what_the_meter_has_not_any_more_the_house_puts_in_as_after_any_award(house: House) -> None:
+    """The seed that had filled the gap was recovered after the rejection: as much is missing again."""
+    house.open(CYBER, base_amount="90000", settings={"held_threshold": "9000", "reset_amount": "90000"})
+    house.bet(bet("a"))
+    house.settle(hand("1", STRAIGHT_FLUSH))
+    house.change("held-awards", REJECT, request_id="no")
+    house.change("seed-recovery", {"jackpot_id": "j1", "amount": "9000"}, request_id="recovered")
+    assert house.meter()["exact"] == "90000.07"
+
+    house.change("held-awards", REINSTATE, request_id="yes")
+
+    assert house.books.pools("j1") == Pools(Decimal(0), Decimal(90000))
+    assert house.books.balance("j1", "casino:c1") == -1 + Decimal("9000.07")
+
+
+def test_a_meter_that_was_won_since_pays_no_reinstated_award(house: House) -> None:
+    house.open(CYBER, settings={"held_threshold": "1000"})
+    house.bet(bet("a"))
+    house.settle(hand("1", STRAIGHT_FLUSH))
+    house.change("held-awards", REJECT, request_id="no")
+    house.ask("held-awards", REINSTATE, request_id="stale").ok(201)
+    house.bet(bet("b"), round_id="r2")
+    house.settle(hand("1", ROYAL_FLUSH), round_id="r2")
+    house.approve("stale").problem(409, "change-stale")
+    before = house.books.pools("j1")
+
+    effect = house.change("held-awards", REINSTATE, request_id="yes")
+
+    (award,) = effect["after"]["awards"]
+    assert award["taken_from"] == {"house:adjustments": award["cost"]}
+    assert house.books.pools("j1") == before
+    assert house.books.balance("j1", "house:adjustments") == -Decimal(award["cost"])
+
+
+def test_a_correction_takes_a_reinstated_award_back_to_where_it_came_from(held: House) -> None:
+    reject_and_reinstate(held)
+
+    correct(held, hand("1", NOTHING), dead("2"))
+
+    assert held.books.pools("j1").prize_fund == Decimal("0.3184")
+    assert held.books.balance("j1", "casino:c1") == -1
+    assert held.books.balance("j1", "casino:c1", "GBP") == 0
+    assert held.books.balance("j1", "house:adjustments") == 0
+    assert set(states(held).values()) == {"reversed"}
+
+
+def test_nothing_is_reinstated_where_another_verdict_is_in_force(held: House) -> None:
+    held.change("held-awards", REJECT, request_id="no")
+    held.ask("held-awards", REINSTATE, request_id="early").ok(201)
+    correct(held, hand("1", NOTHING), dead("2"))
+
+    held.ask("held-awards", REINSTATE, request_id="late").problem(409, "round-corrected")
+    held.approve("early").problem(409, "round-corrected")
+
+    assert set(states(held).values()) == {"rejected"}
+
+
+def test_nothing_is_reinstated_in_a_retired_jackpot(held: House) -> None:
+    held.change("held-awards", REJECT, request_id="no")
+    held.open(jackpot_id="j2", tables=("T2",))
+    held.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="end")
+
+    held.ask("held-awards", REINSTATE).problem(409, "jackpot-retired")
+
+
+def test_what_was_not_rejected_is_not_reinstated(held: House) -> None:
+    held.ask("held-awards", REINSTATE).problem(409, "nothing-rejected")
+    held.change("held-awards", APPROVE)
+    problem = held.ask("held-awards", REINSTATE | {"bets": ["a"]}, request_id="q2").problem(409, "nothing-rejected")
+    assert problem["bet_ids"] == ["a"]
 
 
 def test_a_replayed_result_has_the_same_body_whatever_became_of_its_awards(held: House) -> None:

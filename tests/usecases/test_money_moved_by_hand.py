@@ -72,9 +72,9 @@ def test_an_adjustment_is_undone_by_the_opposite_one_and_by_nothing_else(opened:
 
 @pytest.mark.parametrize(
     ("account", "pool"),
-    [("meter", "pool:meter:players"), ("reserve", "pool:reserve"), ("prize_fund", "pool:prize_fund")],
+    [("meter", "pool:meter:players"), ("reserve", "pool:reserve")],
 )
-def test_each_pool_is_adjusted_down_to_zero_and_not_below(opened: House, account: str, pool: str) -> None:
+def test_a_pool_of_the_players_is_adjusted_down_to_zero_and_not_below(opened: House, account: str, pool: str) -> None:
     for number in range(10):
         opened.settle(hand("1"), round_id=f"filled-{number}")
     held = opened.books.balance("j1", pool)
@@ -239,7 +239,6 @@ def test_of_a_meter_the_house_takes_back_no_more_than_is_its_own(house: House) -
         house.bet(bet(stake_minor=10_000), round_id=f"filled-{number}")
 
     ask(house, "seed-recovery", amount="10.01").problem(422, "seed-committed")
-    ask(house, "seed-recovery", amount="-1").problem(422, "amount-invalid")
     ask(house, "seed-recovery", amount="0").problem(422, "amount-invalid")
     move(house, "seed-recovery", amount="10")
 
@@ -253,6 +252,31 @@ def test_a_limit_counts_for_what_is_on_offer_after_a_recovery(house: House) -> N
     ask(house, "seed-recovery", amount="45.01").problem(422, "seed-committed")
     move(house, "seed-recovery", amount="45")
     assert (house.meter()["exact"], house.meter()["overflow"]) == ("1000", "0")
+
+
+def test_a_recovery_is_taken_back_by_a_negative_one_as_far_as_the_limit_lets_the_meter_offer_it(house: House) -> None:
+    house.open(base_amount="1000", settings={"limit": "1045", "reset_amount": "300"})
+    house.bet(bet(stake_minor=10_000))
+    move(house, "seed-recovery", amount="45")
+    before = house.books.pools("j1")
+
+    ask(house, "seed-recovery", amount="-45.01", request_id="q2").problem(422, "above-limit")
+    move(house, "seed-recovery", amount="-45", request_id="q3")
+
+    assert (before.meter_house, house.books.pools("j1").meter_house) == (955, 1000)
+    assert house.books.balance("j1", "house:seed") == -1000
+
+
+def test_a_prize_fund_is_adjusted_below_zero_where_its_like_stands(house: House) -> None:
+    house.open()
+    house.bet(bet())
+    house.settle(hand("1", STRAIGHT_FLUSH))
+    move(house, "prize-fund-true-up")
+
+    move(house, account="prize_fund", amount="-2499.6816", cause="other-documented", request_id="q2")
+
+    assert house.books.pools("j1").prize_fund == Decimal("-2499.6816")
+    assert house.books.balance("j1", "house:adjustments") == 0
 
 
 def test_a_prize_fund_is_trued_up_to_zero_whatever_its_sign(house: House) -> None:

@@ -22,6 +22,7 @@ from tests.support.hands import (
     NOTHING,
     ROYAL_FLUSH,
     STRAIGHT,
+    STRAIGHT_FLUSH,
     THREE_OF_A_KIND,
     dead,
     hand,
@@ -289,11 +290,31 @@ def overlooked(house: House) -> None:
         play(house, f"since-{number}", hand("1"), stake_minor=10_000)
 
 
+def rejected(house: House) -> None:
+    """Four of a kind, which two people did not believe: 250 are in the prize fund again."""
+    won(*FOUR_OF_A_KIND)(house)
+    house.change(ChangeKind.HELD_AWARDS, of_round("round", decision="reject"), request_id="rejected")
+
+
 def right(*hands: Body) -> Body:
     return correction(*hands, round_id="round")
 
 
+def compensation(amount_minor: int) -> Body:
+    return of_round("round", bet_id="b1", amount_minor=amount_minor, currency="GBP", document="minutes 7")
+
+
+def cancelled(house: House) -> None:
+    house.cancel(round_id="round")
+
+
+def compensated(house: House) -> None:
+    cancelled(house)
+    house.change(ChangeKind.COMPENSATION, compensation(2500), request_id="given")
+
+
 ADJUSTED: Final = ChangeKind.ADJUSTMENT
+RECOVERED: Final = ChangeKind.SEED_RECOVERY
 CORRECTED: Final = ChangeKind.ROUND_CORRECTION
 SETTLED: Final = ChangeKind.STATEMENT_SETTLEMENT
 
@@ -328,6 +349,25 @@ MONEY: Final[Mapping[str, TakenBack]] = {
     "a hand found to be dead": TakenBack(
         CORRECTED, right(dead("1")), CORRECTED, right(hand("1", NOTHING)), won(*NOTHING)
     ),
+    "seed that the house recovered": TakenBack(
+        RECOVERED, {"jackpot_id": "j1", "amount": "45"}, RECOVERED, {"jackpot_id": "j1", "amount": "-45"}
+    ),
+    "seed that the house put in": TakenBack(
+        RECOVERED, {"jackpot_id": "j1", "amount": "-45"}, RECOVERED, {"jackpot_id": "j1", "amount": "45"}
+    ),
+    "a shortage of the prize fund paid by the house": TakenBack(
+        ChangeKind.PRIZE_FUND_TRUE_UP,
+        {"jackpot_id": "j1"},
+        ADJUSTED,
+        adjustment("prize_fund", "-2468.16", "other-documented"),
+        won(*STRAIGHT_FLUSH),
+    ),
+    "a compensation": TakenBack(
+        ChangeKind.COMPENSATION, compensation(2500), ChangeKind.COMPENSATION, compensation(-2500), cancelled
+    ),
+    "a compensation taken back": TakenBack(
+        ChangeKind.COMPENSATION, compensation(-1000), ChangeKind.COMPENSATION, compensation(1000), compensated
+    ),
     "an overlooked hit": TakenBack(
         CORRECTED, right(hand("1", ROYAL_FLUSH)), CORRECTED, right(hand("1", NOTHING)), overlooked
     ),
@@ -338,10 +378,17 @@ MONEY: Final[Mapping[str, TakenBack]] = {
         right(hand("1", NOTHING)),
         verdict=won(*FOUR_OF_A_KIND),
     ),
+    "rejected awards that were reinstated": TakenBack(
+        ChangeKind.HELD_AWARDS,
+        of_round("round", decision="reinstate"),
+        CORRECTED,
+        right(hand("1", NOTHING)),
+        rejected,
+    ),
 }
 """By what docs/changes.md says: what takes back what each kind of change moved."""
 
-FOR_GOOD: Final = {ChangeKind.SEED_RECOVERY, ChangeKind.RETIREMENT, ChangeKind.COMPENSATION}
+FOR_GOOD: Final = {ChangeKind.RETIREMENT}
 
 NO_MONEY: Final = {ChangeKind.RATE_SHEET, ChangeKind.RULES}
 
@@ -379,4 +426,19 @@ def test_what_moved_money_is_taken_back_by_a_further_entry_alone(bets_stand: Hou
         assert {table: gone for table in APPEND_ONLY if (gone := earlier[table] - later[table])} == {}
         for table in ("entries", "acts", "change_requests", "change_decisions"):
             assert later[table].total() > earlier[table].total(), table
+    assert house.books.mismatches() == ()
+
+
+def test_a_rejection_is_taken_back_to_where_an_approval_would_have_led(bets_stand: House) -> None:
+    house = bets_stand
+    won(*FOUR_OF_A_KIND)(house)
+    before = rows(house)
+
+    for decision in ("reject", "reinstate"):
+        house.change(ChangeKind.HELD_AWARDS, of_round("round", decision=decision), request_id=decision)
+
+    _, balances = money(house)
+    assert (balances.get(("awards:held", "EUR")), balances["casino:c1", "EUR"]) == (None, -100 + 250)
+    assert house.books.pools("j1").prize_fund == Decimal("31.84") - 250
+    assert all(not before[table] - rows(house)[table] for table in APPEND_ONLY)
     assert house.books.mismatches() == ()

@@ -30,6 +30,7 @@ BOOKS_AN_ENTRY: Final = frozenset(
         EntryKind.PRIZE_FUND_TRUED_UP,
         EntryKind.AWARDS_APPROVED,
         EntryKind.AWARDS_REJECTED,
+        EntryKind.AWARDS_REINSTATED,
         EntryKind.COMPENSATION,
         EntryKind.ROUND_CORRECTED,
         EntryKind.STATEMENT_SETTLED,

@@ -1,4 +1,4 @@
-"""Whether awards took the steps that acts say, and decisions and compensations moved the money that was due."""
+"""Whether awards took the steps that acts say, and decisions about them moved the money that was due."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,25 +6,26 @@ from typing import Any, Final
 
 from sqlalchemy import Row
 
-from jackpot_service.domain import award_facts, held_awards, posting_rules
+from jackpot_service.domain import award_facts, held_awards
 from jackpot_service.domain.accounts import AWARDS_HELD
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep, is_a_life, state_of
-from jackpot_service.domain.held_awards import AwardKey, MadeAward
-from jackpot_service.domain.journal import EntryKind, Postings
+from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward, Origin
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, plain
-from jackpot_service.domain.rounds import RoundState
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.reports.verification import acts, corrections
+from jackpot_service.reports.verification import acts, compensations, corrections
 from jackpot_service.reports.verification.documents import RoundDocuments
 from jackpot_service.reports.verification.jackpots import Jackpot
+from jackpot_service.reports.verification.settlements import positions_are_right
 
 Found = Iterator[Mismatch]
 
 STEP_OF: Final[Mapping[str, AwardStep]] = {
     EntryKind.AWARDS_APPROVED: AwardStep.APPROVED,
     EntryKind.AWARDS_REJECTED: AwardStep.REJECTED,
+    EntryKind.AWARDS_REINSTATED: AwardStep.REINSTATED,
     EntryKind.AWARD_PAID: AwardStep.PAID,
 }
 """The step that awards take by each kind of act."""
@@ -50,7 +51,7 @@ class HeldMoney:
         """Take notice of a round's awards."""
         steps = _steps(round_)
         for row in round_.of("awards"):
-            if replay.is_exact(row.cost) and _is_held(steps[row.bet_id, row.tier, row.correction]):
+            if replay.is_exact(row.cost) and _stands(steps[_key(row)], AwardState.HELD):
                 self.due = EXACT.add(self.due, row.cost)
 
     def check(self, book: str) -> Found:
@@ -60,8 +61,12 @@ class HeldMoney:
             yield Mismatch(Code.HELD_BALANCE, book, AWARDS_HELD, detail)
 
 
-def _is_held(rows: Sequence[Row[Any]]) -> bool:
-    return bool(rows) and state_of([AwardStep(row.step) for row in rows]) is AwardState.HELD
+def _stands(rows: Sequence[Row[Any]], state: AwardState) -> bool:
+    return bool(rows) and state_of([AwardStep(row.step) for row in rows]) is state
+
+
+def _key(row: Row[Any]) -> AwardKey:
+    return row.bet_id, row.tier, row.correction
 
 
 def _is_before(step: Row[Any], act: Row[Any]) -> bool:
@@ -71,7 +76,7 @@ def _is_before(step: Row[Any], act: Row[Any]) -> bool:
 def _steps(round_: RoundDocuments) -> defaultdict[AwardKey, list[Row[Any]]]:
     found: defaultdict[AwardKey, list[Row[Any]]] = defaultdict(list)
     for row in round_.of("award_steps"):
-        found[row.bet_id, row.tier, row.correction].append(row)
+        found[_key(row)].append(row)
     return found
 
 
@@ -98,7 +103,8 @@ class ActsOnRounds:
         yield from steps_were_taken_by_acts(round_, on_awards)
         for row in on_awards:
             yield from self._step_is_due(row, round_)
-        yield from self._compensations_are_due([row for row in rows if row.kind == EntryKind.COMPENSATION], round_)
+        given = [row for row in rows if row.kind == EntryKind.COMPENSATION]
+        yield from compensations.check(given, round_, self._jackpot, self._entries)
 
     def rest(self) -> Found:
         """No act is about a round that is not there."""
@@ -118,58 +124,52 @@ class ActsOnRounds:
             yield from acts.says(row, award_facts.of_step(round_.round, step, awards), book)
             due = held_awards.approval(awards, casino_id=round_.round.casino_id, sheet=sheet)
             yield from acts.booked(row, due, book, self._entries)
+        elif step is AwardStep.REINSTATED:
+            yield from self._reinstatement_is_due(row, awards, round_)
         else:
-            settled = [award for award in made.values() if not award.correction]
-            origin = held_awards.origins(settled, _booked_by_settlement(round_))
+            origin = _origin(round_)
             yield from acts.says(row, award_facts.of_step(round_.round, step, awards, origin=origin), book)
             due = held_awards.rejection(awards, origin, base=self._jackpot.base)
             yield from acts.booked(row, due, book, self._entries)
 
+    def _reinstatement_is_due(self, row: Row[Any], awards: Sequence[MadeAward], round_: RoundDocuments) -> Found:
+        """It paid from the accounts that the rejections gave the money back to, but not from a meter won since."""
+        jackpot, book = self._jackpot, self._jackpot.jackpot_id
+        entry = self._entries[row.effects[0]["seq"]]
+        running, positions = jackpot.cycle_at(entry), row.after["positions"]
+        yield from positions_are_right(positions, running, entry, jackpot, names_all=True)
+        if any(other.seq < entry.seq for other in jackpot.corrections.get(round_.round.round_key, ())):
+            yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", f"a {row.kind} after the round was corrected")
+        origin = held_awards.taken_again(_origin(round_), won_since=self._returned_before(running.seq_on(0), round_))
+        yield from acts.says(row, award_facts.of_reinstatement(round_.round, awards, origin, positions=positions), book)
+        due = held_awards.reinstatement(
+            awards,
+            origin,
+            jackpot.pools.at(positions),
+            running=jackpot.rules[running.rules_version],
+            casino_id=round_.round.casino_id,
+            sheet=jackpot.sheet(round_.round.rate_sheet),
+        )
+        yield from acts.booked(row, due, book, self._entries)
+
+    def _returned_before(self, cut: int, round_: RoundDocuments) -> set[AwardKey]:
+        """The round's awards whose rejection was booked on stripe 0 before a cycle began there."""
+        rejections = [row for row in round_.of("award_steps") if row.step == AwardStep.REJECTED]
+        by_act = self._jackpot.references.acts
+        return {_key(row) for row in rejections if by_act[row.act_seq].effects[0]["seq"] <= cut}
+
     def _due_to(self, row: Row[Any], round_: RoundDocuments) -> list[AwardKey]:
-        """The awards that an act takes a step with: of a decision, those that were held, of the bets asked for."""
+        """The awards that an act takes a step with: of a decision, all that stood so, of the bets asked for."""
         request = self._jackpot.references.change_requests.get(row.decides)
         if request is None:  # A payment, or a decision that nobody asked for, which `changes` finds.
             return _named_by(row)
-        asked = request.payload.get("bets")
+        asked, decision = request.payload.get("bets"), Decision(request.payload["decision"])
         return [
             key
             for key, steps in _steps(round_).items()
-            if (asked is None or key[0] in asked) and _is_held([step for step in steps if _is_before(step, row)])
+            if (asked is None or key[0] in asked)
+            and _stands([step for step in steps if _is_before(step, row)], decision.state)
         ]
-
-    def _compensations_are_due(self, rows: Sequence[Row[Any]], round_: RoundDocuments) -> Found:
-        book, by_seq = self._jackpot.jackpot_id, {row.seq: row for row in rows}
-        live = {(one.bet.bet_id, one.bet.player_id) for one in round_.bets if not one.is_void}
-        sheet = self._jackpot.sheet(round_.round.rate_sheet)
-        for given in round_.of("compensations"):
-            act = by_seq.pop(given.act_seq, None)
-            if act is None:
-                detail = f"compensation of bet {given.bet_id}: act {given.act_seq} did not give it"
-                yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, book, round_.place, detail)
-                continue
-            if round_.round.state is not RoundState.CANCELLED or (given.bet_id, given.player_id) not in live:
-                detail = f"{given.bet_id} of {given.player_id} was compensated; the round is {round_.round.state}"
-                yield Mismatch(Code.COMPENSATION_ROUND, book, round_.place, detail)
-            due = award_facts.of_compensation(
-                round_.round,
-                bet_id=given.bet_id,
-                player_id=given.player_id,
-                amount_minor=given.amount_minor,
-                currency=given.currency,
-                cost=given.cost,
-                document=given.document,
-            )
-            yield from acts.says(act, due, book)
-            postings = posting_rules.for_compensation(
-                given.amount_minor, given.currency, casino_id=round_.round.casino_id, sheet=sheet
-            )
-            yield from acts.booked(act, postings, book, self._entries)
-            if given.cost != sheet.base_value(given.amount_minor, given.currency):
-                detail = f"compensation of bet {given.bet_id} cost {plain(given.cost)}, by another rate"
-                yield Mismatch(Code.COMPENSATION_ROUND, book, round_.place, detail)
-        for seq in by_seq:
-            detail = f"act {seq} gave a compensation that is not there"
-            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, book, round_.place, detail)
 
 
 def lives_are_possible(round_: RoundDocuments) -> Found:
@@ -213,5 +213,7 @@ def _made(round_: RoundDocuments) -> list[MadeAward]:
     ]
 
 
-def _booked_by_settlement(round_: RoundDocuments) -> Postings:
-    return next(entry for entry in round_.entries if entry.kind == EntryKind.RESULT).postings()
+def _origin(round_: RoundDocuments) -> Mapping[AwardKey, Origin]:
+    """Which account paid how much of each award of the settlement."""
+    settled = next(entry for entry in round_.entries if entry.kind == EntryKind.RESULT)
+    return held_awards.origins([award for award in _made(round_) if not award.correction], settled.postings())

@@ -27,6 +27,7 @@ POSSIBLE_IN: Mapping[str, frozenset[Life]] = {
     EntryKind.ROUND_CORRECTED: _NOT_RETIRED,
     EntryKind.AWARDS_APPROVED: _NOT_RETIRED,
     EntryKind.AWARDS_REJECTED: _NOT_RETIRED,
+    EntryKind.AWARDS_REINSTATED: _NOT_RETIRED,
 }
 """Where a jackpot stands when an entry of some kind is booked; what is not named here comes at any time."""
 

@@ -62,10 +62,14 @@ def _mismatch(code: Code, scene: Scene, detail: str) -> Mismatch:
     return Mismatch(code, scene.entry.book, scene.entry.place, f"{scene.entry.kind}: {detail}")
 
 
+SAW_ALL = frozenset({*DUE, EntryKind.ROUND_CORRECTED, EntryKind.AWARDS_REINSTATED})
+"""The kinds of effect that depend on all pools, and so name a position of every stripe."""
+
+
 def seen_by_moves(jackpot: Jackpot) -> list[Seen]:
-    """What these acts, and corrections of rounds, saw: all stripes, so whatever comes later saw at least that."""
+    """What such acts saw: all stripes, so whatever comes later saw at least that."""
     return [
         (effect.positions, 0, seq, True)
         for seq, effect in sorted(jackpot.effects.items())
-        if effect.kind in {*DUE, EntryKind.ROUND_CORRECTED} and effect.positions is not None
+        if effect.kind in SAW_ALL and effect.positions is not None
     ]

@@ -12,10 +12,10 @@ from typing import Any
 from sqlalchemy import Row
 
 from jackpot_service.domain import facts
-from jackpot_service.domain.awards import AwardStep
 from jackpot_service.domain.cards import Card
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.held_awards import Decision
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.verdict import Hand, HandStatus
@@ -53,8 +53,7 @@ def _statement(payload: Facts) -> Facts:
 
 def _decision(payload: Facts) -> Facts:
     """Not which awards: see `awards`."""
-    step = {"approve": AwardStep.APPROVED, "reject": AwardStep.REJECTED}[payload["decision"]]
-    return {**_round(payload), "step": step.value}
+    return {**_round(payload), "step": Decision(payload["decision"]).step.value}
 
 
 def _correction(payload: Facts) -> Facts:

@@ -1,7 +1,12 @@
-"""A compensation: what the house gives, by a manual decision, to somebody who would have won in a cancelled round."""
+"""
+A compensation: what the house gives, by a manual decision, to somebody who would have won in a cancelled round.
 
-from collections.abc import Mapping
+A negative one takes back what was given.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from jackpot_service.db import Session, pipelined
@@ -10,7 +15,7 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import plain
+from jackpot_service.domain.money import RateSheet, plain
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.rules import LARGEST_AMOUNT
@@ -40,9 +45,20 @@ class UnknownBet(NotFound):
     title = "Unknown bet"
 
 
+class NotGiven(Conflict):
+    """No more is taken back than was given for the bet in that currency."""
+
+    code = "compensation-not-given"
+    title = "So much was not given"
+
+
 @dataclass(frozen=True, slots=True)
 class CompensationAsked:
-    """What to give for which bet, in a currency of the round's own rate sheet, and the document that says why."""
+    """
+    What to give for which bet, in a currency of the round's own rate sheet, and the document that says why.
+
+    A negative amount is taken back from what was given for the bet in that currency.
+    """
 
     round: NamedRound
     bet_id: str
@@ -74,17 +90,16 @@ def read(values: Mapping[str, Any]) -> CompensationAsked:
 
 
 def apply(session: Session, act: Act, change: CompensationAsked) -> Applied:
-    """Book it. Raises: UnknownJackpot, UnknownRound, RoundNotCancelled, UnknownBet, NoRate, BadPayload."""
+    """Book it. Raises: UnknownJackpot, UnknownRound, RoundNotCancelled, UnknownBet, NotGiven, NoRate, BadPayload."""
     round_ = of_rounds.find(session, change.round)
     if round_.state is not RoundState.CANCELLED:
         message = f"Round {round_.round_id} of table {round_.table_id} is {round_.state}: nothing is to be compensated."
         raise RoundNotCancelled(message, table_id=round_.table_id, round_id=round_.round_id, state=str(round_.state))
     player_id = _bet(session, round_, change).player_id
     sheet = of_rounds.sheet_of(session, round_)
-    cost = sheet.base_value(change.amount_minor, change.currency)
-    if cost >= LARGEST_AMOUNT:
-        raise flawed("amount_minor", f"is worth {plain(cost)} {sheet.base}: more than any compensation could be")
+    cost = _cost(change, sheet)
     given = compensations.of_round(session, round_)
+    _require_given(change, given)
     recorded = award_facts.of_compensation(
         round_,
         bet_id=change.bet_id,
@@ -110,6 +125,21 @@ def apply(session: Session, act: Act, change: CompensationAsked) -> Applied:
     new = Compensation(act_seq, change.bet_id, player_id, change.amount_minor, change.currency, cost, change.document)
     compensations.add(session, round_, new)
     return Applied(before, recorded, (effect,))
+
+
+def _cost(change: CompensationAsked, sheet: RateSheet) -> Decimal:
+    """Raises: NoRate, BadPayload."""
+    cost = sheet.base_value(change.amount_minor, change.currency)
+    if abs(cost) >= LARGEST_AMOUNT:
+        raise flawed("amount_minor", f"is worth {plain(cost)} {sheet.base}: more than any compensation could be")
+    return cost
+
+
+def _require_given(change: CompensationAsked, given: Iterable[Compensation]) -> None:
+    before = sum(one.amount_minor for one in given if (one.bet_id, one.currency) == (change.bet_id, change.currency))
+    if change.amount_minor < 0 and before + change.amount_minor < 0:
+        message = f"For bet {change.bet_id} {before} minor units of {change.currency} were given."
+        raise NotGiven(message, bet_id=change.bet_id, currency=change.currency, given_minor=before)
 
 
 def _bet(session: Session, round_: Round, change: CompensationAsked) -> Bet:

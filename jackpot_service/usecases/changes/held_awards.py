@@ -1,4 +1,4 @@
-"""A decision on held awards of a round: they are payable after all, or their money returns to whoever paid it."""
+"""A decision on held awards of a round: payable after all, or not; what was rejected can be reinstated."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,25 +6,21 @@ from hashlib import sha256
 from typing import Any
 
 from jackpot_service.db import Session
-from jackpot_service.domain import award_facts, held_awards
-from jackpot_service.domain.awards import AwardState, AwardStep
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Conflict
-from jackpot_service.domain.journal import EntryKind, Postings
+from jackpot_service.domain.held_awards import Decision
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rounds import Round, RoundState
-from jackpot_service.ledger import replay
 from jackpot_service.records import awards as records
-from jackpot_service.records import references
 from jackpot_service.records.verdicts import BookedAward
-from jackpot_service.usecases import acts
+from jackpot_service.usecases import acts, jackpot_acts
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes import of_rounds
+from jackpot_service.usecases.changes.award_decisions import DECISIONS
 from jackpot_service.usecases.changes.kinds import Applied, Kind
 from jackpot_service.usecases.changes.of_rounds import NamedRound
 from jackpot_service.usecases.changes.payloads import Payload, flawed, identifier_of
-
-APPROVE, REJECT = "approve", "reject"
 
 
 class NothingHeld(Conflict):
@@ -34,35 +30,42 @@ class NothingHeld(Conflict):
     title = "No award is held there"
 
 
+class NothingRejected(Conflict):
+    """The round, or one of the bets that were named, has no award that was rejected."""
+
+    code = "nothing-rejected"
+    title = "No award was rejected there"
+
+
 @dataclass(frozen=True, slots=True)
 class HeldAwards:
-    """Which held awards of a round to decide, all of them unless bets are named, and how."""
+    """Which awards of a round to decide, all that the decision could be about unless bets are named, and how."""
 
     round: NamedRound
     bet_ids: frozenset[str]
-    is_approval: bool
+    decision: Decision
 
 
 def read(values: Mapping[str, Any]) -> HeldAwards:
-    """Read `{"jackpot_id", "table_id", "round_id", "bets"?: [bet ids], "decision": "approve"|"reject"}`."""
+    """Read `{"jackpot_id", "table_id", "round_id", "bets"?: [bet ids], "decision": "approve"|"reject"|"reinstate"}`."""
     payload = Payload(values)
     named = of_rounds.read(payload)
     bet_ids = payload.items("bets", identifier_of, what="bet ids") if payload.has("bets") else ()
-    decision = payload.one_of("decision", APPROVE, REJECT)
+    decision = Decision(payload.one_of("decision", *Decision))
     payload.end()
     if len(set(bet_ids)) != len(bet_ids):
         raise flawed("bets", "names a bet twice")
-    return HeldAwards(named, frozenset(bet_ids), decision == APPROVE)
+    return HeldAwards(named, frozenset(bet_ids), decision)
 
 
 def apply(session: Session, act: Act, change: HeldAwards) -> Applied:
-    """Decide them. Raises: UnknownJackpot, UnknownRound, NothingHeld."""
+    """Decide them. Raises: UnknownJackpot, UnknownRound, NothingHeld, NothingRejected; see also `award_decisions`."""
     round_ = of_rounds.find(session, change.round)
     awards = _of_round(session, round_)
-    held = _held(change, awards)
-    decide = _approved if change.is_approval else _rejected
-    decided = decide(session, round_, awards, held)
-    before = {"state": AwardState.HELD.value}
+    meant = _meant(change, awards)
+    decide = DECISIONS[change.decision]
+    decided = decide(session, round_, [*map(records.made, awards)], [*map(records.made, meant)])
+    before = {"state": change.decision.state.value}
     act_seq, effect = acts.do(
         session,
         act,
@@ -75,8 +78,8 @@ def apply(session: Session, act: Act, change: HeldAwards) -> Applied:
     )
     records.take_step(
         session,
-        decided.step,
-        [(award.bet_id, award.tier, award.correction) for award in held],
+        change.decision.step,
+        [(award.bet_id, award.tier, award.correction) for award in meant],
         jackpot_id=round_.jackpot_id,
         round_key=round_.round_key,
         taken_at=act.now,
@@ -85,70 +88,37 @@ def apply(session: Session, act: Act, change: HeldAwards) -> Applied:
     return Applied(before, decided.recorded, (effect,))
 
 
-@dataclass(frozen=True, slots=True)
-class _Decided:
-    kind: EntryKind
-    step: AwardStep
-    recorded: Mapping[str, Any]
-    postings: Postings
-
-
-def _approved(
-    session: Session, round_: Round, _awards: tuple[BookedAward, ...], held: tuple[BookedAward, ...]
-) -> _Decided:
-    made = [records.made(award) for award in held]
-    sheet = of_rounds.sheet_of(session, round_)
-    return _Decided(
-        EntryKind.AWARDS_APPROVED,
-        AwardStep.APPROVED,
-        award_facts.of_step(round_, AwardStep.APPROVED, made),
-        held_awards.approval(made, casino_id=round_.casino_id, sheet=sheet),
-    )
-
-
-def _rejected(
-    session: Session, round_: Round, awards: tuple[BookedAward, ...], held: tuple[BookedAward, ...]
-) -> _Decided:
-    origin = held_awards.origins(map(records.made, awards), _booked_by_settlement(session, round_))
-    made = [records.made(award) for award in held]
-    return _Decided(
-        EntryKind.AWARDS_REJECTED,
-        AwardStep.REJECTED,
-        award_facts.of_step(round_, AwardStep.REJECTED, made, origin=origin),
-        held_awards.rejection(made, origin, base=references.require_base(session, round_.jackpot_id)),
-    )
-
-
-def _booked_by_settlement(session: Session, round_: Round) -> Postings:
-    key = round_.round_key
-    entries = replay.entries_of_rounds(session, round_.jackpot_id, after=key - 1, upto=key)
-    return next(entry for entry in entries if entry.kind == EntryKind.RESULT).postings()
-
-
 def _of_round(session: Session, round_: Round) -> tuple[BookedAward, ...]:
     return records.of_round(session, round_) if round_.state is RoundState.SETTLED else ()
 
 
-def _held(change: HeldAwards, awards: tuple[BookedAward, ...]) -> tuple[BookedAward, ...]:
-    """Raises: NothingHeld."""
-    held = tuple(
-        award
-        for award in awards
-        if award.state is AwardState.HELD and (not change.bet_ids or award.bet_id in change.bet_ids)
+def _meant(change: HeldAwards, awards: tuple[BookedAward, ...]) -> tuple[BookedAward, ...]:
+    """Raises: NothingHeld, NothingRejected."""
+    state = change.decision.state
+    meant = tuple(
+        award for award in awards if award.state is state and (not change.bet_ids or award.bet_id in change.bet_ids)
     )
-    missing = sorted(change.bet_ids - {award.bet_id for award in held})
-    if missing or not held:
+    missing = sorted(change.bet_ids - {award.bet_id for award in meant})
+    if missing or not meant:
         named = f"bet {', '.join(missing)}" if missing else change.round.subject.name
-        message = f"No award of {named} is held."
-        raise NothingHeld(message, table_id=change.round.table_id, round_id=change.round.round_id, bet_ids=missing)
-    return held
+        refusal = NothingHeld if state is AwardState.HELD else NothingRejected
+        message = f"No award of {named} is {state}."
+        raise refusal(message, table_id=change.round.table_id, round_id=change.round.round_id, bet_ids=missing)
+    return meant
 
 
 def version(session: Session, change: HeldAwards) -> str:
-    """Name the awards that are to be decided, all of them held; another decision on one of them makes it another."""
-    awards = _held(change, _of_round(session, of_rounds.find(session, change.round)))
+    """
+    Name the awards that are to be decided, and where all of them stand; another decision on one makes it another.
+
+    Who pays for a reinstatement depends on the cycle, so that names its cycle too, and keeps it running.
+    """
+    awards = _meant(change, _of_round(session, of_rounds.find(session, change.round)))
     names = " ".join(award.award_id for award in awards)
-    return f"held-{len(awards)}-{sha256(names.encode()).hexdigest()[:16]}"
+    named = f"{change.decision.state}-{len(awards)}-{sha256(names.encode()).hexdigest()[:16]}"
+    if change.decision is Decision.REINSTATE:
+        return f"{named}-{jackpot_acts.hold(session, change.round.jackpot_id).books.cycle.cycle}"
+    return named
 
 
 KIND = Kind(

@@ -54,8 +54,8 @@ class Payload:
         return self._take(name, 'must be a plain decimal number in a string, such as "-12.50"', decimal_of)
 
     def minor(self, name: str) -> int:
-        """A positive whole number of minor units."""
-        return self._take(name, "must be a positive whole number of minor units", _minor)
+        """A whole number of minor units, not 0; it may be negative."""
+        return self._take(name, "must be a whole number of minor units, not 0", _minor)
 
     def instant(self, name: str) -> datetime:
         """A time by RFC 3339."""
@@ -170,7 +170,7 @@ def _text(value: object) -> str:
 
 
 def _minor(value: object) -> int:
-    if type(value) is not int or not 0 < value <= shapes.LARGEST_MINOR:
+    if type(value) is not int or not 0 < abs(value) <= shapes.LARGEST_MINOR:
         raise ValueError
     return value
 

@@ -1,4 +1,4 @@
-"""A recovery of house seed: the house takes back money of its own that the meter no longer needs."""
+"""A recovery of house seed: the house takes back money of its own that the meter no longer needs; or puts some in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from jackpot_service.usecases.changes.payloads import Payload
 
 @dataclass(frozen=True, slots=True)
 class RecoverSeed:
-    """How much the house takes back from which jackpot's meter."""
+    """How much the house takes back from which jackpot's meter; negative, how much it puts in."""
 
     jackpot_id: str
     amount: Decimal
@@ -35,7 +35,7 @@ def read(values: Mapping[str, Any]) -> RecoverSeed:
 
 
 def apply(session: Session, act: Act, change: RecoverSeed) -> Applied:
-    """Book the recovery. Raises: UnknownJackpot, JackpotRetired, BadAmount, SeedCommitted."""
+    """Book the recovery. Raises: UnknownJackpot, JackpotRetired, BadAmount, SeedCommitted, AboveLimit."""
     jackpot = jackpot_acts.hold_unretired(session, change.jackpot_id)
     pools = jackpot.books.pools
     postings = recovered(
