@@ -28,12 +28,13 @@ _STOP_SECONDS = 20
 _COMMAND_SECONDS = 120
 _VERIFY_SECONDS = 1800
 
+_WHY = ("--reason", "to be measured")
 _REFERENCES = (
     ("db", "upgrade"),
-    ("casinos", "add", "c1", "Bench casino"),
-    ("rates", "publish", "--base", "EUR", "GBP=1.17", "SEK=0.0873"),
+    ("casinos", "add", "c1", "Bench casino", *_WHY),
+    ("rates", "publish", "--base", "EUR", "GBP=1.17", "SEK=0.0873", *_WHY),
 )
-_KEY = ("keys", "create", "--role", "table", "--casino", "c1", "--name", "bench")
+_KEY = ("keys", "create", "--role", "table", "--casino", "c1", "--name", "bench", *_WHY)
 
 
 class ServerFailed(Exception):
@@ -68,10 +69,11 @@ def service(url: URL, directory: Path) -> Iterator[Server]:
 
 def open_jackpot(url: URL, jackpot_id: str, *, tables: Sequence[str], stripes: int | None = None) -> None:
     """Open a jackpot and its tables, with the service's own number of stripes or another. Raises: ServerFailed."""
-    opening = ("jackpots", "open", jackpot_id, "--rules", "live-caribbean-stud", "--currency", "EUR")
+    opening = ("jackpots", "open", jackpot_id, "--rules", "live-caribbean-stud", "--currency", "EUR", *_WHY)
     _jackpot(url, opening, settings={} if stripes is None else {"JACKPOT_STRIPES": str(stripes)})
     for table in tables:
-        _jackpot(url, ("tables", "add", table, "--casino", "c1", "--game", "caribbean-stud", "--jackpot", jackpot_id))
+        playing = ("--casino", "c1", "--game", "caribbean-stud", "--jackpot", jackpot_id)
+        _jackpot(url, ("tables", "add", table, *playing, *_WHY))
 
 
 @contextmanager

@@ -32,6 +32,8 @@ from jackpot_service.usecases.revoke_key import revoke_key
 
 KEYS_FILE = "demo-keys.json"
 
+REASON = "for the demo"
+
 
 def set_up(config: Config, engine: sqlalchemy.Engine) -> dict[str, str]:
     """Set up the demo's casinos, rates, jackpots and tables where they are missing; returns table keys by casino."""
@@ -40,18 +42,18 @@ def set_up(config: Config, engine: sqlalchemy.Engine) -> dict[str, str]:
 
 
 def _set_up_documents(session: Session, config: Config) -> None:
+    done = act(reason=REASON)
     for casino in scene.CASINOS:
-        add_casino(session, act(), casino_id=casino.casino_id, name=casino.name)
+        add_casino(session, done, casino_id=casino.casino_id, name=casino.name)
     for base, rates in scene.SHEETS.items():
         if not rate_sheets.last_number(session, base):
-            published = act()
-            publish_first_sheet(session, PublishRates(published, base, rates, published.now))
+            publish_first_sheet(session, PublishRates(done, base, rates, done.now))
     for jackpot in scene.JACKPOTS:
         if references.jackpot_base(session, jackpot.jackpot_id) is None:
             open_jackpot(
                 session,
                 OpenJackpot(
-                    act=act(),
+                    act=done,
                     jackpot_id=jackpot.jackpot_id,
                     rulebook=jackpot.rules,
                     base=jackpot.currency,
@@ -61,7 +63,7 @@ def _set_up_documents(session: Session, config: Config) -> None:
                 ),
             )
     for table in scene.TABLES:
-        add_table(session, act(), Table(table.table_id, table.casino_id, table.game, table.jackpot_id))
+        add_table(session, done, Table(table.table_id, table.casino_id, table.game, table.jackpot_id))
 
 
 def _keys(config: Config, engine: sqlalchemy.Engine) -> dict[str, str]:
@@ -95,7 +97,7 @@ def _new_key(engine: sqlalchemy.Engine, casino_id: str) -> str:
     def rotate(session: Session) -> KeyCreated:
         for key_id in keys.live_ids(session, principal.name, of_subjects=False)[1:]:
             revoke_key(session, act(reason="the demo lost it"), key_id)
-        return create_key(session, act(), principal)
+        return create_key(session, act(reason=REASON), principal)
 
     return transact(engine, rotate).whole
 

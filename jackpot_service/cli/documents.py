@@ -6,7 +6,7 @@ from decimal import Decimal
 import click
 
 from jackpot_service.auth import require_role
-from jackpot_service.cli.opening import act, opened_engine, signed_act
+from jackpot_service.cli.opening import opened_engine, operator_act, signed_act
 from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, pairs, reason_option, request_id_option
 from jackpot_service.config import Config
 from jackpot_service.db import Session, transact
@@ -30,14 +30,16 @@ def casinos() -> None:
 @casinos.command("add")
 @click.argument("casino_id", type=Identifier())
 @click.argument("name")
+@reason_option
 @click.pass_obj
-def add_a_casino(config: Config, casino_id: str, name: str) -> None:
+def add_a_casino(config: Config, casino_id: str, name: str, reason: str) -> None:
     """Add a casino, once; the same again changes nothing."""
     if not name.strip() or not name.isprintable():
         message = "a name is a text of printable characters"
         raise click.BadParameter(message, param_hint="NAME")
     with opened_engine(config) as engine:
-        added = transact(engine, lambda session: add_casino(session, act(), casino_id=casino_id, name=name))
+        act = operator_act(config, engine, reason=reason)
+        added = transact(engine, lambda session: add_casino(session, act, casino_id=casino_id, name=name))
     click.echo(f"Casino {casino_id}: {'added' if added else 'was there already'}.", err=True)
 
 
@@ -52,21 +54,29 @@ def jackpots() -> None:
 @click.option("--currency", "base", type=CurrencyCode(), required=True, help="The base currency.")
 @click.option("--base-amount", type=Amount(), help="What the first cycle starts with; default: the reset amount.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=f"One of {', '.join(SETTINGS)}.")
+@reason_option
 @click.pass_obj
 def open_a_jackpot(  # noqa: PLR0917  click passes them by name
-    config: Config, jackpot_id: str, rulebook: str, base: str, base_amount: Decimal | None, settings: tuple[str, ...]
+    config: Config,
+    jackpot_id: str,
+    rulebook: str,
+    base: str,
+    base_amount: Decimal | None,
+    settings: tuple[str, ...],
+    reason: str,
 ) -> None:
     """Open a jackpot from a published rulebook."""
-    command = OpenJackpot(
-        act=act(),
-        jackpot_id=jackpot_id,
-        rulebook=rulebook,
-        base=base,
-        base_amount=base_amount,
-        settings=pairs(settings, option="--set"),
-        stripes=config.stripes,
-    )
+    stated = pairs(settings, option="--set")
     with opened_engine(config) as engine:
+        command = OpenJackpot(
+            act=operator_act(config, engine, reason=reason),
+            jackpot_id=jackpot_id,
+            rulebook=rulebook,
+            base=base,
+            base_amount=base_amount,
+            settings=stated,
+            stripes=config.stripes,
+        )
         transact(engine, lambda session: open_jackpot(session, command))
     click.echo(f"Jackpot {jackpot_id} is open, by the rules of {rulebook}, in {base}.", err=True)
 
@@ -74,11 +84,13 @@ def open_a_jackpot(  # noqa: PLR0917  click passes them by name
 @jackpots.command("stripes")
 @click.argument("jackpot_id", type=Identifier())
 @click.argument("count", type=click.IntRange(1, MOST_STRIPES))
+@reason_option
 @click.pass_obj
-def spread_a_jackpot(config: Config, jackpot_id: str, count: int) -> None:
+def spread_a_jackpot(config: Config, jackpot_id: str, count: int, reason: str) -> None:
     """Spread a jackpot over more stripes, while it runs: so many of its entries can be committed at once."""
     with opened_engine(config) as engine:
-        before = transact(engine, lambda session: add_stripes(session, AddStripes(act(), jackpot_id, count)))
+        command = AddStripes(operator_act(config, engine, reason=reason), jackpot_id, count)
+        before = transact(engine, lambda session: add_stripes(session, command))
     click.echo(f"Jackpot {jackpot_id} has {count} stripes; it had {before}.", err=True)
 
 
@@ -126,12 +138,16 @@ def tables() -> None:
 @click.option("--casino", "casino_id", type=Identifier(), required=True)
 @click.option("--game", type=click.Choice(GAME_IDS), required=True)
 @click.option("--jackpot", "jackpot_id", type=Identifier(), help="Without it the table takes no jackpot bets.")
+@reason_option
 @click.pass_obj
-def add_a_table(config: Config, table_id: str, casino_id: str, game: str, jackpot_id: str | None) -> None:
+def add_a_table(  # noqa: PLR0917  click passes them by name
+    config: Config, table_id: str, casino_id: str, game: str, jackpot_id: str | None, reason: str
+) -> None:
     """Add a table, once. Its casino, game and jackpot never change."""
     new = Table(table_id, casino_id, game, jackpot_id)
     with opened_engine(config) as engine:
-        added = transact(engine, lambda session: add_table(session, act(), new))
+        act = operator_act(config, engine, reason=reason)
+        added = transact(engine, lambda session: add_table(session, act, new))
     click.echo(f"Table {table_id}: {'added' if added else 'was there already'}.", err=True)
 
 

@@ -6,11 +6,12 @@ import click
 import orjson
 
 from jackpot_service.api.refusals import KINDS
-from jackpot_service.cli.opening import act, opened_engine, signed_act
+from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import MOST_LISTED, Identifier, Instant, Text, request_id_option, require_order
 from jackpot_service.config import Config
 from jackpot_service.db import read, transact
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, NotedException
+from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.reports.exceptions import exceptions_page, shown
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
@@ -59,7 +60,7 @@ def list_exceptions(  # noqa: PLR0917  click passes what its options say
     with opened_engine(config) as engine:
         page = read(
             engine,
-            lambda session: exceptions_page(session, act().principal, wanted, opened_before=opened_before, limit=limit),
+            lambda session: exceptions_page(session, SYSTEM_OPERATOR, wanted, opened_before=opened_before, limit=limit),
         )
     for exception in page.items:
         click.echo(orjson.dumps(shown(exception)).decode() if is_json else _line(exception))

@@ -1,4 +1,9 @@
-"""`jackpot keys|people …`: who may speak to the ledger. Whoever runs these has the machine, and approves nothing."""
+"""
+`jackpot keys|people …`: who may speak to the ledger. Whoever runs these has the machine, and approves nothing.
+
+Their acts are recorded under `cli`, whatever JACKPOT_KEY says: it is the machine's right to make a key that approves,
+and nobody's by his key.
+"""
 
 from collections.abc import Iterator
 
@@ -6,7 +11,7 @@ import click
 import sqlalchemy
 
 from jackpot_service.cli.opening import act, opened_engine
-from jackpot_service.cli.values import Identifier, Text, reason_option, request_id_option
+from jackpot_service.cli.values import Identifier, reason_option, request_id_option
 from jackpot_service.config import Config
 from jackpot_service.db import read, transact
 from jackpot_service.domain.facts import instant
@@ -33,7 +38,7 @@ def keys() -> None:
 @click.option("--table", "table_ids", type=Identifier(), multiple=True, help="Bind a table server's key to tables.")
 @click.option("--name", required=True, help="Who it is: one name, one person or machine, at most two live keys.")
 @click.option("--machine", "is_machine", is_flag=True, help="Nobody stands behind it who could approve something.")
-@click.option("--reason", type=Text())
+@reason_option
 @request_id_option
 @click.pass_obj
 def create_a_key(  # noqa: PLR0917  click passes what its options say
@@ -43,7 +48,7 @@ def create_a_key(  # noqa: PLR0917  click passes what its options say
     table_ids: tuple[str, ...],
     name: str,
     is_machine: bool,  # noqa: FBT001
-    reason: str | None,
+    reason: str,
     request_id: str,
 ) -> None:
     """Create a key. It alone is printed, on standard output, and never again."""
@@ -90,10 +95,10 @@ def people() -> None:
 @click.option("--role", type=click.Choice([role.value for role in Role if role is not Role.TABLE]), required=True)
 @casino_option
 @click.option("--oidc-subject", "subject", required=True, help="The `sub` of their tokens.")
-@click.option("--reason", type=Text())
+@reason_option
 @click.pass_obj
 def add_a_person(  # noqa: PLR0917  click passes what its options say
-    config: Config, name: str, role: str, casino_id: str | None, subject: str, reason: str | None
+    config: Config, name: str, role: str, casino_id: str | None, subject: str, reason: str
 ) -> None:
     """Let a subject of the issuer speak as NAME. It is listed among the keys, and revoked as one."""
     if config.oidc_issuer is None:

@@ -23,6 +23,7 @@ def cli(context: click.Context) -> None:
     The ledger of record for progressive jackpots at poker tables.
 
     JACKPOT_DATABASE_URL names a PostgreSQL; without it an embedded one keeps its data in JACKPOT_DATA_DIR (./var).
+    JACKPOT_KEY, your own key, says who acts; keys and people are the machine's own affair.
     """
     context.obj = Config.from_environment(os.environ)
 

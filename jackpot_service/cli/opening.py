@@ -8,10 +8,10 @@ import click
 import sqlalchemy
 
 from jackpot_service import embedded, migrate
-from jackpot_service.auth import Authenticator
+from jackpot_service.auth import Authenticator, require_role
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
-from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.usecases.acts import Act
 
 
@@ -62,6 +62,21 @@ def signed_act(config: Config, engine: sqlalchemy.Engine, *, request_id: str | N
     return Act(principal, datetime.now(UTC), request_id=request_id, reason=reason)
 
 
-def act(*, request_id: str | None = None, reason: str | None = None) -> Act:
+def operator_act(config: Config, engine: sqlalchemy.Engine, *, reason: str) -> Act:
+    """
+    An act that takes one operator, now: of whoever's key, or token, JACKPOT_KEY is; where it is not set, the machine's.
+
+    A key that may not do this is refused, not passed over: whoever shows one means to be recorded under its name.
+
+    Raises: Unauthenticated if it is not in force; RoleForbidden unless it is an operator's.
+    """
+    if config.key is None:
+        return act(reason=reason)
+    signed = signed_act(config, engine, request_id=None, reason=reason)
+    require_role(signed.principal, frozenset({Role.OPERATOR}))
+    return signed
+
+
+def act(*, reason: str, request_id: str | None = None) -> Act:
     """An act of whoever sits at this machine, now."""
     return Act(SYSTEM_OPERATOR, datetime.now(UTC), request_id=request_id, reason=reason)

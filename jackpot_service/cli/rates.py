@@ -7,8 +7,8 @@ import click
 
 from jackpot_service.cli import ecb, fetching
 from jackpot_service.cli.changes import dry_run_option, print_request
-from jackpot_service.cli.opening import act, opened_engine, signed_act
-from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, Instant, pairs
+from jackpot_service.cli.opening import opened_engine, operator_act, signed_act
+from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, Instant, pairs, reason_option
 from jackpot_service.config import Config
 from jackpot_service.db import Session, read, rehearse, transact
 from jackpot_service.domain.facts import Facts
@@ -33,8 +33,9 @@ def rates() -> None:
 @rates.command("publish")
 @base_option
 @click.argument("quotes", nargs=-1, metavar="[CURRENCY=RATE]...")
+@reason_option
 @click.pass_obj
-def publish_a_sheet(config: Config, base: str, quotes: tuple[str, ...]) -> None:
+def publish_a_sheet(config: Config, base: str, quotes: tuple[str, ...], reason: str) -> None:
     """
     Publish the first rate sheet of a base currency, in force at once; a rate is base units per unit of its currency.
 
@@ -44,9 +45,9 @@ def publish_a_sheet(config: Config, base: str, quotes: tuple[str, ...]) -> None:
         CurrencyCode().convert(code, None, None): Amount().convert(rate, None, None)
         for code, rate in pairs(quotes, option="CURRENCY=RATE").items()
     }
-    published = act()
-    command = PublishRates(act=published, base=base, rates=stated, effective_at=published.now)
     with opened_engine(config) as engine:
+        act = operator_act(config, engine, reason=reason)
+        command = PublishRates(act=act, base=base, rates=stated, effective_at=act.now)
         sheet = transact(engine, lambda session: publish_first_sheet(session, command))
     click.echo(f"Rate sheet {sheet.number} of {base} is in force.", err=True)
 

@@ -74,9 +74,10 @@ def jackpot(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 @pytest.fixture
 def opened(jackpot: Jackpot) -> Jackpot:
     """The program on a database with a jackpot of sixteen stripes, without tables."""
-    jackpot("casinos", "add", "riga", "Casino Riga").ok()
-    jackpot("rates", "publish", "--base", "EUR", "GBP=1.17").ok()
-    jackpot("jackpots", "open", "live", "--rules", "live-caribbean-stud", "--currency", "EUR").ok()
+    jackpot("casinos", "add", "riga", "Casino Riga", "--reason", "as agreed").ok()
+    jackpot("rates", "publish", "--base", "EUR", "GBP=1.17", "--reason", "as agreed").ok()
+    opening = ("jackpots", "open", "live", "--rules", "live-caribbean-stud", "--currency", "EUR")
+    jackpot(*opening, "--reason", "as agreed").ok()
     return jackpot
 
 
@@ -143,7 +144,8 @@ def test_a_changed_row_is_named_by_its_code_and_verify_exits_1(opened: Jackpot, 
 
 
 def test_a_meter_is_printed_with_all_that_the_pools_hold(opened: Jackpot) -> None:
-    opened("jackpots", "open", "small", "--rules=cyber-caribbean-stud", "--currency=EUR", "--base-amount=12.5").ok()
+    opening = ("jackpots", "open", "small", "--rules=cyber-caribbean-stud", "--currency=EUR", "--base-amount=12.5")
+    opened(*opening, "--reason=as agreed").ok()
 
     first, *lines = opened("meter", "small").ok().splitlines()
 
@@ -159,7 +161,7 @@ def test_a_meter_is_printed_with_all_that_the_pools_hold(opened: Jackpot) -> Non
 
 
 def test_a_key_stands_alone_on_standard_output_and_works(opened: Jackpot, database_url: str) -> None:
-    created = opened("keys", "create", "--role", "auditor", "--name", "the inspector")
+    created = opened("keys", "create", "--role", "auditor", "--name", "the inspector", "--reason", "inspection")
 
     assert re.fullmatch(r"jk_[A-Za-z0-9]+_[A-Za-z0-9_-]{43,}\n", created.ok())
     assert "the inspector" in created.err
@@ -171,18 +173,21 @@ def test_a_key_stands_alone_on_standard_output_and_works(opened: Jackpot, databa
 
 
 def test_a_jackpot_gets_more_stripes_and_never_fewer(opened: Jackpot) -> None:
-    spread = opened("jackpots", "stripes", "live", "20")
+    def spread_over(count: str) -> Ended:
+        return opened("jackpots", "stripes", "live", count, "--reason", "more tables")
+
+    spread = spread_over("20")
 
     assert (spread.ok(), spread.err) == ("", "Jackpot live has 20 stripes; it had 16.\n")
-    opened("jackpots", "stripes", "live", "8").refused(1, "jackpot: stripes-out-of-range: ", "has 20 stripes")
-    opened("jackpots", "stripes", "live", "257").refused(2, "257 is not in the range 1<=x<=256")
-    assert opened("jackpots", "stripes", "live", "20").err == "Jackpot live has 20 stripes; it had 20.\n"
+    spread_over("8").refused(1, "jackpot: stripes-out-of-range: ", "has 20 stripes")
+    spread_over("257").refused(2, "257 is not in the range 1<=x<=256")
+    assert spread_over("20").err == "Jackpot live has 20 stripes; it had 20.\n"
     opened("verify").ok()
 
 
 def test_a_jackpot_is_suspended_and_resumed_under_a_name(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
     opened("jackpots", "suspend", "live", "--reason", "a stuck display").refused(1, "set JACKPOT_KEY")
-    key = opened("keys", "create", "--role", "operator", "--name", "Ann").ok().strip()
+    key = opened("keys", "create", "--role", "operator", "--name", "Ann", "--reason", "hired").ok().strip()
     monkeypatch.setenv("JACKPOT_KEY", key)
 
     suspended = opened("jackpots", "suspend", "live", "--reason", "a stuck display", "--request-id", "s1")
@@ -222,8 +227,8 @@ def test_a_payload_is_read_as_strictly_as_the_api_reads_it(opened: Jackpot, payl
 
 
 def test_only_an_operator_suspends_a_jackpot(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = opened("keys", "create", "--role", "auditor", "--name", "the inspector").ok().strip()
-    monkeypatch.setenv("JACKPOT_KEY", key)
+    created = opened("keys", "create", "--role", "auditor", "--name", "the inspector", "--reason", "inspection")
+    monkeypatch.setenv("JACKPOT_KEY", created.ok().strip())
 
     opened("jackpots", "suspend", "live", "--reason", "x").refused(1, "role-forbidden")
 
@@ -232,14 +237,14 @@ def test_only_an_operator_suspends_a_jackpot(opened: Jackpot, monkeypatch: pytes
     ("command", "status", "said"),
     [
         ("meter nowhere", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
-        ("jackpots stripes nowhere 9", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
-        ("casinos add riga Another", 1, "jackpot: already-exists: "),
-        ("rates publish --base USD GBP=0", 1, "jackpot: rate-invalid: "),
-        ("rates publish --base EUR GBP=1", 1, "jackpot: sheet-exists: "),
-        ("rates publish --base EUR GBP=-1", 2, "'-1' is not a plain decimal number"),
-        ("rates publish --base EUR GBP", 2, "'GBP' is not of the form name=value"),
+        ("jackpots stripes nowhere 9 --reason x", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
+        ("casinos add riga Another --reason x", 1, "jackpot: already-exists: "),
+        ("rates publish --base USD GBP=0 --reason x", 1, "jackpot: rate-invalid: "),
+        ("rates publish --base EUR GBP=1 --reason x", 1, "jackpot: sheet-exists: "),
+        ("rates publish --base EUR GBP=-1 --reason x", 2, "'-1' is not a plain decimal number"),
+        ("rates publish --base EUR GBP --reason x", 2, "'GBP' is not of the form name=value"),
         ("tables add a/b --casino riga --game caribbean-stud", 2, "'a/b' does not match"),
-        ("keys create --role table --name server", 1, "jackpot: "),
+        ("keys create --role table --name server --reason x", 1, "jackpot: "),
         ("keys create --role king --name Ludwig", 2, "'king' is not one of"),
     ],
 )

@@ -12,6 +12,7 @@ __all__ = ["jackpot"]
 PAYLOAD: Final = '{"jackpot_id":"j1","account":"meter","amount":"1","document":"d","cause":"equipment-malfunction"}'
 REQUEST: Final = ("changes", "request", "adjustment")
 IMPORT: Final = ("rates", "import-ecb")
+OPENING: Final = ("jackpots", "open", "j9", "--rules", "live-caribbean-stud", "--currency", "EUR")
 
 NO_REASON: Final = {
     "nothing": "",
@@ -28,7 +29,13 @@ WITH_A_REASON: Final = (
     ("changes", "reject", "q1"),
     ("jackpots", "suspend", "j1"),
     ("jackpots", "resume", "j1"),
+    ("casinos", "add", "c9", "Nine"),
+    ("tables", "add", "T9", "--casino", "c9", "--game", "caribbean-stud"),
+    OPENING,
+    ("jackpots", "stripes", "j1", "20"),
+    ("rates", "publish", "--base", "USD", "GBP=1.17"),
     ("keys", "create", "--role", "auditor", "--name", "Eve"),
+    ("people", "add", "Eve", "--role", "auditor", "--oidc-subject", "sub-1"),
     ("keys", "revoke", "0123456789abcdef"),
 )
 
@@ -45,7 +52,7 @@ WRONG: Final = (
     ("audit", "--principal", "a\0b"),
     ("audit", "--limit", str(2**63 - 1)),
     ("exceptions", "list", "--limit", "9" * 30),
-    ("jackpots", "open", "j9", "--rules", "live-caribbean-stud", "--currency", "EUR", "--set", "\udcff=\udcff"),
+    (*OPENING, "--reason", "x", "--set", "\udcff=\udcff"),
     (*IMPORT, "\udcff"),
     (*IMPORT, "a\0b"),
     (*IMPORT, "file:///etc/passwd"),
@@ -69,9 +76,11 @@ def require_one_line(opened: Jackpot, *arguments: str) -> None:
 @pytest.fixture
 def opened(jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch) -> Jackpot:
     """The program with a jackpot, under the key of an operator."""
-    jackpot("rates", "publish", "--base", "EUR", "GBP=1.17").ok()
-    jackpot("jackpots", "open", "j1", "--rules", "live-caribbean-stud", "--currency", "EUR").ok()
-    monkeypatch.setenv("JACKPOT_KEY", jackpot("keys", "create", "--role", "operator", "--name", "Ann").ok().strip())
+    why = ("--reason", "as agreed")
+    jackpot("rates", "publish", "--base", "EUR", "GBP=1.17", *why).ok()
+    jackpot("jackpots", "open", "j1", "--rules", "live-caribbean-stud", "--currency", "EUR", *why).ok()
+    key = jackpot("keys", "create", "--role", "operator", "--name", "Ann", *why).ok().strip()
+    monkeypatch.setenv("JACKPOT_KEY", key)
     return jackpot
 
 

@@ -32,12 +32,12 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dat
 
 
 def test_a_key_is_printed_once_listed_without_its_secret_and_revoked(run: Run) -> None:
-    status, key, _ = run("keys create --role operator --name Ann --request-id k1")
+    status, key, _ = run("keys create --role operator --name Ann --reason hired --request-id k1")
     assert status == 0
     prefix, key_id, secret = key.strip().split("_", 2)
     assert prefix == "jk"
 
-    status, out, err = run("keys create --role operator --name Ann --request-id k1")
+    status, out, err = run("keys create --role operator --name Ann --reason hired --request-id k1")
     assert (status, out) == (0, "")
     assert key_id in err
 
@@ -56,7 +56,7 @@ def test_a_key_is_printed_once_listed_without_its_secret_and_revoked(run: Run) -
 
 
 def test_a_machine_says_that_it_is_one(run: Run) -> None:
-    assert run("keys create --role rates --machine --name importer")[0] == 0
+    assert run("keys create --role rates --machine --name importer --reason nightly")[0] == 0
 
     assert "  importer  rates, machine  since " in run("keys list")[1]
 
@@ -64,22 +64,22 @@ def test_a_machine_says_that_it_is_one(run: Run) -> None:
 @pytest.mark.parametrize(
     ("command", "status", "said"),
     [
-        ("keys create --role operator --name cli", 1, "jackpot: principal-invalid: "),
-        ("keys create --role operator --name ' Ann'", 1, "jackpot: principal-invalid: "),
+        ("keys create --role operator --name cli --reason hired", 1, "jackpot: principal-invalid: "),
+        ("keys create --role operator --name ' Ann' --reason hired", 1, "jackpot: principal-invalid: "),
         ("keys create --role operator --name Bea --request-id 'no id'", 2, "does not match"),
-        ("keys create --role rates --name Ann", 1, "jackpot: principal-conflict: "),
-        ("keys create --role operator --name ann", 1, "jackpot: principal-conflict: "),
-        ("keys create --role operator --name Ann", 1, "jackpot: keys-live: "),
-        ("keys create --role table --casino nowhere --name server", 1, "jackpot: casino-unknown: "),
+        ("keys create --role rates --name Ann --reason hired", 1, "jackpot: principal-conflict: "),
+        ("keys create --role operator --name ann --reason hired", 1, "jackpot: principal-conflict: "),
+        ("keys create --role operator --name Ann --reason hired", 1, "jackpot: keys-live: "),
+        ("keys create --role table --casino nowhere --name server --reason hired", 1, "jackpot: casino-unknown: "),
         ("keys revoke 0a --reason lost", 1, "jackpot: key-unknown: "),
         ("keys revoke 0a", 2, "Missing option '--reason'"),
-        ("people add Bea --role operator --oidc-subject s", 1, "set JACKPOT_OIDC_ISSUER"),
+        ("people add Bea --role operator --oidc-subject s --reason hired", 1, "set JACKPOT_OIDC_ISSUER"),
         ("people add Bea --role table --oidc-subject s", 2, "'table' is not one of"),
     ],
 )
 def test_what_is_refused_is_said_in_a_line(run: Run, command: str, status: int, said: str) -> None:
     for _ in range(2):
-        assert run("keys create --role operator --name Ann")[0] == 0
+        assert run("keys create --role operator --name Ann --reason hired")[0] == 0
 
     ended, out, err = run(command)
 
@@ -96,7 +96,7 @@ def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(
 
     assert run(add) == (0, "", "Ann: added.\n")
     assert run(add) == (0, "", "Ann: was there already.\n")
-    status, _, err = run("people add Bea --role operator --oidc-subject sub-1")
+    status, _, err = run("people add Bea --role operator --oidc-subject sub-1 --reason hired")
     assert (status, err) == (1, "jackpot: already-exists: That subject is Ann.\n")
     key_id, *_ = run("keys list")[1].split()
     assert "operator, person, sub-1" in run("keys list")[1]

@@ -53,14 +53,14 @@ def changed(found: str, put: str) -> str:
 @pytest.fixture
 def opened(jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch) -> Jackpot:
     """The program with first sheets of EUR and USD, under the key of somebody who asks for rates."""
-    jackpot("rates", "publish", "--base", "EUR", "GBP=1.17", "SEK=0.0873", "CHF=1.05").ok()
-    jackpot("rates", "publish", "--base", "USD", "EUR=1.05", "GBP=1.25").ok()
+    jackpot("rates", "publish", "--base", "EUR", "GBP=1.17", "SEK=0.0873", "CHF=1.05", "--reason", "as agreed").ok()
+    jackpot("rates", "publish", "--base", "USD", "EUR=1.05", "GBP=1.25", "--reason", "as agreed").ok()
     become(jackpot, monkeypatch, "Ann")
     return jackpot
 
 
 def become(jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch, name: str, role: str = "rates") -> None:
-    key = jackpot("keys", "create", "--role", role, "--name", name).ok().strip()
+    key = jackpot("keys", "create", "--role", role, "--name", name, "--reason", "hired").ok().strip()
     monkeypatch.setenv("JACKPOT_KEY", key)
 
 

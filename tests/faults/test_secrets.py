@@ -35,7 +35,9 @@ def test_a_secret_is_told_once_and_neither_logged_nor_stored(
     monkeypatch: pytest.MonkeyPatch, database_url: str, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("JACKPOT_LOG_LEVEL", "debug")
-    created = jackpot(database_url, "keys", "create", "--role", "operator", "--name", "Ann", "--request-id", "k1")
+    created = jackpot(
+        database_url, "keys", "create", "--role", "operator", "--name", "Ann", "--reason", "hired", "--request-id", "k1"
+    )
     ann = created.stdout.strip()
     printed = [created.stderr]
     body = {"request_id": "k2", "principal": "auditor", "role": "auditor"}
@@ -68,7 +70,19 @@ def test_a_secret_is_told_once_and_neither_logged_nor_stored(
         call("POST", f"/v1/keys/{key_id}/revocation", ann, json=lost)
         client.close()
     ended = [
-        jackpot(database_url, "keys", "create", "--role", "operator", "--name", "Ann", "--request-id", "k1"),
+        jackpot(
+            database_url,
+            "keys",
+            "create",
+            "--role",
+            "operator",
+            "--name",
+            "Ann",
+            "--reason",
+            "hired",
+            "--request-id",
+            "k1",
+        ),
         jackpot(database_url, "keys", "list"),
         jackpot(database_url, "keys", "revoke", ann.split("_")[1], "--reason", "left"),
         jackpot(database_url, "verify"),
