@@ -44,7 +44,7 @@ class NewKeySchema(RequestSchema):
     machine = Truth(
         load_default=False, metadata={"description": "Nobody stands behind it who could approve something."}
     )
-    reason = Text(load_default=None)
+    reason = Text(required=True)
 
 
 class RevocationSchema(RequestSchema):

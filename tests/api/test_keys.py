@@ -16,7 +16,13 @@ from jackpot_service.records.keys import USES_APART
 from tests.support.answers import Answer, Body
 from tests.support.house import House
 
-SERVER: Final[Body] = {"request_id": "k1", "principal": "server of Riga", "role": "table", "casino_id": "c1"}
+SERVER: Final[Body] = {
+    "request_id": "k1",
+    "principal": "server of Riga",
+    "role": "table",
+    "casino_id": "c1",
+    "reason": "new",
+}
 REVOCATION: Final[Body] = {"request_id": "v1", "reason": "it was lost"}
 
 

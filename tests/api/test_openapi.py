@@ -199,7 +199,7 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         f"/v1/awards/{AWARD}/payment",
         {"request_id": "p1", "reference": "slip", "paid_at": "2026-11-20T09:00:00Z"},
     ),
-    "POST /v1/keys": (201, "/v1/keys", {"request_id": "k1", "principal": "Cleo", "role": "auditor"}),
+    "POST /v1/keys": (201, "/v1/keys", {"request_id": "k1", "principal": "Cleo", "role": "auditor", "reason": "new"}),
     "POST /v1/keys/{key_id}/revocation": (
         201,
         "/v1/keys/{key_id}/revocation",

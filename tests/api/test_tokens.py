@@ -67,7 +67,7 @@ def test_a_token_lets_the_person_in_whom_an_operator_registered(house: House, is
     token = issuer.token(house.clock.at)
 
     assert show(house, token).status == 200
-    body = {"request_id": "k1", "principal": "Cleo", "role": "auditor"}
+    body = {"request_id": "k1", "principal": "Cleo", "role": "auditor", "reason": "new"}
     house.post("/v1/keys", body, key=token).ok(201)
     acts = house.books.rows("SELECT principal FROM entries JOIN acts USING (seq) WHERE request_id = 'k1'")
     assert acts == [{"principal": "Ann"}]

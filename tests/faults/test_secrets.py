@@ -40,7 +40,7 @@ def test_a_secret_is_told_once_and_neither_logged_nor_stored(
     )
     ann = created.stdout.strip()
     printed = [created.stderr]
-    body = {"request_id": "k2", "principal": "auditor", "role": "auditor"}
+    body = {"request_id": "k2", "principal": "auditor", "role": "auditor", "reason": "new"}
     lost = {"request_id": "v1", "reason": "it was lost"}
     answers: list[httpx.Response] = []
 

@@ -25,9 +25,9 @@ BETS_MEANWHILE = 60
 PAYMENTS = 10
 
 
-def ask(engine: sqlalchemy.Engine, round_id: str, decision: str) -> str:
+def ask(engine: sqlalchemy.Engine, round_id: str, decision: str, *, attempt: int = 0) -> str:
     """Ann asks for a decision on the held awards of a round; returns the request's id."""
-    request_id = f"{decision}-{round_id}"
+    request_id = f"{decision}-{round_id}-{attempt}"
     payload = {"jackpot_id": "live", "table_id": "T1", "round_id": round_id, "decision": decision}
     act = Act(ANN, scene.now(), request_id=request_id, reason="as agreed")
     command = RequestChange(act, ChangeKind.HELD_AWARDS, payload)
@@ -48,6 +48,20 @@ def win(engine: sqlalchemy.Engine, table_id: str, round_id: str) -> tuple[Booked
 def decide_on_and_on(racer: Racer) -> None:
     for number, round_id in enumerate(HELD_ROUNDS):
         approve(racer.engine, ask(racer.engine, round_id, "reject" if number % 2 else "approve"), BOB)
+
+
+def reinstate_on_and_on(racer: Racer, *, tries: int = 20) -> int:
+    """Take back what was rejected, between hits that make the requests stale; how often that was."""
+    stale = 0
+    for round_id in HELD_ROUNDS:
+        for attempt in range(tries):
+            request_id = ask(racer.engine, round_id, "reinstate", attempt=attempt)
+            answer = scene.attempted(partial(approve, racer.engine, request_id, BOB))
+            if not isinstance(answer, LedgerError):
+                break
+            assert answer.code == "change-stale"
+            stale += 1
+    return stale
 
 
 def win_on_and_on(racer: Racer) -> Decimal:
@@ -83,6 +97,21 @@ def test_held_awards_are_decided_while_hits_and_bets_go_on(engine: sqlalchemy.En
     assert books.balance(engine, "awards:held") == won
     assert _moved(engine, "casino:c1", "release") == approved
     assert -_moved(engine, "awards:held", "return") == rejected
+    books.require_clean(engine)
+    assert books.deadlocks(engine) == 0
+
+
+def test_rejected_awards_are_reinstated_while_hits_and_bets_go_on(engine: sqlalchemy.Engine, database_url: str) -> None:
+    held = _prepare(engine)
+    for round_id in HELD_ROUNDS:
+        approve(engine, ask(engine, round_id, "reject"), BOB)
+
+    _, won, *_ = race(database_url, reinstate_on_and_on, win_on_and_on, partial(bet_on_and_on, table_id="T3"))
+
+    assert books.balance(engine, "awards:held") == won
+    assert _moved(engine, "awards:held", "return") == 0
+    assert _moved(engine, "casino:c1", "release") == sum((award.cost for award in held), Decimal(0))
+    assert books.ask(engine, "SELECT count(*) FROM award_steps WHERE step = 'reinstated'") == [(len(held),)]
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0
 

@@ -41,13 +41,34 @@ def write(url: str) -> None:
     pay(house, "r2", "a", "flush", request_id="p2")
     house.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id="r3")
     house.cancel(round_id="r3")
-    for number, amount_minor in enumerate((50_000, 7)):
+    for number, amount_minor in enumerate((50_000, 7, -8)):
         given = {"bet_id": "b", "amount_minor": amount_minor, "currency": "GBP", "document": "minutes 7"}
         house.change("compensation", about("r3") | given, request_id=f"k{number}")
     for number, amount in enumerate(("-100.00", "2.50")):
         house.change("statement-settlement", statement(f"s{number}", amount), request_id=f"s{number}")
         house.bet(bet("a"), round_id=f"after-{number}")
+    reinstate(house)
     house.engine.dispose()
+
+
+def reinstate(house: House) -> None:
+    """Awards that were rejected, and are payable after all: a prize, and shares before and after a hit."""
+    house.bet(bet("a", stake_minor=110), round_id="r4")
+    house.settle(hand("1", FOUR_OF_A_KIND), round_id="r4")
+    house.bet(bet("a", stake_minor=9_000), bet("b", hand="2", stake_minor=9_000), round_id="r5")
+    house.change("adjustment", ADDED, request_id="m1")
+    house.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING), round_id="r5")
+    for round_id in ("r4", "r5"):
+        house.change("held-awards", about(round_id) | {"decision": "reject"}, request_id=f"no-{round_id}")
+    house.change("held-awards", about("r4") | {"decision": "reinstate"}, request_id="yes-r4")
+    house.change("held-awards", about("r5") | {"bets": ["a"], "decision": "reinstate"}, request_id="yes-a")
+    house.bet(bet("a"), round_id="r6")
+    house.settle(hand("1", ROYAL_FLUSH), round_id="r6")
+    house.change("held-awards", about("r5") | {"decision": "reinstate"}, request_id="yes-b")
+    pay(house, "r5", "b", "royal_flush", request_id="p3")
+
+
+ADDED: Final = {"jackpot_id": "j1", "account": "meter", "amount": "600", "document": "d", "cause": "count-error"}
 
 
 def about(round_id: str) -> Body:
@@ -77,11 +98,23 @@ def test_the_books_of_an_untouched_history_are_right(superuser: Session) -> None
         "held",
         "approved",
         "rejected",
+        "reinstated",
         "paid",
+    }
+    assert {decided(superuser, request_id) for request_id in ("yes-r4", "yes-a", "yes-b")} == {
+        ("pool:prize_fund",),
+        ("pool:meter:players",),
+        ("house:adjustments",),
     }
     held = superuser.scalar(text("SELECT sum(amount) FROM postings WHERE account = 'awards:held'"))
     assert held is not None
     assert held > 0
+
+
+def decided(superuser: Session, request_id: str) -> tuple[str, ...]:
+    """The accounts from which a reinstated award was taken."""
+    told = text("SELECT after->'awards'->0->'taken_from' FROM acts WHERE decides = :id AND after ? 'awards'")
+    return tuple(superuser.execute(told, {"id": request_id}).scalar_one())
 
 
 def act_of(kind: str) -> str:
@@ -100,6 +133,7 @@ PAID = f"step = 'paid' AND {in_round('r2')}"
 APPROVED = f"step = 'approved' AND {in_round('r1')} AND tier = 'four_of_a_kind'"
 HELD = f"step = 'held' AND {in_round('r1')} AND bet_id = 'c'"
 AWARD = "jackpot_id, round_key, bet_id, tier"
+REINSTATED_BY = "act-record award-steps entry-postings"
 GIVEN = "amount_minor = 7"
 FIRST = "reference = 's0'"
 
@@ -114,6 +148,8 @@ STEPS: Final = (
     remove("award_steps", f"{APPROVED}", "award-steps"),
     remove("award_steps", f"step = 'rejected' AND {in_round('r1')}", "award-steps held-balance"),
     forge("award_steps", f"{AWARD}, 'rejected', taken_at, 3", f"award_steps WHERE {HELD}", "award-steps held-balance"),
+    remove("award_steps", f"step = 'reinstated' AND {in_round('r4')}", "award-steps"),
+    change("award_steps", "act_seq = act_seq - 1", f"step = 'reinstated' AND {in_round('r4')}", REINSTATED_BY),
     forge("award_steps", f"{AWARD}, 'reversed', taken_at, act_seq", f"award_steps WHERE {PAID}", "award-steps"),
     change(
         "awards",
@@ -151,6 +187,15 @@ ACTS: Final = (
         act_of("awards_rejected"),
         "act-record entry-digest",
     ),
+    *(
+        change("acts", f"after = jsonb_set(after, '{path}', '{value}')", act_of("awards_reinstated"), codes)
+        for path, value, codes in (
+            ("{awards,0,taken_from}", '{"house:adjustments": "275"}', "act-record entry-digest"),
+            ("{positions,0}", "1", "act-record entry-digest entry-postings settlement-positions"),
+            ("{positions,1}", "1", "act-record entry-digest settlement-positions"),
+            ("{positions}", "[1]", "act-record entry-digest settlement-positions"),
+        )
+    ),
 )
 
 ENTRIES: Final = (
@@ -158,13 +203,19 @@ ENTRIES: Final = (
         "entries",
         "accounts = array_replace(accounts, 'pool:meter:house', 'pool:prize_fund')",
         entry_of("awards_rejected"),
-        "entry-digest entry-postings settlement-figures stripe-pools",
+        "award-figures award-steps effect-figures entry-digest entry-postings settlement-figures stripe-pools",
     ),
     change(
         "entries",
         "accounts = array_replace(accounts, 'awards:held', 'house:adjustments')",
         entry_of("awards_approved"),
         "entry-digest entry-postings held-balance",
+    ),
+    change(
+        "entries",
+        "accounts = array_replace(accounts, 'pool:prize_fund', 'house:adjustments')",
+        entry_of("awards_reinstated"),
+        "entry-digest entry-postings settlement-figures stripe-pools",
     ),
     change(
         "entries",
@@ -182,6 +233,7 @@ ENTRIES: Final = (
 
 COMPENSATIONS: Final = (
     change("compensations", "amount_minor = 8", GIVEN, "act-record compensation-round entry-postings"),
+    change("compensations", "amount_minor = -9", "amount_minor = -8", "act-record compensation-round entry-postings"),
     change("compensations", "cost = cost + 1", GIVEN, "act-record compensation-round"),
     change("compensations", "player_id = 'x'", GIVEN, "act-record compensation-round"),
     change("compensations", "document = 'x'", GIVEN, "act-record"),
@@ -225,6 +277,8 @@ REQUESTS: Final = (
     payload("""|| '{"decision": "approve"}'""", "q1", "change-done entry-digest"),
     payload("""|| '{"decision": "other"}'""", "q1", "change-done entry-digest"),
     payload("""|| '{"round_id": "r2"}'""", "q2", "change-done entry-digest"),
+    payload("""|| '{"decision": "approve"}'""", "yes-r4", "change-done entry-digest"),
+    payload("""|| '{"bets": ["a"]}'""", "no-r5", "act-record entry-digest entry-postings"),
     payload("""|| '{"amount_minor": 8}'""", "k1", "change-done entry-digest"),
     payload("""|| '{"player_id": "x"}'""", "k1", "change-done entry-digest"),
     payload("""|| '{"document": "x"}'""", "k1", "change-done entry-digest"),

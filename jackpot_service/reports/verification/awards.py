@@ -30,6 +30,9 @@ STEP_OF: Final[Mapping[str, AwardStep]] = {
 }
 """The step that awards take by each kind of act."""
 
+_STOOD: Final = {decision.step: decision.state for decision in Decision}
+"""Where awards stood that a decision was about, by the step that they took by it."""
+
 OF_ROUNDS: Final = frozenset({*STEP_OF, EntryKind.COMPENSATION})
 """The kinds of act that are about one round."""
 
@@ -163,12 +166,11 @@ class ActsOnRounds:
         request = self._jackpot.references.change_requests.get(row.decides)
         if request is None:  # A payment, or a decision that nobody asked for, which `changes` finds.
             return _named_by(row)
-        asked, decision = request.payload.get("bets"), Decision(request.payload["decision"])
+        asked, stood = request.payload.get("bets"), _STOOD[STEP_OF[row.kind]]
         return [
             key
             for key, steps in _steps(round_).items()
-            if (asked is None or key[0] in asked)
-            and _stands([step for step in steps if _is_before(step, row)], decision.state)
+            if (asked is None or key[0] in asked) and _stands([step for step in steps if _is_before(step, row)], stood)
         ]
 
 
