@@ -86,7 +86,12 @@ class RulesVersionSchema(Schema):
     """A version of the rules, as parameters and in sentences."""
 
     version = fields.Integer(required=True)
-    rules = fields.Dict(required=True)
+    rules = fields.Dict(
+        required=True,
+        metadata={
+            "description": "The parameters; `largest_stakes` is there if any currency has a largest stake of its own."
+        },
+    )
     text = fields.List(fields.String(), required=True)
 
 

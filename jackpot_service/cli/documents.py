@@ -53,7 +53,9 @@ def jackpots() -> None:
 @click.option("--rules", "rulebook", type=click.Choice(RULEBOOK_IDS), required=True, help="The published rulebook.")
 @click.option("--currency", "base", type=CurrencyCode(), required=True, help="The base currency.")
 @click.option("--base-amount", type=Amount(), help="What the first cycle starts with; default: the reset amount.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=f"One of {', '.join(SETTINGS)}.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help=f"One of {', '.join(SETTINGS)} (CUR is any currency)."
+)
 @reason_option
 @click.pass_obj
 def open_a_jackpot(  # noqa: PLR0917  click passes them by name

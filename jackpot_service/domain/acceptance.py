@@ -1,11 +1,12 @@
 """Which bets a jackpot's rules take: their currencies, their stakes, and how many hands of a player's."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from typing import NoReturn
 
 from jackpot_service.domain.bets import Bet, Bets
-from jackpot_service.domain.errors import Flaw, Refused
-from jackpot_service.domain.money import RateSheet, plain
+from jackpot_service.domain.errors import Fact, Flaw, Refused
+from jackpot_service.domain.money import Rate, RateSheet, plain
 from jackpot_service.domain.rules import JackpotRules
 
 
@@ -40,7 +41,7 @@ def require_stakes(bets: Bets, *, rules: JackpotRules, sheet: RateSheet) -> None
         _require_currency(bets, base=rules.base)
         _require_token(bets, token=rules.token, sheet=sheet)
     elif rules.largest_stake is not None:
-        _require_at_most(bets, largest_stake=rules.largest_stake, sheet=sheet)
+        _require_at_most(bets, largest_stake=rules.largest_stake, own=rules.largest_stakes, sheet=sheet)
 
 
 def _require_currency(bets: Bets, *, base: str) -> None:
@@ -66,24 +67,54 @@ def _require_token(bets: Bets, *, token: Decimal, sheet: RateSheet) -> None:
         raise StakeOutOfRange(message, flaws=flaws, token=plain(token))
 
 
-def _require_at_most(bets: Bets, *, largest_stake: Decimal, sheet: RateSheet) -> None:
+def _require_at_most(bets: Bets, *, largest_stake: Decimal, own: Mapping[str, Decimal], sheet: RateSheet) -> None:
+    """Hold each stake against the largest in the base currency and, where there is one, its currency's own."""
     used = set(bets.currencies)
-    largest_minor = {currency: sheet.rate(currency).most_minor_within(largest_stake) for currency in used}
+    largest_minor = {
+        currency: _largest_minor(sheet.rate(currency), largest_stake, own.get(currency)) for currency in used
+    }
     if max(bets.stakes_minor) <= min(largest_minor.values()):
         return  # The usual batch: what no currency minds.
+    beyond = {
+        place: currency
+        for place, currency, stake in zip(bets.places, bets.currencies, bets.stakes_minor, strict=True)
+        if stake > largest_minor[currency]
+    }
+    if beyond:
+        _refuse_beyond(beyond, largest_minor, largest_stake=largest_stake, own=own, sheet=sheet)
+
+
+def _largest_minor(rate: Rate, largest_stake: Decimal, own: Decimal | None) -> int:
+    within = rate.most_minor_within(largest_stake)
+    return within if own is None else min(within, rate.most_minor_of(own))
+
+
+def _refuse_beyond(
+    beyond: Mapping[int, str],
+    largest_minor: Mapping[str, int],
+    *,
+    largest_stake: Decimal,
+    own: Mapping[str, Decimal],
+    sheet: RateSheet,
+) -> NoReturn:
+    """Refuse stakes, given as the currency at each place, naming of a currency's two bounds the narrower."""
+    used = sorted(set(beyond.values()))
+    within = {currency: sheet.rate(currency).most_minor_within(largest_stake) for currency in used}
+    narrower = {currency: plain(own[currency]) for currency in used if largest_minor[currency] < within[currency]}
+    said = dict.fromkeys(used, f"The largest stake is worth {plain(largest_stake)} {sheet.base}")
+    said |= {currency: f"The largest stake in {currency} is {most}" for currency, most in narrower.items()}
     flaws = tuple(
         Flaw(
             f"/bets/{place}/stake_minor",
             StakeOutOfRange.code,
-            f"The largest stake is worth {largest_stake} {sheet.base}: {largest_minor[currency]} minor units "
-            f"of {currency}.",
+            f"{said[currency]}: {largest_minor[currency]} minor units of {currency}.",
         )
-        for place, currency, stake in zip(bets.places, bets.currencies, bets.stakes_minor, strict=True)
-        if stake > largest_minor[currency]
+        for place, currency in beyond.items()
     )
-    if flaws:
-        message = f"A stake may be worth at most {largest_stake} {sheet.base}."
-        raise StakeOutOfRange(message, flaws=flaws, largest_stake=plain(largest_stake))
+    broken: dict[str, Fact] = {"largest_stakes": narrower} if narrower else {}
+    if len(narrower) < len(used):
+        broken["largest_stake"] = plain(largest_stake)
+    raise StakeOutOfRange(" ".join(f"{bound}." for bound in sorted(set(said.values()))), flaws=flaws, **broken)
 
 
 def require_hands(bets: Bets, *, standing: Iterable[Bet], rules: JackpotRules) -> None:

@@ -63,16 +63,22 @@ def _table() -> dict[str, Currency]:
 CURRENCIES = _table()
 
 
+def known(code: str) -> Currency:
+    """Look up a currency, withdrawn or not. Raises: UnknownCurrency."""
+    currency = CURRENCIES.get(code)
+    if currency is None:
+        message = f"{code} is not a currency of ISO 4217 with a minor unit."
+        raise UnknownCurrency(message, currency=code)
+    return currency
+
+
 def tender(code: str, *, on: date) -> Currency:
     """
     Look up a currency that is legal tender on a day.
 
     Raises: UnknownCurrency if the code is no currency's, or the currency was withdrawn before that day.
     """
-    currency = CURRENCIES.get(code)
-    if currency is None:
-        message = f"{code} is not a currency of ISO 4217 with a minor unit."
-        raise UnknownCurrency(message, currency=code)
+    currency = known(code)
     if not currency.is_tender_on(on):
         message = f"{code} was withdrawn on {currency.withdrawn_on}."
         raise UnknownCurrency(message, currency=code)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-Fact = str | int | bool | None | list[str] | list[int]
+Fact = str | int | bool | None | list[str] | list[int] | dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,10 @@ class Rate:
         """Count the whole minor units whose base value does not exceed a base value (rounded down)."""
         return in_atoms(base_value) // in_atoms(self.base_value(1))
 
+    def most_minor_of(self, amount: Decimal) -> int:
+        """Count the whole minor units of an amount in units of this currency (rounded down)."""
+        return int(amount.scaleb(self.exponent, EXACT))
+
 
 @dataclass(frozen=True, slots=True)
 class RateSheet:

@@ -35,7 +35,11 @@ def changed(before: JackpotRules, settings: Mapping[str, str | None], *, on_offe
 
 
 def largest_prize_of_the_meter(rules: JackpotRules) -> Decimal:
-    """The largest fixed prize of one bet that the meter has to pay, in base units; 0 where a prize fund does."""
+    """
+    The largest fixed prize of one bet that the meter has to pay, in base units; 0 where a prize fund does.
+
+    A largest stake of a single currency does not lower it: stakes in others may still be worth `largest_stake`.
+    """
     if rules.fixed_prizes_from is FundedBy.PRIZE_FUND:
         return ZERO
     times = max((prize.times for prize in rules.prizes.values() if isinstance(prize, StakeMultiple)), default=0)

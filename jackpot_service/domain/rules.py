@@ -6,7 +6,7 @@ document that `as_document` makes, and read back by `from_document`; both togeth
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -96,9 +96,11 @@ class JackpotRules:
     """
     One version of a jackpot's rules.
 
-    `split`, `prizes`, `policy`, `fixed_prizes_from`, `largest_stake`, `token` and `hands_per_player` belong to a bet
-    and are taken from its round's version. `reset_amount`, `limit` and `held_threshold` belong to the jackpot and are
-    taken from its cycle's. Amounts are in units of the jackpot's base currency.
+    `split`, `prizes`, `policy`, `fixed_prizes_from`, `largest_stake`, `largest_stakes`, `token` and `hands_per_player`
+    belong to a bet and are taken from its round's version. `reset_amount`, `limit` and `held_threshold` belong to the
+    jackpot and are taken from its cycle's. Amounts are in units of the jackpot's base currency, but `largest_stakes`:
+    for single currencies, by their codes, what a stake may be at most in their own units. A stake in one of them keeps
+    both that and `largest_stake`.
     """
 
     rulebook: str
@@ -114,6 +116,7 @@ class JackpotRules:
     reset_amount: Decimal
     limit: Decimal | None = None
     held_threshold: Decimal | None = None
+    largest_stakes: Mapping[str, Decimal] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _require_split(self)
@@ -153,6 +156,10 @@ def _require_stakes(rules: JackpotRules) -> None:
         (rules.largest_stake is None) != (rules.token is None),
         "Stakes are bounded either by largest_stake or by a token.",
     )
+    _require(
+        rules.token is None or not rules.largest_stakes,
+        "Where a token is the stake, no currency has a largest stake of its own.",
+    )
 
 
 def _require_policy(rules: JackpotRules) -> None:
@@ -184,6 +191,7 @@ def _require_amounts(rules: JackpotRules) -> None:
         "held_threshold": (rules.held_threshold, POOL_DECIMALS),
         "largest_stake": (rules.largest_stake, STAKE_DECIMALS),
         "token": (rules.token, STAKE_DECIMALS),
+        **{f"largest_stake.{currency}": (most, STAKE_DECIMALS) for currency, most in rules.largest_stakes.items()},
     }
     for name, (amount, decimals) in amounts.items():
         if amount is not None:
@@ -202,7 +210,12 @@ def require_amount(name: str, amount: Decimal, *, decimals: int = POOL_DECIMALS)
 
 
 def as_document(rules: JackpotRules) -> dict[str, Any]:
-    """Write the rules as strings, integers and nulls, for storage and digests; amounts without trailing zeros."""
+    """
+    Write the rules as strings, integers and nulls, for storage and digests; amounts without trailing zeros.
+
+    `largest_stakes` is written only where there are any, as digests of books older than it cover documents without.
+    """
+    own = {currency: plain(most) for currency, most in rules.largest_stakes.items()}
     return {
         "rulebook": rules.rulebook,
         "source": rules.source,
@@ -217,6 +230,7 @@ def as_document(rules: JackpotRules) -> dict[str, Any]:
         "fixed_prizes_from": str(rules.fixed_prizes_from),
         "hands_per_player": rules.hands_per_player,
         "largest_stake": _text(rules.largest_stake),
+        **({"largest_stakes": own} if own else {}),
         "token": _text(rules.token),
         "reset_amount": plain(rules.reset_amount),
         "limit": _text(rules.limit),
@@ -240,6 +254,7 @@ def from_document(document: Mapping[str, Any]) -> JackpotRules:
         reset_amount=Decimal(document["reset_amount"]),
         limit=_amount(document["limit"]),
         held_threshold=_amount(document["held_threshold"]),
+        largest_stakes={currency: Decimal(most) for currency, most in document.get("largest_stakes", {}).items()},
     )
 
 

@@ -29,6 +29,7 @@ def in_sentences(rules: JackpotRules) -> tuple[str, ...]:
         *(_prize_text(rules, tier) for tier in Tier if tier in rules.prizes),
         _POLICY_TEXT[rules.policy],
         _stakes_text(rules),
+        *_own_stakes_text(rules),
         f"A player may bet on {rules.hands_per_player} hand(s) of a round.",
         f"Once won, the jackpot starts again with its reserve, at least {plain(rules.reset_amount)} {rules.base}.",
         *_limit_text(rules),
@@ -64,6 +65,13 @@ def _stakes_text(rules: JackpotRules) -> str:
     if rules.token is not None:
         return f"A bet is one token of {plain(rules.token)} {rules.base}."
     return f"A bet may be worth up to {plain(rules.largest_stake or Decimal(0))} {rules.base}."
+
+
+def _own_stakes_text(rules: JackpotRules) -> tuple[str, ...]:
+    return tuple(
+        f"A bet in {currency} may be at most {plain(most)}, whatever that is worth."
+        for currency, most in rules.largest_stakes.items()
+    )
 
 
 def _limit_text(rules: JackpotRules) -> tuple[str, ...]:

@@ -5,21 +5,33 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from jackpot_service.domain import currencies
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.money import EXACT, Rate, plain
-from jackpot_service.domain.rules import BadRules, JackpotRules, MeterPart, Policy, Prize, StakeMultiple, Tier
+from jackpot_service.domain.rules import (
+    BadRules,
+    JackpotRules,
+    MeterPart,
+    Policy,
+    Prize,
+    StakeMultiple,
+    Tier,
+    require_amount,
+)
+from jackpot_service.domain.shapes import CURRENCY
 
 _AMOUNTS = ("reset_amount", "limit", "largest_stake", "token", "held_threshold")
 _PARTS = ("split.meter", "split.reserve", "split.prize_fund")
 _PRIZES = {f"prizes.{tier}": tier for tier in Tier if tier is not Tier.ROYAL_FLUSH}
+_OWN_LARGEST_STAKE = "largest_stake.CUR"
 
-SETTINGS = (*_AMOUNTS, "policy", *_PARTS, "hands_per_player", *_PRIZES)
+SETTINGS = (*_AMOUNTS, _OWN_LARGEST_STAKE, "policy", *_PARTS, "hands_per_player", *_PRIZES)
 """
 What may be set. A prize is so many times the stake, or a part of the meter where it was one before. A royal flush
-takes the jackpot in every rulebook.
+takes the jackpot in every rulebook. CUR stands for any currency's code: the setting is in that currency's own units.
 """
 
-OPTIONAL = frozenset({"limit", "held_threshold", "largest_stake", "token", *_PRIZES})
+OPTIONAL = frozenset({"limit", "held_threshold", "largest_stake", _OWN_LARGEST_STAKE, "token", *_PRIZES})
 """What a jackpot may also be without."""
 
 MOST_TIMES = 9_000
@@ -44,11 +56,11 @@ def with_settings(rules: JackpotRules, settings: Mapping[str, str | None]) -> Ja
     the rulebook, or would make rules that cannot run a jackpot.
     """
     for name, text in settings.items():
-        if name not in SETTINGS:
+        if _listed(name) not in SETTINGS:
             shown = name[:LONGEST_NUMBER]
             message = f"{shown} cannot be set; one can set {', '.join(SETTINGS)}."
             raise UnknownSetting(message, setting=shown)
-        if text is None and name not in OPTIONAL:
+        if text is None and _listed(name) not in OPTIONAL:
             message = f"{name} cannot be taken away; one can do without {', '.join(sorted(OPTIONAL))}."
             raise BadRules(message)
     split = {name.removeprefix("split."): _amount(name, settings[name]) for name in _PARTS if name in settings}
@@ -59,17 +71,41 @@ def with_settings(rules: JackpotRules, settings: Mapping[str, str | None]) -> Ja
         changes["policy"] = _policy(rules, settings["policy"])
     if "hands_per_player" in settings:
         changes["hands_per_player"] = _whole("hands_per_player", settings["hands_per_player"])
-    return replace(rules, split=replace(rules.split, **split), prizes=_prizes(rules, settings), **changes)
+    return replace(
+        rules,
+        split=replace(rules.split, **split),
+        prizes=_prizes(rules, settings),
+        largest_stakes=_largest_stakes(rules, settings),
+        **changes,
+    )
 
 
-def require_payable_token(rules: JackpotRules, *, exponent: int) -> None:
-    """Raises: BadRules unless the token, if there is one, is a whole number of the base currency's minor units."""
+def require_payable_stakes(rules: JackpotRules, *, exponent: int) -> None:
+    """
+    Refuse a token or a largest stake of a single currency that is no whole number of its currency's minor units.
+
+    Asked of today's currency table whenever parameters are set; what rules stand in the books does not depend on it.
+
+    Raises: BadRules, UnknownCurrency.
+    """
+    _require_payable_token(rules, exponent=exponent)
+    for currency, most in rules.largest_stakes.items():
+        require_amount(f"largest_stake.{currency}", most, decimals=currencies.known(currency).exponent)
+
+
+def _require_payable_token(rules: JackpotRules, *, exponent: int) -> None:
     if rules.token is None:
         return
     rate = Rate(rules.base, Decimal(1), exponent)
     if rate.base_value(rate.most_minor_within(rules.token)) != rules.token:
         message = f"A token of {plain(rules.token)} is no whole number of minor units of {rules.base}."
         raise BadRules(message)
+
+
+def _listed(name: str) -> str:
+    """Write the name of a setting as SETTINGS has it."""
+    family, _, currency = name.rpartition(".")
+    return _OWN_LARGEST_STAKE if family == "largest_stake" and CURRENCY.fullmatch(currency) else name
 
 
 def _amount(name: str, text: str | None) -> Decimal:
@@ -114,3 +150,15 @@ def _multiple(name: str, text: str) -> StakeMultiple:
         message = f"{name} may be {MOST_TIMES} times the stake at most."
         raise BadRules(message)
     return StakeMultiple(times)
+
+
+def _largest_stakes(rules: JackpotRules, settings: Mapping[str, str | None]) -> Mapping[str, Decimal]:
+    largest_stakes = dict(rules.largest_stakes)
+    for name, text in settings.items():
+        if _listed(name) != _OWN_LARGEST_STAKE:
+            continue
+        currency = name.removeprefix("largest_stake.")
+        largest_stakes.pop(currency, None)
+        if text is not None:
+            largest_stakes[currency] = _amount(name, text)
+    return dict(sorted(largest_stakes.items()))

@@ -11,7 +11,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.rules import BadRules, JackpotRules, require_amount
-from jackpot_service.domain.settings import require_payable_token
+from jackpot_service.domain.settings import require_payable_stakes
 from jackpot_service.ledger import cycles, stripes
 from jackpot_service.records import references as reference_records
 from jackpot_service.usecases import acts
@@ -46,7 +46,7 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
     if command.jackpot_id == REFERENCE_BOOK:
         message = f"{REFERENCE_BOOK} names the book of what belongs to no jackpot."
         raise BadRules(message)
-    require_payable_token(rules, exponent=currency.exponent)
+    require_payable_stakes(rules, exponent=currency.exponent)
     base_amount = rules.reset_amount if command.base_amount is None else command.base_amount
     _require_base_amount(base_amount, rules)
     acts.lock(session)

@@ -77,6 +77,8 @@ def openings(draw: st.DrawFn, rulebooks: Sequence[str], policies: Sequence[str])
         settings["split.reserve"] = draw(st.sampled_from(["0", "0.05", "0.1"]))
     if policies:
         settings["policy"] = draw(st.sampled_from(policies))
+    elif draw(st.booleans()):
+        settings |= {"largest_stake.GBP": draw(st.sampled_from(["50", "95.50"])), "largest_stake.JPY": "9999"}
     return Opening(draw(st.sampled_from(rulebooks)), base_amount, settings)
 
 

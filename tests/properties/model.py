@@ -226,6 +226,9 @@ class Jackpot:
                 raise Refusal("stake-out-of-range")
         elif any(round_.value(stake) > Fraction(rules.largest_stake or 0) for stake in new):
             raise Refusal("stake-out-of-range")
+        own = {currency: Fraction(most) * 10 ** EXPONENTS[currency] for currency, most in rules.largest_stakes.items()}
+        if any(stake.stake_minor > own.get(stake.currency, stake.stake_minor) for stake in new):
+            raise Refusal("stake-out-of-range")
         places = [(one.stake.player, one.stake.hand) for one in round_.live()]
         places += [(stake.player, stake.hand) for stake in new]
         hands_of = Counter(player for player, _ in set(places))

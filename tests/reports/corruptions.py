@@ -324,6 +324,18 @@ JACKPOTS: Final = (
     ),
     change(
         "rules_versions",
+        """document = jsonb_set(document, '{largest_stakes}', '{"GBP": "6"}')""",
+        "jackpot_id = 'live'",
+        "entry-digest bet-stake",
+    ),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{largest_stakes}', '{}')""",
+        "jackpot_id = 'live'",
+        "rules-document",
+    ),
+    change(
+        "rules_versions",
         """document = jsonb_set(document, '{split,meter}', '"0.46"')""",
         "jackpot_id = 'live'",
         "entry-digest entry-postings award-figures settlement-figures",

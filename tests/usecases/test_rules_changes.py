@@ -71,6 +71,36 @@ def test_an_optional_parameter_is_taken_away_by_null(house: House) -> None:
     ask(house, {"reset_amount": None}, request_id="q2").problem(422, "rules-invalid")
 
 
+def test_a_largest_stake_of_a_single_currency_waits_for_the_hit_and_is_taken_away_by_null(house: House) -> None:
+    house.open(base_amount="1000")
+    pounds = bet("pounds", currency="GBP", stake_minor=8001)
+    done = change(house, {"largest_stake.JPY": "5000", "largest_stake.GBP": "80.00"})
+    assert "largest_stakes" not in done["before"]["rules"]["document"]
+    assert done["after"]["rules"]["document"]["largest_stakes"] == {"GBP": "80", "JPY": "5000"}
+    house.bet(pounds, round_id="before")
+
+    hit(house, round_id="hit")
+
+    house.bet(bet(**pounds | {"bet_id": "b2", "player_id": "p2"}), round_id="before")
+    house.post_bets(pounds, round_id="after").problem(422, "stake-out-of-range", "/bets/0/stake_minor")
+    assert rules(house)["rules"]["largest_stakes"] == {"GBP": "80", "JPY": "5000"}
+    assert "A bet in GBP may be at most 80, whatever that is worth." in rules(house)["text"]
+    change(house, {"largest_stake.GBP": None}, request_id="q2")
+    hit(house, round_id="second-hit")
+    house.bet(pounds, round_id="after")
+    assert rules(house)["rules"]["largest_stakes"] == {"JPY": "5000"}
+    change(house, {"largest_stake.JPY": None}, request_id="q3")
+    assert "largest_stakes" not in rules(house)["pending"]["rules"]
+
+
+def test_a_token_comes_only_when_no_currency_has_a_largest_stake_of_its_own_any_more(house: House) -> None:
+    house.open(settings={"largest_stake.GBP": "80"})
+    token = {"largest_stake": None, "token": "1"}
+
+    ask(house, token).problem(422, "rules-invalid")
+    ask(house, token | {"largest_stake.GBP": None}).ok(201)
+
+
 def test_prizes_hands_and_policy_are_parameters_too(house: House) -> None:
     house.open(CYBER)
     settings = {
@@ -145,6 +175,21 @@ def test_of_a_meter_that_pays_fixed_prizes_the_cost_is_shown_against_its_part(ho
         ({"largest_stake": None}, "rules-invalid"),
         ({"token": "1"}, "rules-invalid"),
         ({"largest_stake": None, "token": "1.005"}, "rules-invalid"),
+        ({"largest_stake.GBP": "1.005"}, "rules-invalid"),
+        ({"largest_stake.GBP": "0"}, "rules-invalid"),
+        ({"largest_stake.GBP": "-1"}, "rules-invalid"),
+        ({"largest_stake.GBP": "1e1"}, "rules-invalid"),
+        ({"largest_stake.GBP": "1" + "0" * 15}, "rules-invalid"),
+        ({"largest_stake.GBP": None}, "rules-invalid"),  # There is none.
+        ({"largest_stake.GBP": "90", "largest_stake": None, "token": "1"}, "rules-invalid"),
+        ({"largest_stake.JPY": "1.5"}, "rules-invalid"),
+        ({"largest_stake.XXX": "90"}, "unknown-currency"),
+        ({"largest_stake.XXX": None}, "rules-invalid"),
+        ({"largest_stake.CUR": "90"}, "unknown-currency"),
+        ({"largest_stake.gbp": "90"}, "setting-unknown"),
+        ({"largest_stake.": "90"}, "setting-unknown"),
+        ({"token.GBP": "90"}, "setting-unknown"),
+        ({"largest_stake.GBP": 90}, "payload-invalid"),
         ({"limit": "999.99"}, "rules-invalid"),  # On offer is 1,000.
         ({"limit": "5000", "reset_amount": "5001"}, "rules-invalid"),
         ({"split.meter": 0.4}, "payload-invalid"),

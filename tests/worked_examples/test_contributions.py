@@ -141,6 +141,70 @@ def test_scenario_06_in_a_mixed_batch_each_stake_is_held_against_the_largest_of_
     assert taken["accepted"] == 2
 
 
+def test_scenario_06_a_stake_above_the_largest_of_its_own_currency_is_refused_and_kept_likewise(house: House) -> None:
+    house.open(base_amount="1000", settings={"largest_stake.GBP": "80"})
+    before = house.books.counts_but_exceptions()
+
+    answer = house.post_bets(bet("euros", stake_minor=10_000), bet("pounds", currency="GBP", stake_minor=8001))
+
+    problem = answer.problem(422, "stake-out-of-range", "/bets/1/stake_minor")
+    assert problem["largest_stakes"] == {"GBP": "80"}
+    assert "largest_stake" not in problem
+    assert problem["errors"][0]["detail"] == "The largest stake in GBP is 80: 8000 minor units of GBP."
+    assert house.books.counts_but_exceptions() == before
+    assert house.books.pools("j1") == Pools(meter_house=Decimal(1000))
+    (kept,) = house.books.exceptions()
+    assert (kept["kind"], kept["table_id"], kept["round_id"]) == ("stake-out-of-range", "T1", "r1")
+
+
+def test_scenario_06_a_currency_without_a_largest_stake_of_its_own_does_not_mind_those_of_others(house: House) -> None:
+    house.open(settings={"largest_stake.GBP": "0.01", "largest_stake.JPY": "5000"})
+
+    accepted = house.bet(
+        bet("euros", stake_minor=10_000),
+        bet("crowns", currency="SEK", stake_minor=114_547),
+        bet("pounds", currency="GBP", stake_minor=1),
+        bet("yen", currency="JPY", stake_minor=5000),
+    )
+
+    assert accepted["accepted"] == 4
+    beyond = house.post_bets(bet("yen", currency="JPY", stake_minor=5001), round_id="refused")
+    assert beyond.problem(422, "stake-out-of-range", "/bets/0/stake_minor")["largest_stakes"] == {"JPY": "5000"}
+
+
+def test_scenario_06_of_two_largest_stakes_the_narrower_holds_at_the_rates_of_the_round(house: House) -> None:
+    house.open(settings={"largest_stake.GBP": "90"})
+    house.bet(bet(currency="GBP", stake_minor=8547), round_id="at-1.17")
+    worth_too_much = house.post_bets(bet(currency="GBP", stake_minor=8548), round_id="refused")
+    house.publish(GBP="1.05")
+
+    house.bet(bet(currency="GBP", stake_minor=9000), round_id="at-1.05")
+    too_many_pounds = house.post_bets(bet(currency="GBP", stake_minor=9001), round_id="refused")
+
+    assert worth_too_much.problem(422, "stake-out-of-range")["largest_stake"] == "100"
+    assert "largest_stakes" not in worth_too_much.body
+    assert too_many_pounds.problem(422, "stake-out-of-range")["largest_stakes"] == {"GBP": "90"}
+
+
+def test_scenario_06_a_batch_beyond_several_largest_stakes_is_told_all_of_them(house: House) -> None:
+    house.open(settings={"largest_stake.GBP": "80", "largest_stake.JPY": "5000", "largest_stake.SEK": "10"})
+
+    answer = house.post_bets(
+        bet("euros", stake_minor=10_001),
+        bet("crowns", currency="SEK", stake_minor=1000),
+        bet("pounds", currency="GBP", stake_minor=8001),
+        bet("yen", currency="JPY", stake_minor=20_000),
+    )
+
+    places = ("/bets/0/stake_minor", "/bets/2/stake_minor", "/bets/3/stake_minor")
+    problem = answer.problem(422, "stake-out-of-range", *places)
+    assert problem["largest_stake"] == "100"
+    assert problem["largest_stakes"] == {"GBP": "80", "JPY": "5000"}
+    assert problem["detail"] == (
+        "The largest stake in GBP is 80. The largest stake in JPY is 5000. The largest stake is worth 100 EUR."
+    )
+
+
 @pytest.mark.parametrize(
     ("stake", "status", "code", "name"),
     [

@@ -10,7 +10,7 @@ from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rule_changes import changed
-from jackpot_service.domain.settings import require_payable_token
+from jackpot_service.domain.settings import require_payable_stakes
 from jackpot_service.records import pinned, references
 from jackpot_service.usecases import jackpot_acts
 from jackpot_service.usecases.acts import Act
@@ -53,13 +53,13 @@ def apply(session: Session, act: Act, change: RulesChange) -> Applied:
     """
     Write the new version. It is no cycle's until the next hit, which holds all stripes as this does.
 
-    Raises: UnknownJackpot, JackpotRetired, UnknownSetting, BadRules.
+    Raises: UnknownJackpot, JackpotRetired, UnknownSetting, UnknownCurrency, BadRules.
     """
     jackpot = jackpot_acts.hold_unretired(session, change.jackpot_id)
     newest = references.last_rules_version(session, change.jackpot_id)
     before = pinned.rules(session, change.jackpot_id, newest)
     after = changed(before, change.settings, on_offer=jackpot.books.pools.on_offer(jackpot.rules.limit))
-    require_payable_token(after, exponent=currencies.tender(after.base, on=act.now.date()).exponent)
+    require_payable_stakes(after, exponent=currencies.tender(after.base, on=act.now.date()).exponent)
     positions = jackpot.books.positions
     references.add_rules(session, change.jackpot_id, newest + 1, after, entry_seq=positions[0] + 1)
     old = life_facts.of_rules(newest, before)

@@ -7,9 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from jackpot_service.db import Session, pipelined
-from jackpot_service.domain import accounts, award_facts, posting_rules
+from jackpot_service.domain import accounts, award_facts, currencies, posting_rules
 from jackpot_service.domain.changes import ChangeKind
-from jackpot_service.domain.currencies import CURRENCIES, UnknownCurrency
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, has_decimals, plain
@@ -63,11 +62,8 @@ def read(values: Mapping[str, Any]) -> StatementPaid:
 
 
 def _require_payable(amount: Decimal, currency: str) -> None:
-    if currency not in CURRENCIES:
-        message = f"{currency} is not a currency of ISO 4217 with a minor unit."
-        raise UnknownCurrency(message, currency=currency)
-    if amount == ZERO or not has_decimals(amount, CURRENCIES[currency].exponent) or abs(amount) >= LARGEST_AMOUNT:
-        decimals = CURRENCIES[currency].exponent
+    decimals = currencies.known(currency).exponent
+    if amount == ZERO or not has_decimals(amount, decimals) or abs(amount) >= LARGEST_AMOUNT:
         raise flawed("amount", f"must be a payable amount of {currency}: not 0, with at most {decimals} decimals")
 
 
