@@ -26,6 +26,7 @@ from jackpot_service.api import (
     parsing,
     problems,
     rates,
+    reports,
     round_records,
     rounds,
 )
@@ -53,6 +54,7 @@ BLUEPRINTS = (
     exceptions.blueprint,
     keys.blueprint,
     awards.blueprint,
+    reports.blueprint,
     health.blueprint,
     metrics.blueprint,
 )

@@ -10,7 +10,7 @@ import click
 
 from jackpot_service.api.parsing import KeyTwice, NotJson, read_json
 from jackpot_service.domain.money import EXACT
-from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, IDENTIFIER_PATTERN, INSTANT
+from jackpot_service.domain.shapes import CURRENCY, DAY, IDENTIFIER, IDENTIFIER_PATTERN, INSTANT
 
 LONGEST_TEXT = 500
 
@@ -73,6 +73,19 @@ class Instant(click.ParamType[datetime]):
             return datetime.fromisoformat(text).astimezone(UTC)
         except (ValueError, OverflowError):
             self.fail(f"{text!r} is no time that there is", param, ctx)
+
+
+class Day(Instant):
+    """A time by RFC 3339, or a day, which begins at 00:00 UTC."""
+
+    name = "time or day"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Fails with a usage error."""
+        text = value
+        if isinstance(value, str) and DAY.fullmatch(value):
+            text = f"{value}T00:00:00Z"
+        return super().convert(text, param, ctx)
 
 
 class Text(click.ParamType[str]):

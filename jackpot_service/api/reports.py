@@ -1,0 +1,239 @@
+"""Finance reports, as JSON or as files."""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import IO, Any, ClassVar
+
+import flask
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+
+from jackpot_service.api.door import Blueprint, answer, door, now, principal
+from jackpot_service.api.fields import Identifier, Instant, ReadField, instant
+from jackpot_service.api.reporting import made, rows_of, section_of
+from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.auth import allow, require_house
+from jackpot_service.domain.principals import Role
+from jackpot_service.domain.shapes import DAY
+from jackpot_service.records.references import UnknownCasino
+from jackpot_service.reports.documents import Document
+from jackpot_service.reports.files import csv_file, xlsx_file
+from jackpot_service.reports.files.cells import as_text
+from jackpot_service.reports.finance.frame import Asked, By, Report
+from jackpot_service.reports.finance.registry import REPORTS, report_of
+
+JSON, CSV, XLSX = "json", "csv", "xlsx"
+
+CHUNK = 64 * 1024
+
+blueprint = Blueprint("reports", __name__, url_prefix="/v1/reports", description="What the books say, as of any time.")
+
+
+class Edge(ReadField[datetime]):
+    """The edge of a period: an instant, or a UTC day for its beginning."""
+
+    described: ClassVar = {"type": "string", "description": "A time by RFC 3339, or a day, which begins at 00:00 UTC."}
+
+    def read(self, value: object) -> datetime:
+        """Raises: ValidationError."""
+        if isinstance(value, str) and DAY.fullmatch(value):
+            value = f"{value}T00:00:00Z"
+        return instant(value)
+
+
+class Groupings(ReadField[tuple[By, ...]]):
+    """What to sum by: names, with commas between."""
+
+    described: ClassVar = {"type": "string", "description": f"Of {', '.join(By)}, with commas between."}
+
+    def read(self, value: object) -> tuple[By, ...]:
+        """Raises: ValidationError."""
+        try:
+            return tuple(By(name) for name in str(value).split(","))
+        except ValueError:
+            message = f"must be of {', '.join(By)}, with commas between"
+            raise ValidationError(message) from None
+
+
+class ReportQuerySchema(RequestSchema):
+    """Of what a report is asked: `from` is included, `to` and `as_of` are not."""
+
+    start = Edge(data_key="from", load_default=None)
+    end = Edge(data_key="to", load_default=None)
+    as_of = Instant(load_default=None)
+    jackpot_id = Identifier(load_default=None)
+    casino_id = Identifier(load_default=None)
+    table_id = Identifier(load_default=None)
+    by = Groupings(load_default=())
+    format = fields.String(load_default=JSON, validate=validate.OneOf([JSON, CSV, XLSX]))
+    section = fields.String(load_default=None, metadata={"description": "Of a CSV file, which holds one; the first."})
+
+    @validates_schema(skip_on_field_errors=True)
+    def _require_order(self, query: Mapping[str, Any], **_: object) -> None:
+        if query["start"] is not None and query["end"] is not None and query["end"] < query["start"]:
+            message = "lies before `from`"
+            raise ValidationError(message, field_name="to")
+
+
+class ColumnSchema(Schema):
+    """A column of a section."""
+
+    name = fields.String(required=True)
+    title = fields.String(required=True)
+    sort = described(fields.String, "text, count, amount, number, percent, instant or day.")
+    currency = described(fields.String, "Of amounts: their currency.", allow_none=True)
+    currency_in = described(fields.String, "Of amounts: the column that tells each row's currency.", allow_none=True)
+
+
+class SectionSchema(Schema):
+    """A table of a report."""
+
+    name = fields.String(required=True)
+    title = fields.String(required=True)
+    columns = fields.List(fields.Nested(ColumnSchema()), required=True)
+    rows = described(fields.List, "By column; counts are numbers, all else exact texts.", cls_or_instance=fields.Dict())
+
+
+class ReportSchema(Schema):
+    """A report that was made."""
+
+    name = fields.String(required=True)
+    title = fields.String(required=True)
+    version = described(fields.String, "Of the service that made it.")
+    made_at = fields.DateTime(required=True)
+    start = described(
+        fields.DateTime, "Included; null is the beginning of the books.", data_key="from", allow_none=True
+    )
+    end = described(fields.DateTime, "Not included; null is all that was booked.", data_key="to", allow_none=True)
+    scope = described(fields.Dict, "What else was asked.")
+    positions = described(fields.Dict, "By book: each stripe's last entry that counts.")
+    sections = fields.List(fields.Nested(SectionSchema()), required=True)
+
+
+class ReportNameSchema(Schema):
+    """A report that can be asked."""
+
+    name = fields.String(required=True)
+    title = fields.String(required=True)
+    takes = described(fields.List, "Besides jackpot, period and instant.", cls_or_instance=fields.String())
+    by = described(fields.List, "What it sums by; the first unless asked.", cls_or_instance=fields.String())
+
+
+class ReportNamesSchema(Schema):
+    """The reports there are."""
+
+    items = fields.List(fields.Nested(ReportNameSchema()), required=True)
+
+
+@blueprint.route("", methods=["GET"])
+@allow(Role.FINANCE, Role.AUDITOR)
+@blueprint.response(200, ReportNamesSchema())
+def get_reports() -> flask.Response:
+    """List the reports there are, and what each takes."""
+    of_casino = principal().casino_id is not None
+    items = [
+        {"name": one.name, "title": one.title, "takes": sorted(one.takes), "by": list(one.by)}
+        for one in REPORTS.values()
+        if one.is_for_casinos or not of_casino
+    ]
+    return answer({"items": items})
+
+
+@blueprint.route("/<id:name>", methods=["GET"])
+@allow(Role.FINANCE, Role.AUDITOR)
+@blueprint.arguments(ReportQuerySchema(), location="query")
+@blueprint.response(200, ReportSchema())
+def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
+    """Make a report; asked again for the same period, or as of the same instant, it gives the same figures."""
+    report = report_of(name)
+    asked = _asked(report, query)
+    with ExitStack() as opened:
+        document = opened.enter_context(made(door().engine, report, asked, now=now()))
+        if query["format"] == JSON:
+            return answer(_shown(document))
+        filename = f"{name}-{document.made_at.astimezone(UTC):%Y%m%dT%H%M%SZ}.{query['format']}"
+        if query["format"] == XLSX:
+            return _attached(_workbook(document), filename, xlsx_file.MEDIA_TYPE)
+        lines = csv_file.lines(section_of(document, query["section"]))
+        return _attached(_while_open(lines, opened.pop_all()), filename, csv_file.MEDIA_TYPE)
+
+
+def _asked(report: Report, query: Mapping[str, Any]) -> Asked:
+    """Raises: RoleForbidden, UnknownCasino for what somebody who is bound to a casino may not see."""
+    own = principal().casino_id
+    if own is not None:
+        if not report.is_for_casinos:
+            require_house(principal())
+        if query["casino_id"] not in {None, own}:
+            message = f"There is no casino {query['casino_id']}."
+            raise UnknownCasino(message, casino_id=query["casino_id"])
+    ends = [edge for edge in (query["end"], query["as_of"]) if edge is not None]
+    return Asked(
+        jackpot_id=query["jackpot_id"],
+        casino_id=query["casino_id"] or own,
+        table_id=query["table_id"],
+        start=query["start"],
+        end=min(ends, default=None),
+        by=query["by"],
+    )
+
+
+def _shown(document: Document) -> Mapping[str, Any]:
+    return {
+        "name": document.name,
+        "title": document.title,
+        "version": document.version,
+        "made_at": as_text(document.made_at),
+        "from": None if document.start is None else as_text(document.start),
+        "to": None if document.end is None else as_text(document.end),
+        "scope": document.scope,
+        "positions": document.positions,
+        "sections": [
+            {
+                "name": section.name,
+                "title": section.title,
+                "columns": [
+                    {
+                        "name": column.name,
+                        "title": column.title,
+                        "sort": column.sort.value,
+                        "currency": column.currency,
+                        "currency_in": column.currency_in,
+                    }
+                    for column in section.columns
+                ],
+                "rows": list(rows_of(section)),
+            }
+            for section in document.sections
+        ],
+    }
+
+
+def _workbook(document: Document) -> Iterator[bytes]:
+    """Write the workbook to a file that vanishes when it has been read; its rows are read before this returns."""
+    file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by whoever reads it out
+    try:
+        xlsx_file.write(document, file)
+        file.seek(0)
+    except BaseException:
+        file.close()
+        raise
+    return _read_out(file)
+
+
+def _read_out(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
+def _while_open(lines: Iterator[str], opened: ExitStack) -> Iterator[str]:
+    """Keep the books open until the last line is read, or the caller goes away."""
+    with opened:
+        yield from lines
+
+
+def _attached(content: Iterator[bytes] | Iterator[str], filename: str, media_type: str) -> flask.Response:
+    disposition = f'attachment; filename="{filename}"'
+    return flask.Response(content, mimetype=media_type, headers={"Content-Disposition": disposition})

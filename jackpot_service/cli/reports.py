@@ -1,0 +1,90 @@
+"""`jackpot reports …`: what the books say, on the terminal or as a file."""
+
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from jackpot_service.api.reporting import made, section_of
+from jackpot_service.cli.opening import opened_engine
+from jackpot_service.cli.values import Day, Identifier, Instant
+from jackpot_service.config import Config
+from jackpot_service.reports.documents import Document
+from jackpot_service.reports.files import csv_file, text_table, xlsx_file
+from jackpot_service.reports.finance.frame import Asked, By
+from jackpot_service.reports.finance.registry import REPORTS, report_of
+
+TEXT, CSV, XLSX = "text", "csv", "xlsx"
+
+
+@click.group("reports")
+def reports() -> None:
+    """Reports of the books, as of any time."""
+
+
+@reports.command("list")
+def list_reports() -> None:
+    """List the reports there are, and what they sum by."""
+    for report in REPORTS.values():
+        by = f", by {', '.join(report.by)}" if report.by else ""
+        click.echo(f"{report.name:<20} {report.title}{by}")
+
+
+@reports.command("show")
+@click.argument("name", type=click.Choice(list(REPORTS)))
+@click.option("--from", "start", type=Day(), help="An instant, or a day; included. Default: the beginning.")
+@click.option("--to", "end", type=Day(), help="An instant, or a day; not included. Default: all that is booked.")
+@click.option("--as-of", type=Instant(), help="What was booked before this instant, whatever came later.")
+@click.option("--jackpot", "jackpot_id", type=Identifier())
+@click.option("--casino", "casino_id", type=Identifier())
+@click.option("--table", "table_id", type=Identifier())
+@click.option("--by", type=click.Choice(list(By)), multiple=True, help="What to sum by.")
+@click.option("--format", "form", type=click.Choice([TEXT, CSV, XLSX]), default=TEXT, show_default=True)
+@click.option("--section", help="Of a CSV file, which holds one. Default: the first.")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: standard output.")
+@click.pass_obj
+def show_report(  # noqa: PLR0917  click passes what its options say
+    config: Config,
+    name: str,
+    start: datetime | None,
+    end: datetime | None,
+    as_of: datetime | None,
+    jackpot_id: str | None,
+    casino_id: str | None,
+    table_id: str | None,
+    by: tuple[By, ...],
+    form: str,
+    section: str | None,
+    output: Path | None,
+) -> None:
+    """Make the report NAME, and print it or write it to a file."""
+    ends = [edge for edge in (end, as_of) if edge is not None]
+    asked = Asked(jackpot_id, casino_id, table_id, start, min(ends, default=None), tuple(map(By, by)))
+    with opened_engine(config) as engine, made(engine, report_of(name), asked, now=datetime.now(UTC)) as document:
+        if form == XLSX:
+            _write_workbook(document, output)
+        elif form == CSV:
+            _write_lines(csv_file.lines(section_of(document, section)), output)
+        else:
+            _write_lines((f"{line}\n" for line in text_table.lines(document)), output)
+
+
+def _write_workbook(document: Document, output: Path | None) -> None:
+    if output is None:
+        message = "a workbook needs --output FILE"
+        raise click.UsageError(message)
+    with output.open("wb") as file:
+        xlsx_file.write(document, file)
+
+
+def _write_lines(lines: Iterable[str], output: Path | None) -> None:
+    if output is None:
+        sys.stdout.writelines(lines)
+        return
+    with output.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(lines)
+
+
+COMMANDS = (reports,)

@@ -1,0 +1,73 @@
+"""What every report is: a head that says what it shows and as of when, and sections of rows with typed columns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from jackpot_service.ledger.instants import Positions
+
+Value = str | int | Decimal | datetime | date | None
+"""What a cell holds: exact, or nothing."""
+
+Row = Sequence[Value]
+
+
+class Sort(StrEnum):
+    """What a column's values are, and so how each format writes them."""
+
+    TEXT = "text"
+    COUNT = "count"
+    AMOUNT = "amount"
+    NUMBER = "number"
+    PERCENT = "percent"
+    INSTANT = "instant"
+    DAY = "day"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """
+    A column: its name in files and answers, its title for people, the sort of its values.
+
+    An amount is in units of a currency: `currency`, or the one that the column named `currency_in` tells in each row.
+    A number is exact and no money, such as a rate; a percent is one hundred times a ratio.
+    """
+
+    name: str
+    title: str
+    sort: Sort = Sort.TEXT
+    currency: str | None = None
+    currency_in: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table of a report. Its rows may be read from the books while they are written out: once, and in order."""
+
+    name: str
+    title: str
+    columns: Sequence[Column]
+    rows: Iterable[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """
+    A report that was made, at `made_at`, by this version of the service.
+
+    `start` and `end` bound what it covers, the end not included; None is the beginning of the books, and all that was
+    booked when it was made. `positions` are those of each book that it stands on, at its end: asked again as of the
+    same instant, it says the same.
+    """
+
+    name: str
+    title: str
+    version: str
+    made_at: datetime
+    start: datetime | None
+    end: datetime | None
+    scope: Mapping[str, str]
+    positions: Mapping[str, Positions]
+    sections: Sequence[Section]

@@ -1,0 +1,37 @@
+"""A cell as text, the same in every format: exact, without exponent, times in UTC."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+from jackpot_service.domain.money import plain
+from jackpot_service.reports.documents import Document, Value
+
+
+def as_text(value: Value) -> str:
+    """Write a value; nothing is the empty text."""
+    match value:
+        case None:
+            return ""
+        case Decimal():
+            return plain(value)
+        case datetime():
+            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        case date():
+            return value.isoformat()
+        case _:
+            return str(value)
+
+
+def head_of(document: Document) -> list[tuple[str, str]]:
+    """Write a report's head as names and texts, in the order in which people read it."""
+    positions = [(f"position of {book}", ".".join(map(str, seqs))) for book, seqs in sorted(document.positions.items())]
+    return [
+        ("report", document.name),
+        ("title", document.title),
+        ("from", as_text(document.start) or "the beginning"),
+        ("to", as_text(document.end) or "all that was booked"),
+        *document.scope.items(),
+        ("made at", as_text(document.made_at)),
+        ("version", document.version),
+        *positions,
+    ]

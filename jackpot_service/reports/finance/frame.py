@@ -1,0 +1,179 @@
+"""What a finance report is made of: what it can be asked, the books it stands on, and how it becomes a document."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from importlib.metadata import version
+
+from sqlalchemy import select
+
+from jackpot_service.db import Session
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.errors import Refused
+from jackpot_service.ledger import instants
+from jackpot_service.ledger.instants import Positions
+from jackpot_service.records import references
+from jackpot_service.records.schema import JackpotRow
+from jackpot_service.reports.documents import Document, Section
+from jackpot_service.reports.finance import spans
+from jackpot_service.reports.finance.spans import Span
+
+
+class BadQuestion(Refused):
+    """The report cannot be asked that."""
+
+    code = "question-invalid"
+    title = "The report cannot be asked that"
+
+
+class By(StrEnum):
+    """What rows are summed by."""
+
+    JACKPOT = "jackpot"
+    CASINO = "casino"
+    TABLE = "table"
+    CURRENCY = "currency"
+    DAY = "day"
+    MONTH = "month"
+    CYCLE = "cycle"
+
+
+class Takes(StrEnum):
+    """What a report can be asked besides of which jackpot, period and instant."""
+
+    CASINO = "casino_id"
+    TABLE = "table_id"
+    BY = "by"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """
+    What somebody asks of a report: of all jackpots or one, of all casinos or one, of all tables or one.
+
+    `start` is included and `end` is not; None is the beginning of the books, and all that is booked now.
+    """
+
+    jackpot_id: str | None = None
+    casino_id: str | None = None
+    table_id: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    by: tuple[By, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """A jackpot's book as a report sees it: the part that it covers, and where it stood before and at the end."""
+
+    jackpot_id: str
+    base: str
+    start: Positions
+    end: Positions
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a report is made from: the question, the books, and the acts up to `acts_end` in the reference book."""
+
+    asked: Asked
+    stands: Sequence[Stand]
+    acts_end: int
+    made_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """
+    A report: how it is called, what it takes, and how its sections are made, in a session that sees one instant.
+
+    `by` are the groupings that it knows, the first of them what it does unless asked. `is_for_casinos` tells whether
+    somebody who is bound to a casino may ask it, of that casino.
+    """
+
+    name: str
+    title: str
+    make: Callable[[Session, Scope], Sequence[Section]]
+    takes: frozenset[Takes] = field(default_factory=frozenset)
+    by: tuple[By, ...] = ()
+    is_for_casinos: bool = False
+
+
+Resolved = Mapping[tuple[str, datetime], Positions]
+"""The positions of a book at an instant, of those that were asked about."""
+
+
+def books_of(session: Session, asked: Asked) -> tuple[str, ...]:
+    """The books that a report stands on: the reference book, then jackpots by id. Raises: UnknownJackpot, …Casino."""
+    if asked.casino_id is not None:
+        references.require_casino(session, asked.casino_id)
+    if asked.jackpot_id is None:
+        return (REFERENCE_BOOK, *references.jackpot_ids(session))
+    references.require_base(session, asked.jackpot_id)
+    return (REFERENCE_BOOK, asked.jackpot_id)
+
+
+def require_possible(report: Report, asked: Asked) -> None:
+    """Raises: BadQuestion for what the report does not take, or a period that ends before it begins."""
+    stated = {Takes.CASINO: asked.casino_id, Takes.TABLE: asked.table_id, Takes.BY: asked.by}
+    for name, value in stated.items():
+        if value and name not in report.takes:
+            message = f"The report {report.name} takes no {name}."
+            raise BadQuestion(message)
+    unknown = [by for by in asked.by if by not in report.by]
+    if unknown or len(set(asked.by)) < len(asked.by):
+        message = f"The report {report.name} sums by {', '.join(report.by) or 'nothing'}, each once."
+        raise BadQuestion(message)
+    if asked.start is not None and asked.end is not None and asked.end < asked.start:
+        message = "The period ends before it begins."
+        raise BadQuestion(message)
+
+
+def make(session: Session, report: Report, asked: Asked, resolved: Resolved, *, made_at: datetime) -> Document:
+    """Make a report, in a session that sees one instant; its rows may be read while it is written out."""
+    scope = _scope(session, asked, resolved, made_at=made_at)
+    stated = {
+        "jackpot": asked.jackpot_id,
+        "casino": asked.casino_id,
+        "table": asked.table_id,
+        "by": ", ".join(asked.by),
+    }
+    return Document(
+        name=report.name,
+        title=report.title,
+        version=version("jackpot-service"),
+        made_at=made_at,
+        start=asked.start,
+        end=asked.end,
+        scope={name: value for name, value in stated.items() if value},
+        positions={REFERENCE_BOOK: (scope.acts_end,), **{stand.jackpot_id: stand.end for stand in scope.stands}},
+        sections=report.make(session, scope),
+    )
+
+
+def until_start(session: Session, stand: Stand) -> Stand:
+    """The part of a jackpot's book before the one that a report covers: what opening balances are summed from."""
+    nothing = (0,) * len(stand.start)
+    return Stand(
+        stand.jackpot_id,
+        stand.base,
+        nothing,
+        stand.start,
+        spans.between(session, stand.jackpot_id, nothing, stand.start),
+    )
+
+
+def _scope(session: Session, asked: Asked, resolved: Resolved, *, made_at: datetime) -> Scope:
+    def at(book: str, instant: datetime | None) -> Positions:
+        return instants.now(session, book) if instant is None else resolved[book, instant]
+
+    stands = []
+    for jackpot_id in books_of(session, asked)[1:]:
+        end = at(jackpot_id, asked.end)
+        start = (0,) * len(end) if asked.start is None else at(jackpot_id, asked.start)
+        base = session.execute(select(JackpotRow.base).where(JackpotRow.jackpot_id == jackpot_id)).scalar_one()
+        stands.append(Stand(jackpot_id, base, start, end, spans.between(session, jackpot_id, start, end)))
+    (acts_end,) = at(REFERENCE_BOOK, asked.end)
+    return Scope(asked, stands, acts_end, made_at)

@@ -1,0 +1,27 @@
+"""The finance reports there are."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from jackpot_service.domain.errors import NotFound
+from jackpot_service.reports.finance import trial_balance
+from jackpot_service.reports.finance.frame import Report
+
+REPORTS: Final[Mapping[str, Report]] = MappingProxyType({report.name: report for report in (trial_balance.REPORT,)})
+
+
+class UnknownReport(NotFound):
+    """No report of this name."""
+
+    code = "report-unknown"
+    title = "Unknown report"
+
+
+def report_of(name: str) -> Report:
+    """Find a report by its name. Raises: UnknownReport."""
+    report = REPORTS.get(name)
+    if report is None:
+        message = f"There is no report {name[:64]}; there are {', '.join(REPORTS)}."
+        raise UnknownReport(message)
+    return report

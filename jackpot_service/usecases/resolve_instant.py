@@ -1,0 +1,47 @@
+"""Resolving an instant that a report asks about: from then on, what it stands for is fixed."""
+
+from datetime import datetime
+
+from sqlalchemy import text
+
+from jackpot_service.db import Session
+from jackpot_service.domain.errors import Conflict, Refused
+from jackpot_service.ledger import instants
+from jackpot_service.ledger.instants import Positions
+
+
+class InstantAhead(Refused):
+    """An instant that has not come: what will be booked before it is not known."""
+
+    code = "instant-ahead"
+    title = "The instant lies ahead"
+
+
+class InstantNotResolved(Conflict):
+    """A replica cannot keep the books from changing before an instant; it answers those resolved on the primary."""
+
+    code = "instant-not-resolved"
+    title = "The instant was not resolved on the primary"
+
+
+def resolve_instant(session: Session, book: str, instant: datetime, *, now: datetime) -> Positions:
+    """
+    Give the positions of a book's stripes at an instant, the same for ever; the book must exist.
+
+    The first time it locks all stripes for a moment, unless something was booked after the instant on each of them.
+
+    Raises: InstantAhead; InstantNotResolved.
+    """
+    found = instants.stored(session, book, instant)
+    if found is not None:
+        return found
+    if instant > now:
+        message = f"{instant.isoformat()} has not come yet."
+        raise InstantAhead(message)
+    if session.scalar(text("SELECT pg_is_in_recovery()")):
+        message = f"Ask the primary about {instant.isoformat()} first; a replica then answers the same."
+        raise InstantNotResolved(message)
+    instants.close(session, book, instant)
+    positions = instants.before(session, book, instant)
+    instants.store(session, book, instant, positions)
+    return positions
