@@ -30,6 +30,7 @@ from jackpot_service.api import (
     round_records,
     rounds,
 )
+from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
 from jackpot_service.api.recent import Recent
@@ -89,7 +90,7 @@ def create_app(
         lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())),
         longest_wait_s=config.request_timeout_s,
     )
-    app.extensions[EXTENSION] = Door(engine, groups, recent, config, clock)
+    app.extensions[EXTENSION] = Door(engine, groups, recent, config, clock, _places_for_reports(config))
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
     description.describe_paths(api)
@@ -101,6 +102,11 @@ def create_app(
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_tell_request_id)
     return app
+
+
+def _places_for_reports(config: Config) -> Admission:
+    """A third of the connections: the others are for bets, however many reports are asked."""
+    return Admission(max(1, config.pool_size // 3))
 
 
 def _guard(app: flask.Flask, authenticator: Authenticator) -> None:

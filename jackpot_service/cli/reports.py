@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from jackpot_service.api.reporting import made, section_of
+from jackpot_service.api.reporting import bounded, made, section_of
 from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.values import Day, Identifier, Instant
 from jackpot_service.config import Config
@@ -40,6 +40,7 @@ def list_reports() -> None:
 @click.option("--jackpot", "jackpot_id", type=Identifier())
 @click.option("--casino", "casino_id", type=Identifier())
 @click.option("--table", "table_id", type=Identifier())
+@click.option("--round", "round_id", type=Identifier())
 @click.option("--by", type=click.Choice(list(By)), multiple=True, help="What to sum by.")
 @click.option("--format", "form", type=click.Choice([TEXT, CSV, XLSX]), default=TEXT, show_default=True)
 @click.option("--section", help="Of a CSV file, which holds one. Default: the first.")
@@ -54,6 +55,7 @@ def show_report(  # noqa: PLR0917  click passes what its options say
     jackpot_id: str | None,
     casino_id: str | None,
     table_id: str | None,
+    round_id: str | None,
     by: tuple[By, ...],
     form: str,
     section: str | None,
@@ -61,14 +63,14 @@ def show_report(  # noqa: PLR0917  click passes what its options say
 ) -> None:
     """Make the report NAME, and print it or write it to a file."""
     ends = [edge for edge in (end, as_of) if edge is not None]
-    asked = Asked(jackpot_id, casino_id, table_id, start, min(ends, default=None), tuple(map(By, by)))
+    asked = Asked(jackpot_id, casino_id, table_id, start, min(ends, default=None), tuple(map(By, by)), round_id)
     with opened_engine(config) as engine, made(engine, report_of(name), asked, now=datetime.now(UTC)) as document:
         if form == XLSX:
             _write_workbook(document, output)
         elif form == CSV:
             _write_lines(csv_file.lines(section_of(document, section)), output)
         else:
-            _write_lines((f"{line}\n" for line in text_table.lines(document)), output)
+            _write_lines((f"{line}\n" for line in text_table.lines(bounded(document))), output)
 
 
 def _write_workbook(document: Document, output: Path | None) -> None:

@@ -14,6 +14,7 @@ from jackpot_service.domain.errors import Refused
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.records import references
+from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.schema import JackpotRow
 from jackpot_service.reports.documents import Document, Section
 from jackpot_service.reports.finance import spans
@@ -44,13 +45,14 @@ class Takes(StrEnum):
 
     CASINO = "casino_id"
     TABLE = "table_id"
+    ROUND = "round_id"
     BY = "by"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """
-    What somebody asks of a report: of all jackpots or one, of all casinos or one, of all tables or one.
+    What somebody asks of a report: of all jackpots or one, and so of casinos, tables and rounds.
 
     `start` is included and `end` is not; None is the beginning of the books, and all that is booked now.
     """
@@ -61,6 +63,7 @@ class Asked:
     start: datetime | None = None
     end: datetime | None = None
     by: tuple[By, ...] = ()
+    round_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,8 @@ class Report:
     A report: how it is called, what it takes, and how its sections are made, in a session that sees one instant.
 
     `by` are the groupings that it knows, the first of them what it does unless asked. `is_for_casinos` tells whether
-    somebody who is bound to a casino may ask it, of that casino.
+    somebody who is bound to a casino may ask it, of that casino. `is_kept` tells whether closing a period keeps its
+    hash; `edition` is raised whenever the same books make it say something else.
     """
 
     name: str
@@ -99,6 +103,8 @@ class Report:
     takes: frozenset[Takes] = field(default_factory=frozenset)
     by: tuple[By, ...] = ()
     is_for_casinos: bool = False
+    is_kept: bool = True
+    edition: int = 1
 
 
 Resolved = Mapping[tuple[str, datetime], Positions]
@@ -106,18 +112,36 @@ Resolved = Mapping[tuple[str, datetime], Positions]
 
 
 def books_of(session: Session, asked: Asked) -> tuple[str, ...]:
-    """The books that a report stands on: the reference book, then jackpots by id. Raises: UnknownJackpot, …Casino."""
+    """
+    The books that a report stands on: the reference book, then jackpots by id.
+
+    Raises: UnknownJackpot; UnknownCasino; UnknownTable, also for one of another casino than is asked about.
+    """
     if asked.casino_id is not None:
         references.require_casino(session, asked.casino_id)
+    if asked.table_id is not None:
+        _require_table(session, asked.table_id, casino_id=asked.casino_id)
     if asked.jackpot_id is None:
         return (REFERENCE_BOOK, *references.jackpot_ids(session))
     references.require_base(session, asked.jackpot_id)
     return (REFERENCE_BOOK, asked.jackpot_id)
 
 
+def _require_table(session: Session, table_id: str, *, casino_id: str | None) -> None:
+    table = references.table(session, table_id)
+    if table is None or casino_id not in {None, table.casino_id}:
+        message = f"There is no table {table_id}."
+        raise UnknownTable(message, table_id=table_id)
+
+
 def require_possible(report: Report, asked: Asked) -> None:
     """Raises: BadQuestion for what the report does not take, or a period that ends before it begins."""
-    stated = {Takes.CASINO: asked.casino_id, Takes.TABLE: asked.table_id, Takes.BY: asked.by}
+    stated = {
+        Takes.CASINO: asked.casino_id,
+        Takes.TABLE: asked.table_id,
+        Takes.ROUND: asked.round_id,
+        Takes.BY: asked.by,
+    }
     for name, value in stated.items():
         if value and name not in report.takes:
             message = f"The report {report.name} takes no {name}."
@@ -138,6 +162,7 @@ def make(session: Session, report: Report, asked: Asked, resolved: Resolved, *, 
         "jackpot": asked.jackpot_id,
         "casino": asked.casino_id,
         "table": asked.table_id,
+        "round": asked.round_id,
         "by": ", ".join(asked.by),
     }
     return Document(
@@ -167,13 +192,14 @@ def until_start(session: Session, stand: Stand) -> Stand:
 
 def _scope(session: Session, asked: Asked, resolved: Resolved, *, made_at: datetime) -> Scope:
     def at(book: str, instant: datetime | None) -> Positions:
-        return instants.now(session, book) if instant is None else resolved[book, instant]
+        return instants.now(session, book) if instant is None else resolved.get((book, instant), ())
 
     stands = []
     for jackpot_id in books_of(session, asked)[1:]:
         end = at(jackpot_id, asked.end)
+        if not any(end):
+            continue  # It was opened later; what is told of earlier does not change by that.
         start = (0,) * len(end) if asked.start is None else at(jackpot_id, asked.start)
         base = session.execute(select(JackpotRow.base).where(JackpotRow.jackpot_id == jackpot_id)).scalar_one()
         stands.append(Stand(jackpot_id, base, start, end, spans.between(session, jackpot_id, start, end)))
-    (acts_end,) = at(REFERENCE_BOOK, asked.end)
-    return Scope(asked, stands, acts_end, made_at)
+    return Scope(asked, stands, sum(at(REFERENCE_BOOK, asked.end)), made_at)
