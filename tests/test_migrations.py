@@ -27,6 +27,7 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.resolve_instant import resolve_instant
 from tests.races import scene
 
 UPDATABLE = {
@@ -175,6 +176,7 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
     auditor = Principal("auditor", Role.AUDITOR)
     transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
     _administer(engine)
+    transact(engine, partial(resolve_instant, book="live", instant=now, now=now))
 
 
 def _administer(engine: sqlalchemy.Engine) -> None:

@@ -42,6 +42,8 @@ class Code(StrEnum):
     """A cut lies before the cut of the cycle before it on some stripe, or opens a cycle that was open already."""
     CUT_RESERVE = "cut-reserve"
     """The reserve was not empty right after a hit, which turns all of it into meter."""
+    INSTANT_POSITIONS = "instant-positions"
+    """An instant's positions are not those of the last entries booked before it, or something could yet be booked."""
 
     # What entries recorded, and what is recorded without one.
     BOOK_UNKNOWN = "book-unknown"

@@ -38,16 +38,20 @@ def resolve_instant(session: Session, book: str, instant: datetime, *, now: date
     found = instants.stored(session, book, instant)
     if found is not None:
         return found
-    if instant > now:
-        message = f"{instant.isoformat()} has not come yet."
-        raise InstantAhead(message)
-    is_over, is_replica = instants.is_over(session, book, instant), session.scalar(_IS_REPLICA)
-    if not is_over:
-        if is_replica:
-            message = f"Ask the primary about {instant.isoformat()} first; a replica then answers the same."
-            raise InstantNotResolved(message)
+    is_replica = bool(session.scalar(_IS_REPLICA))
+    if not instants.is_over(session, book, instant):
+        _require_possible(instant, now=now, is_replica=is_replica)
         instants.close(session, book, instant)
     positions = instants.before(session, book, instant)
     if not is_replica:
         instants.store(session, book, instant, positions)
     return positions
+
+
+def _require_possible(instant: datetime, *, now: datetime, is_replica: bool) -> None:
+    if instant > now:
+        message = f"{instant.isoformat()} has not come yet."
+        raise InstantAhead(message)
+    if is_replica:
+        message = f"Ask the primary about {instant.isoformat()} first; a replica then answers the same."
+        raise InstantNotResolved(message)

@@ -32,6 +32,7 @@ PROVED_ELSEWHERE: Final = {
     "compensations": "test_verification_of_awards",
     "corrections": "test_verification_of_corrections",
     "exception_acknowledgements": "test_verification_of_exceptions",
+    "instants": "test_verification_of_instants",
     "statement_settlements": "test_verification_of_awards",
 }
 """The tables of which the history has no row, and the module that shows that a change of any column is found."""

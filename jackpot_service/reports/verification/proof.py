@@ -8,6 +8,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws, replay
+from jackpot_service.ledger.instants_schema import InstantRow
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
@@ -31,6 +32,7 @@ from jackpot_service.reports.verification import (
     corrections,
     documents,
     doors,
+    instants,
     jackpots,
     lives,
     moves,
@@ -78,7 +80,11 @@ _BOOKS_OF = (
     CompensationRow.jackpot_id,
     StatementSettlementRow.jackpot_id,
     CorrectionRow.jackpot_id,
+    InstantRow.jackpot_id,
 )
+
+_OF_ANY_BOOK = frozenset({StripeRow, EntryRow, InstantRow})
+"""Tables in which the reference book has rows as well."""
 
 _UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 """What the domain raises when rows are not what the ledger wrote."""
@@ -105,7 +111,7 @@ def verify(session: Session, *, on_progress: OnProgress | None = None) -> Verifi
 def _unknown_books(session: Session, known: References) -> Found:
     for column in _BOOKS_OF:
         for book in replay.distinct(session, column, lowest=""):
-            if book not in known.jackpots and (book != REFERENCE_BOOK or column.class_ not in {StripeRow, EntryRow}):
+            if book not in known.jackpots and (book != REFERENCE_BOOK or column.class_ not in _OF_ANY_BOOK):
                 table = column.class_.__tablename__
                 yield Mismatch(Code.BOOK_UNKNOWN, book, table, "has rows of a jackpot that is not there")
 
@@ -139,6 +145,7 @@ class _Proof:
 
         yield from laws.broken_in(self.session, REFERENCE_BOOK, on_entry=note)
         yield from doors.stripes_follow(REFERENCE_BOOK, replay.stripes(self.session, REFERENCE_BOOK), ())
+        yield from instants.stand_where_they_say(self.session, REFERENCE_BOOK)
         yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
 
     def of_jackpot(self, jackpot_id: str, known: References) -> Found:
@@ -156,6 +163,7 @@ class _Proof:
                 outside.append(entry)
 
         yield from laws.broken_in(self.session, jackpot_id, on_entry=note)
+        yield from instants.stand_where_they_say(self.session, jackpot_id)
         jackpot = jackpots.read(self.session, jackpot_id, known, pools, outside)
         yield from _guarded(jackpots.check(jackpot, outside), book=jackpot_id, place="opening")
         yield from _guarded(statements.check(jackpot, outside), book=jackpot_id, place="statements")
