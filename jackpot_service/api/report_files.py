@@ -1,14 +1,14 @@
 """Reports as files that are downloaded: CSV is sent while it is read, a workbook when it is whole."""
 
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from datetime import UTC
-from itertools import chain
+from typing import IO
 
 import flask
 import structlog
-from werkzeug.wsgi import FileWrapper
 
 from jackpot_service.reports.documents import Document, Section
 from jackpot_service.reports.files import csv_file, xlsx_file
@@ -30,24 +30,27 @@ def csv(document: Document, section: Section, opened: ExitStack) -> flask.Respon
     parts = _parts(csv_file.lines(section))
     first = next(parts)
     to_close = opened.pop_all()
-    response = _attached(_to_the_end(chain([first], parts), to_close), document, csv_file.MEDIA_TYPE, "csv")
+    response = _attached(_to_the_end(first, parts, to_close), document, csv_file.MEDIA_TYPE, "csv")
     response.call_on_close(to_close.close)  # Of an answer to HEAD not even the first part is asked for.
     return response
 
 
 def workbook(document: Document) -> flask.Response:
     """Answer a workbook, from a file that vanishes when it has been sent."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115  closed by whoever reads it out
-    try:
+    with ExitStack() as opened:
+        file = opened.enter_context(tempfile.TemporaryFile())
         xlsx_file.write(document, file)
-        length = file.tell()
+        response = _attached(_read_out(file), document, xlsx_file.MEDIA_TYPE, "xlsx")
+        response.content_length = file.seek(0, os.SEEK_END)
+        response.call_on_close(opened.pop_all().close)
+        return response
+
+
+def _read_out(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
         file.seek(0)
-    except BaseException:
-        file.close()
-        raise
-    response = _attached(FileWrapper(file, CHUNK), document, xlsx_file.MEDIA_TYPE, "xlsx")
-    response.content_length = length
-    return response
+        while chunk := file.read(CHUNK):
+            yield chunk
 
 
 def _parts(lines: Iterable[str]) -> Iterator[bytes]:
@@ -64,10 +67,11 @@ def _parts(lines: Iterable[str]) -> Iterator[bytes]:
         yield "".join(held).encode()
 
 
-def _to_the_end(parts: Iterator[bytes], opened: ExitStack) -> Iterator[bytes]:
+def _to_the_end(first: bytes, others: Iterator[bytes], opened: ExitStack) -> Iterator[bytes]:
     with opened:
         try:
-            yield from parts
+            yield first
+            yield from others
         except Exception:
             log.exception("report-cut-short")
             yield f'"{CUT_SHORT}"\r\n'.encode()

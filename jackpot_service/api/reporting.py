@@ -1,7 +1,7 @@
 """How a report is asked: the instants that it stands on are fixed first, then it is read in one snapshot."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -52,10 +52,23 @@ def made(
     resolved = _resolved(engine, asked, now=now)
     try:
         with snapshot(engine, longest_s=longest_s) as session:
-            yield frame.make(session, report, asked, resolved, made_at=now)
+            document = frame.make(session, report, asked, resolved, made_at=now)
+            with _read_no_further(document):
+                yield document
     except HeldUp as error:
         message = f"It took longer than {longest_s or 0:g} seconds: ask for less, or make it by the command line."
         raise ReportTookTooLong(message) from error
+
+
+@contextmanager
+def _read_no_further(document: Document) -> Iterator[None]:
+    """After the block no row is read any more: whoever stopped in the midst of a list leaves no cursor open."""
+    try:
+        yield
+    finally:
+        for section in document.sections:
+            if isinstance(section.rows, Generator):
+                section.rows.close()
 
 
 def _resolved(engine: sqlalchemy.Engine, asked: Asked, *, now: datetime) -> Resolved:

@@ -47,7 +47,7 @@ def workbook(made: Document) -> dict[str, workbooks.Sheet]:
 
 def cells(column: Column, *values: object, **others: Column) -> workbooks.Sheet:
     """The rows of a sheet with one column of a report, without its header."""
-    one = section(column, *others.values(), rows=[value if isinstance(value, tuple) else (value,) for value in values])  # type: ignore[misc]
+    one = section(column, *others.values(), rows=[value if isinstance(value, tuple) else (value,) for value in values])
     return workbook(document(one))["some"][1:]
 
 

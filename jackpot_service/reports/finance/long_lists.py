@@ -27,9 +27,9 @@ def streamed(session: Session, statement: TextClause, scope: Scope) -> Iterator[
     The statement takes the parameters of `parts`, what was asked, `acts_end`, and what a part is on stripe 0.
     """
     for stand in scope.stands:
-        found = session.execute(statement, _parameters(scope, stand), execution_options={"yield_per": PAGE})
-        for row in found:
-            yield (stand.jackpot_id, stand.base, *row)
+        with session.execute(statement, _parameters(scope, stand), execution_options={"yield_per": PAGE}) as found:
+            for row in found:
+                yield (stand.jackpot_id, stand.base, *row)
 
 
 def _parameters(scope: Scope, stand: Stand) -> Mapping[str, Any]:
