@@ -71,7 +71,7 @@ class ReportQuerySchema(RequestSchema):
     casino_id = Identifier(load_default=None)
     table_id = Identifier(load_default=None)
     round_id = Identifier(load_default=None)
-    by = Groupings(load_default=())
+    by = Groupings(load_default=None)
     format = fields.String(load_default=JSON, validate=validate.OneOf([JSON, CSV, XLSX]))
     section = Identifier(
         load_default=None, metadata={"description": "Only this one. A CSV file holds one: the first, unless stated."}
@@ -152,7 +152,7 @@ def get_reports() -> flask.Response:
 @allow(Role.FINANCE, Role.AUDITOR)
 @blueprint.arguments(ReportQuerySchema(), location="query")
 @blueprint.response(200, ReportSchema())
-@blueprint.doc(responses={"200": {"content": FILES}})
+@blueprint.doc(responses={200: {"content": FILES}})
 def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
     """
     Make a report; asked again for the same period, or as of the same instant, it gives the same figures.
@@ -191,7 +191,7 @@ def _asked(report: Report, query: Mapping[str, Any]) -> Asked:
         round_id=query["round_id"],
         start=query["start"],
         end=min(ends, default=None),
-        by=query["by"],
+        by=query["by"] or (),
     )
 
 
