@@ -304,11 +304,13 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
 
     Raises: HeldUp, also for what is asked after that time, and Busy, in place of what the database says in the block.
     """
-    options: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    by_snapshot = {"isolation_level": "REPEATABLE READ"}
     with (
         _told_unless_retryable(engine, ATTEMPTS, until=0),
-        engine.connect().execution_options(**options) as session,
+        engine.connect().execution_options(**by_snapshot) as session,
     ):
+        # Said by a statement: as an option, the connection's next user would ask to write, which a replica refuses.
+        session.execute(sqlalchemy.text("SET TRANSACTION READ ONLY"))
         session.execute(sqlalchemy.text(f"SET LOCAL statement_timeout = {round((longest_s or 0) * 1000)}"))
         for name, usual in PLANNED_ANEW.items():
             session.execute(sqlalchemy.text(f"SET LOCAL {name} = {usual}"))

@@ -1,0 +1,165 @@
+"""Reports on a streaming replica: it tells what was resolved on the primary, and nothing that may yet change."""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+
+import psycopg
+import pytest
+import sqlalchemy
+
+from jackpot_service import embedded
+from jackpot_service.api.reporting import made
+from jackpot_service.app import create_app
+from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
+from jackpot_service.db import snapshot, transact
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.reports.documents import Document
+from jackpot_service.reports.files.cells import as_text
+from jackpot_service.reports.finance.frame import Asked
+from jackpot_service.reports.finance.registry import REPORTS, report_of
+from jackpot_service.reports.verification.proof import verify
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.resolve_instant import InstantNotResolved
+from tests.races import scene
+from tests.races.processes import CONFIG, in_threads
+from tests.support.answers import Answer
+
+LONGEST_WAIT_S = 30
+
+Figures = tuple[dict[str, tuple[int, ...]], list[list[list[str]]]]
+"""The positions of a report, and the texts of the rows of its sections."""
+
+
+@pytest.fixture
+def replica(durable: embedded.Cluster, tmp_path: Path) -> Iterator[embedded.Cluster]:
+    """Give the test a PostgreSQL that follows the other, and takes no writes."""
+    copy = embedded.cluster_in(tmp_path / "replica")
+    source = durable.conninfo()
+    backup = ("--pgdata", str(copy.directory), "--dbname", source, "--write-recovery-conf", "--checkpoint=fast")
+    embedded._run(copy, "pg_basebackup", *backup)
+    with embedded.running(tmp_path / "replica"):
+        yield copy
+
+
+@pytest.fixture
+def follower(replica: embedded.Cluster) -> Iterator[sqlalchemy.Engine]:
+    """Give the test an engine on the replica."""
+    engine = create_engine(CONFIG, replica.url())
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(autouse=True)
+def played(engine: sqlalchemy.Engine) -> None:
+    """Have rounds on the primary before it is copied."""
+    scene.found(engine)
+    scene.open_live(engine, "live", tables=["T1"], base_amount="100", stripes=3)
+    play(engine, "before", 10)
+
+
+def play(engine: sqlalchemy.Engine, name: str, rounds: int) -> None:
+    for number in range(rounds):
+        scene.bet(engine, "T1", f"{name}-{number}", scene.euro("a"), scene.euro("b", hand="2"))
+        scene.settle(engine, "T1", f"{name}-{number}", 2, {"1": scene.FLUSH, "2": "dead"})
+
+
+def caught_up(durable: embedded.Cluster, replica: embedded.Cluster) -> None:
+    """Wait until the replica has all that the primary has written."""
+    with psycopg.connect(durable.conninfo(), autocommit=True) as primary:
+        (written,) = primary.execute("SELECT pg_current_wal_lsn()").fetchone() or (None,)
+    until = time.monotonic() + LONGEST_WAIT_S
+    with psycopg.connect(replica.conninfo(), autocommit=True) as follower:
+        while follower.execute("SELECT WHERE pg_last_wal_replay_lsn() >= %s", [written]).rowcount == 0:
+            assert time.monotonic() < until, "the replica does not catch up"
+            time.sleep(0.01)
+
+
+def figures(engine: sqlalchemy.Engine, name: str, end: datetime | None) -> Figures:
+    with made(engine, report_of(name), Asked(end=end), now=scene.now()) as document:
+        return dict(document.positions), rows(document)
+
+
+def rows(document: Document) -> list[list[list[str]]]:
+    return [[[as_text(value) for value in row] for row in section.rows] for section in document.sections]
+
+
+def test_a_replica_tells_what_was_resolved_on_the_primary_and_nothing_that_may_change(
+    engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, durable: embedded.Cluster, replica: embedded.Cluster
+) -> None:
+    resolved = scene.now()
+    told = {name: figures(engine, name, resolved) for name in REPORTS}
+    play(engine, "after", 3)
+    end = scene.now()
+    caught_up(durable, replica)
+
+    assert {name: figures(follower, name, resolved) for name in REPORTS} == told
+    for name in REPORTS:
+        with pytest.raises(InstantNotResolved):
+            figures(follower, name, end)
+
+    told = {name: figures(engine, name, end) for name in REPORTS}
+    caught_up(durable, replica)
+    assert {name: figures(follower, name, end) for name in REPORTS} == told
+
+
+def test_a_replica_tells_what_is_over_on_every_stripe_as_the_primary_does(
+    engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, durable: embedded.Cluster, replica: embedded.Cluster
+) -> None:
+    middle = scene.now()
+    play(engine, "after", 5)
+    figures(engine, "trial-balance", scene.now())
+    caught_up(durable, replica)
+
+    unasked = figures(follower, "trial-balance", middle)
+
+    assert figures(engine, "trial-balance", middle) == unasked
+
+
+def test_a_report_on_a_replica_that_follows_writers_adds_up(
+    engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, durable: embedded.Cluster, replica: embedded.Cluster
+) -> None:
+    def read() -> list[Figures]:
+        return [figures(follower, "trial-balance", None) for _ in range(15)]
+
+    def write(name: str) -> list[Figures]:
+        play(engine, name, 15)
+        return []
+
+    acts: list[Callable[[], list[Figures]]] = [partial(write, "w1"), partial(write, "w2"), read]
+    *_, seen = in_threads(acts, threads=3)
+
+    for _, (_, totals) in seen:
+        assert [(opening, closing) for *_, opening, _, _, closing in totals] == [("0", "0")]
+        assert all(Decimal(taken) == Decimal(put) for *_, taken, put, _ in totals)
+    caught_up(durable, replica)
+    assert figures(follower, "rounds", None) == figures(engine, "rounds", None)
+    with snapshot(follower) as session:
+        assert verify(session).mismatches == ()
+
+
+def test_over_http_a_replica_says_whom_to_ask(engine: sqlalchemy.Engine, follower: sqlalchemy.Engine) -> None:
+    act = Act(SYSTEM_OPERATOR, scene.now())
+    key = transact(engine, lambda session: create_key(session, act, Principal("Fay", Role.FINANCE))).whole
+    client = create_app(Config(), follower).test_client()
+    end = f"{scene.now():%Y-%m-%dT%H:%M:%S.%fZ}"
+    until = time.monotonic() + LONGEST_WAIT_S
+
+    def ask(query: str) -> Answer:
+        return Answer.of(client.get(f"/v1/reports/trial-balance{query}", headers={"Authorization": f"Bearer {key}"}))
+
+    while ask("").status == 401:
+        assert time.monotonic() < until, "the key does not come"
+        time.sleep(0.01)
+
+    assert ask(f"?as_of={end}").problem(409, "instant-not-resolved")["retryable"] is False
+    figures(engine, "trial-balance", datetime.fromisoformat(end))
+    while ask(f"?as_of={end}").status == 409:
+        assert time.monotonic() < until, "the instant does not come"
+        time.sleep(0.01)
+    assert ask(f"?as_of={end}").ok()["sections"][1]["rows"][0]["closing"] == "0"
