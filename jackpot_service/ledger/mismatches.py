@@ -162,6 +162,8 @@ class Code(StrEnum):
     """A rate sheet has no rates or lacks its base currency, or rates have no sheet."""
     SHEET_CHANGE = "sheet-change"
     """A rate sheet is not what its change request makes of the sheet before it."""
+    CLOSED_PERIOD = "closed-period"
+    """A closed period does not follow the one before, or a report of it says something else than when it was closed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from jackpot_service.reports.verification import (
     lives,
     moves,
     order,
+    periods,
     records,
     reference_book,
     references,
@@ -97,6 +98,7 @@ def verify(session: Session, *, on_progress: OnProgress | None = None) -> Verifi
     mismatches += proof.of_reference_book(known)
     for jackpot_id in sorted(known.jackpots):
         mismatches += proof.of_jackpot(jackpot_id, known)
+    mismatches += _guarded(periods.check(session), book=REFERENCE_BOOK, place="closed periods")
     return Verification(
         1 + len(known.jackpots), proof.entries, proof.rounds, proof.bets, proof.awards, tuple(mismatches)
     )

@@ -64,6 +64,10 @@ def documents(references: References) -> Iterator[Document]:
         recorded = facts.of_acknowledgement(row.exception_id)
         name = f"acknowledgement of {row.exception_id}"
         yield Document(name, row.entry_seq, EntryKind.EXCEPTION_ACKNOWLEDGED, recorded)
+    for row in references.closed_periods:
+        period = {"from": facts.instant(row.starts_at), "to": facts.instant(row.ends_at)}
+        recorded = {**period, "reports": row.reports}
+        yield Document(f"period to {period['to']}", row.entry_seq, EntryKind.PERIOD_CLOSED, recorded)
 
 
 def entries_recorded_their_acts(references: References, entries: Mapping[int, BookedEntry]) -> Found:
@@ -134,6 +138,7 @@ WRITES_A_DOCUMENT = frozenset(
         EntryKind.CHANGE_APPROVED,
         EntryKind.CHANGE_REJECTED,
         EntryKind.EXCEPTION_ACKNOWLEDGED,
+        EntryKind.PERIOD_CLOSED,
     }
 )
 """The acts that write a row of their own in a reference table."""
