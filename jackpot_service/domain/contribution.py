@@ -1,6 +1,6 @@
 """How a batch of stakes is split among the pools and the house."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -28,6 +28,15 @@ class Contribution:
     house: Decimal
 
 
+@dataclass(frozen=True, slots=True)
+class Turnover:
+    """What the bets of one currency in a batch come to: how many they are, and what they alone contribute."""
+
+    currency: str
+    bets: int
+    contribution: Contribution
+
+
 def contribute(stakes_minor: Mapping[str, int], *, split: Split, sheet: RateSheet) -> Contribution:
     """
     Split stakes, summed per currency, among the pools and the house.
@@ -45,6 +54,24 @@ def contribute(stakes_minor: Mapping[str, int], *, split: Split, sheet: RateShee
     prize_fund = product(value, split.prize_fund)
     house = EXACT.subtract(value, total((meter, reserve, prize_fund)))
     return Contribution(stakes_minor, values, value, meter, reserve, prize_fund, house)
+
+
+def by_currency(
+    contributed: Contribution, currencies: Iterable[str], *, split: Split, sheet: RateSheet
+) -> tuple[Turnover, ...]:
+    """
+    Tell a batch's contribution apart by currency, given the currency of each of its bets; in alphabetical order.
+
+    The split is linear, so the parts of the currencies sum to those of the batch, exactly.
+    """
+    bets = Counter(currencies)
+    if len(bets) == 1:
+        ((currency, count),) = bets.items()
+        return (Turnover(currency, count, contributed),)
+    return tuple(
+        Turnover(currency, bets[currency], contribute({currency: stakes_minor}, split=split, sheet=sheet))
+        for currency, stakes_minor in contributed.stakes_minor.items()
+    )
 
 
 def stakes_by_currency(bets: Iterable[Bet]) -> dict[str, int]:
