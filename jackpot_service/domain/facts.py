@@ -165,7 +165,7 @@ def of_rate_source(source: RateSource | None) -> Facts | None:
 
 
 def of_casino(casino: Casino) -> Facts:
-    """A casino; its gaming days only where they are not those of UTC, as digests of books older than them go without."""
+    """A casino; its gaming days only where they are not those of UTC, as digests of older books go without."""
     days = {} if casino.has_plain_days else {"zone": casino.zone, "day_starts": f"{casino.day_starts:%H:%M}"}
     return {"casino_id": casino.casino_id, "name": casino.name, **days}
 

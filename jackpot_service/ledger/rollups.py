@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TypeVar
 
-from jackpot_service.db import Pipeline
-from jackpot_service.domain.accounts import CASINO
+from sqlalchemy import text
+
+from jackpot_service.db import Pipeline, Session
+from jackpot_service.domain.accounts import CASINO, HOUSE_MARGIN, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
 from jackpot_service.domain.contribution import Turnover
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import BooksBroken
@@ -86,6 +88,20 @@ _POSTINGS_COLUMNS = ("casino_ids", "table_ids", "accounts", "currencies", "movem
 
 _NONE = "?"
 
+SPLIT_ACCOUNTS = (METER_PLAYERS, RESERVE, PRIZE_FUND, HOUSE_MARGIN)
+"""The accounts that a bet is split among, in the order of the sums below."""
+
+_SPLIT_SUMS = text(
+    """
+    SELECT (SELECT coalesce(sum(amount), 0) FROM daily_postings WHERE jackpot_id = :book AND account = asked.account)
+           + (SELECT coalesce(sum(CASE asked.number WHEN 1 THEN meter WHEN 2 THEN reserve WHEN 3 THEN prize_fund
+                                  ELSE house END), 0)
+              FROM daily_bets WHERE jackpot_id = :book)
+    FROM unnest(CAST(:accounts AS text[])) WITH ORDINALITY AS asked (account, number)
+    ORDER BY asked.number
+    """
+)
+
 Sums = tuple[int | Decimal, ...]
 K = TypeVar("K", bound=tuple[str, ...])
 
@@ -153,3 +169,9 @@ def _columns(names: Sequence[str], sums: Mapping[K, Sums]) -> dict[str, str]:
 
 def _text(figure: int | Decimal) -> str:
     return plain(figure) if isinstance(figure, Decimal) else str(figure)
+
+
+def split_sums(session: Session, book: str) -> Mapping[Account, Decimal]:
+    """Sum what all days put into the accounts that a bet is split among; each of them has one currency."""
+    found = session.scalars(_SPLIT_SUMS, {"book": book, "accounts": list(SPLIT_ACCOUNTS)})
+    return dict(zip(SPLIT_ACCOUNTS, found, strict=True))
