@@ -1,7 +1,7 @@
 """How a batch of stakes is split among the pools and the house."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -57,17 +57,16 @@ def contribute(stakes_minor: Mapping[str, int], *, split: Split, sheet: RateShee
 
 
 def by_currency(
-    contributed: Contribution, currencies: Iterable[str], *, split: Split, sheet: RateSheet
+    contributed: Contribution, currencies: Sequence[str], *, split: Split, sheet: RateSheet
 ) -> tuple[Turnover, ...]:
     """
     Tell a batch's contribution apart by currency, given the currency of each of its bets; in alphabetical order.
 
     The split is linear, so the parts of the currencies sum to those of the batch, exactly.
     """
+    if len(contributed.stakes_minor) == 1:
+        return (Turnover(currencies[0], len(currencies), contributed),)
     bets = Counter(currencies)
-    if len(bets) == 1:
-        ((currency, count),) = bets.items()
-        return (Turnover(currency, count, contributed),)
     return tuple(
         Turnover(currency, bets[currency], contribute({currency: stakes_minor}, split=split, sheet=sheet))
         for currency, stakes_minor in contributed.stakes_minor.items()
