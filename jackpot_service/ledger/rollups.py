@@ -7,17 +7,16 @@ for a row, and no two can wait for each other.
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import text
 
 from jackpot_service.db import Pipeline, Session
 from jackpot_service.domain.accounts import CASINO, HOUSE_MARGIN, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
-from jackpot_service.domain.contribution import Turnover
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import BooksBroken
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import EXACT, plain
+from jackpot_service.domain.money import EXACT
 
 # The stripe was updated by the statement before, in this transaction: its `booked_at` is that of the entries. Columns
 # travel as texts joined by spaces, see `journal`; `?` stands for an empty one, because no id holds it. One row a key:
@@ -102,8 +101,9 @@ _SPLIT_SUMS = text(
     """
 )
 
-Sums = tuple[int | Decimal, ...]
 K = TypeVar("K", bound=tuple[str, ...])
+Figures = tuple[Any, ...]
+"""Whole numbers and exact amounts, in the order of a table's columns."""
 
 
 class TurnoverMissing(BooksBroken):
@@ -127,21 +127,15 @@ def add(pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int) -> None:
         pipe.send(_ADD_POSTINGS, {**place, **_columns(_POSTINGS_COLUMNS, postings)})
 
 
-def _of_bets(entry: Entry) -> Iterable[tuple[tuple[str, str, str], Sums]]:
+def _of_bets(entry: Entry) -> Sequence[tuple[tuple[str, str, str], Figures]]:
     step = entry.round_step
     if step is None or not entry.turnover:
         message = "An entry of bets tells its round, and its turnover by currency."
         raise TurnoverMissing(message)
-    return [((step.casino_id, step.table_id, one.currency), _figures(one)) for one in entry.turnover]
+    return [((step.casino_id, step.table_id, one.currency), one[1:]) for one in entry.turnover]
 
 
-def _figures(one: Turnover) -> Sums:
-    parts = one.contribution
-    stakes_minor = parts.stakes_minor[one.currency]
-    return one.bets, stakes_minor, parts.value, parts.meter, parts.reserve, parts.prize_fund, parts.house
-
-
-def _of_postings(entry: Entry) -> Iterable[tuple[tuple[str, str, str, str, str], Sums]]:
+def _of_postings(entry: Entry) -> Sequence[tuple[tuple[str, str, str, str, str], Figures]]:
     lines = entry.postings.lines
     if entry.round_step is not None:
         casino_id, table_id = entry.round_step.casino_id, entry.round_step.table_id
@@ -153,22 +147,22 @@ def _of_postings(entry: Entry) -> Iterable[tuple[tuple[str, str, str, str, str],
     ]
 
 
-def _summed(rows: Iterable[tuple[K, Sums]]) -> dict[K, Sums]:
-    """Sum rows of one key, in the order of the keys."""
-    sums: dict[K, Sums] = {}
+def _summed(rows: Iterable[tuple[K, Figures]]) -> list[tuple[K, Figures]]:
+    """Sum the rows of each key, in the order of the keys."""
+    sums: dict[K, Figures] = {}
     for key, figures in rows:
         before = sums.get(key)
-        sums[key] = figures if before is None else tuple(map(EXACT.add, before, figures))
-    return dict(sorted(sums.items()))
+        sums[key] = figures if before is None else tuple(map(_add, before, figures))
+    return sorted(sums.items())
 
 
-def _columns(names: Sequence[str], sums: Mapping[K, Sums]) -> dict[str, str]:
-    rows = [(*key, *map(_text, figures)) for key, figures in sums.items()]
-    return dict(zip(names, map(" ".join, zip(*rows, strict=True)), strict=True))
+def _add(one: int | Decimal, other: int | Decimal) -> int | Decimal:
+    return one + other if isinstance(one, int) else EXACT.add(one, other)
 
 
-def _text(figure: int | Decimal) -> str:
-    return plain(figure) if isinstance(figure, Decimal) else str(figure)
+def _columns(names: Sequence[str], rows: Sequence[tuple[K, Figures]]) -> dict[str, str]:
+    columns = zip(*[(*key, *map(str, figures)) for key, figures in rows], strict=True)
+    return dict(zip(names, map(" ".join, columns), strict=True))
 
 
 def split_sums(session: Session, book: str) -> Mapping[Account, Decimal]:

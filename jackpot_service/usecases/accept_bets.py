@@ -201,7 +201,7 @@ def _decision(session: Session, command: AcceptBets, pins: Pins, seen: _Seen) ->
         facts={"bets": columns, **facts.of_opening(after)},
         postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=sheet),
         round_step=RoundStep.of(after),
-        turnover=by_currency(contributed, batch.new.currencies, split=rules.split, sheet=sheet),
+        turnover=by_currency(contributed, batch.new.currencies, rules.split),
     )
     return _Decision(batch, after, rules, sheet, columns, entry)
 
