@@ -32,6 +32,8 @@ from tests.races import scene
 
 UPDATABLE = {
     "stripes": {"seq", "head", "meter_players", "meter_house", "reserve", "prize_fund", "accepting", "booked_at"},
+    "daily_bets": {"bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house"},
+    "daily_postings": {"lines", "amount"},
     "rounds": {"state", "steps", "bet_count", "weight", "replays"},
     "keys": {"revoked_at", "last_used_at"},
 }

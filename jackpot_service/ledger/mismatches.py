@@ -42,6 +42,8 @@ class Code(StrEnum):
     """A cut lies before the cut of the cycle before it on some stripe, or opens a cycle that was open already."""
     CUT_RESERVE = "cut-reserve"
     """The reserve was not empty right after a hit, which turns all of it into meter."""
+    ROLLUP_FIGURES = "rollup-figures"
+    """A daily rollup is not the sum of that day's entries: a row was changed, is missing, or is one too many."""
 
     # What entries recorded, and what is recorded without one.
     BOOK_UNKNOWN = "book-unknown"

@@ -214,31 +214,32 @@ ENTRIES: Final = (
         "entries",
         "accounts = array_replace(accounts, 'pool:meter:house', 'pool:prize_fund')",
         entry_of("awards_rejected"),
-        "award-figures award-steps effect-figures entry-digest entry-postings settlement-figures stripe-pools",
+        "award-figures award-steps effect-figures entry-digest entry-postings settlement-figures stripe-pools "
+        "rollup-figures",
     ),
     change(
         "entries",
         "accounts = array_replace(accounts, 'awards:held', 'house:adjustments')",
         entry_of("awards_approved"),
-        "entry-digest entry-postings held-balance",
+        "entry-digest entry-postings held-balance rollup-figures",
     ),
     change(
         "entries",
         "accounts = array_replace(accounts, 'pool:prize_fund', 'house:adjustments')",
         entry_of("awards_reinstated"),
-        "entry-digest entry-postings settlement-figures stripe-pools",
+        "entry-digest entry-postings settlement-figures stripe-pools rollup-figures",
     ),
     change(
         "entries",
         "currencies = array_replace(currencies, 'GBP', 'SEK')",
         entry_of("compensation"),
-        "entry-digest entry-postings",
+        "entry-digest entry-postings rollup-figures",
     ),
     change(
         "entries",
         "accounts = array_replace(accounts, 'casino:c1', 'casino:c2')",
         entry_of("statement_settled"),
-        "entry-digest entry-postings statement-balance",
+        "entry-digest entry-postings statement-balance rollup-figures",
     ),
 )
 

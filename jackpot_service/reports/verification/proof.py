@@ -10,6 +10,7 @@ from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.rollups_schema import DailyBetsRow, DailyPostingsRow
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
 from jackpot_service.records.schema import (
     AwardRow,
@@ -39,6 +40,7 @@ from jackpot_service.reports.verification import (
     records,
     reference_book,
     references,
+    rollups,
     rounds,
     settlements,
 )
@@ -66,6 +68,8 @@ _BOOKS_OF = (
     StripeRow.jackpot_id,
     EntryRow.jackpot_id,
     CycleRow.jackpot_id,
+    DailyBetsRow.jackpot_id,
+    DailyPostingsRow.jackpot_id,
     RulesVersionRow.jackpot_id,
     RoundRow.jackpot_id,
     BetRow.jackpot_id,
@@ -175,6 +179,7 @@ class _Proof:
         yield from held.check(jackpot_id)
         crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot))
         yield from _guarded(crossing, book=jackpot_id, place="order")
+        yield from rollups.check(self.session, jackpot)
 
     def _of_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
         self.rounds += 1

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from jackpot_service.domain import facts
+from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.ledger import digests
@@ -33,7 +34,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
 def documents(references: References) -> Iterator[Document]:
     """Write every reference document as the facts that its act shows."""
     for row in references.casinos.values():
-        recorded = facts.of_casino(row.casino_id, row.name)
+        recorded = facts.of_casino(Casino(row.casino_id, row.name, row.zone, row.day_starts))
         yield Document(f"casino {row.casino_id}", row.entry_seq, EntryKind.CASINO_ADDED, recorded)
     for row in references.tables.values():
         recorded = facts.of_table(
