@@ -81,7 +81,7 @@ def test_refusals_kept_for_finance_are_counted_by_kind(house: House) -> None:
 
 
 def test_an_empty_house_has_metrics_too(house: House) -> None:
-    assert {name for name, _ in metrics(house)} == {"jackpot_change_requests_pending"}
+    assert {name for name, _ in metrics(house)} == {"jackpot_change_requests_pending", "jackpot_bet_months_ahead"}
 
 
 @pytest.mark.parametrize("role", [Role.FINANCE, Role.OPERATOR, Role.AUDITOR])
