@@ -91,7 +91,7 @@ class Made:
     late: Sequence[Month]
 
 
-def make(url: str, *, now: datetime, ahead: int = AHEAD, stall_ms: int = STALL_MS) -> Made:
+def make(url: str, *, now: datetime, ahead: int = AHEAD, stall_ms: int = STALL_MS, attempts: int = ATTEMPTS) -> Made:
     """
     Make the partitions that the current month and some months ahead lack.
 
@@ -105,16 +105,16 @@ def make(url: str, *, now: datetime, ahead: int = AHEAD, stall_ms: int = STALL_M
     made, late = [], []
     for month in transact(engine, lambda session: partitions.missing(session, months)):
         try:
-            if _patiently(engine, month, stall_ms):
+            if _patiently(engine, month, stall_ms=stall_ms, attempts=attempts):
                 made.append(month)
         except _HeldByDefault:
             late.append(month)
     return Made(made, late)
 
 
-def _patiently(engine: sqlalchemy.Engine, month: Month, stall_ms: int) -> bool:
+def _patiently(engine: sqlalchemy.Engine, month: Month, *, stall_ms: int, attempts: int) -> bool:
     """Attach a month; step aside, and try again, while others hold what it needs. Returns whether it was missing."""
-    for _ in range(ATTEMPTS):
+    for _ in range(attempts):
         try:
             return transact(engine, partial(_attach, month=month, stall_ms=stall_ms))
         except HeldUp:
