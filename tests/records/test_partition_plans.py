@@ -75,7 +75,7 @@ def key_of_the_round(session: Session) -> int:
 def test_the_bets_of_a_round_are_read_in_one_partition(
     played: Session, statement: str, more: Mapping[str, str]
 ) -> None:
-    lines = executed(played, statement, ASKED | more)
+    lines = executed(played, statement, {**ASKED, **more})
 
     assert partitions_read(lines) == {"bets_before"}
     assert [line for line in lines if "Index Cond" in line and "jackpot_id" in line and "round_key" in line]
