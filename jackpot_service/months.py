@@ -45,10 +45,11 @@ _MAKE = """
 CREATE TABLE {name} (LIKE bets INCLUDING ALL);
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON {name} FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewrite();
 REVOKE ALL ON {name} FROM {role};
-SET LOCAL statement_timeout = {stall_ms};
 """
 
 _ATTACH = "ALTER TABLE bets ATTACH PARTITION {name} FOR VALUES FROM ({first}) TO ({end})"
+
+_STATEMENT_TIMEOUT = "SET LOCAL statement_timeout = {ms}"
 
 
 class BetsInUse(Unavailable):
@@ -134,8 +135,10 @@ def _attach(session: Session, *, month: Month, stall_ms: int) -> bool:
             return False
         if partitions.holds_bets_of(session, month):
             raise _HeldByDefault
-        session.exec_driver_sql(_MAKE.format(name=name, role=ROLE, stall_ms=stall_ms))
+        session.exec_driver_sql(_MAKE.format(name=name, role=ROLE))
+        session.exec_driver_sql(_STATEMENT_TIMEOUT.format(ms=stall_ms))
         session.exec_driver_sql(_ATTACH.format(name=name, **keys_of(month)._asdict()))
+        session.exec_driver_sql(_STATEMENT_TIMEOUT.format(ms=0))  # A COMMIT is never cancelled.
         return True
 
 
