@@ -18,7 +18,7 @@ from tests.support.accepting import accept_bets
 
 BETTORS = 2
 PARTS = 5
-ROUNDS = 60
+ROUNDS = 36
 AHEAD = 2
 FAR_AWAY = datetime(2099, 1, 1, tzinfo=UTC)
 
