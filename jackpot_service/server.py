@@ -11,12 +11,13 @@ from granian.log import LogLevels
 
 from jackpot_service import logs
 from jackpot_service.api.admission import MOST_AT_ONCE
+from jackpot_service.api.event_stream import MOST_WAITING
 from jackpot_service.app import create_app
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 
-THREADS = MOST_AT_ONCE + 8
-"""Threads a worker: the calls of bets that wait for the commit they share, and some for all others."""
+THREADS = MOST_AT_ONCE + MOST_WAITING + 8
+"""Threads a worker: calls of bets that wait for the commit they share, those that wait for events, some for others."""
 
 OBJECTS_BETWEEN_COLLECTIONS = 20_000
 """A call leaves eight objects in a cycle. Every 700, looking for them cost a quarter of the time; 200,000 stopped all
