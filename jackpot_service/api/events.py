@@ -63,7 +63,7 @@ class EventCursor(ReadField[Cursor | None]):
 class EventsQuerySchema(RequestSchema):
     """After which event, how many at most, and how many seconds to wait if there is none."""
 
-    after = EventCursor(load_default=BEGINNING)
+    after = EventCursor(load_default=lambda: BEGINNING)  # Called, so that the description shows no default.
     limit = Within(1, MOST_TOLD, load_default=DEFAULT_TOLD)
     wait = Within(0, LONGEST_WAIT_S, load_default=0)
 
