@@ -14,34 +14,50 @@ from jackpot_service.domain.money import total
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.reports.events.round_documents import ROUNDS, RoundName, Totals, columns
 
+# Rows are looked up by their keys, and rounds as in `entries`.
 _OF_SETTLEMENTS = text(
     f"""
-    SELECT k.book, k.round_key, a.bet_id, a.tier, a.currency, a.amount_minor, a.cost, a.funded_by
+    SELECT k.book, k.round_key, a.*
     FROM {ROUNDS}
-    JOIN awards a ON a.jackpot_id = k.book AND a.round_key = k.round_key AND a.correction = 0
+    CROSS JOIN LATERAL (
+        SELECT o.bet_id, o.tier, o.currency, o.amount_minor, o.cost, o.funded_by
+        FROM awards o
+        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.correction = 0
+        OFFSET 0
+    ) AS a
     ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
     """  # noqa: S608  a constant
 )
 
 _NAMED = text(
     """
-    SELECT a.*
+    SELECT a.jackpot_id, a.round_key, a.bet_id, a.tier, a.correction, r.*, a.award_id, b.*,
+           a.amount_minor, a.currency, a.cost, a.funded_by, a.steps
     FROM unnest(CAST(:books AS text[]), CAST(:round_keys AS bigint[]), CAST(:bet_ids AS text[]),
                 CAST(:tiers AS text[]), CAST(:corrections AS int[]))
          AS k (book, round_key, bet_id, tier, correction)
     CROSS JOIN LATERAL (
-        SELECT o.jackpot_id, o.round_key, o.bet_id, o.tier, o.correction, r.table_id, r.round_id, r.casino_id,
-               o.award_id, b.player_id, b.hand, o.amount_minor, o.currency, o.cost, o.funded_by,
-               ARRAY(SELECT s.step FROM award_steps s
-                     WHERE s.jackpot_id = o.jackpot_id AND s.round_key = o.round_key AND s.bet_id = o.bet_id
-                       AND s.tier = o.tier AND s.correction = o.correction) AS steps
+        SELECT o.*, ARRAY(SELECT s.step FROM award_steps s
+                          WHERE s.jackpot_id = o.jackpot_id AND s.round_key = o.round_key AND s.bet_id = o.bet_id
+                            AND s.tier = o.tier AND s.correction = o.correction) AS steps
         FROM awards o
-        JOIN rounds r ON r.jackpot_id = o.jackpot_id AND r.round_key = o.round_key
-        JOIN bets b ON b.jackpot_id = o.jackpot_id AND b.round_key = o.round_key AND b.bet_id = o.bet_id
         WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.bet_id = k.bet_id AND o.tier = k.tier
           AND o.correction = k.correction
         LIMIT 1
     ) AS a
+    CROSS JOIN LATERAL (
+        SELECT o.table_id, o.round_id, o.casino_id
+        FROM rounds o
+        WHERE o.jackpot_id = k.book AND o.round_key BETWEEN k.round_key AND k.round_key
+        ORDER BY o.round_key
+        LIMIT 1
+    ) AS r
+    CROSS JOIN LATERAL (
+        SELECT o.player_id, o.hand
+        FROM bets o
+        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.bet_id = k.bet_id
+        LIMIT 1
+    ) AS b
     """
 )
 

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.records.acts import RecordedAct, recorded_acts
-from jackpot_service.records.schema import ActRow, JackpotRow, TableRow
+from jackpot_service.records.acts import RecordedAct
+from jackpot_service.records.schema import JackpotRow, TableRow
 from jackpot_service.reports.events import award_documents, of_acts, of_rounds, round_documents
 from jackpot_service.reports.events.award_documents import SettledAwards
 from jackpot_service.reports.events.drafts import Telling
@@ -21,6 +21,22 @@ from jackpot_service.reports.events.round_documents import (
     Stakes,
     Step,
     Voids,
+)
+
+# In the order of `RecordedAct`; looked up by their seqs, as the rows of rounds are by their keys.
+_ACTS = text(
+    """
+    SELECT a.seq, e.kind, e.principal, e.received_at, e.booked_at, a.request_id, a.decides, a.subject, a.jackpot_id,
+           a.reason, a.asked, a.before, a.after, a.effects
+    FROM unnest(CAST(:seqs AS bigint[])) AS k (seq)
+    CROSS JOIN LATERAL (SELECT o.* FROM acts o WHERE o.seq = k.seq LIMIT 1) AS a
+    CROSS JOIN LATERAL (
+        SELECT o.kind, o.principal, o.received_at, o.booked_at
+        FROM entries o
+        WHERE o.jackpot_id = :book AND o.stripe_no = 0 AND o.seq = k.seq
+        LIMIT 1
+    ) AS e
+    """
 )
 
 
@@ -78,7 +94,7 @@ def _name(entry: ToldEntry, round_: OfRound) -> RoundName:
 def _acts(session: Session, seqs: Collection[int]) -> Mapping[int, RecordedAct]:
     if not seqs:
         return {}
-    found = [RecordedAct(*row) for row in session.execute(recorded_acts().where(ActRow.seq.in_(seqs)))]
+    found = [RecordedAct(*row) for row in session.execute(_ACTS, {"book": REFERENCE_BOOK, "seqs": list(seqs)})]
     return {act.seq: act for act in found}
 
 

@@ -14,7 +14,9 @@ from jackpot_service.reports.events.event import Place
 from jackpot_service.reports.events.sight import ROUND_KINDS, act_kinds, is_of_the_house, sees_round
 from jackpot_service.reports.events.windows import Window
 
-# Of a round that a reader does not see, the entry that hit the jackpot still tells that.
+# Of a round that a reader does not see, the entry that hit the jackpot still tells that. Rows are looked up by their keys
+# (LATERAL, and LIMIT or OFFSET, which keep it so); for rounds the order says which index: while the table is new, that of
+# the callers' ids seems to be as good, and would read all rounds of the jackpot.
 _OF_ROUNDS = text(
     """
     SELECT e.jackpot_id, e.stripe_no, e.seq, e.booked_at, e.kind,
@@ -31,14 +33,19 @@ _OF_ROUNDS = text(
     CROSS JOIN LATERAL (
         SELECT o.table_id, o.round_id, o.casino_id, o.rules_version, o.rate_sheet
         FROM rounds o
-        WHERE o.jackpot_id = e.jackpot_id AND o.round_key = e.round_key
+        WHERE o.jackpot_id = e.jackpot_id AND o.round_key BETWEEN e.round_key AND e.round_key
+        ORDER BY o.round_key
         LIMIT 1
     ) AS r
+    LEFT JOIN LATERAL (
+        SELECT o.cycle_after > o.cycle AS is_hit
+        FROM settlements o
+        WHERE NOT :sees_all AND e.kind = 'result' AND o.jackpot_id = e.jackpot_id AND o.round_key = e.round_key
+        LIMIT 1
+    ) AS s ON true
     WHERE :sees_all
        OR (r.casino_id = :casino_id AND (CAST(:tables AS text[]) = '{}' OR r.table_id = ANY(:tables)))
-       OR EXISTS (SELECT FROM settlements s
-                  WHERE e.kind = 'result' AND s.jackpot_id = e.jackpot_id AND s.round_key = e.round_key
-                    AND s.cycle_after > s.cycle)
+       OR s.is_hit
     """
 )
 
@@ -49,9 +56,9 @@ _ACTS = text(
     FROM entries e
     WHERE e.jackpot_id = :book AND e.stripe_no = 0 AND e.seq > :after AND e.seq <= :upto AND e.kind = ANY(:kinds)
       AND (CAST(:casino_id AS text) IS NULL
-           OR EXISTS (SELECT FROM acts a LEFT JOIN tables t ON t.table_id = a.after ->> 'table_id'
-                      WHERE a.seq = e.seq
-                        AND coalesce(a.after -> 'round' ->> 'casino_id', a.after ->> 'casino_id', t.casino_id)
+           OR EXISTS (SELECT FROM (SELECT o.after FROM acts o WHERE o.seq = e.seq LIMIT 1) AS a
+                      LEFT JOIN tables t ON t.table_id = a.after ->> 'table_id'
+                      WHERE coalesce(a.after -> 'round' ->> 'casino_id', a.after ->> 'casino_id', t.casino_id)
                             = :casino_id
                         AND (CAST(:tables AS text[]) = '{}'
                              OR coalesce(a.after -> 'round' ->> 'table_id', a.after ->> 'table_id') = ANY(:tables))))

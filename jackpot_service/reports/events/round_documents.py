@@ -14,49 +14,85 @@ from jackpot_service.db import Session
 ROUNDS = "unnest(CAST(:books AS text[]), CAST(:round_keys AS bigint[])) AS k (book, round_key)"
 """Some rounds as a table, for statements that take `columns`."""
 
+# Each round's rows are looked up by its key (LATERAL, and LIMIT or OFFSET, which keep it so): a join could be planned
+# the other way round while a table is new, and read all of it for good.
 _SETTLEMENTS = text(
     f"""
-    SELECT k.book, k.round_key, s.cycle, s.policy, s.meter_before, s.weight, s.meter_after, s.reserve_after,
-           s.prize_fund_after, s.overflow, s.carried, s.house_seed, s.cycle_after, c.rules_version, r.occurred_at
+    SELECT k.book, k.round_key, s.*, c.rules_version, r.occurred_at
     FROM {ROUNDS}
-    JOIN settlements s ON s.jackpot_id = k.book AND s.round_key = k.round_key
-    JOIN cycles c ON c.jackpot_id = k.book AND c.cycle = s.cycle_after
-    JOIN results r ON r.jackpot_id = k.book AND r.round_key = k.round_key
+    CROSS JOIN LATERAL (
+        SELECT o.cycle, o.policy, o.meter_before, o.weight, o.meter_after, o.reserve_after, o.prize_fund_after,
+               o.overflow, o.carried, o.house_seed, o.cycle_after
+        FROM settlements o
+        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key
+        LIMIT 1
+    ) AS s
+    CROSS JOIN LATERAL (
+        SELECT o.rules_version FROM cycles o WHERE o.jackpot_id = k.book AND o.cycle = s.cycle_after LIMIT 1
+    ) AS c
+    CROSS JOIN LATERAL (
+        SELECT o.occurred_at FROM results o WHERE o.jackpot_id = k.book AND o.round_key = k.round_key LIMIT 1
+    ) AS r
     """  # noqa: S608  a constant
 )
 
 _CANCELLATIONS = text(
     f"""
-    SELECT k.book, k.round_key, c.reason, c.cycle, c.occurred_at
+    SELECT k.book, k.round_key, c.*
     FROM {ROUNDS}
-    JOIN cancellations c ON c.jackpot_id = k.book AND c.round_key = k.round_key
+    CROSS JOIN LATERAL (
+        SELECT o.reason, o.cycle, o.occurred_at
+        FROM cancellations o
+        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key
+        LIMIT 1
+    ) AS c
     """  # noqa: S608  a constant
 )
 
 # The live bets of rounds that are over, so none of it changes any more; those on dead hands, given back, apart.
 _STAKES = text(
     f"""
-    SELECT k.book, k.round_key, b.currency, b.is_dead, sum(b.stake_minor), count(*)
+    SELECT k.book, k.round_key, b.currency, h.is_dead, sum(b.stake_minor), count(*)
     FROM {ROUNDS}
     CROSS JOIN LATERAL (
-        SELECT o.currency, o.stake_minor, coalesce(h.status = 'dead', false) AS is_dead
+        SELECT o.bet_id, o.hand, o.currency, o.stake_minor
         FROM bets o
-        LEFT JOIN voids v ON v.jackpot_id = o.jackpot_id AND v.round_key = o.round_key AND v.bet_id = o.bet_id
-        LEFT JOIN hands h ON h.jackpot_id = o.jackpot_id AND h.round_key = o.round_key AND h.hand = o.hand
-        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND v.bet_id IS NULL
+        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key
+        OFFSET 0
     ) AS b
-    GROUP BY k.book, k.round_key, b.currency, b.is_dead
+    LEFT JOIN LATERAL (
+        SELECT true AS is_void
+        FROM voids o
+        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.bet_id = b.bet_id
+        LIMIT 1
+    ) AS v ON true
+    CROSS JOIN LATERAL (
+        SELECT coalesce(max(o.status) = 'dead', false) AS is_dead
+        FROM hands o
+        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.hand = b.hand
+    ) AS h
+    WHERE v.is_void IS NULL
+    GROUP BY k.book, k.round_key, b.currency, h.is_dead
     """  # noqa: S608  a constant
 )
 
 _VOIDS = text(
     """
-    SELECT k.book, k.round_key, k.step, v.bet_id, v.is_tombstone, v.occurred_at, b.currency, b.stake_minor
+    SELECT k.book, k.round_key, k.step, v.*, b.currency, b.stake_minor
     FROM unnest(CAST(:books AS text[]), CAST(:round_keys AS bigint[]), CAST(:steps AS int[]))
          AS k (book, round_key, step)
-    JOIN voids v ON v.jackpot_id = k.book AND v.round_key = k.round_key AND v.step = k.step
-    LEFT JOIN bets b
-        ON b.jackpot_id = k.book AND b.round_key = k.round_key AND b.bet_id = v.bet_id AND NOT v.is_tombstone
+    CROSS JOIN LATERAL (
+        SELECT o.bet_id, o.is_tombstone, o.occurred_at
+        FROM voids o
+        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.step = k.step
+        OFFSET 0
+    ) AS v
+    LEFT JOIN LATERAL (
+        SELECT o.currency, o.stake_minor
+        FROM bets o
+        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.bet_id = v.bet_id
+        LIMIT 1
+    ) AS b ON true
     ORDER BY v.bet_id COLLATE "C"
     """
 )
