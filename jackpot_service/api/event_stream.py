@@ -5,8 +5,8 @@ While some wait, the process looks a few times a second how far the books go, on
 when they went further. Nobody is woken by the database: NOTIFY takes a lock at every commit that all commits share.
 """
 
+import threading
 import time
-from collections.abc import Callable
 from typing import Final
 
 import sqlalchemy
@@ -34,16 +34,13 @@ class EventStream:
         *,
         longest_wait_s: float = 5.0,
         most_waiting: int = MOST_WAITING,
-        monotonic: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._engine = engine
         self._heads: Recent[Heads] = Recent(
             lambda _: read(engine, heads), longest_wait_s=longest_wait_s, seconds=LOOK_EVERY_S
         )
         self._places = Admission(most_waiting)
-        self._monotonic = monotonic
-        self._sleep = sleep
+        self._is_ending = threading.Event()
 
     def page(self, reader: Principal, after: Cursor | None, *, limit: int, wait_s: float = 0) -> Page:
         """
@@ -51,7 +48,7 @@ class EventStream:
 
         Raises: CursorAhead; Busy if it would have to wait and as many wait as may.
         """
-        until = self._monotonic() + wait_s
+        until = time.monotonic() + wait_s
         reached = self._heads.read("")
         cursor = Cursor(reached.positions) if after is None else after
         require_reached(cursor, reached)
@@ -61,9 +58,14 @@ class EventStream:
         with self._places.place():
             return self._wait(reader, page, limit=limit, until=until)
 
+    def end(self) -> None:
+        """Let nobody wait any more: the process is to end."""
+        self._is_ending.set()
+
     def _wait(self, reader: Principal, page: Page, *, limit: int, until: float) -> Page:
-        while not (page.items or page.has_more) and (left := until - self._monotonic()) > 0:
-            self._sleep(min(left, LOOK_EVERY_S))
+        while not (page.items or page.has_more) and (left := until - time.monotonic()) > 0:
+            if self._is_ending.wait(min(left, LOOK_EVERY_S)):
+                break
             page = self._read(reader, page.next, self._heads.get(""), limit=limit)
         return page
 

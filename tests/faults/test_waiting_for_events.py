@@ -94,3 +94,16 @@ def test_those_who_wait_keep_nobody_from_betting_and_are_bounded(
     assert 0 < len(told) <= EVERY_PLACE
     assert {tuple(event["subject"] for event in items) for items in told} == {("round T1/r0",)}
     assert {answer.headers["Retry-After"] for answer in refused} == {"1"}
+
+
+def test_a_server_that_is_stopped_does_not_wait_for_those_who_wait(service: Service, ask: Ask) -> None:
+    start = ask(after="now").json()["next"]
+
+    with ThreadPoolExecutor() as pool:
+        waiting = [pool.submit(ask, after=start, wait=20) for _ in range(MOST_WAITING)]
+        wait(waiting, timeout=1)
+        service.stop()
+
+    assert "Shutting down" in service.log.read_text()
+    assert "refused to gracefully stop" not in service.log.read_text()
+    assert all(isinstance(one.exception(), httpx.TransportError | type(None)) for one in waiting)

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.shapes import IDENTIFIER
@@ -33,8 +33,7 @@ Positions = Mapping[str, tuple[int, ...]]
 """For each book the seqs of its stripes, by their numbers; a book or stripe that is not there is at 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(NamedTuple):
     """An entry that a page told in part: the next one of its stripe, up to the event of this number."""
 
     book: str

@@ -14,9 +14,10 @@ from jackpot_service.reports.events.event import Place
 from jackpot_service.reports.events.sight import ROUND_KINDS, act_kinds, is_of_the_house, sees_round
 from jackpot_service.reports.events.windows import Window
 
-# Of a round that a reader does not see, the entry that hit the jackpot still tells that. Rows are looked up by their keys
-# (LATERAL, and LIMIT or OFFSET, which keep it so); for rounds the order says which index: while the table is new, that of
-# the callers' ids seems to be as good, and would read all rounds of the jackpot.
+# Of a round that a reader does not see, the entry that hit the jackpot still tells that.
+#
+# Rows are looked up by their keys (LATERAL, and LIMIT or OFFSET, which keep it so). For rounds the order says by which:
+# while the table is new the callers' ids seem to be as good, and would read all rounds of the jackpot.
 _OF_ROUNDS = text(
     """
     SELECT e.jackpot_id, e.stripe_no, e.seq, e.booked_at, e.kind,

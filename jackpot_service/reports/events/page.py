@@ -103,13 +103,14 @@ def _cursor(
     after: Cursor, looked_at: Sequence[Window], entries: Sequence[ToldEntry], following: _Untold | None
 ) -> Cursor:
     """Stand after all that was looked at; but on each stripe before its first entry that is still to be told."""
-    if following is None:
-        return Cursor(_moved(after, {(window.book, window.stripe_no): window.upto for window in looked_at}))
     ends = {(window.book, window.stripe_no): window.upto for window in looked_at}
-    for entry in reversed(entries[entries.index(following.entry) :]):
-        ends[entry.place.book, entry.place.stripe_no] = entry.place.seq - 1
-    place, told = following.entry.place, following.number - 1
-    return Cursor(_moved(after, ends), Begun(place.book, place.stripe_no, told) if told else None)
+    begun = after.begun if after.begun is not None and after.begun[:2] not in ends else None
+    if following is not None:
+        for entry in reversed(entries[entries.index(following.entry) :]):
+            ends[entry.place.book, entry.place.stripe_no] = entry.place.seq - 1
+        if following.number > 1:
+            begun = Begun(following.entry.place.book, following.entry.place.stripe_no, following.number - 1)
+    return Cursor(_moved(after, ends), begun)
 
 
 def _moved(after: Cursor, ends: Mapping[tuple[str, int], int]) -> dict[str, tuple[int, ...]]:
