@@ -189,6 +189,28 @@ def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
 
 
 @contextmanager
+def told(engine: sqlalchemy.Engine) -> Iterator[None]:
+    """
+    Turn what the database says in the block into what a caller is told, for whoever tries again by himself.
+
+    Raises: Busy, whatever else than a refusal of the database's it is.
+    """
+    with _told_unless_retryable(engine, ATTEMPTS, until=0):
+        yield
+
+
+@contextmanager
+def reading(engine: sqlalchemy.Engine) -> Iterator[Session]:
+    """
+    Open a session for reading on and on, of which each statement sees an instant of its own.
+
+    So it keeps no old rows alive, however long it takes, as a snapshot would.
+    """
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
+        yield session
+
+
+@contextmanager
 def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int, *, until: float) -> Iterator[None]:
     """Turn what the database says into what a caller is told; pass over what is worth another attempt."""
     try:
