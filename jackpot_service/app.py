@@ -20,6 +20,7 @@ from jackpot_service.api import (
     exceptions,
     health,
     jackpots,
+    jobs,
     keys,
     meters,
     metrics,
@@ -53,6 +54,7 @@ BLUEPRINTS = (
     exceptions.blueprint,
     keys.blueprint,
     awards.blueprint,
+    jobs.blueprint,
     health.blueprint,
     metrics.blueprint,
 )
