@@ -45,11 +45,12 @@ class _Keeper(threading.Thread):
 
     def run(self) -> None:
         pause_s = FIRST_PAUSE_S
-        while (process := self._started()) is not None:
-            status = process.wait()
+        while (process := self._start_runner()) is not None:
+            with process:  # The pipe is closed when it has ended.
+                process.wait()
             if self._over.is_set():
                 return
-            log.warning("job-runner-ended", status=status, starts_again_in_s=pause_s)
+            log.warning("job-runner-ended", status=process.returncode, starts_again_in_s=pause_s)
             self._over.wait(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 
@@ -66,7 +67,7 @@ class _Keeper(threading.Thread):
                 process.kill()
         self.join()
 
-    def _started(self) -> "subprocess.Popen[bytes] | None":
+    def _start_runner(self) -> "subprocess.Popen[bytes] | None":
         """Start a runner unless all is over; under the lock, so that none is started that nobody would end."""
         with self._lock:
             if self._over.is_set():

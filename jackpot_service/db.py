@@ -204,9 +204,11 @@ def reading(engine: sqlalchemy.Engine) -> Iterator[Session]:
     """
     Open a session for reading on and on, of which each statement sees an instant of its own.
 
-    So it keeps no old rows alive, however long it takes, as a snapshot would.
+    So it keeps no old rows alive, however long it takes, as a snapshot would. Its connection is nobody's before or
+    after: the pool may be thrown away meanwhile, because another found the database gone.
     """
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
+        session.detach()
         yield session
 
 

@@ -9,7 +9,7 @@ from jackpot_service.db import Session, reading
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.jobs.kinds import JobForbidden, Json, Kind, Piece, Settled
-from jackpot_service.reports.export.journal import FORMS, JournalExport, Mark, journal_export, pieces
+from jackpot_service.reports.export.journal import FORMS, PIECE_BYTES, JournalExport, Mark, journal_export, pieces
 from jackpot_service.usecases.changes.payloads import Payload
 
 MOST_STRIPES = 256
@@ -66,14 +66,16 @@ def _settle(session: Session, asked: Asked) -> Settled:
     )
 
 
-def _pieces(engine: sqlalchemy.Engine, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
-    export = JournalExport(
-        parameters["jackpot_id"], parameters["base"], FORMS[parameters["format"]], tuple(parameters["positions"])
-    )
-    after = None if position is None else Mark(**{name: tuple(values) for name, values in position.items()})
-    with reading(engine) as session:
-        for piece in pieces(session, export, after=after):
-            yield Piece(piece.content, asdict(piece.mark), sum(piece.mark.positions))
+def journal(*, piece_bytes: int = PIECE_BYTES) -> Kind[Asked]:
+    """The kind, with pieces of a size; a journal's pieces are the same only if their size is."""
 
+    def make(engine: sqlalchemy.Engine, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
+        export = JournalExport(
+            parameters["jackpot_id"], parameters["base"], FORMS[parameters["format"]], tuple(parameters["positions"])
+        )
+        after = None if position is None else Mark(**{name: tuple(values) for name, values in position.items()})
+        with reading(engine) as session:
+            for piece in pieces(session, export, after=after, piece_bytes=piece_bytes):
+                yield Piece(piece.content, asdict(piece.mark), sum(piece.mark.positions))
 
-JOURNAL = Kind("journal", _read, _require, _settle, _pieces)
+    return Kind("journal", _read, _require, _settle, make)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from jackpot_service.jobs.journal import JOURNAL
+from jackpot_service.jobs.journal import journal
 from jackpot_service.jobs.kinds import Kind
 
-KINDS: Final[Mapping[str, Kind[Any]]] = MappingProxyType({kind.name: kind for kind in (JOURNAL,)})
+KINDS: Final[Mapping[str, Kind[Any]]] = MappingProxyType({kind.name: kind for kind in (journal(),)})
