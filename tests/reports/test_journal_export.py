@@ -214,7 +214,7 @@ def test_what_means_something_to_hledger_is_written_otherwise(session: db.Sessio
     written = text_of(session, "j1", "hledger")
 
     assert (
-        "Eve %22the%3B comma%2C%22 %7C date%3A2020-01-01 %5C %5B%3D2020-01-01%5D 100 %25 %28%241%29 é | bets" in written
+        "Eve %22the%3B comma%2C%22 %7C date:2020-01-01 %5C %5B%3D2020-01-01%5D 100 %25 %28%241%29 é | bets" in written
     )
 
 

@@ -16,7 +16,7 @@ from jackpot_service.reports.export.entries import ExportedEntry
 from jackpot_service.reports.export.forms import Form, Heading, booked, explanation, round_words, words
 from jackpot_service.reports.export.names import name_of
 
-_SPECIAL: Final = re.compile(r"[^\w ./@+-]")
+_SPECIAL: Final = re.compile(r"[^\w ./:@+-]")
 _PRECISION: Final = "1000." + "0" * 18
 
 
