@@ -12,9 +12,8 @@ from jackpot_service.api.lists import ListQuerySchema
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth import allow
 from jackpot_service.domain.jobs import JOB_ID, Job, JobState
-from jackpot_service.domain.principals import Role
 from jackpot_service.jobs import asking
-from jackpot_service.jobs.asking import AskJob
+from jackpot_service.jobs.asking import ASKERS, AskJob
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.jobs.shown import shown
 from jackpot_service.records import jobs as records
@@ -25,8 +24,6 @@ blueprint = Blueprint(
     url_prefix="/v1/jobs",
     description="Long exports, done beside the calls, one at a time. Their files are kept for some days.",
 )
-
-ASKERS = (Role.FINANCE, Role.AUDITOR)
 
 
 class JobCursor(ReadField[str]):

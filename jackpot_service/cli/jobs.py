@@ -13,6 +13,7 @@ import orjson
 import sqlalchemy
 
 from jackpot_service import logs
+from jackpot_service.auth import require_role
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.showing import bar
 from jackpot_service.cli.values import Identifier, JsonDocument, request_id_option
@@ -22,7 +23,7 @@ from jackpot_service.db import read, transact
 from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal
 from jackpot_service.jobs import asking
-from jackpot_service.jobs.asking import AskJob
+from jackpot_service.jobs.asking import ASKERS, AskJob
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.jobs.runner import Runner
 from jackpot_service.jobs.shown import shown
@@ -127,10 +128,16 @@ def _stop_at_end_of_input(stop: threading.Event) -> None:
 
 
 def _whoever(config: Config, engine: sqlalchemy.Engine) -> Principal:
-    """Whose key JACKPOT_KEY is; where it is not set, whoever sits at this machine."""
+    """
+    Whose key JACKPOT_KEY is; where it is not set, whoever sits at this machine.
+
+    Raises: Unauthenticated if it is not in force; RoleForbidden unless it may ask over HTTP as well.
+    """
     if config.key is None:
         return SYSTEM_OPERATOR
-    return signed_act(config, engine, request_id=None, reason=None).principal
+    principal = signed_act(config, engine, request_id=None, reason=None).principal
+    require_role(principal, ASKERS)
+    return principal
 
 
 def _found(engine: sqlalchemy.Engine, job_id: str) -> Job:

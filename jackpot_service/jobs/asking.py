@@ -11,12 +11,15 @@ import sqlalchemy
 from jackpot_service.db import Session, read
 from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.jobs import Job, JobState
-from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.jobs.kinds import Kind
 from jackpot_service.records import jobs
 
 MOST_WAITING = 20
 """Jobs that somebody may have that are not over: one is done at a time, and each file takes room."""
+
+ASKERS = frozenset({Role.FINANCE, Role.AUDITOR})
+"""Who asks for jobs; each kind says to whom of them it is open."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

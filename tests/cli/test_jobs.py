@@ -123,6 +123,22 @@ def test_what_is_wrong_is_said_in_a_line(opened: Jackpot, arguments: tuple[str, 
     opened("jobs", *arguments).refused(status, said)
 
 
+def test_a_key_asks_under_its_own_name_and_only_if_it_may(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
+    creating = ("keys", "create", "--reason", "as agreed", "--name")
+    auditor = opened(*creating, "Ada", "--role", "auditor").ok().strip()
+    operator = opened(*creating, "Olga", "--role", "operator").ok().strip()
+    casinos = opened(*creating, "Fred", "--role", "finance", "--casino", "riga").ok().strip()
+
+    monkeypatch.setenv("JACKPOT_KEY", auditor)
+    job_id = opened("jobs", "ask", "journal", ASKED).ok().strip()
+    assert orjson.loads(opened("jobs", "show", job_id).ok())["principal"] == "Ada"
+    monkeypatch.setenv("JACKPOT_KEY", operator)
+    opened("jobs", "ask", "journal", ASKED).refused(1, "role-forbidden")
+    monkeypatch.setenv("JACKPOT_KEY", casinos)
+    opened("jobs", "ask", "journal", ASKED).refused(1, "job-forbidden")
+    opened("jobs", "cancel", job_id).refused(1, "job-unknown")
+
+
 def test_whoever_watches_sees_a_bar_on_standard_error(opened: Jackpot, database_url: str) -> None:
     command = [sys.executable, "-m", "jackpot_service.cli", "books", "export", "live", "--format", "hledger"]
     terminal, its_end = pty.openpty()
