@@ -13,7 +13,7 @@ from jackpot_service.reports.finance.frame import Report, Scope, Stand
 _MONEY = (
     Column("currency", "Currency"),
     Column("players", "Players' money", Sort.AMOUNT, currency_in="currency"),
-    Column("house", "House seed", Sort.AMOUNT, currency_in="currency"),
+    Column("house", "House's money", Sort.AMOUNT, currency_in="currency"),
     Column("total", "Together", Sort.AMOUNT, currency_in="currency"),
 )
 
@@ -57,14 +57,18 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
 
 
 def _held(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Item]:
-    """Players' money that late refunds brought below zero stands as it is: the next settlement fills it."""
+    """
+    Players' money that late refunds brought below zero stands as it is; the next entry that holds all stripes fills it.
+
+    A prize fund below zero owes players nothing: what is missing in it is the house's risk, and stands as that.
+    """
     pools = pool_sums.before(session, stand) + pool_sums.pools_of(pool_sums.movements(session, stand))
     held = standing_awards.held_by_origin(session, stand, acts_end=acts_end)
     of_house = held.pop(METER_HOUSE, ZERO)
     yield "meter", pools.meter_players, pools.meter_house
     yield "reserve", pools.reserve, ZERO
     yield "held awards", total(held.values()), of_house
-    yield "prize fund", pools.prize_fund, ZERO
+    yield "prize fund", max(pools.prize_fund, ZERO), min(pools.prize_fund, ZERO)
 
 
 def _rows(stand: Stand, items: Iterable[Item]) -> Iterator[Row]:
@@ -85,7 +89,15 @@ def _by_currency(held: Sequence[tuple[Stand, Sequence[Item]]]) -> Iterator[Row]:
 
 def _unpaid(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Row]:
     for one in standing_awards.unpaid(session, stand, acts_end=acts_end):
-        yield (stand.jackpot_id, one.funded_by, one.currency, one.awards, one.amount, stand.base, one.cost)
+        yield (
+            stand.jackpot_id,
+            one.funded_by.replace("_", " "),
+            one.currency,
+            one.awards,
+            one.amount,
+            stand.base,
+            one.cost,
+        )
 
 
 REPORT = Report("liability", "Liability to players", make)
