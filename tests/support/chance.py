@@ -14,6 +14,8 @@ from tests.support.house import CYBER, House
 TABLES: Final = {"T1": "j1", "T2": "j1", "C1": "j2"}
 STAKES: Final = {"EUR": 100, "GBP": 250, "SEK": 1000}
 
+SLOW: Final = timedelta(seconds=-4)
+
 
 class Chance:
     """Plays and changes what it may; what the house refuses, stays undone."""
@@ -122,7 +124,8 @@ class Chance:
         self._change("rules", {"jackpot_id": "j1", "settings": settings})
 
     def pass_time(self) -> None:
-        self.house.clock.advance(timedelta(hours=self.chance.choice([1, 7, 30, 400])))
+        """Hours and days; now and then another process answers, whose clock is slow."""
+        self.house.clock.advance(self.chance.choice([*(timedelta(hours=count) for count in (1, 7, 30, 400)), SLOW]))
 
     def _change(self, kind: str, payload: Body) -> None:
         request_id = self.name()

@@ -8,8 +8,8 @@ from jackpot_service.domain.principals import Role
 from tests.support.asking import only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.chance import Chance
-from tests.support.hands import FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, THREE_OF_A_KIND, hand
-from tests.support.house import House
+from tests.support.hands import FOUR_OF_A_KIND, ROYAL_FLUSH, STRAIGHT_FLUSH, THREE_OF_A_KIND, hand
+from tests.support.house import CYBER, House
 from tests.support.journal_sums import lines, moved
 
 
@@ -79,24 +79,15 @@ def test_what_a_prize_fund_held_for_players_is_the_players_money(house: House) -
 
 
 def test_players_money_below_zero_stands_as_it_is(house: House) -> None:
-    house.open(base_amount="100", settings={"reset_amount": "0"})
-    house.bet(bet("b1", stake_minor=1000))
-    adjusted = {"account": "meter", "amount": "-4", "document": "memo", "cause": "count-error"}
-    house.ask("adjustment", {"jackpot_id": "j1", **adjusted}).ok(201)
-    house.settle(hand("1", NOTHING))
-    house.approve().ok()
-    house.bet(bet("b2", stake_minor=100), round_id="r2")
-    correction = {"bet_count": 1, "hands": [{"hand": "1", "status": "dead", "cards": []}]}
-    asked = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "result": correction}
-    house.change("round-correction", asked, request_id="q2")
+    house.open(CYBER, tables=("C1",), base_amount="20000", settings={"reset_amount": "10000"})
+    house.bet(bet(), round_id="refunded", table_id="C1")
+    house.bet(bet(), table_id="C1")
+    house.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
+    house.cancel(round_id="refunded", table_id="C1")
 
     meter = only(rows(house, "liability"), item="meter")
 
-    assert Decimal(meter["total"]) == Decimal(meter["players"]) + Decimal(meter["house"])
-    assert (meter["players"], meter["house"]) == (
-        str(house.books.pools("j1").meter_players.normalize()),
-        str(house.books.pools("j1").meter_house.normalize()),
-    )
+    assert (meter["players"], meter["house"], meter["total"]) == ("-0.7", "18001.26", "18000.56")
 
 
 def test_an_award_waits_until_its_casino_says_that_it_paid(house: House) -> None:
