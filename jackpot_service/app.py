@@ -24,6 +24,7 @@ from jackpot_service.api import (
     meters,
     metrics,
     parsing,
+    periods,
     problems,
     rates,
     reports,
@@ -55,6 +56,7 @@ BLUEPRINTS = (
     keys.blueprint,
     awards.blueprint,
     reports.blueprint,
+    periods.blueprint,
     health.blueprint,
     metrics.blueprint,
 )

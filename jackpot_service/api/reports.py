@@ -108,6 +108,7 @@ class ReportSchema(Schema):
     end = described(fields.DateTime, "Not included; null is all that was booked.", data_key="to", allow_none=True)
     scope = described(fields.Dict, "What else was asked.")
     positions = described(fields.Dict, "By book: each stripe's last entry that counts.")
+    closed_as = described(fields.String, "What it said when its period was closed, as a SHA-256.", allow_none=True)
     sections = fields.List(fields.Nested(SectionSchema()), required=True)
 
 
@@ -189,6 +190,7 @@ def _shown(document: Document) -> Mapping[str, Any]:
         "to": None if document.end is None else as_text(document.end),
         "scope": document.scope,
         "positions": document.positions,
+        "closed_as": document.closed_as,
         "sections": [
             {
                 "name": section.name,

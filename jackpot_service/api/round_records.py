@@ -108,7 +108,7 @@ class CancellationViewSchema(Schema):
 
 
 class CompensationSchema(Schema):
-    """What the house gave for a bet of a cancelled round."""
+    """What the house gave for a bet of a cancelled round, or (negative) took back of it."""
 
     bet_id = fields.String(required=True)
     player_id = fields.String(required=True)

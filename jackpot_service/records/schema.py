@@ -6,7 +6,7 @@ rest (see the migrations). Tables of a jackpot carry `jackpot_id` in every key; 
 keys, rate sheets) never point at them. `entry_seq` is the entry of the reference stripe that wrote a reference row.
 """
 
-from datetime import datetime
+from datetime import datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -20,6 +20,7 @@ from sqlalchemy import (
     Numeric,
     PrimaryKeyConstraint,
     Text,
+    Time,
     UniqueConstraint,
     text,
 )
@@ -33,17 +34,25 @@ IDENTIFIER = "'^[A-Za-z0-9._:-]{1,64}$'"
 
 
 class CasinoRow(Base):
-    """A casino: the operator whose players bet; it collects the stakes and pays the awards."""
+    """
+    A casino: the operator whose players bet; it collects the stakes and pays the awards.
+
+    Its gaming days start at `day_starts`, a wall-clock time in its zone. The check of the zone is that it can be used.
+    """
 
     __tablename__ = "casinos"
     __table_args__ = (
         PrimaryKeyConstraint("casino_id"),
         CheckConstraint(f"casino_id ~ {IDENTIFIER}", name="casino_id"),
+        CheckConstraint("timestamptz 'epoch' AT TIME ZONE zone IS NOT NULL", name="zone"),
+        CheckConstraint("day_starts < '24:00' AND extract(second FROM day_starts) = 0", name="day_starts"),
     )
 
     casino_id: Mapped[Key]
     name: Mapped[Key]
     entry_seq: Mapped[Position]
+    zone: Mapped[Key]
+    day_starts: Mapped[time] = mapped_column(Time)
 
 
 class TableRow(Base):
