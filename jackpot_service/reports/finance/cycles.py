@@ -19,17 +19,13 @@ class Running:
     """The cycle that runs at some positions, and the rules that it was opened under."""
 
     cycle: int
-    rules_version: int
     rules: JackpotRules
 
 
-def running_at_end(session: Session, stand: Stand) -> Running | None:
-    """The cycle that runs where the part ends; None if the jackpot was opened later."""
-    opened = [cycle for cycle in replay.cycles(session, stand.jackpot_id) if _is_upto(cycle, stand.end)]
-    if not opened:
-        return None
-    last = opened[-1]
-    return Running(last.cycle, last.rules_version, pinned.rules(session, stand.jackpot_id, last.rules_version))
+def running_at_end(session: Session, stand: Stand) -> Running:
+    """The cycle that runs where the part ends; a jackpot that a report covers was opened by then."""
+    *_, last = (cycle for cycle in replay.cycles(session, stand.jackpot_id) if _is_upto(cycle, stand.end))
+    return Running(last.cycle, pinned.rules(session, stand.jackpot_id, last.rules_version))
 
 
 def opened_by_hits(session: Session, stand: Stand) -> tuple[BookedCycle, ...]:
@@ -45,7 +41,9 @@ def parts(session: Session, stand: Stand) -> Iterator[tuple[int, Stand]]:
     """
     Divide a part into cycles, in their order; every entry is in one of them, and each has an entry.
 
-    A cycle holds what stands after its cut, the hit that ends it included; the first also the jackpot's opening.
+    A cycle holds what stands after its cut, the hit that ends it included; the first also the jackpot's opening. Where
+    clocks differ, an instant may lie before some entry of a cycle and after the hit that ended it, on another stripe:
+    the entry is in that cycle all the same, and in the period that begins at the instant.
     """
     cycles = replay.cycles(session, stand.jackpot_id)
     cuts: list[Positions] = [(), *(cycle.cut for cycle in cycles[1:]), stand.end]

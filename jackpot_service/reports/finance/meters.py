@@ -80,7 +80,7 @@ _VERSIONS = text(
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """Show each jackpot's meters, and the parameters under which they ran, as of the end."""
-    meters = [row for stand in scope.stands for row in _meters(session, stand)]
+    meters = [_meters(session, stand) for stand in scope.stands]
     parameters = [row for stand in scope.stands for row in _parameters(session, stand)]
     return (
         Section("meters", "Meters", METERS, meters),
@@ -88,15 +88,13 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     )
 
 
-def _meters(session: Session, stand: Stand) -> Iterator[Row]:
+def _meters(session: Session, stand: Stand) -> Row:
     running = cycles.running_at_end(session, stand)
-    if running is None:
-        return
     moved = pool_sums.movements(session, stand)
     pools = pool_sums.before(session, stand) + pool_sums.pools_of(moved)
     by = {movement: pool_sums.put_into(moved, METER_PLAYERS, METER_HOUSE, by=movement) for movement in Movement}
     limit = running.rules.limit
-    yield (
+    return (
         stand.jackpot_id,
         stand.base,
         running.cycle,

@@ -1,3 +1,4 @@
+import random
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -135,15 +136,31 @@ def test_a_period_in_which_nothing_was_booked_still_has_its_totals(house: House)
     assert (row["opening"], row["closing"]) == ("7", "7")
 
 
-def test_a_jackpot_that_was_opened_later_holds_nothing(house: House) -> None:
-    house.open()
+def test_a_bet_that_a_fast_clock_dated_after_the_hit_belongs_to_the_cycle_that_it_was_won_with(house: House) -> None:
+    house.open(base_amount="100", stripes=8)
+    random.seed(2)  # The bet and the hit are booked on different stripes.
+    house.clock.advance(timedelta(hours=1))
     house.bet(bet())
+    house.clock.advance(timedelta(hours=-1))
+    house.settle(hand("1", ROYAL_FLUSH))
+    house.clock.advance(timedelta(minutes=30))
+    between = house.clock()
+    house.clock.advance(timedelta(hours=1))
+
+    before = rows(house, "pool-movements", as_of=between, by="cycle")
+    after = rows(house, "pool-movements", start=between, by="cycle")
+
+    first, late = only(before, pool="meter"), only(after, pool="meter")
+    assert (first["cycle"], first["contribution"], first["award"], first["closing"]) == (1, "0", "-100.45", "-0.4")
+    assert (late["cycle"], late["opening"], late["contribution"], late["closing"]) == (1, "-0.4", "0.45", "0.05")
+
+
+def test_a_jackpot_that_was_opened_later_is_not_told_of(house: House) -> None:
+    house.open()
     end = house.clock()
     house.open(jackpot_id="j2", tables=("T2",), base_amount="7")
 
-    found = rows(house, "pool-movements", "totals", jackpot_id="j2", as_of=end)
-
-    assert {row["closing"] for row in found} == {"0"}
+    assert rows(house, "pool-movements", "totals", jackpot_id="j2", as_of=end) == []
 
 
 def test_it_sums_by_one_thing_at_a_time(house: House) -> None:
