@@ -314,12 +314,17 @@ class RoundRow(Base):
 
 
 class BetRow(Base):
-    """A jackpot bet as it was accepted, by the entry that is its round's `step`. Never changed: a void is a row."""
+    """
+    A jackpot bet as it was accepted, by the entry that is its round's `step`. Never changed: a void is a row.
+
+    Each month has a partition of its own, see `records.partitions`.
+    """
 
     __tablename__ = "bets"
     __table_args__ = (
         PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id"),
         CheckConstraint("stake_minor > 0", name="stake_minor"),
+        {"postgresql_partition_by": "RANGE (round_key)"},
     )
 
     jackpot_id: Mapped[Key]

@@ -89,7 +89,8 @@ _DAYS = """
     whose.casino_id
 """
 
-# The round's own version and sheet split its bets; a sum of stakes is split like each of them, exactly.
+# The round's own version and sheet split its bets; a sum of stakes is split like each of them, exactly. The bets are
+# looked up entry by entry: joined as a whole, all that there are might be read for those of a few hours.
 _BETS = f"""
     SELECT kept.day, kept.gaming_day, kept.casino_id, kept.table_id, kept.currency, kept.bets,
            kept.stakes_minor * CAST('1e-' || unit.exponent AS numeric) AS stakes,
@@ -102,13 +103,18 @@ _BETS = f"""
            stakes * rate * of_meter, stakes * rate * of_reserve, stakes * rate * of_prize_fund,
            stakes * rate * (1 - of_meter - of_reserve - of_prize_fund)
     FROM (
-        SELECT {_DAYS}, r.table_id, b.currency, count(*) AS bets,
-               sum(b.stake_minor) * CAST('1e-' || s.exponent AS numeric) AS stakes, s.base_per_unit AS rate,
+        SELECT {_DAYS}, r.table_id, b.currency, sum(b.bets) AS bets,
+               sum(b.stakes_minor) * CAST('1e-' || s.exponent AS numeric) AS stakes, s.base_per_unit AS rate,
                CAST(v.document #>> '{{split,meter}}' AS numeric) AS of_meter,
                CAST(v.document #>> '{{split,reserve}}' AS numeric) AS of_reserve,
                CAST(v.document #>> '{{split,prize_fund}}' AS numeric) AS of_prize_fund
         {_BESIDE}
-        JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+        CROSS JOIN LATERAL (
+            SELECT b.currency, count(*) AS bets, sum(b.stake_minor) AS stakes_minor
+            FROM bets b
+            WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+            GROUP BY b.currency
+        ) AS b
         JOIN rules_versions v ON v.jackpot_id = r.jackpot_id AND v.version = r.rules_version
         JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
         WHERE e.kind = 'bets'
