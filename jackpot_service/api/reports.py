@@ -65,7 +65,7 @@ class ReportQuerySchema(RequestSchema):
     jackpot_id = Identifier(load_default=None)
     casino_id = Identifier(load_default=None)
     table_id = Identifier(load_default=None)
-    by = Groupings(load_default=())
+    by = Groupings(load_default=tuple)
     format = fields.String(load_default=JSON, validate=validate.OneOf([JSON, CSV, XLSX]))
     section = fields.String(load_default=None, metadata={"description": "Of a CSV file, which holds one; the first."})
 

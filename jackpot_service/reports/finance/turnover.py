@@ -14,6 +14,12 @@ from jackpot_service.records import pinned
 from jackpot_service.reports.finance import parts
 from jackpot_service.reports.finance.frame import Stand
 
+# Whatever belongs to the rounds of a part lies between the first and the last of their keys: so much is read, and not
+# all that the jackpot ever had.
+_KEYS = text(
+    f"SELECT min(e.round_key) AS first_key, max(e.round_key) AS last_key FROM {parts.ENTRIES} WHERE e.kind = 'bets'"  # noqa: S608
+)
+
 # A hand counts with the square of all that is staked on it, since its bettors win together. What was refunded by the
 # end has no part in it: voided bets, cancelled rounds, dead hands.
 _ACCEPTED = f"""
@@ -21,18 +27,20 @@ _ACCEPTED = f"""
         SELECT o.round_key, o.bet_id
         FROM voids o
         JOIN entries x ON x.jackpot_id = o.jackpot_id AND x.round_key = o.round_key AND x.step = o.step
-        WHERE o.jackpot_id = :jackpot_id AND x.seq <= coalesce((CAST(:ends AS bigint[]))[x.stripe_no + 1], 0)
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key BETWEEN :first_key AND :last_key
+          AND x.seq <= coalesce((CAST(:ends AS bigint[]))[x.stripe_no + 1], 0)
     ), cancelled AS (
         SELECT o.round_key
         FROM cancellations o
         JOIN entries x ON x.jackpot_id = o.jackpot_id AND x.round_key = o.round_key AND x.step = o.step
-        WHERE o.jackpot_id = :jackpot_id AND x.seq <= coalesce((CAST(:ends AS bigint[]))[x.stripe_no + 1], 0)
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key BETWEEN :first_key AND :last_key
+          AND x.seq <= coalesce((CAST(:ends AS bigint[]))[x.stripe_no + 1], 0)
     ), dead AS (
         SELECT h.round_key, h.hand
         FROM hands h
         JOIN results o ON o.jackpot_id = h.jackpot_id AND o.round_key = h.round_key
         JOIN entries x ON x.jackpot_id = o.jackpot_id AND x.round_key = o.round_key AND x.step = o.step
-        WHERE h.jackpot_id = :jackpot_id AND h.status = 'dead'
+        WHERE h.jackpot_id = :jackpot_id AND h.round_key BETWEEN :first_key AND :last_key AND h.status = 'dead'
           AND x.seq <= coalesce((CAST(:ends AS bigint[]))[x.stripe_no + 1], 0)
     )
     SELECT rules_version, sum(accepted) AS value, coalesce(sum(at_stake * at_stake), 0) AS squares
@@ -42,6 +50,7 @@ _ACCEPTED = f"""
                                         AND dead.hand IS NULL) AS at_stake
         FROM {parts.ENTRIES}
         JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+                   AND b.round_key BETWEEN :first_key AND :last_key
         JOIN rounds r ON r.jackpot_id = b.jackpot_id AND r.round_key = b.round_key
         JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
         CROSS JOIN LATERAL (
@@ -105,7 +114,9 @@ class Turnover:
 
 def by_rules(session: Session, stand: Stand) -> Sequence[Turnover]:
     """Sum what was played in a part, by the rules version of the rounds. It reads every bet of the part."""
-    asked = {**parts.bounds(stand), "credited": list(_CREDITED)}
+    part = parts.bounds(stand)
+    first_key, last_key = session.execute(_KEYS, part).one()
+    asked = {**part, "credited": list(_CREDITED), "first_key": first_key, "last_key": last_key}
     return [
         Turnover(pinned.rules(session, stand.jackpot_id, version), value or ZERO, squares or ZERO)
         for version, value, squares in session.execute(_TURNOVER, asked)

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import re
+from zipfile import ZipFile
 
 import pytest
 
@@ -24,6 +26,20 @@ def test_a_file_holds_the_figures_of_the_answer(house: House, name: str) -> None
         read = list(csv.DictReader(io.StringIO(answered.text, newline="")))
         texts = [{key: "" if value is None else str(value) for key, value in row.items()} for row in section["rows"]]
         assert read == texts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_a_workbook_with_a_sheet_for_each_section(house: House, name: str) -> None:
+    Chance(house, 1).go_on(30)
+    sections = [section["name"] for section in report(house, name)["sections"]]
+
+    headers = {"Authorization": f"Bearer {house.person('Fay', Role.FINANCE)}"}
+    found = house.app.test_client().get(f"/v1/reports/{name}?format=xlsx", headers=headers)
+
+    assert found.status_code == 200
+    with ZipFile(io.BytesIO(found.data)) as workbook:
+        described = workbook.read("xl/workbook.xml").decode()
+    assert re.findall(r'<sheet name="([^"]+)"', described) == ["head", *sections]
 
 
 @pytest.mark.parametrize("name", NAMES)
