@@ -5,10 +5,22 @@ from types import MappingProxyType
 from typing import Final
 
 from jackpot_service.domain.errors import NotFound
-from jackpot_service.reports.finance import trial_balance
+from jackpot_service.reports.finance import hits, liability, meters, pool_movements, rtp, trial_balance
 from jackpot_service.reports.finance.frame import Report
 
-REPORTS: Final[Mapping[str, Report]] = MappingProxyType({report.name: report for report in (trial_balance.REPORT,)})
+REPORTS: Final[Mapping[str, Report]] = MappingProxyType(
+    {
+        report.name: report
+        for report in (
+            meters.REPORT,
+            liability.REPORT,
+            pool_movements.REPORT,
+            hits.REPORT,
+            rtp.REPORT,
+            trial_balance.REPORT,
+        )
+    }
+)
 
 
 class UnknownReport(NotFound):
