@@ -12,10 +12,11 @@ from alembic.script import ScriptDirectory
 from jackpot_service.db import Base
 from jackpot_service.ledger import schema as ledger_schema
 from jackpot_service.records import schema as record_schema
+from jackpot_service.records import seals_schema, verifications_schema
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "migrations"
 
-MODELS = (ledger_schema, record_schema)
+MODELS = (ledger_schema, record_schema, seals_schema, verifications_schema)
 """The modules whose import fills the metadata that a migrated database must equal."""
 
 

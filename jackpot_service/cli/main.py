@@ -6,7 +6,20 @@ import sys
 import click
 from sqlalchemy.exc import OperationalError
 
-from jackpot_service.cli import audit, awards, books, changes, documents, exceptions, keys, rates, schema, service
+from jackpot_service.cli import (
+    audit,
+    awards,
+    books,
+    changes,
+    documents,
+    exceptions,
+    keys,
+    rates,
+    schema,
+    seals,
+    service,
+    verifying,
+)
 from jackpot_service.config import Config, ConfigError
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.embedded import EmbeddedError
@@ -28,7 +41,7 @@ def cli(context: click.Context) -> None:
     context.obj = Config.from_environment(os.environ)
 
 
-for group in (service, schema, documents, keys, rates, changes, awards, audit, exceptions, books):
+for group in (service, schema, documents, keys, rates, changes, awards, audit, exceptions, books, verifying, seals):
     for command in group.COMMANDS:
         cli.add_command(command)
 
