@@ -12,12 +12,13 @@ from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Table
 
-from jackpot_service import migrate
+from jackpot_service import migrate, signing
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Base, transact
 from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.ledger.verified import Reached
 from jackpot_service.records import exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import Wanted
@@ -27,6 +28,8 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.note_verification import NoteVerification, note_verification
+from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.races import scene
 
 UPDATABLE = {
@@ -175,6 +178,11 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
     auditor = Principal("auditor", Role.AUDITOR)
     transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
     _administer(engine)
+    sealing = SealBooks(Act(SYSTEM_OPERATOR, now), signing.new_key(), "0")
+    transact(engine, lambda session: seal_books(session, sealing))
+    reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
+    noting = NoteVerification(reached, now, now, "0", None)
+    transact(engine, lambda session: note_verification(session, noting))
 
 
 def _administer(engine: sqlalchemy.Engine) -> None:

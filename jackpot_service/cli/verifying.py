@@ -26,9 +26,6 @@ from jackpot_service.usecases.note_verification import NoteVerification, note_ve
 
 OFF = 1
 
-LEAST_CONNECTIONS = 2
-"""One reads one instant of the books, however long it takes; another notes meanwhile how far that has come."""
-
 
 @click.command("verify")
 @click.option("--from-last", is_flag=True, help="Go on from where the last clean, or interrupted, verification stood.")
@@ -57,12 +54,12 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
         message = "give --seal and --public-key together"
         raise click.UsageError(message)
     sealed, keys = seal_files(seal_paths), public_keys(key_paths)
-    config = replace(config, pool_size=max(LEAST_CONNECTIONS, config.pool_size))
-    with opened_engine(config) as engine:
+    # One engine reads one instant of the books, however long it takes; another notes meanwhile how far that has come.
+    with opened_engine(config) as engine, opened_engine(config) as noting:
         last = read(engine, verifications.last) if from_last else None
         if from_last:
             click.echo(_begins(last), err=True)
-        notes = _Notes(engine, every=note_every, continues=last)
+        notes = _Notes(noting, every=note_every, continues=last)
         with snapshot(engine) as session:
             found = _verified(session, last, notes)
             found = replace(found, mismatches=(*found.mismatches, *given_seals_hold(session, sealed, keys)))

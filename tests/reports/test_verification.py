@@ -25,6 +25,7 @@ NOT_PROVED: Final = {
     "exceptions": "refusals are noted for finance, not booked",
     "keys.last_used_at": "noted for people, once a minute at most; nothing depends on it",
     "rounds.replays": "how often calls were repeated is counted, not booked",
+    "verifications": "where proofs stood; one from zero believes none of it, one that goes on compares heads",
 }
 """The tables and columns whose change the proof does not see, and why."""
 
@@ -32,12 +33,15 @@ PROVED_ELSEWHERE: Final = {
     "compensations": "test_verification_of_awards",
     "corrections": "test_verification_of_corrections",
     "exception_acknowledgements": "test_verification_of_exceptions",
+    "seals": "test_verification_of_seals",
     "statement_settlements": "test_verification_of_awards",
 }
 """The tables of which the history has no row, and the module that shows that a change of any column is found."""
 
 NOT_SHOWN: Final = {
     Code.BOOKED_BEFORE_RECEIVED: "a CHECK refuses such a row even to a superuser; see the tests of the laws",
+    Code.SEAL_SIGNATURE: "a seal from outside is compared, not a row; see test_verification_of_seals",
+    Code.VERIFIED_HEAD: "found only where a verification goes on from another; see test_verification_from_last",
 }
 
 
