@@ -1,5 +1,6 @@
 """A verification that goes on from another proves as much as one from zero, of all that came since."""
 
+import random
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from itertools import count
@@ -106,7 +107,7 @@ BEFORE: dict[str, Mapping[str, Verified]] = {}
 
 def write(url: str) -> None:
     """Play at the live jackpot's tables, verify, and play at the others'."""
-    history.random.seed(5)
+    random.seed(5)
     with history.engine_of(url) as engine:
         casino = history.Casino(engine)
         history.found(casino)
