@@ -10,6 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressC
 
 SECONDS_BETWEEN_LINES = 5.0
 
+LEAST_SECONDS = 1e-6
+"""Two looks at the clock may see the same."""
+
 OnCount = Callable[[int, int, str], None]
 """Told how much is done, of how much, and of what."""
 
@@ -28,14 +31,15 @@ def shown() -> Iterator[OnCount]:
 
             yield advance
         return
-    began = last = time.monotonic()
+    last, done_at_last = time.monotonic(), 0
 
     def tell(done: int, total: int, what: str) -> None:
-        nonlocal last
+        nonlocal last, done_at_last
         now = time.monotonic()
         if now - last >= SECONDS_BETWEEN_LINES:
-            last = now
-            click.echo(_line(done, total, what, seconds=now - began), err=True)
+            per_second = (done - done_at_last) / max(now - last, LEAST_SECONDS)
+            last, done_at_last = now, done
+            click.echo(_line(done, total, what, per_second=per_second), err=True)
 
     yield tell
 
@@ -53,9 +57,9 @@ def _bar(console: Console) -> Progress:
     )
 
 
-def _line(done: int, total: int, what: str, *, seconds: float) -> str:
-    per_second = done / seconds
-    left = f"{(total - done) / per_second:,.0f} s left" if done else "no telling how long it takes"
+def _line(done: int, total: int, what: str, *, per_second: float) -> str:
+    """Say what is left at the rate since the last line: the parts of a work need not take the same time."""
+    left = f"{(total - done) / per_second:,.0f} s left" if per_second else "no telling how long it takes"
     return f"{what}: {done:,} of {total:,} ({100 * done // max(total, 1)} %), {_rate(per_second)}, {left}"
 
 

@@ -14,7 +14,7 @@ from jackpot_service import db
 from jackpot_service.db import Base, Session
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code
-from jackpot_service.reports.verification import documents, order, positions
+from jackpot_service.reports.verification import awards, by_seq, documents, order, positions
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.reports.verification.verification import Progress
 from tests.reports import history
@@ -172,6 +172,10 @@ def test_pages_and_marks_of_any_size_prove_the_same(superuser: Session, monkeypa
     for module, name, size in (
         (replay, "PAGE", 2),
         (documents, "PAGE", 3),
+        (documents, "MOST_BETS", 4),
+        (awards, "PAGE", 1),
+        (by_seq, "SPAN", 2),
+        (by_seq, "KEPT_BLOCKS", 1),
         (order, "PAGE", 1),
         (positions, "SPAN", 2),
         (positions, "KEPT_BLOCKS", 1),

@@ -3,12 +3,13 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
 from sqlalchemy import Row
 
+from jackpot_service.db import Session
 from jackpot_service.domain import award_facts, held_awards
 from jackpot_service.domain.accounts import AWARDS_HELD
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep, is_a_life, state_of
@@ -19,7 +20,7 @@ from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verified import NOTHING, Verified
-from jackpot_service.reports.verification import acts, compensations, corrections
+from jackpot_service.reports.verification import acts, compensations, corrections, documents
 from jackpot_service.reports.verification.documents import RoundDocuments
 from jackpot_service.reports.verification.jackpots import Jackpot
 from jackpot_service.reports.verification.settlements import positions_are_right
@@ -33,6 +34,9 @@ STEP_OF: Final[Mapping[str, AwardStep]] = {
     EntryKind.AWARD_PAID: AwardStep.PAID,
 }
 """The step that awards take by each kind of act."""
+
+PAGE = 1000
+"""Of so many acts the rounds are looked for at a time."""
 
 _STOOD: Final = {decision.step: decision.state for decision in Decision}
 """Where awards stood that a decision was about, by the step that they took by it."""
@@ -105,9 +109,9 @@ def _steps(round_: RoundDocuments) -> defaultdict[AwardKey, list[Row[Any]]]:
 
 class ActsOnRounds:
     """
-    The acts on awards and cancelled rounds of a jackpot, by round key; each round takes its own out.
+    The acts on awards and cancelled rounds of a jackpot, by round key.
 
-    `entries` are those of no round. Of the acts only key and seq are kept, 17 bytes each.
+    `entries` are those of no round. Of the acts only key and seq are kept, 16 bytes each.
     """
 
     def __init__(self, jackpot: Jackpot, entries: Sequence[BookedEntry]) -> None:
@@ -118,21 +122,30 @@ class ActsOnRounds:
         self._keys = array("q", map(index.round_keys.__getitem__, order))
         self._seqs = array("q", map(index.seqs.__getitem__, order))
         self._strays = index.strays
-        self._is_taken = bytearray(len(order))
+
+    def have_their_rounds(self, session: Session) -> Found:
+        """No act is about a round that is not there."""
+        missing = list(self._strays)
+        for start in range(0, len(self._keys), PAGE):
+            keys, seqs = self._keys[start : start + PAGE], self._seqs[start : start + PAGE]
+            there = documents.keys_there(session, self._jackpot.jackpot_id, set(keys))
+            missing += (seq for key, seq in zip(keys, seqs, strict=True) if key not in there)
+        for seq in sorted(missing):
+            detail = f"a {self._jackpot.references.acts[seq].kind} of a round that is not there"
+            yield Mismatch(Code.ACT_RECORD, self._jackpot.jackpot_id, f"act {seq}", detail)
 
     def rounds_since(self, seq: int) -> set[int]:
         """The keys of the rounds that an act after this one is about."""
         return {key for key, act_seq in zip(self._keys, self._seqs, strict=True) if act_seq > seq}
 
-    def _take(self, key: int) -> list[Row[Any]]:
+    def _about(self, key: int) -> list[Row[Any]]:
         first, end = bisect_left(self._keys, key), bisect_right(self._keys, key)
-        self._is_taken[first:end] = b"\1" * (end - first)
         acts = self._jackpot.references.acts
         return [acts[seq] for seq in self._seqs[first:end]]
 
     def check(self, round_: RoundDocuments) -> Found:
         """The round's awards took the steps that its acts say; those acts, and its compensations, are as due."""
-        rows = self._take(round_.round.round_key)
+        rows = self._about(round_.round.round_key)
         on_awards = [row for row in rows if row.kind in STEP_OF]
         yield from lives_are_possible(round_)
         yield from steps_were_taken_by_acts(round_, on_awards)
@@ -140,17 +153,6 @@ class ActsOnRounds:
             yield from self._step_is_due(row, round_)
         given = [row for row in rows if row.kind == EntryKind.COMPENSATION]
         yield from compensations.check(given, round_, self._jackpot, self._entries)
-
-    def rest(self, *, after: int, also: Container[int]) -> Found:
-        """No act is about a round that is not there; of those after a key, and some others, all were to take theirs."""
-        left = [
-            seq
-            for key, seq, is_taken in zip(self._keys, self._seqs, self._is_taken, strict=True)
-            if not is_taken and (key > after or key in also)
-        ]
-        for seq in sorted([*left, *self._strays]):
-            detail = f"a {self._jackpot.references.acts[seq].kind} of a round that is not there"
-            yield Mismatch(Code.ACT_RECORD, self._jackpot.jackpot_id, f"act {seq}", detail)
 
     def _step_is_due(self, row: Row[Any], round_: RoundDocuments) -> Found:
         book, step = self._jackpot.jackpot_id, STEP_OF[row.kind]

@@ -1,7 +1,7 @@
 """A jackpot's rounds with all that was written of them, a page of rounds at a time."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -124,6 +124,12 @@ def these(session: Session, book: str, keys: Iterable[int]) -> Iterator[Page]:
         page = [key for key in page if key <= upto]
         yield _page(session, book, rounds, _one_of(page))
         wanted = wanted[len(page) :]
+
+
+def keys_there(session: Session, book: str, keys: Collection[int]) -> set[int]:
+    """Find which of some keys are those of a jackpot's rounds."""
+    question = select(RoundRow.round_key).where(RoundRow.jackpot_id == book, RoundRow.round_key.in_(keys))
+    return set(session.scalars(question))
 
 
 def _between(after: int, upto: int) -> Within:

@@ -1,6 +1,6 @@
 """The proof that the books are right: everything that was booked is derived again from what was told to the ledger."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from jackpot_service.db import Session
@@ -49,7 +49,7 @@ from jackpot_service.reports.verification.jackpots import Jackpot
 from jackpot_service.reports.verification.positions import PoolsByPosition
 from jackpot_service.reports.verification.references import References
 from jackpot_service.reports.verification.statements import Statements
-from jackpot_service.reports.verification.verification import OnProgress, OnReached, Progress, Verification
+from jackpot_service.reports.verification.verification import Looks, OnProgress, OnReached, Progress, Verification
 
 Found = Iterator[Mismatch]
 
@@ -127,25 +127,6 @@ def _guarded(found: Found, *, book: str, place: str) -> Found:
 
 
 @dataclass(slots=True)
-class Looks:
-    """How many looks at entries are due, and how many were taken."""
-
-    total: int = 0
-    done: int = 0
-
-    @classmethod
-    def due(cls, session: Session, books: Iterable[str], reached: Mapping[str, Verified]) -> "Looks":
-        """Two at each entry that was not verified before."""
-        return cls(
-            sum(
-                2 * max(0, stripe.seq - reached.get(book, NOTHING).seq_on(stripe.stripe_no))
-                for book in books
-                for stripe in replay.stripes(session, book)
-            )
-        )
-
-
-@dataclass(slots=True)
 class _Proof:
     """A verification under way: what it reads from, how far the books are verified, and how much it has checked."""
 
@@ -166,7 +147,7 @@ class _Proof:
         """The reference book first, since all others are checked against what is in it."""
         known = references.read(self.session)
         self.books = (REFERENCE_BOOK, *sorted(known.jackpots))
-        self.looks = Looks.due(self.session, self.books, self.reached)
+        self.looks = self._looks_due()
         yield from _unknown_books(self.session, known)
         for book in sorted(self.reached.keys() - set(self.books)):
             yield Mismatch(Code.VERIFIED_HEAD, book, "stripes", "were verified, and are of a jackpot that is not there")
@@ -226,6 +207,7 @@ class _Proof:
         """All rounds after the last that was verified, and of those before it, the ones touched since."""
         book, now = jackpot.jackpot_id, self._verified(jackpot.stripes)
         on_rounds = ActsOnRounds(jackpot, jackpot.outside)
+        yield from on_rounds.have_their_rounds(self.session)
         touched = set(replay.rounds_touched(self.session, book, since=since))
         touched |= {key for key in on_rounds.rounds_since(since.acts) if key <= since.last_round_key}
         touched |= {key for key in jackpot.corrected_since(since) if key <= since.last_round_key}
@@ -238,7 +220,6 @@ class _Proof:
             if page.rounds:
                 now = replace(now, last_round_key=page.rounds[-1].round.round_key)
             self._reach(book, now, held)
-        yield from on_rounds.rest(after=since.last_round_key, also=touched)
 
     def _of_page(self, page: Page, jackpot: Jackpot, on_rounds: ActsOnRounds, held: HeldMoney) -> Found:
         yield from page.mismatches
@@ -255,6 +236,15 @@ class _Proof:
         self.awards += len(round_.of("awards"))
         for check in ROUND_CHECKS:
             yield from _guarded(check(round_, jackpot), book=jackpot.jackpot_id, place=round_.place)
+
+    def _looks_due(self) -> Looks:
+        """Two at each entry that was not verified before."""
+        entries = sum(
+            max(0, stripe.seq - self.reached.get(book, NOTHING).seq_on(stripe.stripe_no))
+            for book in self.books
+            for stripe in replay.stripes(self.session, book)
+        )
+        return Looks(2 * entries)
 
     def _count_entry(self, entry: BookedEntry) -> None:
         self.entries += 1

@@ -42,4 +42,12 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 
+@dataclass(slots=True)
+class Looks:
+    """How many looks at entries are due, and how many were taken."""
+
+    total: int = 0
+    done: int = 0
+
+
 OnReached = Callable[[Reached], None]
