@@ -12,7 +12,7 @@ from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Table
 
-from jackpot_service import migrate
+from jackpot_service import migrate, signing
 from jackpot_service.api.closing import closed
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
@@ -22,6 +22,7 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.jobs.asking import AskJob, ask
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.jobs.runner import Runner
+from jackpot_service.ledger.verified import Reached
 from jackpot_service.records import exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import Wanted
@@ -31,6 +32,8 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.note_verification import NoteVerification, note_verification
+from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.races import scene
 
 UPDATABLE = {
@@ -192,6 +195,11 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
     asked = AskJob(auditor, now, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"})
     transact(engine, lambda session: ask(session, asked))
     assert Runner(engine, timedelta(days=7)).run_next()
+    sealing = SealBooks(Act(SYSTEM_OPERATOR, now), signing.new_key(), "0")
+    transact(engine, lambda session: seal_books(session, sealing))
+    reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
+    noting = NoteVerification(reached, now, now, "0", None)
+    transact(engine, lambda session: note_verification(session, noting))
 
 
 def _administer(engine: sqlalchemy.Engine) -> None:

@@ -20,7 +20,9 @@ from jackpot_service.cli import (
     rates,
     reports,
     schema,
+    seals,
     service,
+    verifying,
 )
 from jackpot_service.config import Config, ConfigError
 from jackpot_service.domain.errors import LedgerError
@@ -40,6 +42,8 @@ COMMAND_GROUPS = (
     reports,
     jobs,
     books,
+    verifying,
+    seals,
     export,
 )
 

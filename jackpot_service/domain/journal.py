@@ -52,6 +52,7 @@ class EntryKind(StrEnum):
     STATEMENT_SETTLED = "statement_settled"
     EXCEPTION_ACKNOWLEDGED = "exception_acknowledged"
     PERIOD_CLOSED = "period_closed"
+    BOOKS_SEALED = "books_sealed"
 
 
 ACT_KINDS = frozenset(EntryKind) - {

@@ -167,6 +167,18 @@ class Code(StrEnum):
     CLOSED_PERIOD = "closed-period"
     """A closed period does not follow the one before, or a report of it says something else than when it was closed."""
 
+    # Seals, and where verifications stood.
+    SEAL_SIGNATURE = "seal-signature"
+    """A seal was not signed by a key that was given, or says something else than was signed."""
+    SEAL_CHAIN = "seal-chain"
+    """A seal does not name the one before it, or is not the one that the ledger kept under its number."""
+    SEAL_HEAD = "seal-head"
+    """An entry at which a stripe was sealed has another head now: it, or one before it, was rewritten."""
+    SEAL_STRIPE = "seal-stripe"
+    """A stripe that was sealed is not there, or ends before the entry at which it was."""
+    VERIFIED_HEAD = "verified-head"
+    """The entry at which an earlier verification stood is not there, or has another head now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:

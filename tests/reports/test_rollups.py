@@ -5,12 +5,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from jackpot_service.reports.rollups import By, Days
 from sqlalchemy import text
 
 from jackpot_service.db import Session
 from jackpot_service.domain.casinos import gaming_day
 from jackpot_service.reports import rollups
-from jackpot_service.reports.rollups import By, Days
 from tests.reports import days
 
 write = days.write
