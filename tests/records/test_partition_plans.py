@@ -103,7 +103,8 @@ def test_the_proof_reads_a_page_of_rounds_in_the_partitions_of_its_months(played
     now = Month.of(datetime.now(UTC))
     after, upto = keys_of(now.later(2)).first, keys_of(now.later(3)).end - 1
     with snapshot(played.engine) as session:
-        question = documents._select(BetRow, "live", after=after, upto=upto).compile(session.engine)
+        within = documents._between(after, upto)
+        question = documents._select(BetRow, "live", within).compile(session.engine)
         plan = [row[0] for row in session.exec_driver_sql(f"EXPLAIN {question}", question.params)]
 
     named = {found for line in plan for found in re.findall(r"on (bets_\w+) ", line)}

@@ -1,16 +1,17 @@
 """The proof sees that closed periods follow one another, and that their reports still say what they said."""
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import pytest
+import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.db import Base, Session
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.verification.proof import verify
-from tests.reports.corruption import Corruption, change, codes_after, remove
+from tests.reports.corruption import Corruption, change, codes_after, mismatches_after_changing, remove
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.house import House
@@ -60,3 +61,9 @@ def test_a_figure_that_is_not_what_was_reported_is_found(superuser: Session) -> 
     """Whoever alters a figure that a report is summed from has the hash of what it said against him."""
     altered = change("daily_postings", "amount = amount + 1", "account = 'house:seed'", "closed-period rollup-figures")
     assert codes_after(superuser, altered) == altered.codes
+
+
+@pytest.mark.parametrize("column", Base.metadata.tables["closed_periods"].columns, ids=str)
+def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
+    changed = {"reports": "'{}'", "entry_seq": "entry_seq + 1"}.get(column.name, f"{column.name} - interval '1 hour'")
+    assert mismatches_after_changing(superuser, column, changed, where=SECOND)
