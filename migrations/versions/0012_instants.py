@@ -28,8 +28,7 @@ def upgrade() -> None:
     op.execute(INSTANTS)
     op.execute(f"GRANT SELECT, INSERT ON instants TO {ROLE}")
     op.execute(
-        "CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON instants "
-        "FOR EACH ROW EXECUTE FUNCTION refuse_rewrite()"
+        "CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON instants FOR EACH ROW EXECUTE FUNCTION refuse_rewrite()"
     )
     op.execute(
         "CREATE TRIGGER no_truncate BEFORE TRUNCATE ON instants FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewrite()"

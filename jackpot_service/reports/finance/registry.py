@@ -5,10 +5,21 @@ from types import MappingProxyType
 from typing import Final
 
 from jackpot_service.domain.errors import NotFound
-from jackpot_service.reports.finance import trial_balance
+from jackpot_service.reports.finance import casino_statement, contributions, fx, reconciliation, trial_balance
 from jackpot_service.reports.finance.frame import Report
 
-REPORTS: Final[Mapping[str, Report]] = MappingProxyType({report.name: report for report in (trial_balance.REPORT,)})
+REPORTS: Final[Mapping[str, Report]] = MappingProxyType(
+    {
+        report.name: report
+        for report in (
+            trial_balance.REPORT,
+            contributions.REPORT,
+            casino_statement.REPORT,
+            reconciliation.REPORT,
+            fx.REPORT,
+        )
+    }
+)
 
 
 class UnknownReport(NotFound):
