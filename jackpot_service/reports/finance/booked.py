@@ -8,19 +8,20 @@ from sqlalchemy import text
 from jackpot_service.db import Session
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
-from jackpot_service.reports.finance import places
+from jackpot_service.reports.finance import parts
+from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Stand
 
 _BOOKED = text(
     f"""
-    WITH {places.EFFECTS}, corrected AS (
+    WITH {EFFECTS}, corrected AS (
         SELECT f.seq, r.rules_version
         FROM effects f
         JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = f.round_key
         WHERE f.kind = 'round_corrected'
     )
     SELECT coalesce(r.rules_version, c.rules_version), p.account, p.currency, p.movement, sum(p.amount)
-    FROM {places.ENTRIES}
+    FROM {parts.ENTRIES}
     LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
     LEFT JOIN corrected c ON e.stripe_no = 0 AND c.seq = e.seq
     CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
@@ -46,5 +47,5 @@ def sums(session: Session, stand: Stand) -> list[Booked]:
     """Sum the postings of a part, entry by entry: it reads them all, and no sum that was kept."""
     return [
         Booked(version, Account(account), currency, Movement(movement), amount)
-        for version, account, currency, movement, amount in session.execute(_BOOKED, places.of(stand))
+        for version, account, currency, movement, amount in session.execute(_BOOKED, parts.bounds(stand))
     ]

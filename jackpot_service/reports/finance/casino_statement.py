@@ -18,7 +18,8 @@ from jackpot_service.domain import accounts
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import EXACT, ZERO, negated, total
 from jackpot_service.reports.documents import Column, Row, Section, Sort
-from jackpot_service.reports.finance import figures, frame, held, places
+from jackpot_service.reports.finance import figures, frame, held, parts
+from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Report, Scope, Stand, Takes
 
@@ -69,7 +70,7 @@ SETTLED = (
 
 _SETTLED = text(
     f"""
-    WITH {places.EFFECTS}
+    WITH {EFFECTS}
     SELECT s.reference, s.currency, s.period_from, s.period_to, s.balance_before, s.amount, e.booked_at, f.act_seq
     FROM effects f
     JOIN statement_settlements s ON s.jackpot_id = :jackpot_id AND s.act_seq = f.act_seq
@@ -147,7 +148,7 @@ def _day_by_day(jackpot_id: str, currency: str, account: _Account) -> Iterator[R
 
 
 def _settled(session: Session, stand: Stand, casino_id: str) -> Iterator[Row]:
-    found = session.execute(_SETTLED, places.of(stand) | {"casino_id": casino_id})
+    found = session.execute(_SETTLED, parts.bounds(stand) | {"casino_id": casino_id})
     for reference, currency, period_from, period_to, balance_before, amount, booked_at, act in found:
         owed = negated(balance_before)
         yield (reference, stand.jackpot_id, currency, period_from, period_to, owed, amount, booked_at, act)

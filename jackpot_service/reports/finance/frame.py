@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from importlib.metadata import version
 
@@ -53,7 +53,8 @@ class Asked:
     """
     What somebody asks of a report: of all jackpots or one, of all casinos or one, of all tables or one.
 
-    `start` is included and `end` is not; None is the beginning of the books, and all that is booked now.
+    `start` is included and `end` is not; None is the beginning of the books, and all that is booked now. A round that
+    is open for longer than `longest_open` is an exception.
     """
 
     jackpot_id: str | None = None
@@ -62,6 +63,7 @@ class Asked:
     start: datetime | None = None
     end: datetime | None = None
     by: tuple[By, ...] = ()
+    longest_open: timedelta = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,8 @@ def _scope(session: Session, asked: Asked, resolved: Resolved, *, made_at: datet
     stands = []
     for jackpot_id in books_of(session, asked)[1:]:
         end = at(jackpot_id, asked.end)
+        if not any(end):  # It was opened later, and has no place in a report that does not change any more.
+            continue
         start = (0,) * len(end) if asked.start is None else at(jackpot_id, asked.start)
         base = session.execute(select(JackpotRow.base).where(JackpotRow.jackpot_id == jackpot_id)).scalar_one()
         stands.append(Stand(jackpot_id, base, start, end, spans.between(session, jackpot_id, start, end)))

@@ -6,7 +6,7 @@ from decimal import Decimal
 from sqlalchemy import text
 
 from jackpot_service.db import Session
-from jackpot_service.reports.finance import places
+from jackpot_service.reports.finance import parts
 from jackpot_service.reports.finance.frame import Stand
 
 # An index holds the few steps out of the ordinary: the question starts there (OFFSET 0 keeps it so).
@@ -52,4 +52,4 @@ class Held:
 
 def at_end(session: Session, stand: Stand) -> list[Held]:
     """Sum the awards that nobody had decided about where a part ends, by casino and currency."""
-    return [Held(*row) for row in session.execute(_HELD, places.of(stand))]
+    return [Held(*row) for row in session.execute(_HELD, parts.bounds(stand))]

@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import text
 
 from jackpot_service.db import Session
-from jackpot_service.reports.finance import places
+from jackpot_service.reports.finance import parts
+from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.figures import Key, Of
 from jackpot_service.reports.finance.frame import Stand
 
@@ -53,6 +54,10 @@ class RefundOf:
     value: Decimal
 
 
+_DAY = "(e.booked_at AT TIME ZONE 'UTC')::date"
+
+_GAMING_DAY = _DAY
+
 _LIVE = """NOT EXISTS (
         SELECT FROM voids w
         WHERE w.jackpot_id = b.jackpot_id AND w.round_key = b.round_key AND w.bet_id = b.bet_id
@@ -61,7 +66,7 @@ _LIVE = """NOT EXISTS (
 # A bet's cycle had been won when it was refunded if it stands at or before the cut of the cycle that then ran: the last
 # one that the refund stands after.
 _REFUNDED = f"""
-    SELECT (e.booked_at AT TIME ZONE 'UTC')::date AS day, (e.booked_at AT TIME ZONE 'UTC')::date AS gaming_day,
+    SELECT {_DAY} AS day, {_GAMING_DAY} AS gaming_day,
            r.casino_id, r.table_id, b.currency, r.rules_version, told.times,
            o.seq <= coalesce(running.cut[o.stripe_no + 1], 0) AS is_over,
            told.times * b.stake_minor * CAST('1e-' || s.exponent AS numeric) AS stakes,
@@ -71,17 +76,17 @@ _REFUNDED = f"""
            CAST(v.document -> 'split' ->> 'prize_fund' AS numeric) AS of_prize_fund
     FROM (
         SELECT e.stripe_no, e.seq, v.round_key, v.bet_id, 1 AS times
-        FROM {places.ENTRIES}
+        FROM {parts.ENTRIES}
         JOIN voids v ON v.jackpot_id = e.jackpot_id AND v.round_key = e.round_key AND v.step = e.step
         WHERE e.kind = 'voids' AND NOT v.is_tombstone AND {{chosen}}
         UNION ALL
         SELECT e.stripe_no, e.seq, b.round_key, b.bet_id, 1
-        FROM {places.ENTRIES}
+        FROM {parts.ENTRIES}
         JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key
         WHERE e.kind = 'cancellation' AND {_LIVE} AND {{chosen}}
         UNION ALL
         SELECT e.stripe_no, e.seq, b.round_key, b.bet_id, 1
-        FROM {places.ENTRIES}
+        FROM {parts.ENTRIES}
         JOIN hands h ON h.jackpot_id = e.jackpot_id AND h.round_key = e.round_key AND h.status = 'dead'
         JOIN bets b ON b.jackpot_id = h.jackpot_id AND b.round_key = h.round_key AND b.hand = h.hand
         WHERE e.kind = 'result' AND {_LIVE} AND {{chosen}}
@@ -132,7 +137,7 @@ _SUMMED = ("times", "stakes", "value", "meter", "reserve", "prize_fund", "house"
 
 _BY_VERSION = text(
     f"""
-    WITH {places.EFFECTS}
+    WITH {EFFECTS}
     SELECT rules_version, casino_id, currency, times < 0, is_over, abs(sum(stakes)), abs(sum(stakes * rate))
     FROM ({_REFUNDED.format(chosen="true")}) AS one
     GROUP BY 1, 2, 3, 4, 5
@@ -148,17 +153,17 @@ def sums(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVE
     places_of_keys = ", ".join(str(place) for place in range(1, len(by) + 1))
     grouped = f"GROUP BY {places_of_keys} ORDER BY {places_of_keys}" if by else ""
     question = f"""
-        WITH {places.EFFECTS}
+        WITH {EFFECTS}
         SELECT {keys}{summed}
         FROM ({_SPLIT.format(chosen=_THAT_SAY_SO)}) AS refunded
         WHERE (CAST(:casino_id AS text) IS NULL OR casino_id = :casino_id)
           AND (CAST(:table_id AS text) IS NULL OR table_id = :table_id)
         {grouped}
     """  # noqa: S608  the parts are ours
-    found = session.execute(text(question), places.of(stand) | {"casino_id": of.casino_id, "table_id": of.table_id})
+    found = session.execute(text(question), parts.bounds(stand) | {"casino_id": of.casino_id, "table_id": of.table_id})
     return [RefundSums(dict(zip(by, row, strict=False)), *row[len(by) :]) for row in found if row[len(by)] is not None]
 
 
 def by_version(session: Session, stand: Stand) -> list[RefundOf]:
     """List what was refunded in a part, and what was booked again, whatever its entries booked for it."""
-    return [RefundOf(*row) for row in session.execute(_BY_VERSION, places.of(stand))]
+    return [RefundOf(*row) for row in session.execute(_BY_VERSION, parts.bounds(stand))]

@@ -5,7 +5,14 @@ from types import MappingProxyType
 from typing import Final
 
 from jackpot_service.domain.errors import NotFound
-from jackpot_service.reports.finance import casino_statement, contributions, fx, reconciliation, trial_balance
+from jackpot_service.reports.finance import (
+    casino_statement,
+    contributions,
+    exceptions,
+    fx,
+    reconciliation,
+    trial_balance,
+)
 from jackpot_service.reports.finance.frame import Report
 
 REPORTS: Final[Mapping[str, Report]] = MappingProxyType(
@@ -17,6 +24,7 @@ REPORTS: Final[Mapping[str, Report]] = MappingProxyType(
             casino_statement.REPORT,
             reconciliation.REPORT,
             fx.REPORT,
+            exceptions.REPORT,
         )
     }
 )

@@ -17,7 +17,8 @@ from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import ZERO, negated
 from jackpot_service.domain.rules import FundedBy
-from jackpot_service.reports.finance import places
+from jackpot_service.reports.finance import parts
+from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Stand
 from jackpot_service.reports.finance.refunds import RefundOf
 
@@ -57,7 +58,7 @@ _STAKES = text(
     FROM (
         SELECT r.rules_version, r.casino_id, b.currency, s.base_per_unit AS rate,
                sum(b.stake_minor) * CAST('1e-' || s.exponent AS numeric) AS stakes
-        FROM {places.ENTRIES}
+        FROM {parts.ENTRIES}
         JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
         JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
         JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
@@ -81,7 +82,7 @@ _SAME_AWARD = """t.jackpot_id = a.jackpot_id AND t.round_key = a.round_key AND t
 _MADE = text(
     f"""
     SELECT r.casino_id, a.currency, a.funded_by, t.step, sum({_IN_UNITS}), sum(a.cost)
-    FROM {places.ENTRIES}
+    FROM {parts.ENTRIES}
     JOIN settlements d ON d.jackpot_id = e.jackpot_id AND d.round_key = e.round_key AND d.step = e.step
     JOIN awards a ON a.jackpot_id = d.jackpot_id AND a.round_key = d.round_key AND a.correction = 0
     JOIN award_steps t ON {_SAME_AWARD} AND t.act_seq IS NULL
@@ -94,7 +95,7 @@ _MADE = text(
 # An award that was reversed had been held to the end, or had become what the casino owed its player.
 _DECIDED = text(
     f"""
-    WITH {places.EFFECTS}
+    WITH {EFFECTS}
     SELECT r.casino_id, a.currency, CASE WHEN t.step = 'reversed' AND EXISTS (
                SELECT FROM award_steps t WHERE {_SAME_AWARD} AND t.step = 'held'
            ) AND NOT EXISTS (
@@ -112,7 +113,7 @@ _DECIDED = text(
 
 _COMPENSATED = text(
     f"""
-    WITH {places.EFFECTS}
+    WITH {EFFECTS}
     SELECT r.casino_id, a.currency, sum({_IN_UNITS}), sum(a.cost)
     FROM effects f
     JOIN compensations a ON a.jackpot_id = :jackpot_id AND a.round_key = f.round_key AND a.act_seq = f.act_seq
@@ -124,7 +125,7 @@ _COMPENSATED = text(
 
 _SETTLED = text(
     f"""
-    WITH {places.EFFECTS}
+    WITH {EFFECTS}
     SELECT s.casino_id, s.currency, sum(s.amount)
     FROM effects f
     JOIN statement_settlements s ON s.jackpot_id = :jackpot_id AND s.act_seq = f.act_seq
@@ -135,7 +136,7 @@ _SETTLED = text(
 
 _TRANSFERRED = text(
     f"""
-    WITH {places.EFFECTS}
+    WITH {EFFECTS}
     SELECT f.decides,
            sum(CASE f.kind WHEN 'jackpot_retired' THEN 1 ELSE -1 END * CAST(estate.amount AS numeric))
     FROM effects f
@@ -149,7 +150,7 @@ _TRANSFERRED = text(
 
 def accepted(session: Session, stand: Stand) -> list[StakesOf]:
     """Sum the bets of a part, one by one: it reads them all."""
-    return [StakesOf(*row) for row in session.execute(_STAKES, places.of(stand))]
+    return [StakesOf(*row) for row in session.execute(_STAKES, parts.bounds(stand))]
 
 
 def of_stakes(stakes: Iterable[StakesOf], refunded: Iterable[RefundOf], *, base: str) -> Iterator[Line]:
@@ -171,30 +172,30 @@ def of_refunds(refunded: Iterable[RefundOf], *, base: str) -> Iterator[Line]:
 def of_awards(session: Session, stand: Stand) -> Iterator[Line]:
     """What awards, decisions on them, corrections and compensations of a part make of the accounts they move."""
     base = stand.base
-    for casino_id, currency, funded_by, step, amount, cost in session.execute(_MADE, places.of(stand)):
+    for casino_id, currency, funded_by, step, amount, cost in session.execute(_MADE, parts.bounds(stand)):
         source = accounts.PRIZE_FUND if funded_by == FundedBy.PRIZE_FUND else METER
         yield Line(source, base, Movement.AWARD, negated(cost))
         if step == "held":
             yield Line(accounts.AWARDS_HELD, base, Movement.AWARD, cost)
         else:
             yield from _casino(casino_id, currency, Movement.AWARD, amount, cost, base=base)
-    for casino_id, currency, step, amount, cost in session.execute(_DECIDED, places.of(stand)):
+    for casino_id, currency, step, amount, cost in session.execute(_DECIDED, parts.bounds(stand)):
         yield from _OF_STEP[step](casino_id, currency, amount, cost, base)
-    for casino_id, currency, amount, cost in session.execute(_COMPENSATED, places.of(stand)):
+    for casino_id, currency, amount, cost in session.execute(_COMPENSATED, parts.bounds(stand)):
         yield from _casino(casino_id, currency, Movement.COMPENSATION, amount, cost, base=base)
         yield Line(accounts.HOUSE_ADJUSTMENTS, base, Movement.COMPENSATION, negated(cost))
 
 
 def of_statements(session: Session, stand: Stand) -> Iterator[Line]:
     """What statements settled in a part make of casinos' accounts and of the bank's."""
-    for casino_id, currency, amount in session.execute(_SETTLED, places.of(stand)):
+    for casino_id, currency, amount in session.execute(_SETTLED, parts.bounds(stand)):
         yield Line(accounts.casino(casino_id), currency, Movement.PAYMENT, amount)
         yield Line(accounts.bank(currency), currency, Movement.PAYMENT, negated(amount))
 
 
 def of_transfers(session: Session, stand: Stand) -> Iterator[Line]:
     """What the estates of retired jackpots make of the transfers' accounts: what is handed on, or received."""
-    for request_id, amount in session.execute(_TRANSFERRED, places.of(stand)):
+    for request_id, amount in session.execute(_TRANSFERRED, parts.bounds(stand)):
         yield Line(accounts.transfer(request_id), stand.base, Movement.TRANSFER, amount)
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from jackpot_service.domain.principals import Role
 from tests.support import correcting
 from tests.support.answers import Answer
 from tests.support.bets import bet
@@ -56,14 +55,13 @@ class Play:
             self.chance.choice(happens)()
 
     def bet(self) -> None:
-        if self.open_rounds and self.chance.random() < 0.3:
-            table_id, round_id = self.chance.choice(self.open_rounds)
-        else:
-            self.rounds += 1
-            table_id, round_id = self.chance.choice(list(TABLES)), f"r{self.rounds}"
-            self.open_rounds.append((table_id, round_id))
+        self.rounds += 1
+        new = (self.chance.choice(list(TABLES)), f"r{self.rounds}")
+        table_id, round_id = self.chance.choice([new, new, *self.open_rounds])
         bets = [self._bet(table_id) for _ in range(self.chance.randint(1, 3))]
-        self.house.post_bets(*bets, round_id=round_id, table_id=table_id)
+        answer = self.house.post_bets(*bets, round_id=round_id, table_id=table_id)
+        if answer.status == 201 and (table_id, round_id) == new:
+            self.open_rounds.append(new)
 
     def _bet(self, table_id: str) -> dict[str, Any]:
         self.requests += 1
@@ -88,10 +86,8 @@ class Play:
     def void(self) -> None:
         if self.open_rounds:
             table_id, round_id = self.chance.choice(self.open_rounds)
-            bets = self.house.round(round_id, table_id)["bets"] if self._is_known(table_id, round_id) else []
-            if bets:
-                voided = self.chance.choice(bets)["bet_id"]
-                self.house.post_voids(voided, f"unseen-{voided}", round_id=round_id, table_id=table_id)
+            voided = self.chance.choice(self.house.round(round_id, table_id)["bets"])["bet_id"]
+            self.house.void(voided, f"unseen-{voided}", round_id=round_id, table_id=table_id)
 
     def cancel(self) -> None:
         if self.open_rounds:
@@ -138,8 +134,8 @@ class Play:
         self.house.publish(**rates | {currency: f"{rates[currency]}{self.chance.randint(1, 9)}"})
 
     def change_rules(self) -> None:
-        split = {"meter": self.chance.choice(["0.4", "0.45"]), "reserve": "0.05", "prize_fund": "0.3184"}
-        self._change("rules", {"jackpot_id": "j1", "split": split})
+        settings = {"split.meter": self.chance.choice(["0.40", "0.45"])}
+        self._change("rules", {"jackpot_id": "j1", "settings": settings})
 
     def wait(self) -> None:
         self.house.clock.advance(timedelta(hours=self.chance.randint(1, 9)))
@@ -162,10 +158,6 @@ class Play:
 
     def _over(self, rounds: list[tuple[str, str]]) -> tuple[str, str]:
         return rounds.pop(self.chance.randrange(len(rounds)))
-
-    def _is_known(self, table_id: str, round_id: str) -> bool:
-        path = f"/v1/tables/{table_id}/rounds/{round_id}"
-        return self.house.get(path, key=self.house.key(Role.TABLE, casino_id=TABLES[table_id])).status == 200
 
     @staticmethod
     def _of_round(table_id: str, round_id: str) -> dict[str, Any]:

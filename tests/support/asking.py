@@ -1,0 +1,48 @@
+"""Asking for a report as finance does, over HTTP, and finding things in it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from jackpot_service.domain.principals import Role
+from tests.support.answers import Answer, Body
+from tests.support.house import House
+
+Rows = list[Mapping[str, Any]]
+
+
+def asked(house: House, name: str, **query: object) -> Answer:
+    """Ask for a report; `start` and `end` are its period."""
+    named = {{"start": "from", "end": "to"}.get(key, key): _text(value) for key, value in query.items()}
+    return house.get(f"/v1/reports/{name}?{urlencode(named)}", key=house.person("Fay", Role.FINANCE))
+
+
+def report(house: House, name: str, **query: object) -> Body:
+    """A report that can be asked."""
+    return asked(house, name, **query).ok()
+
+
+def rows(house: House, name: str, section: str | None = None, **query: object) -> Rows:
+    """The rows of a section of a report, the first unless named."""
+    return rows_of(report(house, name, **query), section)
+
+
+def rows_of(document: Body, section: str | None = None) -> Rows:
+    """The rows of a section of a report that was made."""
+    return next(one["rows"] for one in document["sections"] if section in {None, one["name"]})
+
+
+def only(found: Rows, **where: object) -> Mapping[str, Any]:
+    """The one row that has these values."""
+    (row,) = (row for row in found if where.items() <= row.items())
+    return row
+
+
+def figures(document: Body) -> Body:
+    """What must be the same whenever a report is asked again: all but when it was made."""
+    return {name: value for name, value in document.items() if name != "made_at"}
+
+
+def _text(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
