@@ -46,7 +46,7 @@ _OPEN = text(
         WHERE b.jackpot_id = r.jackpot_id AND b.round_key = r.round_key
     ) AS known
     LEFT JOIN exception_acknowledgements k
-           ON k.exception_id = exception_id(r.opened_at, concat_ws(' ', :kind, r.table_id, r.round_id))
+           ON k.exception_id = exception_id(r.opened_at, concat_ws(' ', '{ROUND_OPEN}', r.table_id, r.round_id))
           AND k.entry_seq <= :acts_end
     LEFT JOIN acts a ON a.seq = k.entry_seq
     LEFT JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = k.entry_seq
@@ -77,7 +77,6 @@ def at_end(session: Session, stand: Stand, *, opened_before: datetime, acts_end:
         **parts.bounds(stand),
         "opened_before": rounds.first_key_at(opened_before),
         "acts_end": acts_end,
-        "kind": ROUND_OPEN,
         "casino_id": of.casino_id,
         "table_id": of.table_id,
     }
