@@ -17,6 +17,7 @@ from jackpot_service.api import (
     changes,
     description,
     doors,
+    events,
     exceptions,
     health,
     jackpots,
@@ -24,6 +25,7 @@ from jackpot_service.api import (
     meters,
     metrics,
     parsing,
+    periods,
     problems,
     rates,
     reports,
@@ -32,6 +34,7 @@ from jackpot_service.api import (
 )
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
+from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.recent import Recent
 from jackpot_service.auth import Authenticator, require_role, roles_of, utc_now
 from jackpot_service.config import Config
@@ -55,6 +58,8 @@ BLUEPRINTS = (
     keys.blueprint,
     awards.blueprint,
     reports.blueprint,
+    periods.blueprint,
+    events.blueprint,
     health.blueprint,
     metrics.blueprint,
 )
@@ -89,7 +94,8 @@ def create_app(
         lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())),
         longest_wait_s=config.request_timeout_s,
     )
-    app.extensions[EXTENSION] = Door(engine, groups, recent, config, clock)
+    stream = EventStream(engine, longest_wait_s=config.request_timeout_s)
+    app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
     description.describe_paths(api)

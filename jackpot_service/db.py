@@ -237,7 +237,7 @@ def _raise_outcome_unknown(session: Session, error: Exception) -> NoReturn:
 
 def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt: int, *, may_retry: bool) -> None:
     state = _sqlstate(error)
-    is_lost_race = state in RETRYABLE_STATES or _raced_key(error) in RACED_KEYS
+    is_lost_race = state in RETRYABLE_STATES or _raced_key(error) in RACED_KEYS or _met_new_partition(error)
     if is_lost_race and attempt < ATTEMPTS and may_retry:
         return
     if state == READ_ONLY_STATE or _is_connection_lost(error):
@@ -262,6 +262,18 @@ def _raced_key(error: Exception) -> str | None:
     """The unique key that an error speaks of, if it is a violation of one."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     return cause.diag.constraint_name if isinstance(cause, psycopg.errors.UniqueViolation) else None
+
+
+def _met_new_partition(error: Exception) -> bool:
+    """
+    Whether a row was on its way to the default partition when its month got one of its own, which it will find now.
+
+    PostgreSQL says so by a violated check of that table without a name: a CHECK has one.
+    """
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if not isinstance(cause, psycopg.errors.CheckViolation):
+        return False
+    return cause.diag.table_name is not None and cause.diag.constraint_name is None
 
 
 def _is_connection_lost(error: Exception) -> bool:

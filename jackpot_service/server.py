@@ -3,6 +3,9 @@
 import gc
 import logging
 import os
+import signal
+import threading
+from collections.abc import Callable
 
 import flask
 from granian import Granian
@@ -11,12 +14,14 @@ from granian.log import LogLevels
 
 from jackpot_service import logs
 from jackpot_service.api.admission import MOST_AT_ONCE
+from jackpot_service.api.door import EXTENSION
+from jackpot_service.api.event_stream import MOST_WAITING
 from jackpot_service.app import create_app
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 
-THREADS = MOST_AT_ONCE + 8
-"""Threads a worker: the calls of bets that wait for the commit they share, and some for all others."""
+THREADS = MOST_AT_ONCE + MOST_WAITING + 8
+"""Threads a worker: calls of bets that wait for the commit they share, those that wait for events, some for others."""
 
 OBJECTS_BETWEEN_COLLECTIONS = 20_000
 """A call leaves eight objects in a cycle. Every 700, looking for them cost a quarter of the time; 200,000 stopped all
@@ -36,7 +41,26 @@ def application() -> flask.Flask:
     app = create_app(config, create_engine(config, config.database_url))
     gc.freeze()  # What is made at the start lives as long as the worker; no collection need look at it again.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    _when_told_to_end(app.extensions[EXTENSION].events.end)
     return app
+
+
+def _when_told_to_end(act: Callable[[], None]) -> None:
+    """
+    Do something when the worker is told to end: granian waits for the calls in progress before it tells anybody.
+
+    It sets handlers of its own, so this only listens to which signals arrive.
+    """
+    arriving, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+
+    def listen() -> None:
+        while os.read(arriving, 1)[0] not in {signal.SIGINT, signal.SIGTERM}:
+            pass
+        act()
+
+    threading.Thread(target=listen, daemon=True).start()
 
 
 def serve(config: Config, url: str, *, host: str, port: int, workers: int) -> None:

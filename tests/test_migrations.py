@@ -13,6 +13,7 @@ from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Table
 
 from jackpot_service import migrate
+from jackpot_service.api.closing import closed
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Base, transact
@@ -31,6 +32,8 @@ from tests.races import scene
 
 UPDATABLE = {
     "stripes": {"seq", "head", "meter_players", "meter_house", "reserve", "prize_fund", "accepting", "booked_at"},
+    "daily_bets": {"bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house"},
+    "daily_postings": {"lines", "amount"},
     "rounds": {"state", "steps", "bet_count", "weight", "replays"},
     "keys": {"revoked_at", "last_used_at"},
 }
@@ -175,6 +178,7 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
     auditor = Principal("auditor", Role.AUDITOR)
     transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
     _administer(engine)
+    closed(engine, Act(Principal("Fay", Role.FINANCE), now, request_id="p1", reason="month end"), now)
 
 
 def _administer(engine: sqlalchemy.Engine) -> None:

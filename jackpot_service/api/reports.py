@@ -65,7 +65,7 @@ class ReportQuerySchema(RequestSchema):
     jackpot_id = Identifier(load_default=None)
     casino_id = Identifier(load_default=None)
     table_id = Identifier(load_default=None)
-    by = Groupings(load_default=())
+    by = Groupings(load_default=tuple)
     format = fields.String(load_default=JSON, validate=validate.OneOf([JSON, CSV, XLSX]))
     section = fields.String(load_default=None, metadata={"description": "Of a CSV file, which holds one; the first."})
 
@@ -108,6 +108,7 @@ class ReportSchema(Schema):
     end = described(fields.DateTime, "Not included; null is all that was booked.", data_key="to", allow_none=True)
     scope = described(fields.Dict, "What else was asked.")
     positions = described(fields.Dict, "By book: each stripe's last entry that counts.")
+    closed_as = described(fields.String, "What it said when its period was closed, as a SHA-256.", allow_none=True)
     sections = fields.List(fields.Nested(SectionSchema()), required=True)
 
 
@@ -199,6 +200,7 @@ def _shown(document: Document) -> Mapping[str, Any]:
         "to": None if document.end is None else as_text(document.end),
         "scope": document.scope,
         "positions": document.positions,
+        "closed_as": document.closed_as,
         "sections": [
             {
                 "name": section.name,

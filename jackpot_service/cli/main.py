@@ -12,6 +12,7 @@ from jackpot_service.cli import (
     books,
     changes,
     documents,
+    events,
     exceptions,
     keys,
     rates,
@@ -40,7 +41,7 @@ def cli(context: click.Context) -> None:
     context.obj = Config.from_environment(os.environ)
 
 
-for group in (service, schema, documents, keys, rates, changes, awards, audit, exceptions, reports, books):
+for group in (service, schema, documents, keys, rates, changes, awards, audit, events, exceptions, reports, books):
     for command in group.COMMANDS:
         cli.add_command(command)
 

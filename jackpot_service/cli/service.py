@@ -14,10 +14,9 @@ from pathlib import Path
 import click
 import httpx
 
-from jackpot_service import migrate
 from jackpot_service.app import create_app, openapi_text
 from jackpot_service.cli import demo_books, progress
-from jackpot_service.cli.opening import opened_engine, opened_url, require_current
+from jackpot_service.cli.opening import bring_up, opened_engine, opened_url, require_current
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.demo import play
@@ -62,7 +61,7 @@ def run(config: Config, host: str, port: int, workers: int, seed: int | None) ->
     """Set up the demo, serve it and play at its tables until Ctrl-C: the whole product at a glance."""
     _require_free(host, port)
     with opened_url(config) as url:
-        migrate.upgrade(url)
+        bring_up(url)
         _play(config, host, port, workers, rounds=None, seed=seed, pause=SECONDS_BETWEEN_ROUNDS)
 
 
@@ -74,7 +73,7 @@ def run(config: Config, host: str, port: int, workers: int, seed: int | None) ->
 def demo(config: Config, rounds: int, workers: int, seed: int | None) -> None:
     """Play a number of rounds, then print meters, awards, balances and the proof; exits 1 if the books are off."""
     with opened_url(config) as url:
-        migrate.upgrade(url)
+        bring_up(url)
         if not _play(config, DEFAULT_HOST, _free_port(), workers, rounds=rounds, seed=seed, pause=0.0):
             sys.exit(1)
 

@@ -51,6 +51,7 @@ class EntryKind(StrEnum):
     ROUND_CORRECTED = "round_corrected"
     STATEMENT_SETTLED = "statement_settled"
     EXCEPTION_ACKNOWLEDGED = "exception_acknowledged"
+    PERIOD_CLOSED = "period_closed"
 
 
 ACT_KINDS = frozenset(EntryKind) - {

@@ -11,10 +11,11 @@ from decimal import Decimal
 from itertools import pairwise
 
 from jackpot_service.db import Session
+from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.money import EXACT, ZERO, plain
+from jackpot_service.domain.money import EXACT, ZERO, plain, total
 from jackpot_service.domain.pools import Pools
-from jackpot_service.ledger import replay
+from jackpot_service.ledger import replay, rollups
 from jackpot_service.ledger.digests import first_head, next_head
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
@@ -33,11 +34,13 @@ class Replayed:
     What a book's entries add up to, from zero.
 
     `last` and `pools` are by stripe, `at_cuts` are the pools of a stripe at the positions that some cut names.
+    `rolled_up` is what the daily rollups put into some accounts.
     """
 
     book: str
     stripes: tuple[BookedStripe, ...]
     cycles: tuple[BookedCycle, ...]
+    rolled_up: Mapping[Account, Decimal] = field(default_factory=dict)
     last: dict[int, BookedEntry] = field(default_factory=dict)
     pools: dict[int, Pools] = field(default_factory=dict)
     balances: defaultdict[tuple[str, str], Decimal] = field(default_factory=lambda: defaultdict(lambda: ZERO))
@@ -52,7 +55,9 @@ def broken_in(
     session: Session, book: str, *, on_entry: Callable[[BookedEntry, Pools], None] = lambda _entry, _pools: None
 ) -> Found:
     """Check every law on one book; `on_entry` is told each entry, and its stripe's pools after it, in order."""
-    replayed = Replayed(book, replay.stripes(session, book), replay.cycles(session, book))
+    replayed = Replayed(
+        book, replay.stripes(session, book), replay.cycles(session, book), rollups.split_sums(session, book)
+    )
     places = {(number, seq) for cycle in replayed.cycles for number, seq in enumerate(cycle.cut)}
     for stripe_no in replay.stripe_numbers(session, book):
         for entry in replay.entries(session, book, stripe_no):
@@ -163,6 +168,15 @@ def accounts_sum_to_zero(replayed: Replayed) -> Found:
             yield Mismatch(Code.TRIAL_BALANCE, replayed.book, currency, f"all accounts sum to {plain(left_over)}")
 
 
+def days_add_up(replayed: Replayed) -> Found:
+    """What the daily rollups put into an account is what the entries did."""
+    for account, amount in replayed.rolled_up.items():
+        due = total(balance for (name, _), balance in replayed.balances.items() if name == account)
+        if amount != due:
+            detail = f"the days sum to {plain(amount)}, the entries to {plain(due)}"
+            yield Mismatch(Code.ROLLUP_FIGURES, replayed.book, account, detail)
+
+
 def reserve_is_not_negative(replayed: Replayed) -> Found:
     """The reserve, over all stripes, is not below zero."""
     reserve = sum(replayed.pools.values(), Pools()).reserve
@@ -233,6 +247,7 @@ BOOK_LAWS: tuple[Callable[[Replayed], Found], ...] = (
     stripes_end_with_their_last_entry,
     pools_are_the_sum_of_their_postings,
     accounts_sum_to_zero,
+    days_add_up,
     reserve_is_not_negative,
     cycles_are_dense,
     cuts_end_with_their_opening,

@@ -42,6 +42,8 @@ class Code(StrEnum):
     """A cut lies before the cut of the cycle before it on some stripe, or opens a cycle that was open already."""
     CUT_RESERVE = "cut-reserve"
     """The reserve was not empty right after a hit, which turns all of it into meter."""
+    ROLLUP_FIGURES = "rollup-figures"
+    """A daily rollup is not the sum of that day's entries: a row was changed, is missing, or is one too many."""
 
     # What entries recorded, and what is recorded without one.
     BOOK_UNKNOWN = "book-unknown"
@@ -162,6 +164,8 @@ class Code(StrEnum):
     """A rate sheet has no rates or lacks its base currency, or rates have no sheet."""
     SHEET_CHANGE = "sheet-change"
     """A rate sheet is not what its change request makes of the sheet before it."""
+    CLOSED_PERIOD = "closed-period"
+    """A closed period does not follow the one before, or a report of it says something else than when it was closed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,8 @@ from jackpot_service.domain.exceptions import (
     NotedException,
     first_id_at,
 )
+from jackpot_service.domain.round_keys import first_key_at
 from jackpot_service.ledger.schema import EntryRow
-from jackpot_service.records import rounds
 from jackpot_service.records.exceptions import id_of
 from jackpot_service.records.schema import (
     AcknowledgementRow,
@@ -182,7 +182,7 @@ def _open_rounds(opened_before: datetime) -> Select[*tuple[Any, ...]]:
         _text("NULL").label("principal"),
         _document(facts).label("detail"),
         # No parameter but a part of the statement: only so does the planner know that the index of open rounds fits.
-    ).where(RoundRow.state == literal_column("'open'"), RoundRow.round_key < rounds.first_key_at(opened_before))
+    ).where(RoundRow.state == literal_column("'open'"), RoundRow.round_key < first_key_at(opened_before))
 
 
 def _emergencies() -> Select[*tuple[Any, ...]]:

@@ -231,6 +231,7 @@ READS: Final = {
     "GET /v1/awards/{award_id}": (f"/v1/awards/{AWARD}", "/v1/awards/none"),
     "GET /v1/keys": ("/v1/keys", "/v1/keys?limit=1"),
     "GET /v1/audit": ("/v1/audit?limit=200", "/v1/audit?kind=rates_published"),
+    "GET /v1/events": ("/v1/events?limit=1000", "/v1/events?limit=3", "/v1/events?after=now&wait=1"),
     "GET /v1/exceptions": ("/v1/exceptions", "/v1/exceptions?limit=1"),
     "GET /v1/rates": (
         "/v1/rates?base=EUR",

@@ -60,13 +60,12 @@ def test_a_round_is_looked_up_by_all_its_ids(session: Session, statement: str, p
     [
         (bets._OF_ROUND, ASKED, "pk_voids"),
         (bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"}, "pk_voids"),
-        (verdicts._AWARDS, {"jackpot_id": "live", "round_key": KEY, "correction": 0}, "pk_bets"),
     ],
 )
 def test_what_belongs_to_a_bet_is_looked_up_by_its_id(
     session: Session, statement: str, parameters: Mapping[str, Any], index: str
 ) -> None:
-    """A large round would otherwise cost its bets times its voids, or times its awards."""
+    """A large round would otherwise cost its bets times its voids; for bets see `test_partition_plans`."""
     lines = plan(session, statement, parameters).splitlines()
     (scan,) = (number for number, line in enumerate(lines) if f"using {index}" in line)
     assert "Index Cond" in lines[scan + 1]

@@ -31,6 +31,8 @@ NOT_PROVED: Final = {
 PROVED_ELSEWHERE: Final = {
     "compensations": "test_verification_of_awards",
     "corrections": "test_verification_of_corrections",
+    "daily_bets": "test_verification_of_rollups",
+    "daily_postings": "test_verification_of_rollups",
     "exception_acknowledgements": "test_verification_of_exceptions",
     "statement_settlements": "test_verification_of_awards",
 }
@@ -97,6 +99,8 @@ CHANGES: Final = {
     "award_steps.act_seq": "1",
     "award_steps.step": "'reversed'",
     "awards.funded_by": "CASE funded_by WHEN 'meter' THEN 'prize_fund' ELSE 'meter' END",
+    "casinos.day_starts": "day_starts + interval '1 hour'",
+    "casinos.zone": "'Asia/Tokyo'",
     "change_decisions.is_emergency": "NOT is_emergency, checker = maker",
     "change_decisions.outcome": "'rejected'",
     "entries.accounts": "accounts[2:] || accounts[1]",

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import time as time_of_day
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -68,8 +69,13 @@ class House:
     def act(self) -> Act:
         return Act(SYSTEM_OPERATOR, self.clock())
 
-    def add_casino(self, casino_id: str) -> None:
-        self.transact(lambda session: add_casino(session, self.act(), casino_id=casino_id, name=f"Casino {casino_id}"))
+    def add_casino(self, casino_id: str, *, zone: str = "UTC", day_starts: str = "00:00") -> None:
+        starts = time_of_day.fromisoformat(day_starts)
+        self.transact(
+            lambda session: add_casino(
+                session, self.act(), casino_id=casino_id, name=f"Casino {casino_id}", zone=zone, day_starts=starts
+            )
+        )
 
     def add_table(
         self,

@@ -161,4 +161,5 @@ REPORT = Report(
     takes=frozenset({Takes.CASINO}),
     needs=frozenset({Takes.CASINO}),
     is_for_casinos=True,
+    is_kept=False,
 )

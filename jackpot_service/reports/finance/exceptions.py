@@ -106,4 +106,5 @@ REPORT = Report(
     make,
     takes=frozenset({Takes.CASINO, Takes.TABLE}),
     is_for_casinos=True,
+    is_kept=False,
 )

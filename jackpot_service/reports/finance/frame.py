@@ -9,11 +9,12 @@ from importlib.metadata import version
 from sqlalchemy import select
 
 from jackpot_service.db import Session
+from jackpot_service.domain.closed_periods import Period
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.records import pinned, references
+from jackpot_service.records import closed_periods, pinned, references
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.schema import JackpotRow
 from jackpot_service.reports.documents import Document, Section
@@ -63,7 +64,7 @@ class Asked:
     start: datetime | None = None
     end: datetime | None = None
     by: tuple[By, ...] = ()
-    longest_open: timedelta = timedelta(minutes=15)
+    longest_open: timedelta = field(default=timedelta(minutes=15), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,8 @@ class Report:
 
     `by` are the groupings that it knows, `usual` what it does unless asked, the first of them if that is not said.
     `needs` is what has to be stated of what it takes. `is_for_casinos` tells whether somebody who is bound to a casino
-    may ask it, of that casino.
+    may ask it, of that casino. `is_kept` tells whether closing a period keeps its hash; `edition` is raised whenever
+    the same books make it say something else.
     """
 
     name: str
@@ -105,6 +107,8 @@ class Report:
     usual: tuple[By, ...] = ()
     needs: frozenset[Takes] = field(default_factory=frozenset)
     is_for_casinos: bool = False
+    is_kept: bool = True
+    edition: int = 1
 
 
 Resolved = Mapping[tuple[str, datetime], Positions]
@@ -171,7 +175,17 @@ def make(session: Session, report: Report, asked: Asked, resolved: Resolved, *, 
         scope={name: value for name, value in stated.items() if value},
         positions={REFERENCE_BOOK: (scope.acts_end,), **{stand.jackpot_id: stand.end for stand in scope.stands}},
         sections=report.make(session, scope),
+        closed_as=_closed_as(session, report, asked),
     )
+
+
+def _closed_as(session: Session, report: Report, asked: Asked) -> str | None:
+    """The hash under which a report was kept: of exactly its period, and of the whole house."""
+    if asked.end is None or asked != Asked(start=asked.start, end=asked.end):
+        return None
+    closed = closed_periods.find(session, Period(asked.start, asked.end))
+    kept = None if closed is None else closed.reports.get(report.name)
+    return None if kept is None else kept.sha256
 
 
 def until_start(session: Session, stand: Stand) -> Stand:
@@ -192,15 +206,14 @@ def _from_the_beginning(session: Session, stand: Stand, end: Positions) -> Stand
 
 def _scope(session: Session, asked: Asked, resolved: Resolved, *, made_at: datetime) -> Scope:
     def at(book: str, instant: datetime | None) -> Positions:
-        return instants.now(session, book) if instant is None else resolved[book, instant]
+        return instants.now(session, book) if instant is None else resolved.get((book, instant), ())
 
     stands = []
     for jackpot_id in books_of(session, asked)[1:]:
         end = at(jackpot_id, asked.end)
-        if not any(end):  # It was opened later, and has no place in a report that does not change any more.
-            continue
+        if not any(end):
+            continue  # It was opened later; what is told of earlier does not change by that.
         start = (0,) * len(end) if asked.start is None else at(jackpot_id, asked.start)
         base = session.execute(select(JackpotRow.base).where(JackpotRow.jackpot_id == jackpot_id)).scalar_one()
         stands.append(Stand(jackpot_id, base, start, end, spans.between(session, jackpot_id, start, end)))
-    (acts_end,) = at(REFERENCE_BOOK, asked.end)
-    return Scope(asked, stands, acts_end, made_at)
+    return Scope(asked, stands, sum(at(REFERENCE_BOOK, asked.end)), made_at)

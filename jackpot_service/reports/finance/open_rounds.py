@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from jackpot_service.db import Session
 from jackpot_service.domain.exceptions import ROUND_OPEN
-from jackpot_service.records import rounds
+from jackpot_service.domain.round_keys import first_key_at
 from jackpot_service.reports.finance import parts
 from jackpot_service.reports.finance.figures import Of
 from jackpot_service.reports.finance.frame import Stand
@@ -75,7 +75,7 @@ def at_end(session: Session, stand: Stand, *, opened_before: datetime, acts_end:
     """List those that had been opened before an instant, the longest open first; acts up to `acts_end` count."""
     asked = {
         **parts.bounds(stand),
-        "opened_before": rounds.first_key_at(opened_before),
+        "opened_before": first_key_at(opened_before),
         "acts_end": acts_end,
         "casino_id": of.casino_id,
         "table_id": of.table_id,

@@ -56,7 +56,7 @@ class RefundOf:
 
 _DAY = "(e.booked_at AT TIME ZONE 'UTC')::date"
 
-_GAMING_DAY = _DAY
+_GAMING_DAY = "((e.booked_at AT TIME ZONE c.zone) - c.day_starts)::date"
 
 _LIVE = """NOT EXISTS (
         SELECT FROM voids w
@@ -107,13 +107,14 @@ _REFUNDED = f"""
     JOIN bets b ON b.jackpot_id = :jackpot_id AND b.round_key = told.round_key AND b.bet_id = told.bet_id
     JOIN entries o ON o.jackpot_id = :jackpot_id AND o.round_key = b.round_key AND o.step = b.step
     JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = b.round_key
+    JOIN casinos c ON c.casino_id = r.casino_id
     JOIN rules_versions v ON v.jackpot_id = :jackpot_id AND v.version = r.rules_version
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
     LEFT JOIN LATERAL (
-        SELECT c.cut
-        FROM cycles c
-        WHERE c.jackpot_id = :jackpot_id AND coalesce(c.cut[told.stripe_no + 1], 0) < told.seq
-        ORDER BY c.cycle DESC
+        SELECT y.cut
+        FROM cycles y
+        WHERE y.jackpot_id = :jackpot_id AND coalesce(y.cut[told.stripe_no + 1], 0) < told.seq
+        ORDER BY y.cycle DESC
         LIMIT 1
     ) AS running ON true
 """  # noqa: S608  the parts are ours

@@ -10,6 +10,7 @@ from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.rollups_schema import DailyBetsRow, DailyPostingsRow
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
 from jackpot_service.records.schema import (
     AwardRow,
@@ -35,9 +36,11 @@ from jackpot_service.reports.verification import (
     lives,
     moves,
     order,
+    periods,
     records,
     reference_book,
     references,
+    rollups,
     rounds,
     settlements,
 )
@@ -65,6 +68,8 @@ _BOOKS_OF = (
     StripeRow.jackpot_id,
     EntryRow.jackpot_id,
     CycleRow.jackpot_id,
+    DailyBetsRow.jackpot_id,
+    DailyPostingsRow.jackpot_id,
     RulesVersionRow.jackpot_id,
     RoundRow.jackpot_id,
     BetRow.jackpot_id,
@@ -97,6 +102,7 @@ def verify(session: Session, *, on_progress: OnProgress | None = None) -> Verifi
     mismatches += proof.of_reference_book(known)
     for jackpot_id in sorted(known.jackpots):
         mismatches += proof.of_jackpot(jackpot_id, known)
+    mismatches += _guarded(periods.check(session), book=REFERENCE_BOOK, place="closed periods")
     return Verification(
         1 + len(known.jackpots), proof.entries, proof.rounds, proof.bets, proof.awards, tuple(mismatches)
     )
@@ -173,6 +179,7 @@ class _Proof:
         yield from held.check(jackpot_id)
         crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot))
         yield from _guarded(crossing, book=jackpot_id, place="order")
+        yield from rollups.check(self.session, jackpot)
 
     def _of_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
         self.rounds += 1

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from jackpot_service.domain import facts
+from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.ledger import digests
@@ -33,7 +34,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
 def documents(references: References) -> Iterator[Document]:
     """Write every reference document as the facts that its act shows."""
     for row in references.casinos.values():
-        recorded = facts.of_casino(row.casino_id, row.name)
+        recorded = facts.of_casino(Casino(row.casino_id, row.name, row.zone, row.day_starts))
         yield Document(f"casino {row.casino_id}", row.entry_seq, EntryKind.CASINO_ADDED, recorded)
     for row in references.tables.values():
         recorded = facts.of_table(
@@ -64,6 +65,10 @@ def documents(references: References) -> Iterator[Document]:
         recorded = facts.of_acknowledgement(row.exception_id)
         name = f"acknowledgement of {row.exception_id}"
         yield Document(name, row.entry_seq, EntryKind.EXCEPTION_ACKNOWLEDGED, recorded)
+    for row in references.closed_periods:
+        period = {"from": facts.instant(row.starts_at), "to": facts.instant(row.ends_at)}
+        recorded = {**period, "reports": row.reports}
+        yield Document(f"period to {period['to']}", row.entry_seq, EntryKind.PERIOD_CLOSED, recorded)
 
 
 def entries_recorded_their_acts(references: References, entries: Mapping[int, BookedEntry]) -> Found:
@@ -134,6 +139,7 @@ WRITES_A_DOCUMENT = frozenset(
         EntryKind.CHANGE_APPROVED,
         EntryKind.CHANGE_REJECTED,
         EntryKind.EXCEPTION_ACKNOWLEDGED,
+        EntryKind.PERIOD_CLOSED,
     }
 )
 """The acts that write a row of their own in a reference table."""

@@ -1,7 +1,7 @@
 """The reference documents as their rows are now: casinos, tables, people, keys, rate sheets; which jackpots exist."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,6 +14,7 @@ from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.ledger.schema import EntryRow
+from jackpot_service.records.periods_schema import ClosedPeriodRow
 from jackpot_service.records.schema import (
     AcknowledgementRow,
     ActRow,
@@ -81,6 +82,7 @@ class References:
     change_requests: Mapping[str, Row[Any]]
     change_decisions: Mapping[str, Row[Any]]
     acknowledgements: Mapping[str, Row[Any]]
+    closed_periods: Sequence[Row[Any]]
 
     def effects_in(self, book: str) -> dict[int, RecordedEffect]:
         """What acts say that they booked on stripe 0 of a book, by the seq there; what cannot be read says nothing."""
@@ -118,6 +120,7 @@ def read(session: Session) -> References:
         change_requests={row.request_id: row for row in _rows(session, ChangeRequestRow)},
         change_decisions={row.request_id: row for row in _rows(session, ChangeDecisionRow)},
         acknowledgements={row.exception_id: row for row in _rows(session, AcknowledgementRow)},
+        closed_periods=list(_rows(session, ClosedPeriodRow)),
     )
 
 

@@ -1,7 +1,7 @@
 """What a casino owes, as its statement says: positive where it owes, day by day, with what was settled."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final
@@ -128,6 +128,19 @@ def test_days_go_on_from_one_to_the_next(house: House) -> None:
         ("2026-11-21", 1, 2, 3),
         ("2026-11-22", 3, 3, 6),
     ]
+
+
+def test_days_are_the_casinos_gaming_days_for_payments_too(house: House) -> None:
+    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    house.open(base_amount="1000", tables=())
+    house.add_table("R1", jackpot_id="j1", casino_id="riga")
+    house.clock.at = datetime(2026, 12, 2, 3, 30, tzinfo=UTC)  # Half past five on the wall, before the day starts.
+    house.bet(bet(), table_id="R1")
+    settled(house, "early", casino_id="riga")
+
+    (day,) = statement(house, "riga", section="days")
+
+    assert (day["gaming_day"], day["stakes"], day["settled"], day["closing"]) == ("2026-12-01", 1, -3, -2)
 
 
 def test_it_needs_a_casino_and_a_casinos_key_has_one(house: House) -> None:

@@ -1,12 +1,14 @@
 """What bets contributed, by whatever one asks; what was taken back of it, and where that was charged."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from jackpot_service.domain.casinos import gaming_day
 from jackpot_service.domain.money import EXACT, ZERO, total
 from jackpot_service.domain.principals import Role
 from tests.reports.finance import journal
@@ -116,6 +118,22 @@ def test_days_and_months_are_told_apart(two_casinos: House) -> None:
     ]
 
 
+def test_a_casinos_days_are_its_gaming_days_and_a_jackpots_are_of_utc(house: House) -> None:
+    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    house.open(base_amount="1000", tables=())
+    house.add_table("R1", jackpot_id="j1", casino_id="riga")
+    house.clock.at = datetime(2026, 12, 2, 3, 30, tzinfo=UTC)  # Half past five on the wall, before the day starts.
+    house.bet(bet("a"), bet("b"), table_id="R1")
+    house.void("b", table_id="R1")
+
+    of_jackpot = rows(house, "contributions", by="day")
+    of_casino = rows(house, "contributions", by="casino,day")
+
+    assert [(row["day"], row["bets"], row["reversed_bets"]) for row in of_jackpot] == [("2026-12-02", 2, 1)]
+    assert [(row["day"], row["bets"], row["reversed_bets"]) for row in of_casino] == [("2026-12-01", 2, 1)]
+    assert rows(house, "contributions", by="day", table_id="R1")[0]["day"] == "2026-12-01"
+
+
 def test_a_period_takes_its_start_and_leaves_its_end(two_casinos: House) -> None:
     edges = []
     for number in range(3):
@@ -181,8 +199,9 @@ def assert_stakes_are_the_casinos(house: House, document: Mapping[str, Any]) -> 
     def charged(line: journal.Line) -> tuple[str, str, str] | None:
         if line["movement"] not in {"contribution", "reversal"} or not line["account"].startswith("casino:"):
             return None
-        day: date = line["booked_at"].astimezone(UTC).date()
-        return line["account"].removeprefix("casino:"), line["currency"], day.isoformat()
+        casino_id = line["account"].removeprefix("casino:")
+        zone, starts = (ZoneInfo("Europe/Riga"), time(6)) if casino_id == "c2" else (UTC, time())
+        return casino_id, line["currency"], gaming_day(line["booked_at"], zone, starts).isoformat()
 
     found = {
         (row["casino_id"], row["currency"], row["day"]): -row["net_stakes"]
