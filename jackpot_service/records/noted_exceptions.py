@@ -86,11 +86,10 @@ def between(session: Session, wanted: Wanted, *, acts_end: int) -> Iterator[Note
     Acts later than the one of seq `acts_end` do not count: neither approvals nor acknowledgements.
     """
     together = _between(wanted, acts_end).subquery()
-    found = session.execute(
-        select(together).order_by(together.c.exception_id),
-        execution_options={"stream_results": True, "yield_per": 1000},
-    )
-    return (_exception(row) for row in found)
+    question = select(together).order_by(together.c.exception_id)
+    with session.execute(question, execution_options={"stream_results": True, "yield_per": 1000}) as found:
+        for row in found:
+            yield _exception(row)
 
 
 def counts_between(session: Session, wanted: Wanted, *, acts_end: int) -> Sequence[tuple[str, int, int]]:

@@ -16,7 +16,7 @@ from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, produc
 from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
-from jackpot_service.reports.finance import figures, frame, refunds, subledger, variances
+from jackpot_service.reports.finance import award_lines, figures, frame, refunds, variances
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Report, Scope, Stand
 
@@ -175,7 +175,7 @@ def _flows(session: Session, stand: Stand) -> defaultdict[str, _Flow]:
         flows[bets.key[Key.CURRENCY]].turnover = _Worth(bets.stakes, bets.value)
     for back in refunds.sums(session, stand, by=(Key.CURRENCY,)):
         flows[back.key[Key.CURRENCY]].refunds = _Worth(back.stakes, back.value)
-    for line in subledger.of_awards(session, stand):
+    for line in award_lines.of_awards(session, stand):
         if line.account.startswith(accounts.CASINO):
             flow, worth = flows[line.currency], _Worth(line.amount, line.value)
             if line.movement is Movement.COMPENSATION:

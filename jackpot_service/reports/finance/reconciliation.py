@@ -18,11 +18,12 @@ from jackpot_service.domain.money import ZERO, negated, product, total
 from jackpot_service.domain.rules import Split
 from jackpot_service.records import pinned
 from jackpot_service.reports.documents import Column, Row, Section, Sort
-from jackpot_service.reports.finance import booked, figures, frame, held, refunds, subledger, variances
+from jackpot_service.reports.finance import award_lines, booked, figures, frame, held, refunds, subledger, variances
+from jackpot_service.reports.finance.award_lines import METER
 from jackpot_service.reports.finance.booked import Booked
 from jackpot_service.reports.finance.frame import Report, Scope, Stand
 from jackpot_service.reports.finance.refunds import RefundOf
-from jackpot_service.reports.finance.subledger import METER, StakesOf
+from jackpot_service.reports.finance.subledger import StakesOf
 
 K = TypeVar("K")
 
@@ -101,7 +102,7 @@ class _Told:
         self.refunded = refunds.by_version(session, stand)
         self.lines = [
             *subledger.of_stakes(self.stakes, self.refunded, base=stand.base),
-            *subledger.of_awards(session, stand),
+            *award_lines.of_awards(session, stand),
             *subledger.of_statements(session, stand),
             *subledger.of_transfers(session, stand),
         ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from jackpot_service.api import reporting
 from jackpot_service.domain.principals import Role
 from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
@@ -69,6 +70,18 @@ def test_a_period_holds_what_was_noticed_in_it(refusing: House) -> None:
     assert len(listed(refusing, end=then)) == 2
     assert len(listed(refusing, start=then)) == 1
     assert listed(refusing, start=then, end=then) == []
+
+
+def test_too_many_for_an_answer_are_a_file_and_leave_nothing_open(
+    refusing: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporting, "MOST_ROWS", 1)
+
+    asked(refusing, "exceptions").problem(409, "report-too-long")
+
+    lines = asked(refusing, "exceptions", format="csv", section="exceptions").text.splitlines()
+    assert len(lines) == 3
+    assert asked(refusing, "exceptions", format="csv", section="kinds").text.count("\r\n") == 3
 
 
 def test_it_is_of_one_jackpot_casino_or_table_if_asked(refusing: House) -> None:
