@@ -21,6 +21,7 @@ from jackpot_service.api import (
     exceptions,
     health,
     jackpots,
+    jobs,
     keys,
     meters,
     metrics,
@@ -60,6 +61,7 @@ BLUEPRINTS = (
     reports.blueprint,
     periods.blueprint,
     events.blueprint,
+    jobs.blueprint,
     health.blueprint,
     metrics.blueprint,
 )

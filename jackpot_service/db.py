@@ -31,7 +31,7 @@ DEFAULT_REQUEST_TIMEOUT_S = 5.0
 RETRYABLE_STATES = frozenset({"40001", "40P01"})
 """Serialization failure and deadlock: somebody else was first."""
 
-RACED_KEYS = frozenset({"uq_rounds_jackpot_id_table_id_round_id", "pk_rounds"})
+RACED_KEYS = frozenset({"uq_rounds_jackpot_id_table_id_round_id", "pk_rounds", "uq_jobs_principal_request_id"})
 """Unique keys that two requests may both write in good faith; reading again tells the loser who won."""
 
 HELD_UP_STATES = frozenset({"55P03", "57014"})
@@ -186,6 +186,30 @@ def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
         ):
             return report(session)
     raise AssertionError  # the last attempt has raised
+
+
+@contextmanager
+def told(engine: sqlalchemy.Engine) -> Iterator[None]:
+    """
+    Turn what the database says in the block into what a caller is told, for whoever tries again by himself.
+
+    Raises: Busy, whatever else than a refusal of the database's it is.
+    """
+    with _told_unless_retryable(engine, ATTEMPTS, until=0):
+        yield
+
+
+@contextmanager
+def reading(engine: sqlalchemy.Engine) -> Iterator[Session]:
+    """
+    Open a session for reading on and on, of which each statement sees an instant of its own.
+
+    So it keeps no old rows alive, however long it takes, as a snapshot would. Its connection is nobody's before or
+    after: the pool may be thrown away meanwhile, because another found the database gone.
+    """
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
+        session.detach()
+        yield session
 
 
 @contextmanager

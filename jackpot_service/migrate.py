@@ -12,12 +12,12 @@ from alembic.script import ScriptDirectory
 from jackpot_service.db import Base
 from jackpot_service.ledger import instants_schema, rollups_schema
 from jackpot_service.ledger import schema as ledger_schema
-from jackpot_service.records import periods_schema
+from jackpot_service.records import jobs_schema, periods_schema
 from jackpot_service.records import schema as record_schema
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "migrations"
 
-MODELS = (instants_schema, ledger_schema, rollups_schema, periods_schema, record_schema)
+MODELS = (instants_schema, ledger_schema, rollups_schema, periods_schema, record_schema, jobs_schema)
 """The modules whose import fills the metadata that a migrated database must equal."""
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import flask
 from granian import Granian
@@ -17,6 +18,7 @@ from jackpot_service.api.admission import MOST_AT_ONCE
 from jackpot_service.api.door import EXTENSION
 from jackpot_service.api.event_stream import MOST_WAITING
 from jackpot_service.app import create_app
+from jackpot_service.beside import job_runner
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 
@@ -63,16 +65,16 @@ def _when_told_to_end(act: Callable[[], None]) -> None:
     threading.Thread(target=listen, daemon=True).start()
 
 
-def serve(config: Config, url: str, *, host: str, port: int, workers: int) -> None:
+def serve(config: Config, url: str, *, host: str, port: int, workers: int, jobs: bool = True) -> None:
     """
-    Serve until SIGINT or SIGTERM, and return when every worker has ended.
+    Serve until SIGINT or SIGTERM, and return when every worker has ended; jobs are done beside, unless they are not.
 
     Workers are started by spawning: they read the environment, in which the URL is put here.
     """
     os.environ["JACKPOT_DATABASE_URL"] = url
     # So many threads are meant: nearly all of them wait for a commit, and `Admission` bounds them.
     logging.getLogger("_granian").addFilter(lambda record: "Python threads" not in record.getMessage())
-    Granian(
+    server = Granian(
         target="jackpot_service.server:application",
         factory=True,
         interface=Interfaces.WSGI,
@@ -84,4 +86,6 @@ def serve(config: Config, url: str, *, host: str, port: int, workers: int) -> No
         respawn_failed_workers=True,
         workers_kill_timeout=10,
         log_level=LogLevels(config.log_level),
-    ).serve()
+    )
+    with job_runner() if jobs else nullcontext():
+        server.serve()

@@ -14,6 +14,8 @@ from jackpot_service.cli import (
     documents,
     events,
     exceptions,
+    export,
+    jobs,
     keys,
     rates,
     reports,
@@ -23,6 +25,23 @@ from jackpot_service.cli import (
 from jackpot_service.config import Config, ConfigError
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.embedded import EmbeddedError
+
+COMMAND_GROUPS = (
+    service,
+    schema,
+    documents,
+    keys,
+    rates,
+    changes,
+    awards,
+    audit,
+    events,
+    exceptions,
+    reports,
+    jobs,
+    books,
+    export,
+)
 
 WRONG_CONFIGURATION = 2
 REFUSED = 1
@@ -41,7 +60,7 @@ def cli(context: click.Context) -> None:
     context.obj = Config.from_environment(os.environ)
 
 
-for group in (service, schema, documents, keys, rates, changes, awards, audit, events, exceptions, reports, books):
+for group in COMMAND_GROUPS:
     for command in group.COMMANDS:
         cli.add_command(command)
 

@@ -42,13 +42,14 @@ seed_option = click.option("--seed", type=int, help="Deal the same cards again; 
 @host_option
 @port_option
 @workers_option
+@click.option("--jobs/--no-jobs", default=True, show_default=True, help="Whether to do jobs beside, in a process.")
 @click.pass_obj
-def serve(config: Config, host: str, port: int, workers: int) -> None:
+def serve(config: Config, host: str, port: int, workers: int, jobs: bool) -> None:  # noqa: FBT001
     """Serve the API until Ctrl-C or SIGTERM."""
     _require_free(host, port)
     with opened_url(config) as url:
         require_current(url)
-        serve_until_stopped(config, url, host=host, port=port, workers=workers)
+        serve_until_stopped(config, url, host=host, port=port, workers=workers, jobs=jobs)
 
 
 @click.command("run")

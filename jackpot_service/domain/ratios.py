@@ -32,12 +32,13 @@ def percent(part: Decimal | Fraction, whole: Decimal | Fraction) -> Decimal | No
 
 
 def root(variance: Fraction) -> Decimal:
-    """The standard deviation that belongs to a variance, rounded down to two decimals."""
-    return _scaled(isqrt(int(variance * 100**ROOT_DECIMALS)), ROOT_DECIMALS)
+    """The standard deviation that belongs to a variance, rounded to two decimals, half up."""
+    doubled = isqrt(int(4 * variance * 100**ROOT_DECIMALS))
+    return _scaled((doubled + 1) // 2, ROOT_DECIMALS)
 
 
 def deviations(difference: Decimal, variance: Fraction) -> Decimal | None:
-    """How many standard deviations a difference is, rounded towards zero to two decimals; None without a variance."""
+    """How many standard deviations a difference is, rounded to two decimals; None without a variance."""
     if not variance:
         return None
     return root(Fraction(difference) ** 2 / variance).copy_sign(difference)

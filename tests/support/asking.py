@@ -23,7 +23,7 @@ def report(house: House, name: str, **query: object) -> Body:
     return asked(house, name, **query).ok()
 
 
-def rows(house: House, name: str, section: str | None = None, **query: object) -> Rows:
+def rows(house: House, name: str, section: str | None = None, /, **query: object) -> Rows:
     """The rows of a section of a report, the first unless named."""
     return rows_of(report(house, name, **query), section)
 

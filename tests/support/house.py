@@ -17,6 +17,7 @@ from jackpot_service.connections import create_engine
 from jackpot_service.db import Session
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.jobs.runner import Runner
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
@@ -166,6 +167,19 @@ class House:
         self.ask(kind, payload, request_id=request_id, role=role).ok(201)
         effect: Body = self.approve(request_id, role=role).ok()["effect"]
         return effect
+
+    # What is done beside the calls.
+
+    def ask_job(
+        self, parameters: Body, *, kind: str = "journal", request_id: str = "job", key: str | None = None
+    ) -> Answer:
+        """Ask for a job, an auditor unless another key is given."""
+        body = {"request_id": request_id, "kind": kind, "parameters": parameters}
+        return self.post("/v1/jobs", body, key=key or self.key(Role.AUDITOR))
+
+    def runner(self, **stated: Any) -> Runner:
+        """One who does jobs, as a process beside the service would."""
+        return Runner(self.engine, **{"kept": self.config.files_kept, **stated})
 
     # What callers send.
 

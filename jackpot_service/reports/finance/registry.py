@@ -10,7 +10,12 @@ from jackpot_service.reports.finance import (
     contributions,
     exceptions,
     fx,
+    hits,
+    liability,
+    meters,
+    pool_movements,
     reconciliation,
+    rtp,
     trial_balance,
 )
 from jackpot_service.reports.finance.frame import Report
@@ -19,10 +24,15 @@ REPORTS: Final[Mapping[str, Report]] = MappingProxyType(
     {
         report.name: report
         for report in (
-            trial_balance.REPORT,
+            meters.REPORT,
+            liability.REPORT,
+            pool_movements.REPORT,
             contributions.REPORT,
+            hits.REPORT,
             casino_statement.REPORT,
+            trial_balance.REPORT,
             reconciliation.REPORT,
+            rtp.REPORT,
             fx.REPORT,
             exceptions.REPORT,
         )
