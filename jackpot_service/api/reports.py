@@ -118,7 +118,9 @@ class ReportNameSchema(Schema):
     name = fields.String(required=True)
     title = fields.String(required=True)
     takes = described(fields.List, "Besides jackpot, period and instant.", cls_or_instance=fields.String())
-    by = described(fields.List, "What it sums by; the first unless asked.", cls_or_instance=fields.String())
+    needs = described(fields.List, "What of that has to be stated.", cls_or_instance=fields.String())
+    by = described(fields.List, "What it can sum by.", cls_or_instance=fields.String())
+    usual = described(fields.List, "What it sums by unless asked.", cls_or_instance=fields.String())
 
 
 class ReportNamesSchema(Schema):
@@ -134,7 +136,14 @@ def get_reports() -> flask.Response:
     """List the reports there are, and what each takes."""
     of_casino = principal().casino_id is not None
     items = [
-        {"name": one.name, "title": one.title, "takes": sorted(one.takes), "by": list(one.by)}
+        {
+            "name": one.name,
+            "title": one.title,
+            "takes": sorted(one.takes),
+            "needs": sorted(one.needs),
+            "by": list(one.by),
+            "usual": list(one.usual or one.by[:1]),
+        }
         for one in REPORTS.values()
         if one.is_for_casinos or not of_casino
     ]
@@ -177,6 +186,7 @@ def _asked(report: Report, query: Mapping[str, Any]) -> Asked:
         start=query["start"],
         end=min(ends, default=None),
         by=query["by"],
+        longest_open=door().config.longest_open,
     )
 
 

@@ -64,7 +64,8 @@ def show_report(  # noqa: PLR0917  click passes what its options say
 ) -> None:
     """Make the report NAME, and print it or write it to a file."""
     ends = [edge for edge in (end, as_of) if edge is not None]
-    asked = Asked(jackpot_id, casino_id, table_id, start, min(ends, default=None), tuple(map(By, by)))
+    end = min(ends, default=None)
+    asked = Asked(jackpot_id, casino_id, table_id, start, end, tuple(map(By, by)), config.longest_open)
     with opened_engine(config) as engine, made(engine, report_of(name), asked, now=datetime.now(UTC)) as document:
         if form == XLSX:
             _write_workbook(document, output)

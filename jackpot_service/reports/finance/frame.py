@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from importlib.metadata import version
 
@@ -14,7 +14,8 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.records import closed_periods, references
+from jackpot_service.records import closed_periods, pinned, references
+from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.schema import JackpotRow
 from jackpot_service.reports.documents import Document, Section
 from jackpot_service.reports.finance import spans
@@ -53,7 +54,8 @@ class Asked:
     """
     What somebody asks of a report: of all jackpots or one, of all casinos or one, of all tables or one.
 
-    `start` is included and `end` is not; None is the beginning of the books, and all that is booked now.
+    `start` is included and `end` is not; None is the beginning of the books, and all that is booked now. A round that
+    is open for longer than `longest_open` is an exception.
     """
 
     jackpot_id: str | None = None
@@ -62,6 +64,7 @@ class Asked:
     start: datetime | None = None
     end: datetime | None = None
     by: tuple[By, ...] = ()
+    longest_open: timedelta = field(default=timedelta(minutes=15), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +93,10 @@ class Report:
     """
     A report: how it is called, what it takes, and how its sections are made, in a session that sees one instant.
 
-    `by` are the groupings that it knows, the first of them what it does unless asked. `is_for_casinos` tells whether
-    somebody who is bound to a casino may ask it, of that casino. `is_kept` tells whether closing a period keeps its
-    hash; `edition` is raised whenever the same books make it say something else.
+    `by` are the groupings that it knows, `usual` what it does unless asked, the first of them if that is not said.
+    `needs` is what has to be stated of what it takes. `is_for_casinos` tells whether somebody who is bound to a casino
+    may ask it, of that casino. `is_kept` tells whether closing a period keeps its hash; `edition` is raised whenever
+    the same books make it say something else.
     """
 
     name: str
@@ -100,6 +104,8 @@ class Report:
     make: Callable[[Session, Scope], Sequence[Section]]
     takes: frozenset[Takes] = field(default_factory=frozenset)
     by: tuple[By, ...] = ()
+    usual: tuple[By, ...] = ()
+    needs: frozenset[Takes] = field(default_factory=frozenset)
     is_for_casinos: bool = False
     is_kept: bool = True
     edition: int = 1
@@ -110,21 +116,36 @@ Resolved = Mapping[tuple[str, datetime], Positions]
 
 
 def books_of(session: Session, asked: Asked) -> tuple[str, ...]:
-    """The books that a report stands on: the reference book, then jackpots by id. Raises: UnknownJackpot, …Casino."""
+    """
+    The books that a report stands on: the reference book, then jackpots by id.
+
+    Raises: UnknownJackpot, UnknownCasino; UnknownTable, also for another casino's than the one that is asked about.
+    """
     if asked.casino_id is not None:
         references.require_casino(session, asked.casino_id)
+    if asked.table_id is not None:
+        _require_table(session, asked.table_id, asked.casino_id)
     if asked.jackpot_id is None:
         return (REFERENCE_BOOK, *references.jackpot_ids(session))
     references.require_base(session, asked.jackpot_id)
     return (REFERENCE_BOOK, asked.jackpot_id)
 
 
+def _require_table(session: Session, table_id: str, casino_id: str | None) -> None:
+    if casino_id not in {None, pinned.table(session, table_id).casino_id}:
+        message = f"There is no table {table_id}."
+        raise UnknownTable(message, table_id=table_id)
+
+
 def require_possible(report: Report, asked: Asked) -> None:
-    """Raises: BadQuestion for what the report does not take, or a period that ends before it begins."""
+    """Raises: BadQuestion for what the report does not take, or needs, or a period that ends before it begins."""
     stated = {Takes.CASINO: asked.casino_id, Takes.TABLE: asked.table_id, Takes.BY: asked.by}
     for name, value in stated.items():
         if value and name not in report.takes:
             message = f"The report {report.name} takes no {name}."
+            raise BadQuestion(message)
+        if not value and name in report.needs:
+            message = f"The report {report.name} needs a {name}."
             raise BadQuestion(message)
     unknown = [by for by in asked.by if by not in report.by]
     if unknown or len(set(asked.by)) < len(asked.by):
@@ -169,14 +190,18 @@ def _closed_as(session: Session, report: Report, asked: Asked) -> str | None:
 
 def until_start(session: Session, stand: Stand) -> Stand:
     """The part of a jackpot's book before the one that a report covers: what opening balances are summed from."""
-    nothing = (0,) * len(stand.start)
-    return Stand(
-        stand.jackpot_id,
-        stand.base,
-        nothing,
-        stand.start,
-        spans.between(session, stand.jackpot_id, nothing, stand.start),
-    )
+    return _from_the_beginning(session, stand, stand.start)
+
+
+def until_end(session: Session, stand: Stand) -> Stand:
+    """A jackpot's book from its beginning to the end of what a report covers: what closing balances are summed from."""
+    return _from_the_beginning(session, stand, stand.end)
+
+
+def _from_the_beginning(session: Session, stand: Stand, end: Positions) -> Stand:
+    nothing = (0,) * len(end)
+    span = spans.between(session, stand.jackpot_id, nothing, end)
+    return Stand(stand.jackpot_id, stand.base, nothing, end, span)
 
 
 def _scope(session: Session, asked: Asked, resolved: Resolved, *, made_at: datetime) -> Scope:

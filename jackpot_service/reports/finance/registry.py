@@ -5,7 +5,19 @@ from types import MappingProxyType
 from typing import Final
 
 from jackpot_service.domain.errors import NotFound
-from jackpot_service.reports.finance import hits, liability, meters, pool_movements, rtp, trial_balance
+from jackpot_service.reports.finance import (
+    casino_statement,
+    contributions,
+    exceptions,
+    fx,
+    hits,
+    liability,
+    meters,
+    pool_movements,
+    reconciliation,
+    rtp,
+    trial_balance,
+)
 from jackpot_service.reports.finance.frame import Report
 
 REPORTS: Final[Mapping[str, Report]] = MappingProxyType(
@@ -15,9 +27,14 @@ REPORTS: Final[Mapping[str, Report]] = MappingProxyType(
             meters.REPORT,
             liability.REPORT,
             pool_movements.REPORT,
+            contributions.REPORT,
             hits.REPORT,
-            rtp.REPORT,
+            casino_statement.REPORT,
             trial_balance.REPORT,
+            reconciliation.REPORT,
+            rtp.REPORT,
+            fx.REPORT,
+            exceptions.REPORT,
         )
     }
 )

@@ -1,0 +1,169 @@
+"""
+A house in which everything happens that moves money, by chance: for whoever adds its books up.
+
+Two casinos, of other gaming days, play for one jackpot, and one of them for another besides, in four currencies: hits,
+refunds after them, corrections, awards held, released, rejected and reinstated, compensations, statements, other
+rates, other rules, and at the end a jackpot that is retired.
+"""
+
+import random
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from tests.support import correcting
+from tests.support.answers import Answer
+from tests.support.bets import bet
+from tests.support.hands import NO_COLLISIONS, ROYAL_FLUSH, dead, forfeited, hand
+from tests.support.house import CYBER, House
+
+TABLES = {"T1": "c1", "T2": "c2", "T3": "c1", "C1": "c1"}
+
+HANDS = ("1", "2", "3")
+
+STAKES = {"EUR": (100, 250, 9999), "GBP": (100, 333), "SEK": (1000, 777), "JPY": (150,)}
+
+
+class Play:
+    """Plays on and on; a refusal is no event, and only what came of it counts."""
+
+    def __init__(self, house: House, seed: int) -> None:
+        self.house = house
+        self.chance = random.Random(seed)
+        self.open_rounds: list[tuple[str, str]] = []
+        self.settled: list[tuple[str, str]] = []
+        self.cancelled: list[tuple[str, str]] = []
+        self.requests = 0
+        self.rounds = 0
+
+    def open(self) -> None:
+        house = self.house
+        house.add_casino("c2", zone="Europe/Riga", day_starts="06:00")
+        settings = {"reset_amount": "50", "held_threshold": "200"}
+        house.open(base_amount="100", settings=settings, tables=("T1", "T3"), stripes=3)
+        house.add_table("T2", jackpot_id="j1", casino_id="c2")
+        house.open(CYBER, jackpot_id="cyber", base_amount="1000", settings={"reset_amount": "500"}, tables=("C1",))
+
+    def go_on(self, acts: int) -> None:
+        happens: list[Callable[[], Any]] = [
+            *(self.bet,) * 6,
+            *(self.settle,) * 4,
+            *(self.void, self.cancel, self.correct, self.decide, self.decide, self.compensate, self.settle_statement),
+            *(self.publish, self.change_rules, self.wait),
+        ]
+        for _ in range(acts):
+            self.chance.choice(happens)()
+
+    def bet(self) -> None:
+        self.rounds += 1
+        new = (self.chance.choice(list(TABLES)), f"r{self.rounds}")
+        table_id, round_id = self.chance.choice([new, new, *self.open_rounds])
+        bets = [self._bet(table_id) for _ in range(self.chance.randint(1, 3))]
+        answer = self.house.post_bets(*bets, round_id=round_id, table_id=table_id)
+        if answer.status == 201 and (table_id, round_id) == new:
+            self.open_rounds.append(new)
+
+    def _bet(self, table_id: str) -> dict[str, Any]:
+        self.requests += 1
+        currency = "EUR" if table_id == "C1" else self.chance.choice(list(STAKES))
+        stake = 100 if table_id == "C1" else self.chance.choice(STAKES[currency])
+        return bet(f"b{self.requests}", currency=currency, stake_minor=stake, hand=self.chance.choice(HANDS))
+
+    def settle(self) -> None:
+        if self.open_rounds:
+            table_id, round_id = self._over(self.open_rounds)
+            answer = self.house.put_result(*self._hands(), round_id=round_id, table_id=table_id)
+            if answer.status == 201:
+                self.settled.append((table_id, round_id))
+
+    def _hands(self) -> list[dict[str, Any]]:
+        cards = self.chance.sample(NO_COLLISIONS, len(HANDS))
+        if self.chance.random() < 0.2:
+            cards = [ROYAL_FLUSH, *(one for one in cards if one != ROYAL_FLUSH)][: len(HANDS)]
+        ends = [hand, hand, hand, dead, forfeited]
+        return [self.chance.choice(ends)(name, one) for name, one in zip(HANDS, cards, strict=True)]
+
+    def void(self) -> None:
+        if self.open_rounds:
+            table_id, round_id = self.chance.choice(self.open_rounds)
+            voided = self.chance.choice(self.house.round(round_id, table_id)["bets"])["bet_id"]
+            self.house.void(voided, f"unseen-{voided}", round_id=round_id, table_id=table_id)
+
+    def cancel(self) -> None:
+        if self.open_rounds:
+            table_id, round_id = self._over(self.open_rounds)
+            self.house.put_cancellation(round_id=round_id, table_id=table_id)
+            self.cancelled.append((table_id, round_id))
+
+    def correct(self) -> None:
+        if self.settled:
+            table_id, round_id = self.chance.choice(self.settled)
+            jackpot_id = "cyber" if table_id == "C1" else "j1"
+            told = correcting.payload(
+                *self._hands(),
+                round_id=round_id,
+                table_id=table_id,
+                bet_count=self.house.live_bets(table_id, round_id),
+            )
+            self._change("round-correction", told | {"jackpot_id": jackpot_id})
+
+    def decide(self) -> None:
+        """Decide about all awards of a round that are held; or reinstate those that were rejected."""
+        found = {state: self.house.get(f"/v1/awards?state={state}").ok()["items"] for state in ("held", "rejected")}
+        if any(found.values()):
+            state = self.chance.choice([state for state, awards in found.items() if awards])
+            award = self.chance.choice(found[state])
+            decision = self.chance.choice(["approve", "reject"]) if state == "held" else "reinstate"
+            of_round = self._of_round(award["table_id"], award["round_id"])
+            self._change("held-awards", of_round | {"decision": decision})
+
+    def compensate(self) -> None:
+        if self.cancelled:
+            table_id, round_id = self.chance.choice(self.cancelled)
+            live = [one for one in self.house.round(round_id, table_id)["bets"] if not one["is_void"]]
+            if live:
+                given = {"bet_id": live[0]["bet_id"], "amount_minor": self.chance.choice([2500, -100])}
+                given |= {"currency": live[0]["currency"], "document": "memo"}
+                self._change("compensation", self._of_round(table_id, round_id) | given)
+
+    def settle_statement(self) -> None:
+        now = self.house.clock()
+        paid = {"from": (now - timedelta(days=1)).isoformat(), "to": now.isoformat(), "reference": f"s{self.requests}"}
+        paid |= {"jackpot_id": "j1", "casino_id": self.chance.choice(["c1", "c2"])}
+        paid |= {"currency": self.chance.choice(["EUR", "GBP"]), "amount": self.chance.choice(["12.5", "-3.01"])}
+        self._change("statement-settlement", paid)
+
+    def publish(self) -> None:
+        rates = {"GBP": "1.17", "SEK": "0.0873", "JPY": "0.0061"}
+        currency = self.chance.choice(list(rates))
+        self.house.publish(**rates | {currency: f"{rates[currency]}{self.chance.randint(1, 9)}"})
+
+    def change_rules(self) -> None:
+        settings = {"split.meter": self.chance.choice(["0.40", "0.45"])}
+        self._change("rules", {"jackpot_id": "j1", "settings": settings})
+
+    def wait(self) -> None:
+        self.house.clock.advance(timedelta(hours=self.chance.randint(1, 9)))
+
+    def retire(self) -> None:
+        """End jackpot j1, in favour of one that is opened for it."""
+        self.house.open(jackpot_id="heir", base_amount="10", tables=("H1",))
+        for table_id, round_id in self.open_rounds:
+            self.house.put_cancellation(round_id=round_id, table_id=table_id)
+        for table_id, round_id in self.settled:
+            self._change("held-awards", self._of_round(table_id, round_id) | {"decision": "approve"})
+        self._change("prize-fund-true-up", {"jackpot_id": "j1"})
+        self._change("retirement", {"jackpot_id": "j1", "to": "heir"}).ok()
+
+    def _change(self, kind: str, payload: dict[str, Any]) -> Answer:
+        self.requests += 1
+        request_id = f"q{self.requests}"
+        asked = self.house.ask(kind, payload, request_id=request_id)
+        return self.house.approve(request_id) if asked.status == 201 else asked
+
+    def _over(self, rounds: list[tuple[str, str]]) -> tuple[str, str]:
+        return rounds.pop(self.chance.randrange(len(rounds)))
+
+    @staticmethod
+    def _of_round(table_id: str, round_id: str) -> dict[str, Any]:
+        return {"jackpot_id": "cyber" if table_id == "C1" else "j1", "table_id": table_id, "round_id": round_id}
