@@ -92,10 +92,9 @@ def post_all(
     """
     Book entries of one book on a stripe, one after another, at the same instant.
 
-    The stripe's lock is held from then to the commit: so these are the last statements of their act that write, the
-    second (and third) adding to the daily rollups. With
-    `if_accepting`, a stripe whose jackpot is suspended does not take them; see `refused_if_suspended`. The cursor tells
-    the entries' seqs.
+    The stripe's lock is held from then to the commit: so this, and what the day's sums take from it, are the last
+    statements of their act that write. With `if_accepting`, a stripe whose jackpot is suspended does not take them; see
+    `refused_if_suspended`. The cursor tells the entries' seqs.
     """
     pools = Pools()
     for entry in entries:

@@ -16,7 +16,7 @@ from jackpot_service.domain.accounts import CASINO, HOUSE_MARGIN, METER_PLAYERS,
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import BooksBroken
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import EXACT
+from jackpot_service.domain.money import EXACT, ZERO
 
 # The stripe was updated by the statement before, in this transaction: its `booked_at` is that of the entries. Columns
 # travel as texts joined by spaces, see `journal`; `?` stands for an empty one, because no id holds it. One row a key:
@@ -88,16 +88,19 @@ _POSTINGS_COLUMNS = ("casino_ids", "table_ids", "accounts", "currencies", "movem
 _NONE = "?"
 
 SPLIT_ACCOUNTS = (METER_PLAYERS, RESERVE, PRIZE_FUND, HOUSE_MARGIN)
-"""The accounts that a bet is split among, in the order of the sums below."""
+"""The accounts that a bet is split among, in the order of the columns of `daily_bets`."""
 
 _SPLIT_SUMS = text(
     """
-    SELECT (SELECT coalesce(sum(amount), 0) FROM daily_postings WHERE jackpot_id = :book AND account = asked.account)
-           + (SELECT coalesce(sum(CASE asked.number WHEN 1 THEN meter WHEN 2 THEN reserve WHEN 3 THEN prize_fund
-                                  ELSE house END), 0)
-              FROM daily_bets WHERE jackpot_id = :book)
-    FROM unnest(CAST(:accounts AS text[])) WITH ORDINALITY AS asked (account, number)
-    ORDER BY asked.number
+    SELECT account, sum(amount)
+    FROM (SELECT account, amount FROM daily_postings WHERE jackpot_id = :book AND account = ANY(:accounts)
+          UNION ALL
+          SELECT part.account, part.amount
+          FROM daily_bets
+          CROSS JOIN LATERAL unnest(CAST(:accounts AS text[]), ARRAY[meter, reserve, prize_fund, house])
+               AS part (account, amount)
+          WHERE jackpot_id = :book) AS moved
+    GROUP BY account
     """
 )
 
@@ -167,5 +170,6 @@ def _columns(names: Sequence[str], rows: Sequence[tuple[K, Figures]]) -> dict[st
 
 def split_sums(session: Session, book: str) -> Mapping[Account, Decimal]:
     """Sum what all days put into the accounts that a bet is split among; each of them has one currency."""
-    found = session.scalars(_SPLIT_SUMS, {"book": book, "accounts": list(SPLIT_ACCOUNTS)})
-    return dict(zip(SPLIT_ACCOUNTS, found, strict=True))
+    rows = session.execute(_SPLIT_SUMS, {"book": book, "accounts": list(SPLIT_ACCOUNTS)})
+    sums: dict[str, Decimal] = dict(map(tuple, rows))
+    return {account: sums.get(account, ZERO) for account in SPLIT_ACCOUNTS}
