@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from sqlalchemy import text
@@ -34,7 +35,7 @@ def rewrite_stake(session: Session, jackpot_id: str, round_id: str, bet_id: str,
     """
     Give a bet of an open round another stake, and rewrite all that follows from it; returns its entry as it was.
 
-    Bet, round, postings, digest, every head after it on its stripe, the stripe's head and its pools.
+    Bet, round, postings, digest, every head after it on its stripe, the stripe's head and its pools, the days' sums.
     """
     in_round = "jackpot_id = :j AND round_key = (SELECT round_key FROM rounds WHERE jackpot_id = :j AND round_id = :r)"
     _run(
@@ -55,6 +56,7 @@ def rewrite_stake(session: Session, jackpot_id: str, round_id: str, bet_id: str,
     forged = replace(entry, lines=replay.lines_of(bets._contribution(entry, round_, jackpot)))
     forged = replace(forged, digest=digests.digest(records.recorded(forged, round_, jackpot)))
     _rechain(session, forged, moved=forged.pools() - entry.pools())
+    _roll_up_again(session)
     return entry
 
 
@@ -78,6 +80,14 @@ def _rechain(session: Session, forged: BookedEntry, *, moved: Pools) -> None:
         "prize_fund": moved.prize_fund,
     }
     _run(session, _STRIPE, {**place, "head": head, **pools})
+
+
+def _roll_up_again(session: Session) -> None:
+    """Sum the days anew, by the very statements that did it once."""
+    filling = import_module("migrations.versions.0011_daily_rollups")
+    for table, statement in (("daily_bets", filling.FILL_BETS), ("daily_postings", filling.FILL_POSTINGS)):
+        session.execute(text(f"DELETE FROM {table}"))  # noqa: S608  as above
+        session.execute(text(statement))
 
 
 def forget_last_act(session: Session) -> None:

@@ -194,7 +194,7 @@ class _Proof:
         yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
         yield from lives.acts_were_possible(jackpot, jackpot.outside)
         yield from moves.check(jackpot, fresh)
-        yield from rollups.check(self.session, jackpot)
+        yield from rollups.check(self.session, jackpot, since)
         yield from self._of_rounds(jackpot, since, held)
         yield from held.check(jackpot_id)
         crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot), since=since)
