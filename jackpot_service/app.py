@@ -33,6 +33,7 @@ from jackpot_service.api import (
     round_records,
     rounds,
 )
+from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
 from jackpot_service.api.event_stream import EventStream
@@ -97,7 +98,8 @@ def create_app(
         longest_wait_s=config.request_timeout_s,
     )
     stream = EventStream(engine, longest_wait_s=config.request_timeout_s)
-    app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock)
+    places = _places_for_reports(config)
+    app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
     description.describe_paths(api)
@@ -109,6 +111,11 @@ def create_app(
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_tell_request_id)
     return app
+
+
+def _places_for_reports(config: Config) -> Admission:
+    """A third of the connections: the others are for bets, however many reports are asked."""
+    return Admission(max(1, config.pool_size // 3))
 
 
 def _guard(app: flask.Flask, authenticator: Authenticator) -> None:

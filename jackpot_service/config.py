@@ -49,6 +49,7 @@ class Config:
     key: whose acts the command line's are, where it needs a person.
     open_round_minutes: how long a round may be open before it is an exception.
     file_days: for how many days the files of jobs are kept.
+    report_timeout_s: how long the service looks for what a report says, until it answers 503.
     emergency_approvals: whether one person alone may approve an own request, loudly; off unless there is nobody else.
     """
 
@@ -64,6 +65,7 @@ class Config:
     stripes: int = 16
     open_round_minutes: int = 15
     file_days: int = 7
+    report_timeout_s: float = 60.0
     emergency_approvals: bool = False
     rate_band: Decimal = Decimal("0.10")
     rates_stale_after_s: int = 36 * 3600
@@ -106,6 +108,7 @@ class Config:
             stripes=read.integer("JACKPOT_STRIPES", default.stripes, most=256),
             open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes, most=10_080),
             file_days=read.integer("JACKPOT_FILE_DAYS", default.file_days, most=365),
+            report_timeout_s=read.seconds("JACKPOT_REPORT_TIMEOUT_S", default.report_timeout_s),
             emergency_approvals=read.flag("JACKPOT_EMERGENCY_APPROVALS", default=default.emergency_approvals),
             rate_band=read.part("JACKPOT_RATE_BAND", default.rate_band),
             rates_stale_after_s=read.integer("JACKPOT_RATES_STALE_AFTER_S", default.rates_stale_after_s),

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 import psycopg
 import sqlalchemy
+from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase
 
@@ -330,15 +331,34 @@ def _says_writable(engine: sqlalchemy.Engine) -> bool:
 
 
 @contextmanager
-def snapshot(engine: sqlalchemy.Engine) -> Iterator[Session]:
+def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> Iterator[Session]:
     """
     Open a session that sees one instant of the database, however long it reads, and cannot write.
 
-    Its statements have no time-out: a proof over years of entries reads for long, and holds no lock that others need.
+    Unless told how long it may read, its statements have no time-out: a proof over years of entries reads for long,
+    and holds no lock that others need.
+
+    Raises: HeldUp, also for what is asked after that time, and Busy, in place of what the database says in the block.
     """
     options: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-    with engine.connect().execution_options(**options) as session:
-        session.execute(sqlalchemy.text("SET LOCAL statement_timeout = 0"))
+    with (
+        _told_unless_retryable(engine, ATTEMPTS, until=0),
+        engine.connect().execution_options(**options) as session,
+    ):
+        session.execute(sqlalchemy.text(f"SET LOCAL statement_timeout = {round((longest_s or 0) * 1000)}"))
         for name, usual in PLANNED_ANEW.items():
             session.execute(sqlalchemy.text(f"SET LOCAL {name} = {usual}"))
+        if longest_s is not None:
+            event.listen(session, "before_cursor_execute", _refusing_after(time.monotonic() + longest_s))
         yield session
+
+
+def _refusing_after(until: float) -> Callable[..., None]:
+    """Look at the clock before each statement: a time-out bounds one of them, not all together."""
+
+    def refuse(*_: object) -> None:
+        if time.monotonic() > until:
+            message = "The reading took too long."
+            raise HeldUp(message)
+
+    return refuse

@@ -29,7 +29,11 @@ EXTENSION = "jackpot"
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """What the application was wired with: its database, its configuration, its clock, its bounds."""
+    """
+    What the application was wired with: its database, its configuration, its clock, its bounds.
+
+    Each of the `reports` that are made at once keeps a connection for as long as its caller reads.
+    """
 
     engine: sqlalchemy.Engine
     bet_groups: BetGroups
@@ -37,6 +41,7 @@ class Door:
     events: EventStream
     config: Config
     clock: Callable[[], datetime]
+    reports: Admission
     admission: Admission = field(default_factory=Admission)
 
 

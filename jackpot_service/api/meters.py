@@ -56,5 +56,5 @@ def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
 
 
 def _etag(state: JackpotState, currency: str) -> str:
-    named = f"{state.jackpot_id}/{state.meter.version}/{currency}/{state.sheet.number}"
+    named = f"{state.jackpot_id}/{state.meter.version}/{state.meter.as_of}/{currency}/{state.sheet.number}"
     return hashlib.sha256(named.encode()).hexdigest()[:32]

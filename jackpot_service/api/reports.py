@@ -1,17 +1,18 @@
 """Finance reports, as JSON or as files."""
 
-import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Mapping
 from contextlib import ExitStack
-from datetime import UTC, datetime
-from typing import IO, Any, ClassVar
+from datetime import datetime
+from typing import Any, ClassVar
 
 import flask
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from jackpot_service.api import report_files
 from jackpot_service.api.door import Blueprint, answer, door, now, principal
 from jackpot_service.api.fields import Identifier, Instant, ReadField, instant
-from jackpot_service.api.reporting import made, rows_of, section_of
+from jackpot_service.api.reporting import bounded, in_time, made, narrowed, rows_of, section_of
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth import allow, require_house
 from jackpot_service.domain.principals import Role
@@ -25,7 +26,11 @@ from jackpot_service.reports.finance.registry import REPORTS, report_of
 
 JSON, CSV, XLSX = "json", "csv", "xlsx"
 
-CHUNK = 64 * 1024
+FILES = {
+    csv_file.MEDIA_TYPE.partition(";")[0]: {"schema": {"type": "string"}},
+    xlsx_file.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}},
+}
+"""What a report is answered as besides JSON."""
 
 blueprint = Blueprint("reports", __name__, url_prefix="/v1/reports", description="What the books say, as of any time.")
 
@@ -49,11 +54,11 @@ class Groupings(ReadField[tuple[By, ...]]):
 
     def read(self, value: object) -> tuple[By, ...]:
         """Raises: ValidationError."""
-        try:
-            return tuple(By(name) for name in str(value).split(","))
-        except ValueError:
-            message = f"must be of {', '.join(By)}, with commas between"
-            raise ValidationError(message) from None
+        names = str(value).split(",", len(By))
+        if set(names) <= set(By) and len(set(names)) == len(names):
+            return tuple(map(By, names))
+        message = f"must be of {', '.join(By)}, with commas between, each once"
+        raise ValidationError(message)
 
 
 class ReportQuerySchema(RequestSchema):
@@ -65,9 +70,12 @@ class ReportQuerySchema(RequestSchema):
     jackpot_id = Identifier(load_default=None)
     casino_id = Identifier(load_default=None)
     table_id = Identifier(load_default=None)
-    by = Groupings(load_default=tuple)
+    round_id = Identifier(load_default=None)
+    by = Groupings(load_default=None)
     format = fields.String(load_default=JSON, validate=validate.OneOf([JSON, CSV, XLSX]))
-    section = fields.String(load_default=None, metadata={"description": "Of a CSV file, which holds one; the first."})
+    section = Identifier(
+        load_default=None, metadata={"description": "Only this one. A CSV file holds one: the first, unless stated."}
+    )
 
     @validates_schema(skip_on_field_errors=True)
     def _require_order(self, query: Mapping[str, Any], **_: object) -> None:
@@ -154,19 +162,26 @@ def get_reports() -> flask.Response:
 @allow(Role.FINANCE, Role.AUDITOR)
 @blueprint.arguments(ReportQuerySchema(), location="query")
 @blueprint.response(200, ReportSchema())
+@blueprint.doc(responses={200: {"content": FILES}})
 def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
-    """Make a report; asked again for the same period, or as of the same instant, it gives the same figures."""
+    """
+    Make a report; asked again for the same period, or as of the same instant, it gives the same figures.
+
+    JSON shows 10,000 rows of a section at most, files have no such bound. As CSV a report is sent while it is read; if
+    something goes wrong on the way, the last line says that the file is not complete.
+    """
     report = report_of(name)
     asked = _asked(report, query)
+    longest_s = door().config.report_timeout_s
+    until = time.monotonic() + longest_s
     with ExitStack() as opened:
-        document = opened.enter_context(made(door().engine, report, asked, now=now()))
-        if query["format"] == JSON:
-            return answer(_shown(document))
-        filename = f"{name}-{document.made_at.astimezone(UTC):%Y%m%dT%H%M%SZ}.{query['format']}"
-        if query["format"] == XLSX:
-            return _attached(_workbook(document), filename, xlsx_file.MEDIA_TYPE)
-        lines = csv_file.lines(section_of(document, query["section"]))
-        return _attached(_while_open(lines, opened.pop_all()), filename, csv_file.MEDIA_TYPE)
+        opened.enter_context(door().reports.place())
+        whole = opened.enter_context(made(door().engine, report, asked, now=now(), longest_s=longest_s))
+        document = narrowed(whole, query["section"])
+        if query["format"] == CSV:
+            return report_files.csv(document, section_of(document, None), opened)
+        document = in_time(document, until)
+        return report_files.workbook(document) if query["format"] == XLSX else answer(_shown(bounded(document)))
 
 
 def _asked(report: Report, query: Mapping[str, Any]) -> Asked:
@@ -183,9 +198,10 @@ def _asked(report: Report, query: Mapping[str, Any]) -> Asked:
         jackpot_id=query["jackpot_id"],
         casino_id=query["casino_id"] or own,
         table_id=query["table_id"],
+        round_id=query["round_id"],
         start=query["start"],
         end=min(ends, default=None),
-        by=query["by"],
+        by=query["by"] or (),
         longest_open=door().config.longest_open,
     )
 
@@ -220,32 +236,3 @@ def _shown(document: Document) -> Mapping[str, Any]:
             for section in document.sections
         ],
     }
-
-
-def _workbook(document: Document) -> Iterator[bytes]:
-    """Write the workbook to a file that vanishes when it has been read; its rows are read before this returns."""
-    file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by whoever reads it out
-    try:
-        xlsx_file.write(document, file)
-        file.seek(0)
-    except BaseException:
-        file.close()
-        raise
-    return _read_out(file)
-
-
-def _read_out(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(CHUNK):
-            yield chunk
-
-
-def _while_open(lines: Iterator[str], opened: ExitStack) -> Iterator[str]:
-    """Keep the books open until the last line is read, or the caller goes away."""
-    with opened:
-        yield from lines
-
-
-def _attached(content: Iterator[bytes] | Iterator[str], filename: str, media_type: str) -> flask.Response:
-    disposition = f'attachment; filename="{filename}"'
-    return flask.Response(content, mimetype=media_type, headers={"Content-Disposition": disposition})

@@ -62,7 +62,7 @@ class MeterSchema(Schema):
     amount = decimal("The same as a text with the currency's decimals.")
     exact = decimal("On offer, exact, in the base currency.")
     overflow = decimal("What a limit keeps off the offer, in the base currency.")
-    as_of = fields.DateTime(required=True, metadata={"description": "The last movement."})
+    as_of = fields.DateTime(required=True, metadata={"description": "Nothing has moved since."})
     version = described(fields.String, "Changes with every entry of the jackpot.")
 
 

@@ -1,14 +1,15 @@
 """`jackpot reports …`: what the books say, on the terminal or as a file."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from jackpot_service.api.closing import closed
-from jackpot_service.api.reporting import made, section_of
+from jackpot_service.api.reporting import bounded, made, narrowed, section_of
 from jackpot_service.auth import require_house, require_role
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import Day, Identifier, Instant, reason_option, request_id_option
@@ -43,9 +44,10 @@ def list_reports() -> None:
 @click.option("--jackpot", "jackpot_id", type=Identifier())
 @click.option("--casino", "casino_id", type=Identifier())
 @click.option("--table", "table_id", type=Identifier())
-@click.option("--by", type=click.Choice(list(By)), multiple=True, help="What to sum by.")
+@click.option("--round", "round_id", type=Identifier())
+@click.option("--by", type=click.Choice([one.value for one in By]), multiple=True, help="What to sum by.")
 @click.option("--format", "form", type=click.Choice([TEXT, CSV, XLSX]), default=TEXT, show_default=True)
-@click.option("--section", help="Of a CSV file, which holds one. Default: the first.")
+@click.option("--section", help="Only this one. A CSV file holds one: the first, unless stated.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: standard output.")
 @click.pass_obj
 def show_report(  # noqa: PLR0917  click passes what its options say
@@ -57,7 +59,8 @@ def show_report(  # noqa: PLR0917  click passes what its options say
     jackpot_id: str | None,
     casino_id: str | None,
     table_id: str | None,
-    by: tuple[By, ...],
+    round_id: str | None,
+    by: tuple[str, ...],
     form: str,
     section: str | None,
     output: Path | None,
@@ -65,14 +68,15 @@ def show_report(  # noqa: PLR0917  click passes what its options say
     """Make the report NAME, and print it or write it to a file."""
     ends = [edge for edge in (end, as_of) if edge is not None]
     end = min(ends, default=None)
-    asked = Asked(jackpot_id, casino_id, table_id, start, end, tuple(map(By, by)), config.longest_open)
-    with opened_engine(config) as engine, made(engine, report_of(name), asked, now=datetime.now(UTC)) as document:
+    asked = Asked(jackpot_id, casino_id, table_id, start, end, tuple(map(By, by)), round_id, config.longest_open)
+    with opened_engine(config) as engine, made(engine, report_of(name), asked, now=datetime.now(UTC)) as whole:
+        document = narrowed(whole, section)
         if form == XLSX:
             _write_workbook(document, output)
         elif form == CSV:
-            _write_lines(csv_file.lines(section_of(document, section)), output)
+            _write_lines(csv_file.lines(section_of(document, None)), output)
         else:
-            _write_lines((f"{line}\n" for line in text_table.lines(document)), output)
+            _write_lines([f"{line}\n" for line in text_table.lines(bounded(document))], output)
 
 
 @reports.command("close")
@@ -95,7 +99,7 @@ def _write_workbook(document: Document, output: Path | None) -> None:
     if output is None:
         message = "a workbook needs --output FILE"
         raise click.UsageError(message)
-    with output.open("wb") as file:
+    with _put_in_place(output) as path, path.open("wb") as file:
         xlsx_file.write(document, file)
 
 
@@ -103,8 +107,25 @@ def _write_lines(lines: Iterable[str], output: Path | None) -> None:
     if output is None:
         sys.stdout.writelines(lines)
         return
-    with output.open("w", encoding="utf-8", newline="") as file:
+    with _put_in_place(output) as path, path.open("w", encoding="utf-8", newline="") as file:
         file.writelines(lines)
+
+
+@contextmanager
+def _put_in_place(output: Path) -> Iterator[Path]:
+    """Give a path to write to, whose file takes the other's place when all is written: half a report is none."""
+    is_special = output.exists() and not output.is_file()
+    path = output if is_special else output.with_name(f"{output.name}.part")
+    try:
+        yield path
+        if not is_special:
+            path.replace(output)
+    except OSError as error:
+        message = f"{output} cannot be written: {error.strerror}"
+        raise click.ClickException(message) from None
+    finally:
+        if not is_special:
+            path.unlink(missing_ok=True)
 
 
 COMMANDS = (reports,)

@@ -46,28 +46,36 @@ def stored(session: Session, book: str, instant: datetime) -> Positions | None:
     return None if found is None else tuple(found)
 
 
+def stored_of(
+    session: Session, books: Sequence[str], edges: Sequence[datetime]
+) -> dict[tuple[str, datetime], Positions]:
+    """The positions of several books at several instants, of those that were resolved before."""
+    columns = (InstantRow.jackpot_id, InstantRow.instant, InstantRow.positions)
+    found = session.execute(select(*columns).where(InstantRow.jackpot_id.in_(books), InstantRow.instant.in_(edges)))
+    return {(book, instant): tuple(positions) for book, instant, positions in found}
+
+
+def is_over(session: Session, book: str, instant: datetime) -> bool:
+    """Tell whether nothing can be booked before an instant any more, in a book that exists."""
+    question = select(func.bool_and(StripeRow.booked_at >= instant)).where(StripeRow.jackpot_id == book)
+    return bool(session.scalar(question))
+
+
 def close(session: Session, book: str, instant: datetime) -> None:
-    """See to it that nothing is booked before an instant any more, in a book that exists; locks it if need be."""
-    if _is_over(session, book, instant):
-        return
+    """See to it that nothing is booked before an instant any more, in a book that exists; locks all of it."""
     with pipelined(session) as pipe:
         stripes.lock_all(pipe, book)
     late = (StripeRow.jackpot_id == book, StripeRow.booked_at < instant)
     session.execute(update(StripeRow).where(*late).values(booked_at=instant))
 
 
-def _is_over(session: Session, book: str, instant: datetime) -> bool:
-    question = select(func.bool_and(StripeRow.booked_at >= instant)).where(StripeRow.jackpot_id == book)
-    return bool(session.scalar(question))
-
-
 def before(session: Session, book: str, instant: datetime) -> Positions:
-    """Find the positions at an instant. They are final if it is closed, or not later than one that is."""
+    """Find the positions at an instant. They are final if it is over."""
     return tuple(session.execute(_BEFORE, {"book": book, "instant": instant}).scalar_one())
 
 
 def store(session: Session, book: str, instant: datetime, positions: Sequence[int]) -> None:
-    """Write the positions at an instant that is closed; whoever else finds them, finds the same."""
+    """Write the positions at an instant that is over; whoever else finds them, finds the same."""
     row = insert(InstantRow).values(jackpot_id=book, instant=instant, positions=list(positions))
     session.execute(row.on_conflict_do_nothing())
 

@@ -44,6 +44,8 @@ class Code(StrEnum):
     """The reserve was not empty right after a hit, which turns all of it into meter."""
     ROLLUP_FIGURES = "rollup-figures"
     """A daily rollup is not the sum of that day's entries: a row was changed, is missing, or is one too many."""
+    INSTANT_POSITIONS = "instant-positions"
+    """An instant's positions are not those of the last entries booked before it, or something could yet be booked."""
 
     # What entries recorded, and what is recorded without one.
     BOOK_UNKNOWN = "book-unknown"

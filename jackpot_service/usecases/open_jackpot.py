@@ -57,8 +57,10 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
     reference_records.add_rules(session, command.jackpot_id, 1, rules, entry_seq=1)
     recorded = facts.of_jackpot(command.jackpot_id, rules, base_amount=base_amount)
     act_seq = acts.next_seq(session)
+    # Not before the act itself: of an instant whose reports were made without the jackpot, it must not become a part.
+    booked_at = acts.booking_time(session, command.act)
     with pipelined(session) as pipe:
-        stripes.add(pipe, command.jackpot_id, stripe_nos=range(command.stripes), now=command.act.now, added_by=1)
+        stripes.add(pipe, command.jackpot_id, stripe_nos=range(command.stripes), now=booked_at, added_by=1)
         cycles.open_next(pipe, command.jackpot_id, cycle=1, rules_version=1, stripe_no=0, cut=(1,))
         cursor = acts.book_effect(
             pipe,

@@ -9,6 +9,8 @@ from jackpot_service.domain.errors import Conflict, Refused
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 
+_IS_REPLICA = text("SELECT pg_is_in_recovery()")
+
 
 class InstantAhead(Refused):
     """An instant that has not come: what will be booked before it is not known."""
@@ -18,7 +20,7 @@ class InstantAhead(Refused):
 
 
 class InstantNotResolved(Conflict):
-    """A replica cannot keep the books from changing before an instant; it answers those resolved on the primary."""
+    """A replica cannot keep the books from changing before an instant: only on the primary it can be fixed."""
 
     code = "instant-not-resolved"
     title = "The instant was not resolved on the primary"
@@ -28,20 +30,28 @@ def resolve_instant(session: Session, book: str, instant: datetime, *, now: date
     """
     Give the positions of a book's stripes at an instant, the same for ever; the book must exist.
 
-    The first time it locks all stripes for a moment, unless something was booked after the instant on each of them.
+    The first time it locks all stripes for a moment, unless something was booked after the instant on each of them. A
+    replica tells what was resolved on the primary, and what nobody need resolve, since it is over on every stripe.
 
     Raises: InstantAhead; InstantNotResolved.
     """
     found = instants.stored(session, book, instant)
     if found is not None:
         return found
+    is_replica = bool(session.scalar(_IS_REPLICA))
+    if not instants.is_over(session, book, instant):
+        _require_possible(instant, now=now, is_replica=is_replica)
+        instants.close(session, book, instant)
+    positions = instants.before(session, book, instant)
+    if not is_replica:
+        instants.store(session, book, instant, positions)
+    return positions
+
+
+def _require_possible(instant: datetime, *, now: datetime, is_replica: bool) -> None:
     if instant > now:
         message = f"{instant.isoformat()} has not come yet."
         raise InstantAhead(message)
-    if session.scalar(text("SELECT pg_is_in_recovery()")):
+    if is_replica:
         message = f"Ask the primary about {instant.isoformat()} first; a replica then answers the same."
         raise InstantNotResolved(message)
-    instants.close(session, book, instant)
-    positions = instants.before(session, book, instant)
-    instants.store(session, book, instant, positions)
-    return positions

@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from jackpot_service.domain.principals import Role
+from jackpot_service.reports.finance.registry import REPORTS
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
@@ -254,6 +255,14 @@ READS: Final = {
     ),
     "GET /v1/rates/history": ("/v1/rates/history?base=EUR&currency=SEK", "/v1/rates/history?base=USD&currency=SEK"),
     "GET /v1/rate-sheets": ("/v1/rate-sheets?base=EUR&limit=1", "/v1/rate-sheets?base=USD"),
+    "GET /v1/reports": ("/v1/reports",),
+    "GET /v1/reports/{name}": (
+        *(f"/v1/reports/{name}" for name in REPORTS),
+        "/v1/reports/rounds?format=csv&section=bets",
+        "/v1/reports/awards?format=xlsx&to=2026-11-20",
+        "/v1/reports/rounds?to=2126-01-01",
+        "/v1/reports/none",
+    ),
     "GET /metrics": ("/metrics",),
     "GET /healthz": ("/healthz",),
     "GET /readyz": ("/readyz",),
@@ -266,6 +275,8 @@ MISSING: Final = {
     "/v1/awards/none": 404,
     "/v1/jobs/none": 404,
     "/v1/jobs/none/file": 404,
+    "/v1/reports/rounds?to=2126-01-01": 422,
+    "/v1/reports/none": 404,
     "/v1/rates?base=USD": 422,
     "/v1/rates?base=EUR&number=9": 404,
 }

@@ -38,6 +38,7 @@ PROVED_ELSEWHERE: Final = {
     "daily_bets": "test_verification_of_rollups",
     "daily_postings": "test_verification_of_rollups",
     "exception_acknowledgements": "test_verification_of_exceptions",
+    "instants": "test_verification_of_instants",
     "seals": "test_verification_of_seals",
     "statement_settlements": "test_verification_of_awards",
 }

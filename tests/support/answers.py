@@ -24,7 +24,8 @@ class Answer:
 
     @classmethod
     def of(cls, response: TestResponse) -> "Answer":
-        return cls(response.status_code, response.headers, response.get_data(as_text=True))
+        with response:  # As a server does, which closes what it has sent.
+            return cls(response.status_code, response.headers, response.get_data(as_text=True))
 
     @property
     def media_type(self) -> str:

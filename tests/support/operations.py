@@ -31,6 +31,7 @@ class Sight(StrEnum):
 
 SIGHT: Final[Mapping[str, Sight]] = {
     "jackpot_id": Sight.EVERYBODY,
+    "name": Sight.EVERYBODY,
     "table_id": Sight.CASINO,
     "round_id": Sight.CASINO,
     "award_id": Sight.CASINO,
@@ -124,6 +125,7 @@ def make_objects(house: House) -> dict[str, str]:
     assert house.runner().run_next()
     return {
         "jackpot_id": "own-jackpot",
+        "name": "rounds",
         "table_id": "own-table",
         "round_id": "own-round",
         "award_id": award["award_id"],

@@ -9,15 +9,18 @@ from jackpot_service.reports.files.cells import as_text
 
 MEDIA_TYPE = "text/csv; charset=utf-8; header=present"
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001  as spreadsheets in Japan do
 """What makes a spreadsheet take a text for a formula."""
+
+APOSTROPHE = "'"
 
 
 def lines(section: Section) -> Iterator[str]:
     """
     Write the header and then each row, every line with its CR LF.
 
-    A text that a spreadsheet would take for a formula gets an apostrophe in front; figures never do.
+    A text that a spreadsheet would take for a formula gets an apostrophe in front, and so does one that begins with an
+    apostrophe: without the first of a text that begins with one, every text is what it was. Figures never get one.
     """
     yield _line([column.name for column in section.columns])
     for row in section.rows:
@@ -26,7 +29,8 @@ def lines(section: Section) -> Iterator[str]:
 
 def _cell(column: Column, value: Value) -> str:
     text = as_text(value)
-    return f"'{text}" if column.sort is Sort.TEXT and text.startswith(FORMULA) else text
+    is_marked = column.sort is Sort.TEXT and text.startswith((*FORMULA, APOSTROPHE))
+    return f"{APOSTROPHE}{text}" if is_marked else text
 
 
 def _line(cells: list[str]) -> str:

@@ -20,9 +20,14 @@ def lines(document: Document) -> Iterator[str]:
         yield from _table(section)
 
 
+def _printable(text: str) -> str:
+    """Let no text break its line, or tell the terminal what to do."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
 def _table(section: Section) -> Iterator[str]:
     titles = [f"{one.title}, {one.currency}" if one.currency else one.title for one in section.columns]
-    rows = [titles, *([as_text(value) for value in row] for row in section.rows)]
+    rows = [titles, *([_printable(as_text(value)) for value in row] for row in section.rows)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(titles))]
     for row in rows:
         cells = (

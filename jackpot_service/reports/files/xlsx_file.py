@@ -24,6 +24,11 @@ MOST_ROWS = 1_000_000
 LONGEST_NAME = 31
 """Of a sheet, in Excel."""
 
+LONGEST_TEXT = 32_767
+"""Of a cell, in units of UTF-16; the same text in other formats is whole."""
+
+CUT = " … (cut)"
+
 FIGURES = frozenset({Sort.AMOUNT, Sort.NUMBER, Sort.PERCENT})
 """What is written as a number and, beside it, as exact text."""
 
@@ -93,8 +98,16 @@ def _write_row(
         elif column.sort is Sort.COUNT:
             sheet.write_number(number, place, value, formats[0])
         if column.sort is not Sort.COUNT:
-            sheet.write_string(number, place, as_text(value))
+            sheet.write_string(number, place, _fitting(as_text(value)))
         place += 1
+
+
+def _fitting(text: str) -> str:
+    """Cut a text that no cell holds, so that one sees it; Excel would drop what is too much without a word."""
+    units = text.encode("utf-16-le")
+    if len(units) <= 2 * LONGEST_TEXT:
+        return text
+    return units[: 2 * (LONGEST_TEXT - len(CUT))].decode("utf-16-le", "ignore") + CUT
 
 
 def _digits(column: Column, row: Mapping[str, Value]) -> int:

@@ -14,7 +14,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.records import closed_periods, pinned, references
+from jackpot_service.records import closed_periods, references
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.schema import JackpotRow
 from jackpot_service.reports.documents import Document, Section
@@ -46,13 +46,14 @@ class Takes(StrEnum):
 
     CASINO = "casino_id"
     TABLE = "table_id"
+    ROUND = "round_id"
     BY = "by"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """
-    What somebody asks of a report: of all jackpots or one, of all casinos or one, of all tables or one.
+    What somebody asks of a report: of all jackpots or one, and so of casinos, tables and rounds.
 
     `start` is included and `end` is not; None is the beginning of the books, and all that is booked now. A round that
     is open for longer than `longest_open` is an exception.
@@ -64,6 +65,7 @@ class Asked:
     start: datetime | None = None
     end: datetime | None = None
     by: tuple[By, ...] = ()
+    round_id: str | None = None
     longest_open: timedelta = field(default=timedelta(minutes=15), compare=False)
 
 
@@ -119,27 +121,33 @@ def books_of(session: Session, asked: Asked) -> tuple[str, ...]:
     """
     The books that a report stands on: the reference book, then jackpots by id.
 
-    Raises: UnknownJackpot, UnknownCasino; UnknownTable, also for another casino's than the one that is asked about.
+    Raises: UnknownJackpot; UnknownCasino; UnknownTable, also for one of another casino than is asked about.
     """
     if asked.casino_id is not None:
         references.require_casino(session, asked.casino_id)
     if asked.table_id is not None:
-        _require_table(session, asked.table_id, asked.casino_id)
+        _require_table(session, asked.table_id, casino_id=asked.casino_id)
     if asked.jackpot_id is None:
         return (REFERENCE_BOOK, *references.jackpot_ids(session))
     references.require_base(session, asked.jackpot_id)
     return (REFERENCE_BOOK, asked.jackpot_id)
 
 
-def _require_table(session: Session, table_id: str, casino_id: str | None) -> None:
-    if casino_id not in {None, pinned.table(session, table_id).casino_id}:
+def _require_table(session: Session, table_id: str, *, casino_id: str | None) -> None:
+    table = references.table(session, table_id)
+    if table is None or casino_id not in {None, table.casino_id}:
         message = f"There is no table {table_id}."
         raise UnknownTable(message, table_id=table_id)
 
 
 def require_possible(report: Report, asked: Asked) -> None:
     """Raises: BadQuestion for what the report does not take, or needs, or a period that ends before it begins."""
-    stated = {Takes.CASINO: asked.casino_id, Takes.TABLE: asked.table_id, Takes.BY: asked.by}
+    stated = {
+        Takes.CASINO: asked.casino_id,
+        Takes.TABLE: asked.table_id,
+        Takes.ROUND: asked.round_id,
+        Takes.BY: asked.by,
+    }
     for name, value in stated.items():
         if value and name not in report.takes:
             message = f"The report {report.name} takes no {name}."
@@ -163,6 +171,7 @@ def make(session: Session, report: Report, asked: Asked, resolved: Resolved, *, 
         "jackpot": asked.jackpot_id,
         "casino": asked.casino_id,
         "table": asked.table_id,
+        "round": asked.round_id,
         "by": ", ".join(asked.by),
     }
     return Document(

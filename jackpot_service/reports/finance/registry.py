@@ -6,6 +6,7 @@ from typing import Final
 
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.reports.finance import (
+    awards,
     casino_statement,
     contributions,
     exceptions,
@@ -15,6 +16,7 @@ from jackpot_service.reports.finance import (
     meters,
     pool_movements,
     reconciliation,
+    rounds,
     rtp,
     trial_balance,
 )
@@ -35,6 +37,8 @@ REPORTS: Final[Mapping[str, Report]] = MappingProxyType(
             rtp.REPORT,
             fx.REPORT,
             exceptions.REPORT,
+            awards.REPORT,
+            rounds.REPORT,
         )
     }
 )

@@ -8,6 +8,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.money import ZERO
 from jackpot_service.ledger import laws, replay
+from jackpot_service.ledger.instants_schema import InstantRow
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry, BookedStripe
 from jackpot_service.ledger.rollups_schema import DailyBetsRow, DailyPostingsRow
@@ -33,6 +34,7 @@ from jackpot_service.reports.verification import (
     corrections,
     documents,
     doors,
+    instants,
     jackpots,
     lives,
     moves,
@@ -85,7 +87,11 @@ _BOOKS_OF = (
     CompensationRow.jackpot_id,
     StatementSettlementRow.jackpot_id,
     CorrectionRow.jackpot_id,
+    InstantRow.jackpot_id,
 )
+
+_OF_ANY_BOOK = frozenset({StripeRow, EntryRow, InstantRow})
+"""Tables in which the reference book has rows as well."""
 
 _UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 """What the domain raises when rows are not what the ledger wrote."""
@@ -118,7 +124,7 @@ def verify(
 def _unknown_books(session: Session, known: References) -> Found:
     for column in _BOOKS_OF:
         for book in replay.distinct(session, column, lowest=""):
-            if book not in known.jackpots and (book != REFERENCE_BOOK or column.class_ not in {StripeRow, EntryRow}):
+            if book not in known.jackpots and (book != REFERENCE_BOOK or column.class_ not in _OF_ANY_BOOK):
                 table = column.class_.__tablename__
                 yield Mismatch(Code.BOOK_UNKNOWN, book, table, "has rows of a jackpot that is not there")
 
@@ -168,6 +174,7 @@ class _Proof:
         self.acts = next((stripe.seq for stripe in stripes if stripe.stripe_no == 0), 0)
         yield from laws.broken_in(self.session, REFERENCE_BOOK, since=since, on_entry=self._count_entry)
         yield from doors.stripes_follow(REFERENCE_BOOK, stripes, ())
+        yield from instants.stand_where_they_say(self.session, REFERENCE_BOOK)
         entries = reference_book.entries(self.session)
         yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
         yield from _guarded(seals.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
@@ -189,6 +196,7 @@ class _Proof:
                 fresh.append(entry)
 
         yield from laws.broken_in(self.session, jackpot_id, since=since, on_entry=note)
+        yield from instants.stand_where_they_say(self.session, jackpot_id)
         jackpot = self._read(jackpot_id, known, since, fresh)
         yield from _guarded(jackpots.check(jackpot, jackpot.outside), book=jackpot_id, place="opening")
         yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")

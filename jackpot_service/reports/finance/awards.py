@@ -1,0 +1,172 @@
+"""
+Awards: every one that was made in a period, what became of it up to the end, and their sums.
+
+An award is made by its round's settlement, or by a correction of the round. It took the steps of which the entry in the
+jackpot's book stands before the end; a payment has none, so there it is the act that counts.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import text
+
+from jackpot_service.db import Session
+from jackpot_service.domain.awards import ORDER, STATE_AFTER
+from jackpot_service.reports.documents import Column, Section, Sort
+from jackpot_service.reports.finance.frame import Report, Scope, Takes
+from jackpot_service.reports.finance.long_lists import OF_THOSE_ASKED, streamed
+from jackpot_service.reports.finance.parts import ENTRIES
+
+_STATES = ", ".join(f"('{step}', {place}, '{STATE_AFTER[step]}')" for place, step in enumerate(ORDER))
+
+# Acts that decide about awards hold all of them in their effects, and are read once, not once for each award.
+_AWARDS = f"""
+WITH made AS MATERIALIZED (
+    SELECT e.stripe_no, e.seq, e.booked_at, e.round_key, 0 AS correction
+    FROM {ENTRIES}
+    WHERE e.kind = 'result' AND e.movements @> ARRAY['award']
+    UNION ALL
+    SELECT e.stripe_no, e.seq, e.booked_at, c.round_key, c.number
+    FROM corrections c
+    JOIN acts a ON a.seq = c.act_seq
+    CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS effect (book text, seq bigint)
+    JOIN entries e ON e.jackpot_id = effect.book AND e.stripe_no = 0 AND e.seq = effect.seq
+    WHERE c.jackpot_id = :jackpot_id AND effect.book = :jackpot_id AND effect.seq > :start AND effect.seq <= :upto
+),
+decided AS MATERIALIZED (
+    SELECT a.seq AS act_seq, max(effect.seq) AS effect_seq
+    FROM acts a
+    CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS effect (book text, seq bigint)
+    WHERE a.jackpot_id = :jackpot_id AND effect.book = :jackpot_id
+    GROUP BY a.seq
+),
+taken AS MATERIALIZED (
+    SELECT s.round_key, s.bet_id, s.tier, s.correction,
+           (array_agg(of.state ORDER BY of.place DESC))[1] AS state,
+           max(act.booked_at) FILTER (WHERE s.step = 'approved') AS approved_at,
+           max(act.booked_at) FILTER (WHERE s.step = 'rejected') AS rejected_at,
+           max(act.booked_at) FILTER (WHERE s.step = 'reinstated') AS reinstated_at,
+           max(act.booked_at) FILTER (WHERE s.step = 'paid') AS paid_at,
+           max(act.booked_at) FILTER (WHERE s.step = 'reversed') AS reversed_at,
+           max(payment.after #>> '{{payment,reference}}') AS payment_reference
+    FROM made
+    JOIN award_steps s ON s.jackpot_id = :jackpot_id AND s.round_key = made.round_key
+                      AND s.correction = made.correction
+    JOIN (VALUES {_STATES}) AS of (step, place, state) ON of.step = s.step
+    LEFT JOIN decided ON decided.act_seq = s.act_seq
+    LEFT JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = s.act_seq
+    LEFT JOIN acts payment ON payment.seq = s.act_seq AND s.step = 'paid'
+    WHERE s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
+                                    ELSE decided.effect_seq <= :upto END
+    GROUP BY s.round_key, s.bet_id, s.tier, s.correction
+),
+told AS (
+    SELECT made.stripe_no, made.seq, made.booked_at AS made_at, r.casino_id, r.table_id, r.round_id, a.award_id,
+           a.bet_id, b.hand, b.player_id, a.tier, a.amount_minor * CAST('1e-' || rate.exponent AS numeric) AS amount,
+           a.currency, a.cost, a.funded_by, a.correction, taken.state, taken.approved_at, taken.rejected_at,
+           taken.reinstated_at, taken.paid_at, taken.reversed_at, taken.payment_reference
+    FROM made
+    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
+    JOIN taken ON taken.round_key = a.round_key AND taken.bet_id = a.bet_id AND taken.tier = a.tier
+              AND taken.correction = a.correction
+    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
+    JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
+    WHERE {OF_THOSE_ASKED}
+)
+"""  # noqa: S608  the parts are ours
+
+_LISTED = (
+    "award_id",
+    "casino_id",
+    "table_id",
+    "round_id",
+    "bet_id",
+    "hand",
+    "player_id",
+    "tier",
+    "amount",
+    "currency",
+    "cost",
+    "funded_by",
+    "correction",
+    "state",
+    "made_at",
+    "approved_at",
+    "rejected_at",
+    "reinstated_at",
+    "paid_at",
+    "payment_reference",
+    "reversed_at",
+)
+
+_LIST = text(
+    f"""
+{_AWARDS}
+SELECT {", ".join(_LISTED)}
+FROM told
+ORDER BY told.made_at, told.stripe_no, told.seq, told.bet_id, told.tier
+"""  # noqa: S608  as above
+)
+
+_TOTALS = text(
+    f"""
+{_AWARDS}
+SELECT tier, currency, state, count(*), sum(amount), sum(cost)
+FROM told
+GROUP BY tier, currency, state
+ORDER BY tier, currency, state
+"""  # noqa: S608  as above
+)
+
+JACKPOT = Column("jackpot_id", "Jackpot")
+BASE = Column("base", "Base currency")
+AMOUNT = Column("amount", "Amount", Sort.AMOUNT, currency_in="currency")
+COST = Column("cost", "Cost", Sort.AMOUNT, currency_in="base")
+
+AWARDS = (
+    JACKPOT,
+    BASE,
+    Column("award_id", "Award"),
+    Column("casino_id", "Casino"),
+    Column("table_id", "Table"),
+    Column("round_id", "Round"),
+    Column("bet_id", "Bet"),
+    Column("hand", "Hand"),
+    Column("player_id", "Player"),
+    Column("tier", "Tier"),
+    AMOUNT,
+    Column("currency", "Currency"),
+    COST,
+    Column("funded_by", "Paid by"),
+    Column("correction", "Correction", Sort.COUNT),
+    Column("state", "State"),
+    Column("made_at", "Made", Sort.INSTANT),
+    Column("approved_at", "Approved", Sort.INSTANT),
+    Column("rejected_at", "Rejected", Sort.INSTANT),
+    Column("reinstated_at", "Reinstated", Sort.INSTANT),
+    Column("paid_at", "Paid", Sort.INSTANT),
+    Column("payment_reference", "Payment"),
+    Column("reversed_at", "Reversed", Sort.INSTANT),
+)
+
+TOTALS = (
+    JACKPOT,
+    BASE,
+    Column("tier", "Tier"),
+    Column("currency", "Currency"),
+    Column("state", "State"),
+    Column("awards", "Awards", Sort.COUNT),
+    AMOUNT,
+    COST,
+)
+
+
+def make(session: Session, scope: Scope) -> Sequence[Section]:
+    """List awards in the order in which they were made, and sum them up by what became of them."""
+    return (
+        Section("awards", "Awards", AWARDS, streamed(session, _LIST, scope)),
+        Section("totals", "Awards by tier, currency and state", TOTALS, streamed(session, _TOTALS, scope)),
+    )
+
+
+REPORT = Report("awards", "Awards", make, frozenset({Takes.CASINO, Takes.TABLE}), is_for_casinos=True)

@@ -1,0 +1,45 @@
+"""Lists that are as long as the books: read through a cursor of the server while they are written out."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from sqlalchemy import TextClause
+
+from jackpot_service.db import Session
+from jackpot_service.reports.documents import Row
+from jackpot_service.reports.finance import parts
+from jackpot_service.reports.finance.frame import Scope, Stand
+
+PAGE: Final = 1000
+"""How many rows are in memory at a time."""
+
+OF_THOSE_ASKED: Final = """
+    (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
+    AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
+"""
+"""The condition that a round `r` is of the casino and the table that were asked about."""
+
+
+def streamed(session: Session, statement: TextClause, scope: Scope) -> Iterator[Row]:
+    """
+    Ask a statement of each jackpot; its id and its base currency come first in each row.
+
+    The statement takes the parameters of `parts`, what was asked, `acts_end`, and what a part is on stripe 0.
+    """
+    for stand in scope.stands:
+        with session.execute(statement, _parameters(scope, stand), execution_options={"yield_per": PAGE}) as found:
+            for row in found:
+                yield (stand.jackpot_id, stand.base, *row)
+
+
+def _parameters(scope: Scope, stand: Stand) -> Mapping[str, Any]:
+    bounds = parts.bounds(stand)
+    return {
+        **bounds,
+        "start": bounds["starts"][0],
+        "upto": stand.end[0],
+        "acts_end": scope.acts_end,
+        "casino_id": scope.asked.casino_id,
+        "table_id": scope.asked.table_id,
+        "round_id": scope.asked.round_id,
+    }

@@ -1,0 +1,217 @@
+"""
+Rounds and bets: what stands behind any figure of a period.
+
+A round is told of if an entry of it was booked in the period; its figures are what those entries did, so they sum up to
+the figures of other reports. Its state is that at the end. A bet belongs to the period in which it was accepted, and,
+if it was refunded, to the one in which that was booked.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import text
+
+from jackpot_service.db import Session
+from jackpot_service.reports.documents import Column, Section, Sort
+from jackpot_service.reports.finance.frame import Report, Scope, Takes
+from jackpot_service.reports.finance.long_lists import OF_THOSE_ASKED, streamed
+from jackpot_service.reports.finance.parts import ENTRIES
+
+# One round is found by its ids first: there are few tables, and then its entries by its key.
+_ROUNDS = f"""
+WITH named AS (
+    SELECT n.round_key
+    FROM tables t
+    CROSS JOIN LATERAL (
+        SELECT o.round_key
+        FROM rounds o
+        WHERE o.jackpot_id = :jackpot_id AND o.table_id = t.table_id AND o.round_id = :round_id
+        LIMIT 1
+    ) AS n
+    WHERE t.jackpot_id = :jackpot_id
+),
+touched AS (
+    SELECT e.round_key, array_agg(e.step ORDER BY e.step) AS steps,
+           string_agg(e.stripe_no || '.' || e.seq, ' ' ORDER BY e.step) AS entries
+    FROM {ENTRIES}
+    WHERE e.round_key IS NOT NULL
+      AND (CAST(:round_id AS text) IS NULL OR e.round_key IN (SELECT named.round_key FROM named))
+    GROUP BY e.round_key
+),
+told AS (
+    SELECT r.casino_id, r.table_id, r.round_id, r.round_key, r.opened_at, r.rules_version, r.rate_sheet, touched.steps,
+           touched.entries
+    FROM touched
+    JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = touched.round_key
+    WHERE {OF_THOSE_ASKED}
+)
+"""  # noqa: S608  the parts are ours
+
+_BY_THE_END = "{entry}.seq <= coalesce((CAST(:ends AS bigint[]))[{entry}.stripe_no + 1], 0)"
+
+_LIST_ROUNDS = text(
+    f"""
+{_ROUNDS}
+SELECT told.casino_id, told.table_id, told.round_id, CAST(told.round_key AS text), coalesce(ended.state, 'open'),
+       told.opened_at, ended.booked_at, sums.currency, coalesce(sums.bets, 0), sums.stakes, coalesce(sums.value, 0),
+       sums.refunds, coalesce(sums.refunded_value, 0), coalesce(sums.awards, 0), sums.awarded,
+       coalesce(sums.awards_cost, 0), told.rules_version, told.rate_sheet, told.entries
+FROM told
+LEFT JOIN LATERAL (
+    SELECT CASE e.kind WHEN 'result' THEN 'settled' ELSE 'cancelled' END AS state, e.booked_at
+    FROM entries e
+    WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.kind IN ('result', 'cancellation')
+      AND {_BY_THE_END.format(entry="e")}
+) AS ended ON true
+LEFT JOIN LATERAL (
+    SELECT done.currency, sum(done.bets) AS bets, sum(done.stakes) * units.one AS stakes,
+           sum(done.stakes) * units.one * units.rate AS value, sum(done.refunds) AS refunds,
+           sum(done.refunds) * units.rate AS refunded_value, sum(done.awards) AS awards,
+           sum(done.awarded) * units.one AS awarded, sum(done.cost) AS awards_cost
+    FROM (
+        SELECT b.currency, 1 AS bets, b.stake_minor AS stakes, 0 AS refunds, 0 AS awards, 0 AS awarded, 0 AS cost
+        FROM bets b
+        WHERE b.jackpot_id = :jackpot_id AND b.round_key = told.round_key AND b.step = ANY (told.steps)
+        UNION ALL
+        SELECT p.currency, 0, 0, p.amount, 0, 0, 0
+        FROM entries e
+        CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
+            AS p (account, currency, amount, movement)
+        WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.step = ANY (told.steps)
+          AND p.movement = 'reversal' AND p.account = 'casino:' || told.casino_id
+        UNION ALL
+        SELECT a.currency, 0, 0, 0, 1, a.amount_minor, a.cost
+        FROM settlements s
+        JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.correction = 0
+        WHERE s.jackpot_id = :jackpot_id AND s.round_key = told.round_key AND s.step = ANY (told.steps)
+    ) AS done
+    JOIN LATERAL (
+        SELECT CAST('1e-' || rate.exponent AS numeric) AS one, rate.base_per_unit AS rate
+        FROM rates rate
+        WHERE rate.base = :base AND rate.number = told.rate_sheet AND rate.currency = done.currency
+    ) AS units ON true
+    GROUP BY done.currency, units.one, units.rate
+) AS sums ON true
+ORDER BY told.round_key, sums.currency
+"""  # noqa: S608  as above
+)
+
+# A bet is refunded when it is voided, its round is cancelled, or its hand is dead; and only once.
+_BETS = f"""
+{_ROUNDS}
+SELECT told.casino_id, told.table_id, told.round_id, CAST(told.round_key AS text), bet.bet_id, bet.player_id,
+       bet.hand, bet.currency, bet.stake, bet.value,
+       bet.value * split.meter, bet.value * split.reserve, bet.value * split.prize_fund,
+       bet.value * (1 - split.meter - split.reserve - split.prize_fund),
+       accepted.stripe_no || '.' || accepted.seq, accepted.booked_at,
+       refunded.stripe_no || '.' || refunded.seq, refunded.booked_at
+FROM told
+JOIN LATERAL (
+    SELECT CAST(v.document -> 'split' ->> 'meter' AS numeric) AS meter,
+           CAST(v.document -> 'split' ->> 'reserve' AS numeric) AS reserve,
+           CAST(v.document -> 'split' ->> 'prize_fund' AS numeric) AS prize_fund
+    FROM rules_versions v
+    WHERE v.jackpot_id = :jackpot_id AND v.version = told.rules_version
+) AS split ON true
+CROSS JOIN LATERAL (
+    SELECT b.bet_id, b.player_id, b.hand, b.currency, b.step, coalesce(v.step, c.step, d.step) AS refund_step,
+           b.stake_minor * CAST('1e-' || r.exponent AS numeric) AS stake,
+           b.stake_minor * CAST('1e-' || r.exponent AS numeric) * r.base_per_unit AS value
+    FROM bets b
+    JOIN rates r ON r.base = :base AND r.number = told.rate_sheet AND r.currency = b.currency
+    LEFT JOIN voids v ON v.jackpot_id = b.jackpot_id AND v.round_key = b.round_key AND v.bet_id = b.bet_id
+                     AND NOT v.is_tombstone
+    LEFT JOIN cancellations c ON c.jackpot_id = b.jackpot_id AND c.round_key = b.round_key
+    LEFT JOIN hands h ON h.jackpot_id = b.jackpot_id AND h.round_key = b.round_key AND h.hand = b.hand
+                     AND h.status = 'dead'
+    LEFT JOIN results d ON d.jackpot_id = h.jackpot_id AND d.round_key = h.round_key
+    WHERE b.jackpot_id = :jackpot_id AND b.round_key = told.round_key
+) AS bet
+LEFT JOIN entries accepted
+    ON accepted.jackpot_id = :jackpot_id AND accepted.round_key = told.round_key AND accepted.step = bet.step
+   AND {_BY_THE_END.format(entry="accepted")}
+LEFT JOIN entries refunded
+    ON refunded.jackpot_id = :jackpot_id AND refunded.round_key = told.round_key AND refunded.step = bet.refund_step
+   AND {_BY_THE_END.format(entry="refunded")}
+WHERE bet.{{step}} = ANY (told.steps)
+ORDER BY told.round_key, bet.bet_id
+"""  # noqa: S608  as above
+
+_LIST_BETS = text(_BETS.format(step="step"))
+
+_LIST_REFUNDS = text(_BETS.format(step="refund_step"))
+
+_OF_ROUND = (
+    Column("jackpot_id", "Jackpot"),
+    Column("base", "Base currency"),
+    Column("casino_id", "Casino"),
+    Column("table_id", "Table"),
+    Column("round_id", "Round"),
+    Column("round_key", "Key"),
+)
+
+_CURRENCY = Column("currency", "Currency")
+
+
+def _in_currency(name: str, title: str) -> Column:
+    return Column(name, title, Sort.AMOUNT, currency_in="currency")
+
+
+def _in_base(name: str, title: str) -> Column:
+    return Column(name, title, Sort.AMOUNT, currency_in="base")
+
+
+ROUNDS = (
+    *_OF_ROUND,
+    Column("state", "State"),
+    Column("opened_at", "Opened", Sort.INSTANT),
+    Column("ended_at", "Settled or cancelled", Sort.INSTANT),
+    _CURRENCY,
+    Column("bets", "Bets", Sort.COUNT),
+    _in_currency("stakes", "Stakes"),
+    _in_base("value", "Value of the stakes"),
+    _in_currency("refunds", "Refunds"),
+    _in_base("refunds_value", "Value of the refunds"),
+    Column("awards", "Awards", Sort.COUNT),
+    _in_currency("awarded", "Awarded"),
+    _in_base("awards_cost", "Cost of the awards"),
+    Column("rules_version", "Rules version", Sort.COUNT),
+    Column("rate_sheet", "Rate sheet", Sort.COUNT),
+    Column("entries", "Entries"),
+)
+
+BETS = (
+    *_OF_ROUND,
+    Column("bet_id", "Bet"),
+    Column("player_id", "Player"),
+    Column("hand", "Hand"),
+    _CURRENCY,
+    _in_currency("stake", "Stake"),
+    _in_base("value", "Value"),
+    _in_base("meter", "To the meter"),
+    _in_base("reserve", "To the reserve"),
+    _in_base("prize_fund", "To the prize fund"),
+    _in_base("house", "To the house"),
+    Column("accepted_by", "Accepted by entry"),
+    Column("accepted_at", "Accepted", Sort.INSTANT),
+    Column("refunded_by", "Refunded by entry"),
+    Column("refunded_at", "Refunded", Sort.INSTANT),
+)
+
+
+def make(session: Session, scope: Scope) -> Sequence[Section]:
+    """List what was booked for rounds: round by round, then bet by bet; rounds stand in the order of their opening."""
+    return (
+        Section("rounds", "Rounds, by currency of their bets", ROUNDS, streamed(session, _LIST_ROUNDS, scope)),
+        Section("bets", "Bets that were accepted", BETS, streamed(session, _LIST_BETS, scope)),
+        Section("refunds", "Bets that were refunded, as accepted", BETS, streamed(session, _LIST_REFUNDS, scope)),
+    )
+
+
+REPORT = Report(
+    "rounds",
+    "Rounds and bets",
+    make,
+    frozenset({Takes.CASINO, Takes.TABLE, Takes.ROUND}),
+    is_for_casinos=True,
+    is_kept=False,
+)

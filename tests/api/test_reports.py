@@ -1,0 +1,373 @@
+"""Reports over HTTP: who may ask, what is refused, and what becomes of long ones, slow ones and broken ones."""
+
+import csv
+import time
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any, Final
+
+import pytest
+from sqlalchemy import text
+
+from jackpot_service.api import report_files, reporting
+from jackpot_service.db import Session
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.reports.documents import Column, Row, Section, Sort
+from jackpot_service.reports.files import csv_file, xlsx_file
+from jackpot_service.reports.finance import registry
+from jackpot_service.reports.finance.frame import Report, Scope
+from tests.support import workbooks
+from tests.support.asking import asked, report, rows
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, hand
+from tests.support.house import House
+
+BALANCE: Final = "/v1/reports/trial-balance"
+
+FORMATS: Final = ("json", "csv", "xlsx")
+
+
+@pytest.fixture
+def fay(house: House) -> str:
+    """The key of somebody of the house's finance, of a house in which something was won."""
+    house.open(base_amount="1000")
+    house.bet(bet("a", currency="GBP"), bet("b", hand="2"))
+    house.settle(hand("1", FLUSH), hand("2"))
+    return house.person("Fay", Role.FINANCE)
+
+
+def carl(house: House, casino_id: str = "c1") -> str:
+    """The key of somebody of a casino's finance."""
+    return house.key_of(Principal(f"Carl of {casino_id}", Role.FINANCE, casino_id))
+
+
+def connections_taken(house: House) -> int:
+    taken: int = house.engine.pool.checkedout()  # type: ignore[attr-defined]
+    return taken
+
+
+# Who may ask what.
+
+
+def test_the_reports_there_are_are_listed_with_what_they_take(house: House, fay: str) -> None:
+    listed = {one["name"]: one for one in house.get("/v1/reports", key=fay).ok()["items"]}
+
+    assert listed.keys() == registry.REPORTS.keys()
+    assert listed["rounds"] == {
+        "name": "rounds",
+        "title": "Rounds and bets",
+        "takes": ["casino_id", "round_id", "table_id"],
+        "by": [],
+    }
+    for name in listed:
+        house.get(f"/v1/reports/{name}", role=Role.AUDITOR).ok()
+
+
+@pytest.mark.usefixtures("fay")
+def test_somebody_of_a_casino_is_told_what_is_for_casinos_and_of_the_own_one(house: House) -> None:
+    house.add_casino("c2")
+    house.add_table("T2", jackpot_id="j1", casino_id="c2")
+    listed = {one["name"] for one in house.get("/v1/reports", key=carl(house)).ok()["items"]}
+
+    assert listed == {name for name, one in registry.REPORTS.items() if one.is_for_casinos}
+    for name, one in registry.REPORTS.items():
+        answer = house.get(f"/v1/reports/{name}", key=carl(house, "c2"))
+        if one.is_for_casinos:
+            assert answer.ok()["scope"] == {"casino": "c2"}
+            assert "player-of" not in answer.text
+            house.get(f"/v1/reports/{name}?casino_id=c1", key=carl(house, "c2")).problem(404, "casino-unknown")
+            house.get(f"/v1/reports/{name}?casino_id=c9", key=carl(house, "c2")).problem(404, "casino-unknown")
+        else:
+            answer.problem(403, "role-forbidden")
+    house.get("/v1/reports/rounds?table_id=T1", key=carl(house, "c2")).problem(404, "table-unknown")
+    house.get("/v1/reports/rounds?table_id=T9", key=carl(house, "c2")).problem(404, "table-unknown")
+    assert house.get("/v1/reports/rounds?round_id=r1", key=carl(house, "c2")).ok()["sections"][1]["rows"] == []
+
+
+# What is refused.
+
+WRONG: Final = {
+    "from=2026-11-20&to=2026-11-19": (422, "validation", "?to"),
+    "from=2026-11-20T10:00:00Z&as_of=2026-11-20T09:00:00Z": (422, "question-invalid", None),
+    "to=2126-01-01": (422, "instant-ahead", None),
+    "as_of=2126-01-01T00:00:00Z": (422, "instant-ahead", None),
+    "from=2126-01-01": (422, "instant-ahead", None),
+    "jackpot_id=j9": (404, "jackpot-unknown", None),
+    "jackpot_id=-": (404, "jackpot-unknown", None),
+    "casino_id=c1": (422, "question-invalid", None),
+    "table_id=T1": (422, "question-invalid", None),
+    "round_id=r1": (422, "question-invalid", None),
+    "by=day": (422, "question-invalid", None),
+    "by=": (422, "validation", "?by"),
+    "by=day,day": (422, "validation", "?by"),
+    "by=weekday": (422, "validation", "?by"),
+    "by=" + "day," * 20_000: (422, "validation", "?by"),
+    "by=jackpot,casino,table,currency,day,month,cycle,day": (422, "validation", "?by"),
+    "section=none": (422, "question-invalid", None),
+    "section=none&format=csv": (422, "question-invalid", None),
+    "section=none&format=xlsx": (422, "question-invalid", None),
+    "section=%00": (422, "validation", "?section"),
+    "section=" + "x" * 5000: (422, "validation", "?section"),
+    "format=pdf": (422, "validation", "?format"),
+    "format=": (422, "validation", "?format"),
+    "format=CSV": (422, "validation", "?format"),
+    "from=2026-02-30": (422, "validation", "?from"),
+    "from=0000-01-01": (422, "validation", "?from"),
+    "from=9999-12-31T23:59:59-23:59": (422, "validation", "?from"),
+    "from=0001-01-01T00:00:00%2B23:59": (422, "validation", "?from"),
+    "from=2026-11-20T09:00:00": (422, "validation", "?from"),
+    "from=20261120": (422, "validation", "?from"),
+    "from=%F0%9F%98%80": (422, "validation", "?from"),
+    "from=%D9%A2%D9%A0%D9%A2%D9%A6-11-20": (422, "validation", "?from"),
+    "as_of=2026-11-20": (422, "validation", "?as_of"),
+    "as_of=now": (422, "validation", "?as_of"),
+    "jackpot_id=": (422, "validation", "?jackpot_id"),
+    "jackpot_id=j1%00": (422, "validation", "?jackpot_id"),
+    "jackpot_id=%ED%A0%80": (422, "validation", "?jackpot_id"),
+    "jackpot_id=j1'%20OR%201=1": (422, "validation", "?jackpot_id"),
+    "jackpot_id=" + "j" * 10_000: (422, "validation", "?jackpot_id"),
+    "jackpot_id=j1&jackpot_id=j2": (422, "validation", "?jackpot_id"),
+    "when=now": (422, "validation", "?when"),
+    "start=2026-11-20": (422, "validation", "?start"),
+}
+"""Queries of the trial balance, which takes no more than jackpot and period, and how each is refused."""
+
+
+@pytest.mark.parametrize("query", WRONG, ids=lambda query: query[:60])
+def test_a_question_that_cannot_be_is_refused_and_nothing_is_fixed(house: House, fay: str, query: str) -> None:
+    status, code, pointer = WRONG[query]
+
+    house.get(f"{BALANCE}?{query}", key=fay).problem(status, code, *([] if pointer is None else [pointer]))
+
+    assert house.books.value("SELECT count(*) FROM instants") == 0
+
+
+@pytest.mark.parametrize("name", ["nothing", "trial_balance", "x" * 64, "-", ".."])
+def test_a_report_that_is_not_there_is_unknown(house: House, fay: str, name: str) -> None:
+    assert house.get(f"/v1/reports/{name}", key=fay).status == 404
+
+
+def test_the_first_day_there_is_can_be_asked_from(house: House, fay: str) -> None:
+    assert rows(house, "trial-balance", start="0001-01-01") == rows(house, "trial-balance")
+    assert house.get(f"{BALANCE}?to=0001-01-01", key=fay).ok()["sections"][0]["rows"] == []
+
+
+# The formats.
+
+
+def test_every_format_has_the_same_figures(house: House, fay: str) -> None:
+    end = house.clock()
+    for name in registry.REPORTS:
+        document = report(house, name, as_of=end)
+        at = f"{end:%Y-%m-%dT%H:%M:%SZ}"
+        sheets = workbooks.read(downloaded(house, fay, f"/v1/reports/{name}?format=xlsx&as_of={at}"))
+        for section in document["sections"]:
+            columns = [column["name"] for column in section["columns"]]
+            shown = [["" if row[one] is None else str(row[one]) for one in columns] for row in section["rows"]]
+
+            answer = asked(house, name, as_of=end, format="csv", section=section["name"])
+            assert answer.headers["Content-Type"] == csv_file.MEDIA_TYPE
+            assert list(csv.reader(StringIO(answer.text, newline=""))) == [columns, *shown]
+
+            titles, *found = workbooks.texts(sheets[section["name"]])
+            exact = [place for place, title in enumerate(titles) if f"{title} (exact)" not in titles]
+            width = len(titles)
+            padded = [row + [""] * (width - len(row)) for row in found]
+            assert [[row[place] for place in exact] for row in padded] == shown
+
+
+def downloaded(house: House, key: str, path: str) -> bytes:
+    with house.app.test_client().get(path, headers={"Authorization": f"Bearer {key}"}) as response:
+        assert response.status_code == 200
+        return response.get_data()
+
+
+def test_a_file_says_what_it_is_and_what_it_is_called(house: House, fay: str) -> None:
+    headers = {"Authorization": f"Bearer {fay}"}
+    for form, media_type in (("csv", csv_file.MEDIA_TYPE), ("xlsx", xlsx_file.MEDIA_TYPE)):
+        response = house.app.test_client().get(f"{BALANCE}?format={form}", headers=headers)
+
+        assert response.headers["Content-Type"] == media_type
+        stamp = f"{house.clock.at:%Y%m%dT%H%M%SZ}"
+        assert response.headers["Content-Disposition"] == f'attachment; filename="trial-balance-{stamp}.{form}"'
+        if form == "xlsx":
+            assert int(response.headers["Content-Length"]) == len(response.get_data())
+
+
+def test_one_section_can_be_asked_for_in_every_format(house: House, fay: str) -> None:
+    document = report(house, "trial-balance", section="totals")
+    assert [section["name"] for section in document["sections"]] == ["totals"]
+
+    sheets = workbooks.read(downloaded(house, fay, f"{BALANCE}?format=xlsx&section=totals"))
+    assert list(sheets) == ["head", "totals"]
+
+    lines = asked(house, "trial-balance", format="csv", section="totals").text.splitlines()
+    assert lines[0] == "jackpot_id,currency,opening,taken_out,put_in,closing"
+    assert asked(house, "trial-balance", format="csv").text.splitlines()[0].startswith("jackpot_id,account,")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_head_request_is_answered_without_a_body_and_keeps_nothing_open(house: House, fay: str, form: str) -> None:
+    answer = house.call("HEAD", f"{BALANCE}?format={form}", key=fay)
+
+    assert (answer.status, answer.text) == (200, "")
+    assert connections_taken(house) == 0
+
+
+# Long, slow and broken ones.
+
+NUMBERS: Final = (Column("n", "Number", Sort.COUNT), Column("text", "Text"))
+
+
+def listing(make: Any, monkeypatch: pytest.MonkeyPatch, name: str = "listing") -> None:
+    """Have a report whose rows are made by this, from a session."""
+
+    def sections(session: Session, _scope: Scope) -> tuple[Section, ...]:
+        return (Section("numbers", "Numbers", NUMBERS, make(session)),)
+
+    monkeypatch.setattr(registry, "REPORTS", {**registry.REPORTS, name: Report(name, "A listing", sections)})
+
+
+def count_to(most: int) -> Any:
+    def make(session: Session) -> Iterator[Row]:
+        numbers = text("SELECT n, repeat('x', 1000) FROM generate_series(1, :most) AS n")
+        with session.execute(numbers, {"most": most}, execution_options={"yield_per": 100}) as found:
+            for row in found:
+                yield tuple(row)
+
+    return make
+
+
+def test_json_holds_so_many_rows_and_files_hold_all(house: House, fay: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reporting, "MOST_ROWS", 50)
+    listing(count_to(50), monkeypatch)
+    assert len(rows(house, "listing")) == 50
+    listing(count_to(51), monkeypatch)
+
+    problem = asked(house, "listing").problem(409, "report-too-long")
+
+    assert (problem["rows"], problem["section"], problem["retryable"]) == (50, "numbers", False)
+    assert len(asked(house, "listing", format="csv").text.splitlines()) == 52
+    assert len(workbooks.read(downloaded(house, fay, "/v1/reports/listing?format=xlsx"))["numbers"]) == 52
+    assert connections_taken(house) == 0
+
+
+def test_csv_is_sent_in_parts_while_it_is_read(house: House, fay: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    listing(count_to(1000), monkeypatch)
+    response = house.app.test_client().get(
+        "/v1/reports/listing?format=csv", headers={"Authorization": f"Bearer {fay}"}, buffered=False
+    )
+
+    parts = response.iter_encoded()
+    first = next(parts)
+    assert report_files.CHUNK <= len(first) < 2 * report_files.CHUNK
+    assert connections_taken(house) == 1
+    assert (first + b"".join(parts)).count(b"\r\n") == 1001
+    assert connections_taken(house) == 0
+
+
+def test_a_caller_that_goes_away_leaves_nothing_open(house: House, fay: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    listing(count_to(10_000), monkeypatch)
+    for parts_read in (0, 1, 3):
+        response = house.app.test_client().get(
+            "/v1/reports/listing?format=csv", headers={"Authorization": f"Bearer {fay}"}, buffered=False
+        )
+        parts = response.iter_encoded()
+        for _ in range(parts_read):
+            next(parts)
+        response.close()
+
+        assert connections_taken(house) == 0
+        asked(house, "trial-balance").ok()
+
+
+def broken_after(most: int) -> Any:
+    def make(session: Session) -> Iterator[Row]:
+        yield from count_to(most)(session)
+        session.execute(text("SELECT 1 / 0"))
+
+    return make
+
+
+def test_a_file_that_breaks_off_says_that_it_is_not_complete(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    listing(broken_after(500), monkeypatch)
+
+    answer = asked(house, "listing", format="csv")
+
+    assert answer.status == 200
+    *_, last = csv.reader(StringIO(answer.text, newline=""), strict=True)
+    assert last == [report_files.CUT_SHORT]
+    assert connections_taken(house) == 0
+
+
+def test_what_breaks_before_the_first_part_is_a_problem(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    listing(broken_after(3), monkeypatch)
+
+    for form in FORMATS:
+        asked(house, "listing", format=form).problem(500, "internal-error")
+    assert connections_taken(house) == 0
+
+
+# In bounded time.
+
+
+@pytest.fixture
+def hurried(database_url: str) -> Iterator[House]:
+    """A house that waits a fifth of a second for a report, and makes one at a time."""
+    house = House(database_url, report_timeout_s=0.2, pool_size=3)
+    yield house
+    house.engine.dispose()
+
+
+def slow(rows: int, seconds: float) -> Any:
+    def make(session: Session) -> Iterator[Row]:
+        for number in range(rows):
+            session.execute(text("SELECT pg_sleep(:seconds)"), {"seconds": seconds})
+            yield number, "x"
+
+    return make
+
+
+def slow_to_read(session: Session) -> Iterator[Row]:
+    for row in count_to(10_000)(session):
+        time.sleep(0.01)
+        yield row
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(("count", "seconds"), [(1, 5), (100, 0.05)])
+def test_a_report_that_takes_too_long_is_told_to_be(
+    hurried: House, monkeypatch: pytest.MonkeyPatch, form: str, count: int, seconds: float
+) -> None:
+    listing(slow(count, seconds), monkeypatch)
+
+    answer = asked(hurried, "listing", format=form)
+
+    assert answer.problem(503, "report-took-too-long")["retryable"] is True
+    assert answer.headers["Retry-After"]
+    assert connections_taken(hurried) == 0
+
+
+def test_so_is_a_workbook_of_which_each_row_is_read_slowly(hurried: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    listing(slow_to_read, monkeypatch)
+
+    asked(hurried, "listing", format="xlsx").problem(503, "report-took-too-long")
+
+
+def test_reports_leave_connections_for_bets(hurried: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    hurried.open()
+    listing(count_to(1000), monkeypatch)
+    key = hurried.person("Fay", Role.FINANCE)
+    response = hurried.app.test_client().get(
+        "/v1/reports/listing?format=csv", headers={"Authorization": f"Bearer {key}"}, buffered=False
+    )
+    parts = response.iter_encoded()
+    next(parts)
+
+    busy = asked(hurried, "trial-balance")
+    busy.problem(503, "busy")
+    assert busy.headers["Retry-After"]
+    hurried.bet(bet())
+
+    response.close()
+    asked(hurried, "trial-balance").ok()

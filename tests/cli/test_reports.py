@@ -1,0 +1,162 @@
+"""`jackpot reports`: the same figures on a terminal, in files and over HTTP; and what it says when it cannot."""
+
+import csv
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from jackpot_service.api import reporting
+from jackpot_service.domain.principals import Role
+from jackpot_service.reports.finance.registry import REPORTS
+from tests.cli.test_command_line import Ended, program
+from tests.support import workbooks
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, hand
+from tests.support.house import House
+
+Jackpot = Callable[..., Ended]
+
+
+@pytest.fixture
+def house(database_url: str) -> Iterator[House]:
+    """A house with a round of two currencies; in the time of the command line its day is over."""
+    house = House(database_url)
+    house.clock.at = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
+    house.open(base_amount="1000.5")
+    house.bet(bet("a", currency="JPY", stake_minor=150), bet("b", hand="2"))
+    house.settle(hand("1", FLUSH), hand("2"))
+    house.clock()
+    yield house
+    house.engine.dispose()
+
+
+@pytest.fixture
+def jackpot(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str, house: House
+) -> Jackpot:
+    """The program, on the database of the house."""
+    house.engine.dispose()
+    return program(monkeypatch, capsys, database_url)
+
+
+def as_of(house: House) -> tuple[str, str]:
+    return "--as-of", f"{house.clock.at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def test_the_reports_there_are_are_listed(jackpot: Jackpot) -> None:
+    names = [line.split()[0] for line in jackpot("reports", "list").ok().splitlines()]
+
+    assert names == list(REPORTS)
+
+
+def test_a_terminal_files_and_http_show_the_same_figures(jackpot: Jackpot, house: House, tmp_path: Path) -> None:
+    fay = house.person("Fay", Role.FINANCE)
+    for name in REPORTS:
+        over_http = house.get(f"/v1/reports/{name}?as_of={as_of(house)[1]}", key=fay).ok()
+        show = ("reports", "show", name, *as_of(house))
+        on_screen = jackpot(*show).ok()
+        book = tmp_path / f"{name}.xlsx"
+        assert jackpot(*show, "--format", "xlsx", "--output", str(book)).ok() == ""
+        sheets = workbooks.read(book.read_bytes())
+        for section in over_http["sections"]:
+            columns = [column["name"] for column in section["columns"]]
+            shown = [["" if row[one] is None else str(row[one]) for one in columns] for row in section["rows"]]
+
+            printed = jackpot(*show, "--format", "csv", "--section", section["name"]).ok()
+            assert list(csv.reader(StringIO(printed, newline=""))) == [columns, *shown]
+            assert in_lines(on_screen, section["title"]) == [[cell for cell in row if cell] for row in shown]
+            _, *found = workbooks.texts(sheets[section["name"]])
+            assert [{cell for cell in row if cell} <= set(line) for row, line in zip(shown, found, strict=True)] == [
+                True
+            ] * len(shown)
+
+
+def in_lines(on_screen: str, title: str) -> list[list[str]]:
+    """The cells of a section as a terminal shows them, without those that are empty."""
+    _, _, after = on_screen.partition(f"\n\n{title}\n")
+    _, *lines = after.partition("\n\n")[0].rstrip("\n").split("\n")
+    return [re.split(r" {2,}", line.strip()) for line in lines]
+
+
+def test_the_head_says_when_it_was_made_and_where_the_books_stood(jackpot: Jackpot, house: House) -> None:
+    lines = jackpot("reports", "show", "trial-balance", "--jackpot", "j1", *as_of(house)).ok().splitlines()
+
+    head = dict(re.split(r" {2,}", line, maxsplit=1) for line in lines[: lines.index("")])
+    assert head["report"] == "trial-balance"
+    assert head["to"] == as_of(house)[1]
+    assert head["jackpot"] == "j1"
+    assert sum(map(int, head["position of j1"].split("."))) == 3
+    assert {"made at", "version", "position of -"} <= head.keys()
+
+
+def test_csv_keeps_its_line_ends_also_in_a_file(jackpot: Jackpot, tmp_path: Path) -> None:
+    path = tmp_path / "balance.csv"
+    path.write_text("something older")
+
+    jackpot("reports", "show", "trial-balance", "--format", "csv", "--output", str(path)).ok()
+
+    content = path.read_bytes()
+    assert content.startswith(b"jackpot_id,account,currency,opening,taken_out,put_in,closing\r\n")
+    assert content.count(b"\n") == content.count(b"\r\n")
+    assert [one.name for one in tmp_path.iterdir()] == ["balance.csv"]
+
+
+def test_what_is_too_long_for_a_terminal_goes_to_a_file(
+    jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(reporting, "MOST_ROWS", 1)
+    path = tmp_path / "bets.csv"
+    show = ("reports", "show", "rounds", "--section", "bets")
+
+    jackpot(*show).refused(1, "report-too-long")
+    jackpot(*show, "--output", str(path)).refused(1, "report-too-long")
+    assert list(tmp_path.iterdir()) == []
+    assert len(jackpot(*show, "--format", "csv").ok().splitlines()) == 3
+
+
+def test_a_file_that_cannot_be_written_is_one_line(jackpot: Jackpot, tmp_path: Path) -> None:
+    show = ("reports", "show", "trial-balance", "--format", "csv", "--output")
+
+    jackpot(*show, str(tmp_path / "none" / "x.csv")).refused(1, "cannot be written")
+    jackpot(*show, str(tmp_path)).refused(2, "is a directory")
+    jackpot(*show, "/dev/null").ok()
+    assert Path("/dev/null").is_char_device()
+
+
+WRONG: Final = (
+    (2, ("nothing",), "Invalid value"),
+    (2, ("trial-balance", "--from", "yesterday"), "no time by RFC 3339"),
+    (2, ("trial-balance", "--from", "2026-02-30"), "no time that there is"),
+    (2, ("trial-balance", "--as-of", "2026-11-20"), "no time by RFC 3339"),
+    (2, ("trial-balance", "--jackpot", "j 1"), "does not match"),
+    (2, ("trial-balance", "--by", "weekday"), "'day', 'month'"),
+    (2, ("trial-balance", "--format", "xlsx"), "needs --output"),
+    (1, ("trial-balance", "--from", "2026-11-20", "--to", "2026-11-19"), "question-invalid"),
+    (1, ("trial-balance", "--as-of", "2126-01-01T00:00:00Z"), "instant-ahead"),
+    (1, ("trial-balance", "--by", "day"), "question-invalid"),
+    (1, ("trial-balance", "--casino", "c1"), "question-invalid"),
+    (1, ("trial-balance", "--jackpot", "j9"), "jackpot-unknown"),
+    (1, ("trial-balance", "--section", "none"), "question-invalid"),
+    (1, ("trial-balance", "--section", "none", "--format", "csv"), "question-invalid"),
+    (1, ("rounds", "--casino", "c9"), "casino-unknown"),
+    (1, ("rounds", "--table", "T9"), "table-unknown"),
+)
+
+
+@pytest.mark.parametrize(("status", "arguments", "said"), WRONG, ids=str)
+def test_a_question_that_cannot_be_is_one_line(
+    jackpot: Jackpot, status: int, arguments: tuple[str, ...], said: str
+) -> None:
+    jackpot("reports", "show", *arguments).refused(status, said)
+
+
+def test_one_round_can_be_asked_for(jackpot: Jackpot) -> None:
+    asked = ("reports", "show", "rounds", "--section", "bets", "--format", "csv", "--table", "T1", "--round")
+
+    assert len(jackpot(*asked, "r1").ok().splitlines()) == 3
+    assert len(jackpot(*asked, "r2").ok().splitlines()) == 1

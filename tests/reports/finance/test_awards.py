@@ -1,0 +1,297 @@
+"""Awards: what was won, what became of it, as of any time; and that it adds up to the journal."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from jackpot_service.domain.awards import AwardStep, state_of
+from jackpot_service.domain.principals import Principal, Role
+from tests.reports.finance.play import Play
+from tests.support import correcting
+from tests.support.answers import Body
+from tests.support.asking import figures, only, report, rows
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, ROYAL_FLUSH, STRAIGHT, hand
+from tests.support.house import House
+
+NOTHING_YET = dict.fromkeys(
+    ("approved_at", "rejected_at", "reinstated_at", "paid_at", "payment_reference", "reversed_at")
+)
+
+
+def pay(house: House, award_id: str, reference: str = "slip 7") -> None:
+    body = {"request_id": f"payment-{award_id}", "reference": reference}
+    house.put(f"/v1/awards/{award_id}/payment", body, key=house.key(Role.TABLE)).ok(201)
+
+
+def decide(house: House, decision: str, *bet_ids: str) -> None:
+    held: Body = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": decision}
+    if bet_ids:
+        held["bets"] = list(bet_ids)
+    house.change("held-awards", held, request_id="-".join([decision, *bet_ids]))
+
+
+@pytest.fixture
+def won(house: House) -> House:
+    """A flush of a GBP bet and a full house that are held, in a round of casino c1."""
+    house.open(base_amount="1000", settings={"held_threshold": "10"})
+    house.bet(bet("a", currency="GBP"), bet("b", hand="2"))
+    house.settle(hand("1", FLUSH), hand("2", FULL_HOUSE))
+    return house
+
+
+def test_an_award_is_told_with_all_that_finance_asks(won: House) -> None:
+    decide(won, "approve", "a")
+    (award,) = (one for one in won.round()["settlement"]["awards"] if one["bet_id"] == "a")
+    pay(won, award["award_id"])
+
+    row = dict(only(rows(won, "awards"), bet_id="a"))
+
+    made_at, approved_at, paid_at = (row.pop(name) for name in ("made_at", "approved_at", "paid_at"))
+    assert made_at < approved_at < paid_at
+    assert row == {
+        "jackpot_id": "j1",
+        "base": "EUR",
+        "award_id": award["award_id"],
+        "casino_id": "c1",
+        "table_id": "T1",
+        "round_id": "r1",
+        "bet_id": "a",
+        "hand": "1",
+        "player_id": "player-of-a",
+        "tier": "flush",
+        "amount": "25",
+        "currency": "GBP",
+        "cost": "29.25",
+        "funded_by": "prize_fund",
+        "correction": 0,
+        "state": "paid",
+        "rejected_at": None,
+        "reinstated_at": None,
+        "payment_reference": "slip 7",
+        "reversed_at": None,
+    }
+
+
+def test_an_award_stands_as_it_stood_then_whatever_became_of_it(won: House) -> None:
+    instants, seen = [won.clock()], []
+    for step in ("reject", "reinstate", None):
+        if step is None:
+            pay(won, only(rows(won, "awards"), bet_id="a")["award_id"])
+        else:
+            decide(won, step, "a")
+        seen.append(report(won, "awards", as_of=instants[-1]))
+        instants.append(won.clock())
+    seen.append(report(won, "awards", as_of=instants[-1]))
+
+    states = [only(document["sections"][0]["rows"], bet_id="a") for document in seen]
+    assert [row["state"] for row in states] == ["held", "rejected", "payable", "paid"]
+    assert NOTHING_YET.items() <= states[0].items()
+    assert [sum(value is not None for name, value in row.items() if name in NOTHING_YET) for row in states] == [
+        0,
+        1,
+        2,
+        4,
+    ]
+    for edge, document in zip(instants, seen, strict=True):
+        assert figures(report(won, "awards", as_of=edge)) == figures(document)
+
+
+def test_a_corrected_round_shows_the_awards_of_both_verdicts(house: House) -> None:
+    house.open(base_amount="1000")
+    house.bet(bet("a"))
+    house.settle(hand("1", FLUSH))
+    before = house.clock()
+    correcting.correct(house, hand("1", STRAIGHT))
+
+    told = [(row["tier"], row["correction"], row["state"]) for row in rows(house, "awards")]
+    assert told == [("flush", 0, "reversed"), ("straight", 1, "payable")]
+    assert (
+        only(rows(house, "awards"), correction=1)["made_at"] == only(rows(house, "awards"), correction=0)["reversed_at"]
+    )
+    (made_later,) = rows(house, "awards", start=before)
+    assert made_later["tier"] == "straight"
+    (made_before,) = rows(house, "awards", as_of=before)
+    assert (made_before["tier"], made_before["state"]) == ("flush", "payable")
+
+
+def test_a_period_has_the_awards_that_were_made_in_it(house: House) -> None:
+    house.open(base_amount="1000")
+    edges = [house.clock()]
+    for number in range(3):
+        house.bet(bet(), round_id=f"r{number}")
+        house.settle(hand("1", FLUSH), round_id=f"r{number}")
+        house.clock.advance(timedelta(days=1))
+        edges.append(house.clock())
+
+    def in_period(first: int, last: int) -> list[str]:
+        period = {"start": edges[first], "end": edges[last]}
+        return [row["round_id"] for row in rows(house, "awards", **period)]
+
+    assert in_period(0, 3) == ["r0", "r1", "r2"]
+    assert [in_period(number, number + 1) for number in range(3)] == [["r0"], ["r1"], ["r2"]]
+    assert in_period(1, 1) == []
+
+
+def test_a_casinos_key_is_told_of_its_own_awards_only(house: House) -> None:
+    house.add_casino("c2")
+    house.open(base_amount="1000")
+    house.add_table("T2", jackpot_id="j1", casino_id="c2")
+    for table_id in ("T1", "T2"):
+        house.bet(bet(f"of-{table_id}"), table_id=table_id)
+        house.settle(hand("1", FOUR_OF_A_KIND), table_id=table_id)
+    own = house.key_of(Principal("Carl", Role.FINANCE, "c2"))
+
+    for path in ("/v1/reports/awards", "/v1/reports/awards?casino_id=c2", "/v1/reports/awards?table_id=T2"):
+        answer = house.get(path, key=own)
+        listed, totals = (section["rows"] for section in answer.ok()["sections"])
+        assert [row["player_id"] for row in listed] == ["player-of-of-T2"]
+        assert [(row["awards"], row["amount"]) for row in totals] == [(1, "250")]
+    house.get("/v1/reports/awards?casino_id=c1", key=own).problem(404, "casino-unknown")
+    house.get("/v1/reports/awards?table_id=T1", key=own).problem(404, "table-unknown")
+    assert len(rows(house, "awards")) == 2
+
+
+def test_a_hit_that_many_share_is_one_total(house: House) -> None:
+    house.open(base_amount="10000", settings={"held_threshold": "1000"})
+    house.bet(*(bet(f"b{number}") for number in range(300)))
+    house.settle(hand("1", ROYAL_FLUSH))
+    decide(house, "approve")
+
+    (total,) = rows(house, "awards", "totals")
+
+    paid = house.books.balance("j1", "casino:c1") + 300
+    assert (total["awards"], total["state"], Decimal(total["amount"])) == (300, "payable", paid)
+
+
+# What chance brings about, against rows of the tables added up one by one.
+
+
+class PayingPlay(Play):
+    """Pays some of the awards besides."""
+
+    def go_on(self, acts: int) -> None:
+        for _ in range(acts // 10):
+            super().go_on(10)
+            payable = self.house.get("/v1/awards?state=payable&limit=100").ok()["items"]
+            for award in payable[:2]:
+                operator = self.house.person("Olga", Role.OPERATOR)
+                body = {"request_id": f"payment-{award['award_id']}", "reference": "=slip"}
+                self.house.put(f"/v1/awards/{award['award_id']}/payment", body, key=operator).ok(201)
+
+
+def brute_force(house: House, *, start: datetime, end: datetime) -> Iterator[Mapping[str, Any]]:
+    """The awards that a report tells of, found by looking at every row there is and the times of entries alone."""
+    booked = {
+        (row["jackpot_id"], row["stripe_no"], row["seq"]): row["booked_at"] for row in house.books.rows("TABLE entries")
+    }
+    by_step = {
+        (row["jackpot_id"], row["round_key"], row["step"]): row["booked_at"]
+        for row in house.books.rows("TABLE entries")
+        if row["round_key"]
+    }
+    rounds = {(row["jackpot_id"], row["round_key"]): row for row in house.books.rows("TABLE rounds")}
+    made = {
+        (row["jackpot_id"], row["round_key"], 0): by_step[row["jackpot_id"], row["round_key"], row["step"]]
+        for row in house.books.rows("TABLE settlements")
+    } | {
+        (row["jackpot_id"], row["round_key"], row["number"]): booked["-", 0, row["act_seq"]]
+        for row in house.books.rows("TABLE corrections")
+    }
+    steps = defaultdict(list)
+    for row in house.books.rows("TABLE award_steps"):
+        key = tuple(row[name] for name in ("jackpot_id", "round_key", "bet_id", "tier", "correction"))
+        if row["act_seq"] is None or booked["-", 0, row["act_seq"]] < end:
+            steps[key].append(AwardStep(row["step"]))
+    for row in house.books.rows("TABLE awards"):
+        if start <= made[row["jackpot_id"], row["round_key"], row["correction"]] < end:
+            key = tuple(row[name] for name in ("jackpot_id", "round_key", "bet_id", "tier", "correction"))
+            exponent = 0 if row["currency"] == "JPY" else 2
+            yield {
+                "award_id": row["award_id"],
+                "casino_id": rounds[row["jackpot_id"], row["round_key"]]["casino_id"],
+                "jackpot_id": row["jackpot_id"],
+                "tier": row["tier"],
+                "currency": row["currency"],
+                "amount": Decimal(row["amount_minor"]).scaleb(-exponent),
+                "cost": row["cost"],
+                "state": state_of(steps[key]),
+            }
+
+
+NAMED = ("jackpot_id", "tier", "currency", "state")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_awards_add_up_to_the_journal_whatever_happens(house: House, seed: int) -> None:
+    play = PayingPlay(house, seed)
+    play.open()
+    edges = [house.clock()]
+    for _ in range(3):
+        play.go_on(40)
+        edges.append(house.clock())
+
+    first = [report(house, "awards", start=edges[0], end=edge) for edge in edges[1:]]
+    play.go_on(60)
+    play.retire()
+
+    for edge, seen in zip(edges[1:], first, strict=True):
+        document = report(house, "awards", start=edges[0], end=edge)
+        assert figures(document) == figures(seen)
+        listed, totals = (section["rows"] for section in document["sections"])
+        due = list(brute_force(house, start=edges[0], end=edge))
+        assert compared(listed) == compared(due)
+        assert sums(listed) == sums(due)
+        assert {
+            tuple(row[name] for name in NAMED): (row["awards"], Decimal(row["amount"]), Decimal(row["cost"]))
+            for row in totals
+        } == sums(due)
+        of_c2 = [row for row in listed if row["casino_id"] == "c2"]
+        assert rows(house, "awards", casino_id="c2", start=edges[0], end=edge) == of_c2
+        for jackpot_id in ("j1", "cyber"):
+            of_it = [row for row in listed if row["jackpot_id"] == jackpot_id]
+            held = [row for row in of_it if row["state"] == "held"]
+            of_settlements = [row for row in of_it if row["correction"] == 0]
+            assert cost_of(held) == posted(house, jackpot_id, edge, account="awards:held")
+            assert cost_of(of_settlements) == -posted(house, jackpot_id, edge, movement="award", pools=True)
+
+
+def compared(found: Any) -> dict[str, tuple[Any, ...]]:
+    return {row["award_id"]: (row["casino_id"], row["state"], Decimal(row["cost"])) for row in found}
+
+
+def sums(found: Any) -> dict[tuple[Any, ...], tuple[int, Decimal, Decimal]]:
+    counts: Counter[tuple[Any, ...]] = Counter(tuple(row[name] for name in NAMED) for row in found)
+    return {
+        key: (
+            count,
+            sum((Decimal(row["amount"]) for row in found if tuple(row[name] for name in NAMED) == key), Decimal(0)),
+            cost_of([row for row in found if tuple(row[name] for name in NAMED) == key]),
+        )
+        for key, count in counts.items()
+    }
+
+
+def cost_of(found: Any) -> Decimal:
+    return sum((Decimal(row["cost"]) for row in found), Decimal(0))
+
+
+def posted(
+    house: House, jackpot_id: str, end: datetime, *, account: str = "", movement: str = "", pools: bool = False
+) -> Decimal:
+    lines = house.books.rows("SELECT * FROM postings WHERE jackpot_id = :jackpot", jackpot=jackpot_id)
+    return sum(
+        (
+            line["amount"]
+            for line in lines
+            if line["booked_at"] < end
+            and (not account or line["account"] == account)
+            and (not movement or line["movement"] == movement)
+            and (not pools or line["account"].startswith("pool:"))
+        ),
+        Decimal(0),
+    )

@@ -1,0 +1,207 @@
+"""What every report shares: what it can be asked, the books that it stands on, and that it stays as it was told."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from jackpot_service import db
+from jackpot_service.api.reporting import made
+from jackpot_service.db import Session
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.ledger import instants
+from jackpot_service.records.pinned import UnknownTable
+from jackpot_service.records.references import UnknownCasino
+from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.reports.documents import Document
+from jackpot_service.reports.finance import frame
+from jackpot_service.reports.finance.frame import Asked, BadQuestion, By, Report, Scope, Takes
+from jackpot_service.reports.finance.registry import REPORTS, report_of
+from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from jackpot_service.usecases.resolve_instant import InstantAhead
+from tests.reports.finance.play import Play
+from tests.support.asking import figures, report, rows
+from tests.support.bets import bet
+from tests.support.house import House
+
+PLAIN = Report("plain", "Plain", lambda _session, _scope: ())
+
+
+def ask(house: House, asked: Asked, one: Report = PLAIN) -> Document:
+    with made(house.engine, one, asked, now=house.clock()) as document:
+        return document
+
+
+def scope_of(house: House, asked: Asked) -> Scope:
+    """What a report is made from."""
+    scopes: list[Scope] = []
+
+    def keep(_session: Session, scope: Scope) -> tuple[()]:
+        scopes.append(scope)
+        return ()
+
+    ask(house, asked, Report("scope", "Scope", keep))
+    return scopes[0]
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    house.open(base_amount="1000", stripes=3)
+    house.bet(bet())
+    return house
+
+
+def test_a_report_is_asked_only_what_it_takes(opened: House) -> None:
+    now = opened.clock()
+    by_day = Report("by-day", "By day", lambda _session, _scope: (), frozenset(Takes), by=(By.DAY, By.MONTH))
+    for one, asked in (
+        (PLAIN, Asked(casino_id="c1")),
+        (PLAIN, Asked(table_id="T1")),
+        (PLAIN, Asked(round_id="r1")),
+        (PLAIN, Asked(by=(By.DAY,))),
+        (by_day, Asked(by=(By.CYCLE,))),
+        (by_day, Asked(by=(By.DAY, By.DAY))),
+        (PLAIN, Asked(start=now, end=now - timedelta(microseconds=1))),
+    ):
+        with pytest.raises(BadQuestion):
+            ask(opened, asked, one)
+    assert opened.books.value("SELECT count(*) FROM instants") == 0
+    assert ask(opened, Asked(None, "c1", "T1", now, now, (By.MONTH, By.DAY), "r1"), by_day).scope == {
+        "casino": "c1",
+        "table": "T1",
+        "round": "r1",
+        "by": "month, day",
+    }
+
+
+def test_unknown_names_are_refused_before_anything_is_fixed(opened: House) -> None:
+    opened.add_casino("c2")
+    any_of_these = Report("x", "X", lambda _session, _scope: (), frozenset(Takes))
+    for asked, refusal in (
+        (Asked(jackpot_id="j9", end=opened.clock()), UnknownJackpot),
+        (Asked(jackpot_id=REFERENCE_BOOK, end=opened.clock()), UnknownJackpot),
+        (Asked(casino_id="c9", end=opened.clock()), UnknownCasino),
+        (Asked(table_id="T9", end=opened.clock()), UnknownTable),
+        (Asked(table_id="T1", casino_id="c2", end=opened.clock()), UnknownTable),
+    ):
+        with pytest.raises(refusal):
+            ask(opened, asked, any_of_these)
+    assert opened.books.value("SELECT count(*) FROM instants") == 0
+    assert ask(opened, Asked(table_id="T1", casino_id="c1"), any_of_these).positions.keys() == {"-", "j1"}
+
+
+def test_what_has_not_come_is_refused(opened: House) -> None:
+    ahead = opened.clock.at + timedelta(hours=1)
+    for asked in (Asked(start=ahead), Asked(end=ahead), Asked(jackpot_id="j1", start=ahead, end=ahead)):
+        with pytest.raises(InstantAhead):
+            ask(opened, asked)
+
+
+def test_a_head_says_what_it_stands_on(opened: House) -> None:
+    end = opened.clock()
+    document = ask(opened, Asked(end=end))
+
+    assert (document.name, document.title, document.start, document.end) == ("plain", "Plain", None, end)
+    assert sum(document.positions["j1"]) == 2
+    assert document.positions["-"] == (opened.books.value("SELECT count(*) FROM acts"),)
+    assert document.version
+
+
+def test_a_jackpot_that_was_opened_later_is_not_told_of(opened: House) -> None:
+    before = opened.clock()
+    first = figures(report(opened, "trial-balance", as_of=before))
+    opened.open(jackpot_id="j2", base_amount="50", tables=("T2",))
+    opened.bet(bet(), table_id="T2")
+
+    assert figures(report(opened, "trial-balance", as_of=before)) == first
+    assert first["positions"].keys() == {"-", "j1"}
+    assert rows(opened, "trial-balance", jackpot_id="j2", as_of=before) == []
+    assert {row["jackpot_id"] for row in rows(opened, "trial-balance", start=before)} == {"j1", "j2"}
+
+
+def test_a_jackpot_that_is_opened_while_a_report_is_asked_is_not_told_of(opened: House) -> None:
+    end = opened.clock()
+    asked = Asked(end=end)
+    ask(opened, asked)
+    resolved = db.read(opened.engine, lambda session: instants.stored_of(session, ["-", "j1"], [end]))
+    opened.open(jackpot_id="j2", tables=("T2",))
+
+    with db.snapshot(opened.engine) as session:
+        document = frame.make(session, PLAIN, asked, resolved, made_at=end)
+        since = frame.make(session, PLAIN, Asked(start=end), resolved, made_at=end)
+
+    assert document.positions.keys() == {"-", "j1"}
+    assert since.positions.keys() == {"-", "j1", "j2"}
+
+
+def test_a_beginning_that_is_fixed_after_the_end_and_names_more_stripes_is_the_same_part(opened: House) -> None:
+    start = opened.clock()
+    opened.bet(bet("b2", hand="2"))
+    end = opened.clock()
+    scope_of(opened, Asked(end=end))
+    opened.transact(lambda session: add_stripes(session, AddStripes(opened.act(), "j1", 6)))
+
+    (stand,) = scope_of(opened, Asked(start=start, end=end)).stands
+    assert (len(stand.start), len(stand.end)) == (6, 3)
+    (moved,) = [row for row in rows(opened, "trial-balance", start=start, end=end) if row["account"] == "casino:c1"]
+    assert (moved["opening"], moved["taken_out"], moved["closing"]) == ("-1", "1", "-2")
+
+
+def test_a_period_without_length_has_nothing_in_it(opened: House) -> None:
+    now = opened.clock()
+
+    for row in rows(opened, "trial-balance", start=now, end=now):
+        assert (row["taken_out"], row["put_in"]) == ("0", "0")
+        assert row["opening"] == row["closing"]
+
+
+def test_a_day_stands_for_its_beginning(opened: House) -> None:
+    opened.clock.advance(timedelta(days=2))
+    opened.bet(bet("b2", hand="2"))
+
+    by_day = report(opened, "trial-balance", start="2026-11-21", end="2026-11-22")
+    by_instant = report(opened, "trial-balance", start="2026-11-21T00:00:00Z", end="2026-11-22T01:00:00+01:00")
+    assert figures(by_day) == figures(by_instant)
+    assert (by_day["from"], by_day["to"]) == ("2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_every_report_says_for_ever_what_it_said_of_a_period(house: House, seed: int) -> None:
+    play = Play(house, seed)
+    play.open()
+    edges = [datetime(2026, 1, 1, tzinfo=UTC), house.clock()]
+    for _ in range(2):
+        play.go_on(30)
+        edges.append(house.clock())
+    periods = [{"start": edges[0], "end": edges[2]}, {"start": edges[2], "end": edges[3]}, {"as_of": edges[3]}]
+    asked = [(name, period) for name in REPORTS for period in periods]
+    seen = [figures(report(house, name, **period)) for name, period in asked]
+
+    play.go_on(60)
+    play.retire()
+
+    assert [figures(report(house, name, **period)) for name, period in asked] == seen
+
+
+def test_accounts_are_zero_together_in_every_currency_whatever_the_period(house: House) -> None:
+    play = Play(house, 7)
+    play.open()
+    edges = [house.clock()]
+    for _ in range(3):
+        play.go_on(25)
+        edges.append(house.clock())
+
+    for start in edges:
+        for end in edges[edges.index(start) :]:
+            for total in rows(house, "trial-balance", "totals", start=start, end=end):
+                assert (total["opening"], total["closing"]) == ("0", "0")
+                assert Decimal(total["taken_out"]) == Decimal(total["put_in"])
+
+
+def test_reports_have_names_titles_and_groupings_that_people_can_use() -> None:
+    for name, one in REPORTS.items():
+        assert report_of(name) is one
+        assert name == one.name == name.lower()
+        assert one.title[0].isupper()
+        assert (Takes.BY in one.takes) is bool(one.by)
+        assert one.edition >= 1

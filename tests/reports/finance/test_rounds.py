@@ -1,0 +1,240 @@
+"""The rounds and bets behind any figure: their sums are those figures, of any period, casino and table."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any, Final
+
+import pytest
+
+from jackpot_service.api.reporting import made
+from jackpot_service.domain.accounts import POOL_ACCOUNTS
+from jackpot_service.domain.journal import Movement
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.reports.documents import Section
+from jackpot_service.reports.finance import figures as sums
+from jackpot_service.reports.finance.figures import Key
+from jackpot_service.reports.finance.frame import Asked, Report, Scope
+from jackpot_service.reports.finance.registry import report_of
+from tests.reports.finance.play import Play
+from tests.support.asking import figures, report, rows
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, ROYAL_FLUSH, dead, hand
+from tests.support.house import House
+
+PARTS: Final = ("value", "meter", "reserve", "prize_fund", "house")
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    house.open(base_amount="1000", stripes=2)
+    return house
+
+
+def test_a_round_is_told_with_what_its_entries_did(opened: House) -> None:
+    opened.bet(bet("a", currency="GBP"), bet("b", hand="2"))
+    opened.bet(bet("c", hand="3", stake_minor=250))
+    opened.void("c")
+    opened.settle(hand("1", FLUSH), dead("2"), hand("3"))
+
+    pounds, euros = (dict(row) for row in sorted(rows(opened, "rounds"), key=lambda row: row["currency"] == "EUR"))
+
+    assert euros["entries"] == pounds["entries"]
+    assert len(euros["entries"].split()) == 4
+    assert euros["opened_at"] < euros["ended_at"]
+    shown = ("state", "bets", "stakes", "value", "refunds", "refunds_value", "awards", "awarded", "awards_cost")
+    assert [euros[name] for name in shown] == ["settled", 2, "3.5", "3.5", "3.5", "3.5", 0, "0", "0"]
+    assert [pounds[name] for name in shown] == ["settled", 1, "1", "1.17", "0", "0", 1, "25", "29.25"]
+    assert (euros["rules_version"], euros["rate_sheet"], euros["casino_id"]) == (1, 1, "c1")
+
+
+def test_a_bet_is_told_with_each_part_of_it(opened: House) -> None:
+    opened.bet(bet("b", currency="SEK", stake_minor=1000))
+
+    (row,) = rows(opened, "rounds", "bets")
+
+    assert [row[name] for name in ("stake", *PARTS)] == ["10", "0.873", "0.39285", "0.04365", "0.2779632", "0.1585368"]
+    assert (row["player_id"], row["hand"], row["refunded_at"], row["refunded_by"]) == ("player-of-b", "1", None, None)
+    stripe_no, seq = row["accepted_by"].split(".")
+    entry = {"kind": "bets", "stripe_no": int(stripe_no), "seq": int(seq)}
+    assert entry in opened.books.rows("SELECT kind, stripe_no, seq FROM entries")
+
+
+def test_a_bet_belongs_to_the_period_in_which_it_was_accepted_and_its_refund_to_its_own(opened: House) -> None:
+    opened.bet(bet("a"), bet("b", hand="2"))
+    between = opened.clock()
+    opened.void("a")
+
+    before, after = {"end": between}, {"start": between}
+
+    assert [row["bet_id"] for row in rows(opened, "rounds", "bets", **before)] == ["a", "b"]
+    assert [row["refunded_at"] for row in rows(opened, "rounds", "bets", **before)] == [None, None]
+    assert rows(opened, "rounds", "refunds", **before) == rows(opened, "rounds", "bets", **after) == []
+    (refunded,) = rows(opened, "rounds", "refunds", **after)
+    assert (refunded["bet_id"], refunded["stake"], refunded["accepted_at"] < refunded["refunded_at"]) == (
+        "a",
+        "1",
+        True,
+    )
+    assert [(row["bets"], row["refunds"]) for row in rows(opened, "rounds", **before)] == [(2, "0")]
+    assert [(row["bets"], row["refunds"]) for row in rows(opened, "rounds", **after)] == [(0, "1")]
+
+
+def test_a_round_stands_as_it_stood_then(opened: House) -> None:
+    opened.bet(bet())
+    edges = [opened.clock()]
+    opened.settle(hand("1", ROYAL_FLUSH))
+    edges.append(opened.clock())
+    opened.cancel(round_id="r2")
+    edges.append(opened.clock())
+    seen = [report(opened, "rounds", as_of=edge) for edge in edges]
+
+    states = [[row["state"] for row in document["sections"][0]["rows"]] for document in seen]
+    assert states == [["open"], ["settled"], ["settled", "cancelled"]]
+    assert [figures(report(opened, "rounds", as_of=edge)) for edge in edges] == [*map(figures, seen)]
+
+
+def test_a_round_without_a_bet_is_told_without_a_currency(opened: House) -> None:
+    opened.void("never", round_id="tombstone")
+    opened.cancel(round_id="unseen")
+
+    told = {row["round_id"]: row for row in rows(opened, "rounds")}
+
+    assert [(name, row["state"], row["currency"], row["bets"], row["stakes"]) for name, row in told.items()] == [
+        ("tombstone", "open", None, 0, None),
+        ("unseen", "cancelled", None, 0, None),
+    ]
+    assert rows(opened, "rounds", "bets") == rows(opened, "rounds", "refunds") == []
+
+
+def test_one_round_can_be_asked_for_also_without_its_table(opened: House) -> None:
+    opened.add_table("T2", jackpot_id="j1")
+    for table_id in ("T1", "T2"):
+        for round_id in ("r1", "r2"):
+            opened.bet(bet(), round_id=round_id, table_id=table_id)
+
+    def found(**query: object) -> list[tuple[str, str]]:
+        bets = rows(opened, "rounds", "bets", **query)
+        assert [row["round_key"] for row in bets] == [row["round_key"] for row in rows(opened, "rounds", **query)]
+        return [(row["table_id"], row["round_id"]) for row in bets]
+
+    assert found(round_id="r2", table_id="T2") == [("T2", "r2")]
+    assert found(round_id="r2") == [("T1", "r2"), ("T2", "r2")]
+    assert found(table_id="T1") == [("T1", "r1"), ("T1", "r2")]
+    assert (
+        found(round_id="none")
+        == found(round_id="r1", jackpot_id="j1", end=datetime.fromisoformat("2026-01-01T00Z"))
+        == []
+    )
+    assert found(round_id="r1", casino_id="c1", jackpot_id="j1") == [("T1", "r1"), ("T2", "r1")]
+
+
+def test_a_casinos_key_is_told_of_its_own_rounds_only(opened: House) -> None:
+    opened.add_casino("c2")
+    opened.add_table("T2", jackpot_id="j1", casino_id="c2")
+    for table_id in ("T1", "T2"):
+        opened.bet(bet(f"of-{table_id}"), table_id=table_id)
+    own = opened.key_of(Principal("Carl", Role.FINANCE, "c2"))
+
+    for path in ("/v1/reports/rounds", "/v1/reports/rounds?round_id=r1", "/v1/reports/rounds?jackpot_id=j1"):
+        told = [section["rows"] for section in opened.get(path, key=own).ok()["sections"]]
+        assert [[row["table_id"] for row in rows] for rows in told] == [["T2"], ["T2"], []]
+    assert opened.get("/v1/reports/rounds?casino_id=c1", key=own).problem(404, "casino-unknown")
+
+
+# What chance brings about, against the sums that other reports are made of.
+
+
+def summed(
+    found: Iterable[Mapping[str, Any]], by: tuple[str, ...], *names: str
+) -> dict[tuple[Any, ...], list[Decimal]]:
+    result: defaultdict[tuple[Any, ...], list[Decimal]] = defaultdict(lambda: [Decimal(0)] * len(names))
+    for row in found:
+        key = tuple(row[name] for name in by)
+        result[key] = [held + Decimal(row[name] or 0) for held, name in zip(result[key], names, strict=True)]
+    return {key: amounts for key, amounts in result.items() if any(amounts)}
+
+
+BY: Final = ("casino_id", "table_id", "currency")
+KEYS: Final = (Key.CASINO, Key.TABLE, Key.CURRENCY)
+
+
+def due(house: House, jackpot_id: str, start: datetime | None, end: datetime | None) -> dict[str, Any]:
+    """What the figures that reports are made of say of a period."""
+    found: dict[str, Any] = {}
+
+    def look(session: Any, scope: Scope) -> tuple[Section, ...]:
+        (stand,) = scope.stands
+        found["bets"] = {
+            tuple(one.key[key] for key in KEYS): [
+                Decimal(one.bets),
+                one.stakes,
+                *(one.value, one.meter, one.reserve, one.prize_fund, one.house),
+            ]
+            for one in sums.bets(session, stand, by=KEYS)
+        }
+        moved = sums.postings(session, stand, by=KEYS)
+        in_rounds = [one for one in moved if one.key[Key.TABLE]]
+        found["refunds"] = {
+            tuple(one.key[key] for key in KEYS): [one.amount]
+            for one in in_rounds
+            if one.movement is Movement.REVERSAL and one.account.startswith("casino:")
+        }
+        found["awards"] = -sum(
+            (one.amount for one in in_rounds if one.movement is Movement.AWARD and one.account in POOL_ACCOUNTS),
+            Decimal(0),
+        )
+        return ()
+
+    asking = Asked(jackpot_id, start=start, end=end)
+    with made(house.engine, Report("due", "Due", look), asking, now=house.clock()):
+        return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_sums_of_its_columns_are_the_figures_of_the_others(house: House, seed: int) -> None:
+    play = Play(house, seed)
+    play.open()
+    edges: list[datetime | None] = [None]
+    for _ in range(3):
+        play.go_on(35)
+        house.clock.advance(timedelta(hours=7))
+        edges.append(house.clock())
+    play.go_on(20)
+    edges.append(None)
+
+    for start, end in [*pairwise(edges), (None, None)]:
+        period = {name: edge for name, edge in (("start", start), ("end", end)) if edge is not None}
+        for jackpot_id in ("j1", "cyber"):
+            rounds, bets, refunds = (
+                section["rows"] for section in report(house, "rounds", jackpot_id=jackpot_id, **period)["sections"]
+            )
+            expected = due(house, jackpot_id, start, end)
+            names = ("stakes", "value")
+            assert summed(rounds, BY, "bets", *names) == {key: sums[:3] for key, sums in expected["bets"].items()}
+            one_each = [{**row, "bets": 1} for row in bets]
+            assert summed(one_each, BY, "bets", "stake", *PARTS) == expected["bets"]
+            assert summed(rounds, BY, "refunds") == summed(refunds, BY, "stake") == expected["refunds"]
+            assert summed(rounds, BY, "refunds_value") == summed(refunds, BY, "value")
+            assert summed(rounds, (), "awards_cost").get((), [Decimal(0)]) == [expected["awards"]]
+            require_its_entries(house, rounds, jackpot_id, start, end)
+
+
+def require_its_entries(
+    house: House, rounds: list[Mapping[str, Any]], jackpot_id: str, start: datetime | None, end: datetime | None
+) -> None:
+    """All entries of rounds that were booked in the period are told, each with its round, and no other."""
+    told = {(row["round_key"], place) for row in rounds for place in row["entries"].split()}
+    entries = house.books.rows("SELECT * FROM entries WHERE jackpot_id = :j AND round_key IS NOT NULL", j=jackpot_id)
+    assert told == {
+        (str(row["round_key"]), f"{row['stripe_no']}.{row['seq']}")
+        for row in entries
+        if (start is None or row["booked_at"] >= start) and (end is None or row["booked_at"] < end)
+    }
+
+
+def test_it_is_not_kept_when_a_period_is_closed() -> None:
+    assert not report_of("rounds").is_kept
+    assert report_of("awards").is_kept
