@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
-from bench import everything, flush, growth, hits, ingest, latency, meters, report, slow_flush
+from bench import everything, flush, growth, hits, ingest, latency, meters, report, slow_flush, verification
 from bench import run as runs
 from bench.run import Measurement, Outcome
 from bench.servers import ServerFailed
@@ -146,6 +146,15 @@ def slow_flush_command(*, seconds: float, repeats: int, json_file: Path | None) 
 def growth_command(*, millions: tuple[int, ...], seconds: float, json_file: Path | None) -> None:
     """Measure ingest at an empty database and at many million bets; takes minutes and gigabytes."""
     _end(_run([partial(growth.measure, plan=growth.Plan(millions, seconds))], json_file))
+
+
+@main.command("verification")
+@click.option("--thousands", type=_Numbers(1, 100_000), default="100,300,1000", show_default=True, help="Bets in all.")
+@click.option("--bets", type=click.IntRange(1, ingest.LARGEST), default=100, show_default=True, help="Bets a round.")
+@_json_option
+def verification_command(*, thousands: tuple[int, ...], bets: int, json_file: Path | None) -> None:
+    """Measure how long the proof takes, and how much memory, as the books grow."""
+    _end(_run([partial(verification.measure, plan=verification.Plan(thousands, bets))], json_file))
 
 
 @main.command("all")

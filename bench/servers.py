@@ -118,6 +118,17 @@ def _jackpot(
     return finished
 
 
+def started(url: URL, arguments: tuple[str, ...]) -> "subprocess.Popen[bytes]":
+    """Start a command of the service's program, whose output is of no interest; the caller waits for it."""
+    return subprocess.Popen(  # noqa: S603 -- as above
+        (_command(), *arguments),
+        cwd=_CHECKOUT,
+        env=_environment(url),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
 def _command() -> str:
     return str(Path(sys.executable).with_name("jackpot"))
 

@@ -17,13 +17,16 @@ from jackpot_service.api import (
     changes,
     description,
     doors,
+    events,
     exceptions,
     health,
     jackpots,
+    jobs,
     keys,
     meters,
     metrics,
     parsing,
+    periods,
     problems,
     rates,
     reports,
@@ -33,6 +36,7 @@ from jackpot_service.api import (
 from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
+from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.recent import Recent
 from jackpot_service.auth import Authenticator, require_role, roles_of, utc_now
 from jackpot_service.config import Config
@@ -56,6 +60,9 @@ BLUEPRINTS = (
     keys.blueprint,
     awards.blueprint,
     reports.blueprint,
+    periods.blueprint,
+    events.blueprint,
+    jobs.blueprint,
     health.blueprint,
     metrics.blueprint,
 )
@@ -90,7 +97,9 @@ def create_app(
         lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())),
         longest_wait_s=config.request_timeout_s,
     )
-    app.extensions[EXTENSION] = Door(engine, groups, recent, config, clock, _places_for_reports(config))
+    stream = EventStream(engine, longest_wait_s=config.request_timeout_s)
+    places = _places_for_reports(config)
+    app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
     description.describe_paths(api)

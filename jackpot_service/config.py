@@ -48,6 +48,7 @@ class Config:
     oidc_algorithms: how those may be signed. oidc_jwks_url: where the issuer's keys are, if it does not say so itself.
     key: whose acts the command line's are, where it needs a person.
     open_round_minutes: how long a round may be open before it is an exception.
+    file_days: for how many days the files of jobs are kept.
     report_timeout_s: how long the service looks for what a report says, until it answers 503.
     emergency_approvals: whether one person alone may approve an own request, loudly; off unless there is nobody else.
     """
@@ -63,6 +64,7 @@ class Config:
     pool_timeout_s: float = 1.0
     stripes: int = 16
     open_round_minutes: int = 15
+    file_days: int = 7
     report_timeout_s: float = 60.0
     emergency_approvals: bool = False
     rate_band: Decimal = Decimal("0.10")
@@ -78,6 +80,11 @@ class Config:
     def longest_open(self) -> timedelta:
         """How long a round may be open before it is an exception."""
         return timedelta(minutes=self.open_round_minutes)
+
+    @property
+    def files_kept(self) -> timedelta:
+        """How long the files of jobs are kept."""
+        return timedelta(days=self.file_days)
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> "Config":
@@ -100,6 +107,7 @@ class Config:
             pool_timeout_s=read.seconds("JACKPOT_POOL_TIMEOUT_S", default.pool_timeout_s),
             stripes=read.integer("JACKPOT_STRIPES", default.stripes, most=256),
             open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes, most=10_080),
+            file_days=read.integer("JACKPOT_FILE_DAYS", default.file_days, most=365),
             report_timeout_s=read.seconds("JACKPOT_REPORT_TIMEOUT_S", default.report_timeout_s),
             emergency_approvals=read.flag("JACKPOT_EMERGENCY_APPROVALS", default=default.emergency_approvals),
             rate_band=read.part("JACKPOT_RATE_BAND", default.rate_band),

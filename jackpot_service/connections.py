@@ -1,5 +1,6 @@
 """How the service connects: the restricted role, its time-outs, and what a connection keeps in mind."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import psycopg
@@ -53,13 +54,23 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         pool_recycle=600,
         pool_use_lifo=True,
         pool_reset_on_return="rollback",
-        connect_args={
-            **{name: value for name, value in NETWORK.items() if name not in sqlalchemy.make_url(url).query},
-            "options": " ".join(f"-c {name}={value}" for name, value in options.items()),
-        },
+        connect_args=_connect_args(url, options),
     )
     event.listen(engine, "connect", _keep_notices)
     return engine.execution_options(request_timeout_s=config.request_timeout_s)
+
+
+def create_owners_engine(url: str, *, lock_timeout_ms: int) -> sqlalchemy.Engine:
+    """Make an engine for whoever owns the tables, to change them beside the service: it waits for no lock for long."""
+    options = {"timezone": "UTC", "lock_timeout": lock_timeout_ms}
+    engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool, connect_args=_connect_args(url, options))
+    event.listen(engine, "connect", _keep_notices)
+    return engine
+
+
+def _connect_args(url: str, options: Mapping[str, object]) -> dict[str, object]:
+    network = {name: value for name, value in NETWORK.items() if name not in sqlalchemy.make_url(url).query}
+    return {**network, "options": " ".join(f"-c {name}={value}" for name, value in options.items())}
 
 
 def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # noqa: ANN401  SQLAlchemy's own type is internal

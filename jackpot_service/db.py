@@ -32,7 +32,7 @@ DEFAULT_REQUEST_TIMEOUT_S = 5.0
 RETRYABLE_STATES = frozenset({"40001", "40P01"})
 """Serialization failure and deadlock: somebody else was first."""
 
-RACED_KEYS = frozenset({"uq_rounds_jackpot_id_table_id_round_id", "pk_rounds"})
+RACED_KEYS = frozenset({"uq_rounds_jackpot_id_table_id_round_id", "pk_rounds", "uq_jobs_principal_request_id"})
 """Unique keys that two requests may both write in good faith; reading again tells the loser who won."""
 
 HELD_UP_STATES = frozenset({"55P03", "57014"})
@@ -190,6 +190,30 @@ def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
 
 
 @contextmanager
+def told(engine: sqlalchemy.Engine) -> Iterator[None]:
+    """
+    Turn what the database says in the block into what a caller is told, for whoever tries again by himself.
+
+    Raises: Busy, whatever else than a refusal of the database's it is.
+    """
+    with _told_unless_retryable(engine, ATTEMPTS, until=0):
+        yield
+
+
+@contextmanager
+def reading(engine: sqlalchemy.Engine) -> Iterator[Session]:
+    """
+    Open a session for reading on and on, of which each statement sees an instant of its own.
+
+    So it keeps no old rows alive, however long it takes, as a snapshot would. Its connection is nobody's before or
+    after: the pool may be thrown away meanwhile, because another found the database gone.
+    """
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
+        session.detach()
+        yield session
+
+
+@contextmanager
 def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int, *, until: float) -> Iterator[None]:
     """Turn what the database says into what a caller is told; pass over what is worth another attempt."""
     try:
@@ -238,7 +262,7 @@ def _raise_outcome_unknown(session: Session, error: Exception) -> NoReturn:
 
 def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt: int, *, may_retry: bool) -> None:
     state = _sqlstate(error)
-    is_lost_race = state in RETRYABLE_STATES or _raced_key(error) in RACED_KEYS
+    is_lost_race = state in RETRYABLE_STATES or _raced_key(error) in RACED_KEYS or _met_new_partition(error)
     if is_lost_race and attempt < ATTEMPTS and may_retry:
         return
     if state == READ_ONLY_STATE or _is_connection_lost(error):
@@ -263,6 +287,18 @@ def _raced_key(error: Exception) -> str | None:
     """The unique key that an error speaks of, if it is a violation of one."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     return cause.diag.constraint_name if isinstance(cause, psycopg.errors.UniqueViolation) else None
+
+
+def _met_new_partition(error: Exception) -> bool:
+    """
+    Whether a row was on its way to the default partition when its month got one of its own, which it will find now.
+
+    PostgreSQL says so by a violated check of that table without a name: a CHECK has one.
+    """
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if not isinstance(cause, psycopg.errors.CheckViolation):
+        return False
+    return cause.diag.table_name is not None and cause.diag.constraint_name is None
 
 
 def _is_connection_lost(error: Exception) -> bool:

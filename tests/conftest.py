@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -21,7 +22,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from jackpot_service import embedded, migrate
+from jackpot_service import embedded, migrate, months
 
 SETTINGS: Final = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off", "max_wal_size": "256MB"}
 TEMPLATE: Final = "migrated"
@@ -131,6 +132,7 @@ def _make_template(cluster: embedded.Cluster) -> None:
         connection.execute("DROP DATABASE IF EXISTS migrating WITH (FORCE)")
         connection.execute("CREATE DATABASE migrating")
         migrate.upgrade(cluster.url("migrating"))
+        months.make(cluster.url("migrating"), now=datetime.now(UTC))
         connection.execute(f"ALTER DATABASE migrating RENAME TO {TEMPLATE}")
 
 

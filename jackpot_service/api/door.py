@@ -13,6 +13,7 @@ import sqlalchemy
 
 from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
+from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.parsing import Parser
 from jackpot_service.api.recent import Recent
 from jackpot_service.config import Config
@@ -37,6 +38,7 @@ class Door:
     engine: sqlalchemy.Engine
     bet_groups: BetGroups
     meters: Recent[JackpotState]
+    events: EventStream
     config: Config
     clock: Callable[[], datetime]
     reports: Admission

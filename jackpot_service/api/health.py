@@ -10,8 +10,9 @@ from jackpot_service.api.schemas import described
 from jackpot_service.auth import anyone
 from jackpot_service.db import is_writable
 from jackpot_service.domain.errors import Unavailable
+from jackpot_service.domain.months import Month
 from jackpot_service.migrate import is_current
-from jackpot_service.reports.gauges import sheet_ages
+from jackpot_service.reports.gauges import months_ahead, sheet_ages
 
 EMERGENCY_WARNING = "emergency-approvals: one person alone may approve changes (JACKPOT_EMERGENCY_APPROVALS)"
 
@@ -52,7 +53,7 @@ def get_readiness() -> flask.Response:
         "status": "ready" if current else "not-ready",
         "database_writable": writable,
         "migrations_current": current,
-        "warnings": [*_switch_warnings(), *(_sheet_warnings() if current else ())],
+        "warnings": [*_switch_warnings(), *((*_sheet_warnings(), *_month_warnings()) if current else ())],
     }
     return answer(body, 200 if current else 503)
 
@@ -69,3 +70,13 @@ def _sheet_warnings() -> list[str]:
         return ["The rate sheets could not be looked at."]
     said = (sheet.warning(at=at, stale_after=stale_after) for sheet in found)
     return [warning for warning in said if warning is not None]
+
+
+def _month_warnings() -> list[str]:
+    at = now()
+    try:
+        is_missing = look(lambda session: months_ahead(session, at=at)) == 0
+    except Unavailable:
+        return ["The partitions of bets could not be looked at."]
+    month = Month.of(at).later(1)
+    return [f"Bets of {month} have no partition yet; run: jackpot db months"] if is_missing else []

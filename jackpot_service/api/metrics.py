@@ -27,7 +27,7 @@ TEXT: Final = "text/plain"
 @blueprint.response(200, {"type": "string"}, content_type=TEXT, description="In the text format of Prometheus.")
 def get_metrics() -> flask.Response:
     """
-    Tell ages of rate sheets, jackpots' pools, waiting change requests and kept refusals: floats, to be watched.
+    Tell ages of rate sheets, jackpots' pools, waiting changes, kept refusals and months ahead: floats, to be watched.
 
     They are of the whole house: not for a key with a casino.
     """
@@ -55,6 +55,11 @@ class _Read(Collector):
         )
         yield _by_kind(
             "jackpot_exceptions_kept", "Refusals kept for finance, since the beginning.", self.gauges.exceptions
+        )
+        yield GaugeMetricFamily(
+            "jackpot_bet_months_ahead",
+            "Months after the current one that have a partition of bets.",
+            value=self.gauges.months_ahead,
         )
 
     def _sheet_ages(self) -> GaugeMetricFamily:

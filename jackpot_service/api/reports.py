@@ -116,6 +116,7 @@ class ReportSchema(Schema):
     end = described(fields.DateTime, "Not included; null is all that was booked.", data_key="to", allow_none=True)
     scope = described(fields.Dict, "What else was asked.")
     positions = described(fields.Dict, "By book: each stripe's last entry that counts.")
+    closed_as = described(fields.String, "What it said when its period was closed, as a SHA-256.", allow_none=True)
     sections = fields.List(fields.Nested(SectionSchema()), required=True)
 
 
@@ -125,7 +126,9 @@ class ReportNameSchema(Schema):
     name = fields.String(required=True)
     title = fields.String(required=True)
     takes = described(fields.List, "Besides jackpot, period and instant.", cls_or_instance=fields.String())
-    by = described(fields.List, "What it sums by; the first unless asked.", cls_or_instance=fields.String())
+    needs = described(fields.List, "What of that has to be stated.", cls_or_instance=fields.String())
+    by = described(fields.List, "What it can sum by.", cls_or_instance=fields.String())
+    usual = described(fields.List, "What it sums by unless asked.", cls_or_instance=fields.String())
 
 
 class ReportNamesSchema(Schema):
@@ -141,7 +144,14 @@ def get_reports() -> flask.Response:
     """List the reports there are, and what each takes."""
     of_casino = principal().casino_id is not None
     items = [
-        {"name": one.name, "title": one.title, "takes": sorted(one.takes), "by": list(one.by)}
+        {
+            "name": one.name,
+            "title": one.title,
+            "takes": sorted(one.takes),
+            "needs": sorted(one.needs),
+            "by": list(one.by),
+            "usual": list(one.usual or one.by[:1]),
+        }
         for one in REPORTS.values()
         if one.is_for_casinos or not of_casino
     ]
@@ -192,6 +202,7 @@ def _asked(report: Report, query: Mapping[str, Any]) -> Asked:
         start=query["start"],
         end=min(ends, default=None),
         by=query["by"] or (),
+        longest_open=door().config.longest_open,
     )
 
 
@@ -205,6 +216,7 @@ def _shown(document: Document) -> Mapping[str, Any]:
         "to": None if document.end is None else as_text(document.end),
         "scope": document.scope,
         "positions": document.positions,
+        "closed_as": document.closed_as,
         "sections": [
             {
                 "name": section.name,

@@ -18,11 +18,11 @@ from jackpot_service.domain.facts import instant
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.round_keys import LAST_KEY
 from jackpot_service.domain.rules import as_document
 from jackpot_service.domain.verdict import Hand
 from jackpot_service.records.compensations import Compensation
 from jackpot_service.records.corrections import BookedCorrection
-from jackpot_service.records.rounds import LAST_KEY
 from jackpot_service.reports.rounds import RoundRecord, latest_rounds, round_record
 
 READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
@@ -108,7 +108,7 @@ class CancellationViewSchema(Schema):
 
 
 class CompensationSchema(Schema):
-    """What the house gave for a bet of a cancelled round."""
+    """What the house gave for a bet of a cancelled round, or (negative) took back of it."""
 
     bet_id = fields.String(required=True)
     player_id = fields.String(required=True)

@@ -79,7 +79,7 @@ class AwardSchema(Schema):
     cost = decimal("What it costs in the base currency, exact.")
     state = described(
         fields.String,
-        "How it stands; in the answer to a result, how it began. One that was held and approved is payable.",
+        "How it stands; in the answer to a result, how it began. Held and then approved, or reinstated: payable.",
         validate=validate.OneOf([state.value for state in AwardState]),
     )
 

@@ -1,4 +1,4 @@
-"""`jackpot meter` and `jackpot verify`: what the books say, and whether they are right."""
+"""`jackpot meter`: what the books say."""
 
 from datetime import UTC, datetime
 
@@ -7,13 +7,9 @@ import click
 from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.values import Identifier
 from jackpot_service.config import Config
-from jackpot_service.db import read, snapshot
+from jackpot_service.db import read
 from jackpot_service.domain.money import plain
 from jackpot_service.reports.jackpots import jackpot_state
-from jackpot_service.reports.verification.proof import verify
-from jackpot_service.reports.verification.verification import Verification
-
-OFF = 1
 
 
 @click.command("meter")
@@ -37,27 +33,4 @@ def meter(config: Config, jackpot_id: str) -> None:
         click.echo(f"  {name:<14} {base} {plain(amount):>28}")
 
 
-@click.command("verify")
-@click.pass_obj
-@click.pass_context
-def verify_books(context: click.Context, config: Config) -> None:
-    """Re-derive the books from zero; name each mismatch, and exit 1 if there is any."""
-    with opened_engine(config) as engine, snapshot(engine) as session:
-        found = verify(session)
-    print_verification(found)
-    context.exit(0 if found.is_clean else OFF)
-
-
-def print_verification(found: Verification) -> None:
-    """Say what was checked and what is wrong."""
-    for mismatch in found.mismatches:
-        click.echo(f"{mismatch.code}  {mismatch.book}  {mismatch.place}: {mismatch.detail}")
-    counts = (
-        f"{found.books} books, {found.entries:,} entries, {found.rounds:,} rounds, {found.bets:,} bets, "
-        f"{found.awards:,} awards"
-    )
-    verdict = "the books are right" if found.is_clean else f"{len(found.mismatches):,} mismatches"
-    click.echo(f"Verified {counts}: {verdict}.")
-
-
-COMMANDS = (meter, verify_books)
+COMMANDS = (meter,)

@@ -9,8 +9,8 @@ import click
 import sqlalchemy
 
 from jackpot_service.auth import Authenticator
-from jackpot_service.cli.books import print_verification
 from jackpot_service.cli.opening import act
+from jackpot_service.cli.verifying import print_verification
 from jackpot_service.config import Config
 from jackpot_service.db import Session, snapshot, transact
 from jackpot_service.demo import scene

@@ -1,15 +1,26 @@
 """`jackpot casinos|tables|jackpots …`: the reference documents. All of it is audited in the books."""
 
 from collections.abc import Callable
+from datetime import time
 from decimal import Decimal
+from functools import partial
 
 import click
 
 from jackpot_service.auth import require_role
 from jackpot_service.cli.opening import opened_engine, operator_act, signed_act
-from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, pairs, reason_option, request_id_option
+from jackpot_service.cli.values import (
+    Amount,
+    CurrencyCode,
+    Identifier,
+    WallClock,
+    pairs,
+    reason_option,
+    request_id_option,
+)
 from jackpot_service.config import Config
 from jackpot_service.db import Session, transact
+from jackpot_service.domain.casinos import UTC_ZONE
 from jackpot_service.domain.catalog.games import GAME_IDS
 from jackpot_service.domain.catalog.jackpots import RULEBOOK_IDS
 from jackpot_service.domain.principals import Role
@@ -30,16 +41,23 @@ def casinos() -> None:
 @casinos.command("add")
 @click.argument("casino_id", type=Identifier())
 @click.argument("name")
+@click.option("--zone", default=UTC_ZONE, show_default=True, help="Its time zone, such as Europe/Riga.")
+@click.option(
+    "--day-starts", type=WallClock(), default="00:00", show_default=True, help="When its gaming days start there."
+)
 @reason_option
 @click.pass_obj
-def add_a_casino(config: Config, casino_id: str, name: str, reason: str) -> None:
-    """Add a casino, once; the same again changes nothing."""
+def add_a_casino(  # noqa: PLR0917  click passes them by name
+    config: Config, casino_id: str, name: str, zone: str, day_starts: time, reason: str
+) -> None:
+    """Add a casino, once; the same again changes nothing. Its gaming days never change."""
     if not name.strip() or not name.isprintable():
         message = "a name is a text of printable characters"
         raise click.BadParameter(message, param_hint="NAME")
     with opened_engine(config) as engine:
         act = operator_act(config, engine, reason=reason)
-        added = transact(engine, lambda session: add_casino(session, act, casino_id=casino_id, name=name))
+        add = partial(add_casino, act=act, casino_id=casino_id, name=name, zone=zone, day_starts=day_starts)
+        added = transact(engine, add)
     click.echo(f"Casino {casino_id}: {'added' if added else 'was there already'}.", err=True)
 
 

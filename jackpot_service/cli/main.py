@@ -12,16 +12,40 @@ from jackpot_service.cli import (
     books,
     changes,
     documents,
+    events,
     exceptions,
+    export,
+    jobs,
     keys,
     rates,
     reports,
     schema,
+    seals,
     service,
+    verifying,
 )
 from jackpot_service.config import Config, ConfigError
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.embedded import EmbeddedError
+
+COMMAND_GROUPS = (
+    service,
+    schema,
+    documents,
+    keys,
+    rates,
+    changes,
+    awards,
+    audit,
+    events,
+    exceptions,
+    reports,
+    jobs,
+    books,
+    verifying,
+    seals,
+    export,
+)
 
 WRONG_CONFIGURATION = 2
 REFUSED = 1
@@ -40,7 +64,7 @@ def cli(context: click.Context) -> None:
     context.obj = Config.from_environment(os.environ)
 
 
-for group in (service, schema, documents, keys, rates, changes, awards, audit, exceptions, reports, books):
+for group in COMMAND_GROUPS:
     for command in group.COMMANDS:
         cli.add_command(command)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 import sqlalchemy
 
-from jackpot_service import embedded, migrate
+from jackpot_service import embedded, migrate, months
 from jackpot_service.auth import Authenticator, require_role
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
@@ -39,6 +39,24 @@ def opened_engine(config: Config) -> Iterator[sqlalchemy.Engine]:
             yield engine
         finally:
             engine.dispose()
+
+
+def bring_up(url: str) -> None:
+    """Migrate a database to this version's schema, and make the partitions of the months to come."""
+    migrate.upgrade(url)
+    make_months(url)
+
+
+def make_months(url: str, *, ahead: int = months.AHEAD, stall_ms: int = months.STALL_MS) -> None:
+    """Make the partitions that months lack, and say on standard error what came of it."""
+    made = months.make(url, now=datetime.now(UTC), ahead=ahead, stall_ms=stall_ms)
+    for month in made.months:
+        click.echo(f"Bets of {month} have their partition now.", err=True)
+    for month in made.late:
+        click.echo(
+            f"Bets of {month} came before its partition: they are in the default partition, complete, and stay there.",
+            err=True,
+        )
 
 
 def require_current(url: str) -> None:

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import click
 
+from jackpot_service.api.closing import closed
 from jackpot_service.api.reporting import bounded, made, narrowed, section_of
-from jackpot_service.cli.opening import opened_engine
-from jackpot_service.cli.values import Day, Identifier, Instant
+from jackpot_service.auth import require_house, require_role
+from jackpot_service.cli.opening import opened_engine, signed_act
+from jackpot_service.cli.values import Day, Identifier, Instant, reason_option, request_id_option
 from jackpot_service.config import Config
+from jackpot_service.domain.principals import Role
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.files import csv_file, text_table, xlsx_file
 from jackpot_service.reports.finance.frame import Asked, By
@@ -65,7 +68,7 @@ def show_report(  # noqa: PLR0917  click passes what its options say
     """Make the report NAME, and print it or write it to a file."""
     ends = [edge for edge in (end, as_of) if edge is not None]
     end = min(ends, default=None)
-    asked = Asked(jackpot_id, casino_id, table_id, start, end, tuple(map(By, by)), round_id=round_id)
+    asked = Asked(jackpot_id, casino_id, table_id, start, end, tuple(map(By, by)), round_id, config.longest_open)
     with opened_engine(config) as engine, made(engine, report_of(name), asked, now=datetime.now(UTC)) as whole:
         document = narrowed(whole, section)
         if form == XLSX:
@@ -74,6 +77,22 @@ def show_report(  # noqa: PLR0917  click passes what its options say
             _write_lines(csv_file.lines(section_of(document, None)), output)
         else:
             _write_lines([f"{line}\n" for line in text_table.lines(bounded(document))], output)
+
+
+@reports.command("close")
+@click.option("--to", "end", type=Day(), required=True, help="An instant that is over, or a day; not included.")
+@reason_option
+@request_id_option
+@click.pass_obj
+def close_a_period(config: Config, end: datetime, reason: str, request_id: str) -> None:
+    """Close everything before an instant, under the name that JACKPOT_KEY gives: its reports are kept by hashes."""
+    with opened_engine(config) as engine:
+        act = signed_act(config, engine, request_id=request_id, reason=reason)
+        require_role(act.principal, frozenset({Role.FINANCE}))
+        require_house(act.principal)
+        done, _ = closed(engine, act, end)
+    for name, kept in sorted(done.reports.items()):
+        click.echo(f"{kept.sha256}  {name}")
 
 
 def _write_workbook(document: Document, output: Path | None) -> None:

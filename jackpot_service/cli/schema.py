@@ -5,9 +5,14 @@ from pathlib import Path
 
 import click
 
-from jackpot_service import embedded, migrate
-from jackpot_service.cli.opening import opened_url
+from jackpot_service import embedded, migrate, months
+from jackpot_service.cli.opening import bring_up, make_months, opened_url, require_current
 from jackpot_service.config import Config
+
+NEWEST = "head"
+
+MOST_AHEAD = 120
+LONGEST_STALL_MS = 3_600_000
 
 
 @click.group("db")
@@ -16,13 +21,40 @@ def db() -> None:
 
 
 @db.command("upgrade")
-@click.argument("revision", default="head")
+@click.argument("revision", default=NEWEST)
 @click.pass_obj
 def upgrade(config: Config, revision: str) -> None:
-    """Migrate the database to the newest REVISION; does nothing if it is there."""
+    """Migrate the database to the newest REVISION, if it is not there, and make the partitions of the next months."""
     with opened_url(config) as url:
-        migrate.upgrade(url, revision)
+        if revision == NEWEST:
+            bring_up(url)
+        else:
+            migrate.upgrade(url, revision)
     click.echo(f"The database is at {revision}.", err=True)
+
+
+@db.command("months")
+@click.option(
+    "--ahead",
+    type=click.IntRange(0, MOST_AHEAD),
+    default=months.AHEAD,
+    show_default=True,
+    help="For how many months after the current one.",
+)
+@click.option(
+    "--stall-ms",
+    type=click.IntRange(months.STALL_MS, LONGEST_STALL_MS),
+    default=months.STALL_MS,
+    show_default=True,
+    help="For how long it may hold up calls that read bets.",
+)
+@click.pass_obj
+def make(config: Config, ahead: int, stall_ms: int) -> None:
+    """Make the partitions of bets that the current month and the next ones lack; bets go on meanwhile."""
+    with opened_url(config) as url:
+        require_current(url)
+        make_months(url, ahead=ahead, stall_ms=stall_ms)
+    click.echo(f"The current month and the next {ahead} have been seen to.", err=True)
 
 
 @db.command("check")

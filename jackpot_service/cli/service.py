@@ -14,10 +14,9 @@ from pathlib import Path
 import click
 import httpx
 
-from jackpot_service import migrate
 from jackpot_service.app import create_app, openapi_text
 from jackpot_service.cli import demo_books, progress
-from jackpot_service.cli.opening import opened_engine, opened_url, require_current
+from jackpot_service.cli.opening import bring_up, opened_engine, opened_url, require_current
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.demo import play
@@ -43,13 +42,14 @@ seed_option = click.option("--seed", type=int, help="Deal the same cards again; 
 @host_option
 @port_option
 @workers_option
+@click.option("--jobs/--no-jobs", default=True, show_default=True, help="Whether to do jobs beside, in a process.")
 @click.pass_obj
-def serve(config: Config, host: str, port: int, workers: int) -> None:
+def serve(config: Config, host: str, port: int, workers: int, jobs: bool) -> None:  # noqa: FBT001
     """Serve the API until Ctrl-C or SIGTERM."""
     _require_free(host, port)
     with opened_url(config) as url:
         require_current(url)
-        serve_until_stopped(config, url, host=host, port=port, workers=workers)
+        serve_until_stopped(config, url, host=host, port=port, workers=workers, jobs=jobs)
 
 
 @click.command("run")
@@ -62,7 +62,7 @@ def run(config: Config, host: str, port: int, workers: int, seed: int | None) ->
     """Set up the demo, serve it and play at its tables until Ctrl-C: the whole product at a glance."""
     _require_free(host, port)
     with opened_url(config) as url:
-        migrate.upgrade(url)
+        bring_up(url)
         _play(config, host, port, workers, rounds=None, seed=seed, pause=SECONDS_BETWEEN_ROUNDS)
 
 
@@ -74,7 +74,7 @@ def run(config: Config, host: str, port: int, workers: int, seed: int | None) ->
 def demo(config: Config, rounds: int, workers: int, seed: int | None) -> None:
     """Play a number of rounds, then print meters, awards, balances and the proof; exits 1 if the books are off."""
     with opened_url(config) as url:
-        migrate.upgrade(url)
+        bring_up(url)
         if not _play(config, DEFAULT_HOST, _free_port(), workers, rounds=rounds, seed=seed, pause=0.0):
             sys.exit(1)
 

@@ -1,8 +1,9 @@
 """How the command line reads ids, amounts, settings, rates and reasons."""
 
+import re
 import secrets
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +14,8 @@ from jackpot_service.domain.money import EXACT
 from jackpot_service.domain.shapes import CURRENCY, DAY, IDENTIFIER, IDENTIFIER_PATTERN, INSTANT
 
 LONGEST_TEXT = 500
+
+WALL_CLOCK = re.compile("(?:[01][0-9]|2[0-3]):[0-5][0-9]")
 
 MOST_LISTED = 1_000_000
 
@@ -86,6 +89,21 @@ class Day(Instant):
         if isinstance(value, str) and DAY.fullmatch(value):
             text = f"{value}T00:00:00Z"
         return super().convert(text, param, ctx)
+
+
+class WallClock(click.ParamType[time]):
+    """A time of the day, in hours and minutes."""
+
+    name = "HH:MM"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> time:
+        """Fails with a usage error."""
+        if isinstance(value, time):
+            return value
+        text = str(value)
+        if not WALL_CLOCK.fullmatch(text):
+            self.fail(f"{text!r} is no time of the day such as 06:00", param, ctx)
+        return time.fromisoformat(text)
 
 
 class Text(click.ParamType[str]):

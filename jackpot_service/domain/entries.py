@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from jackpot_service.domain.contribution import Turnover
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.rounds import Round
@@ -13,8 +14,9 @@ REFERENCE_BOOK = "-"
 
 @dataclass(frozen=True, slots=True)
 class RoundStep:
-    """The place of an entry in its round: the round's ids, and its own count of entries from 1."""
+    """The place of an entry in its round: the round's ids, whose it is, and its own count of entries from 1."""
 
+    casino_id: str
     table_id: str
     round_id: str
     round_key: int
@@ -23,7 +25,7 @@ class RoundStep:
     @classmethod
     def of(cls, round_: Round) -> "RoundStep":
         """The place of the entry that brought a round to where it is."""
-        return cls(round_.table_id, round_.round_id, round_.round_key, round_.steps)
+        return cls(round_.casino_id, round_.table_id, round_.round_id, round_.round_key, round_.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class Entry:
     """
     One request's change of a jackpot's record: what it recorded (`facts`), and the postings, perhaps none.
 
-    `received_at` is the service's clock when the request came in; when it is booked, the books say.
+    `received_at` is the service's clock when the request came in; when it is booked, the books say. Bets tell their
+    turnover by currency, which the daily rollups keep and postings do not show.
     """
 
     book: str
@@ -41,3 +44,4 @@ class Entry:
     facts: Facts
     postings: Postings = field(default_factory=Postings)
     round_step: RoundStep | None = None
+    turnover: tuple[Turnover, ...] = ()

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import RateSheet, plain
@@ -163,9 +164,10 @@ def of_rate_source(source: RateSource | None) -> Facts | None:
     return {"name": source.name, "date": source.day.isoformat(), "sha256": source.sha256}
 
 
-def of_casino(casino_id: str, name: str) -> Facts:
-    """A casino."""
-    return {"casino_id": casino_id, "name": name}
+def of_casino(casino: Casino) -> Facts:
+    """A casino; its gaming days only where they are not those of UTC, as digests of older books go without."""
+    days = {} if casino.has_plain_days else {"zone": casino.zone, "day_starts": f"{casino.day_starts:%H:%M}"}
+    return {"casino_id": casino.casino_id, "name": casino.name, **days}
 
 
 def of_table(*, table_id: str, casino_id: str, game: str, jackpot_id: str | None) -> Facts:

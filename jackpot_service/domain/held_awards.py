@@ -135,12 +135,14 @@ def reinstatement(
     Book rejected awards as payable after all, from `origin` at their booked cost; `taken_again` tells it.
 
     As after any award from the meter, the house puts in what is missing to the reset amount of the running cycle's
-    rules, and the players' part is filled. `pools` must be read under the lock of all stripes.
+    rules, and the players' part is filled; it also puts in what its own part lacks, if that was recovered or won from
+    meanwhile. `pools` must be read under the lock of all stripes.
     """
     taken = {account: negated(amount) for account, amount in _summed(awards, origin).items()}
     postings = posting_rules.for_return(taken, base=sheet.base) + approval(awards, casino_id=casino_id, sheet=sheet)
     if _METER & taken.keys():
-        missing = missing_to_reset(pools + postings.pools(), running)
+        after = pools + postings.pools()
+        missing = max(missing_to_reset(after, running), negated(after.meter_house))
         postings += posting_rules.for_seed(missing, base=sheet.base)
     return postings + fill(pools + postings.pools(), base=sheet.base)
 

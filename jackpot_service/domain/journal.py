@@ -51,6 +51,8 @@ class EntryKind(StrEnum):
     ROUND_CORRECTED = "round_corrected"
     STATEMENT_SETTLED = "statement_settled"
     EXCEPTION_ACKNOWLEDGED = "exception_acknowledged"
+    PERIOD_CLOSED = "period_closed"
+    BOOKS_SEALED = "books_sealed"
 
 
 ACT_KINDS = frozenset(EntryKind) - {

@@ -25,5 +25,27 @@ def fixed_prize_cost(rules: JackpotRules) -> Fraction:
 
     Of the Live rulebook it is 827,636 / 2,598,960; its split gives them 0.3184.
     """
-    prizes = {tier: prize.times for tier, prize in rules.prizes.items() if isinstance(prize, StakeMultiple)}
-    return Fraction(sum(HANDS[tier] * times for tier, times in prizes.items()), ALL_HANDS)
+    return sum((tier_cost(rules, tier) for tier in fixed_prizes(rules)), Fraction(0))
+
+
+def tier_cost(rules: JackpotRules, tier: Tier) -> Fraction:
+    """Figure what a fixed prize costs of a unit staked, on average and exactly; 0 for a tier that has none."""
+    return Fraction(HANDS[tier] * fixed_prizes(rules).get(tier, 0), ALL_HANDS)
+
+
+def fixed_prize_variance(rules: JackpotRules) -> Fraction:
+    """
+    Figure the variance, exactly, of what the fixed prizes pay to one hand that a unit is staked on.
+
+    Bettors of one hand win together, so of a hand it counts with the square of all that is staked on it. Of the Live
+    rulebook its root is 10.34.
+
+    Source: domain decision 2.
+    """
+    squares = sum(HANDS[tier] * times**2 for tier, times in fixed_prizes(rules).items())
+    return Fraction(squares, ALL_HANDS) - fixed_prize_cost(rules) ** 2
+
+
+def fixed_prizes(rules: JackpotRules) -> dict[Tier, int]:
+    """By how much each fixed prize multiplies a stake, best tier first."""
+    return {tier: prize.times for tier, prize in rules.prizes.items() if isinstance(prize, StakeMultiple)}

@@ -28,6 +28,14 @@ class Pools:
             EXACT.add(self.prize_fund, other.prize_fund),
         )
 
+    def __sub__(self, other: "Pools") -> "Pools":
+        return Pools(
+            EXACT.subtract(self.meter_players, other.meter_players),
+            EXACT.subtract(self.meter_house, other.meter_house),
+            EXACT.subtract(self.reserve, other.reserve),
+            EXACT.subtract(self.prize_fund, other.prize_fund),
+        )
+
     @property
     def meter(self) -> Decimal:
         """The booked meter, whoever's money it is; what is on offer may be less (`on_offer`)."""

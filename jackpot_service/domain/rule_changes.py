@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 from jackpot_service.domain.money import ZERO, plain, product
 from jackpot_service.domain.odds import fixed_prize_cost
+from jackpot_service.domain.ratios import rounded
 from jackpot_service.domain.rules import BadRules, FundedBy, JackpotRules, StakeMultiple
 from jackpot_service.domain.settings import with_settings
-
-PERCENT_DECIMALS = 10
 
 
 def changed(before: JackpotRules, settings: Mapping[str, str | None], *, on_offer: Decimal) -> JackpotRules:
@@ -57,12 +55,6 @@ def cost_against_split(rules: JackpotRules) -> dict[str, Any]:
     return {
         "paid_from": rules.fixed_prizes_from.value,
         "cost": str(cost),
-        "cost_percent": _decimal_text(100 * cost),
+        "cost_percent": plain(rounded(100 * cost)),
         "split_percent": plain(product(part, Decimal(100))),
     }
-
-
-def _decimal_text(number: Fraction) -> str:
-    """Write a fraction with ten decimals, rounded half to even, and no trailing zeros."""
-    digits = round(number * 10**PERCENT_DECIMALS)
-    return plain(Decimal(digits).scaleb(-PERCENT_DECIMALS))

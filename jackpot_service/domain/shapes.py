@@ -9,6 +9,7 @@ CURRENCY_PATTERN = f"^{CURRENCY.pattern}$"
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 SHA256 = re.compile(r"[0-9a-f]{64}")
+SIGNATURE = re.compile(r"[0-9a-f]{128}")
 DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 LARGEST_MINOR = 10**15

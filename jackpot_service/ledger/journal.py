@@ -1,4 +1,4 @@
-"""Writing entries: the one statement that books, and the one place that changes a pool."""
+"""Writing entries: the one statement that books, the one place that changes a pool, and what a day's sums follow."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +11,7 @@ from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.pools import Pools
+from jackpot_service.ledger import rollups
 from jackpot_service.ledger.digests import digest
 
 # The stripe's row is locked first and held to the commit, so its `seq` is dense and in commit order. The clock is a
@@ -91,16 +92,16 @@ def post_all(
     """
     Book entries of one book on a stripe, one after another, at the same instant.
 
-    The stripe's lock is held from then to the commit: so it is the last statement of its act that writes. With
-    `if_accepting`, a stripe whose jackpot is suspended does not take them; see `refused_if_suspended`. The cursor tells
-    the entries' seqs.
+    The stripe's lock is held from then to the commit: so this, and what the day's sums take from it, are the last
+    statements of their act that write. With `if_accepting`, a stripe whose jackpot is suspended does not take them; see
+    `refused_if_suspended`. The cursor tells the entries' seqs.
     """
     pools = Pools()
     for entry in entries:
         pools += entry.postings.pools()
     steps = [entry.round_step for entry in entries]
     lines = [entry.postings.lines for entry in entries]
-    return pipe.send(
+    cursor = pipe.send(
         _POST,
         {
             "book": entries[0].book,
@@ -124,3 +125,5 @@ def post_all(
             "movements": "|".join([" ".join([line.movement.value for line in each]) for each in lines]),
         },
     )
+    rollups.add(pipe, entries, stripe_no=stripe_no)
+    return cursor

@@ -5,19 +5,21 @@ They need nothing but entries, stripes and cycles; what entries should have book
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 
 from jackpot_service.db import Session
+from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.money import EXACT, ZERO, plain
+from jackpot_service.domain.money import EXACT, ZERO, plain, total
 from jackpot_service.domain.pools import Pools
-from jackpot_service.ledger import replay
+from jackpot_service.ledger import replay, rollups
 from jackpot_service.ledger.digests import first_head, next_head
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
+from jackpot_service.ledger.verified import NOTHING, Verified
 
 Found = Iterator[Mismatch]
 
@@ -30,14 +32,17 @@ def broken(session: Session) -> tuple[Mismatch, ...]:
 @dataclass(slots=True)
 class Replayed:
     """
-    What a book's entries add up to, from zero.
+    What a book's entries add up to, from zero; the balances, from where the book was verified before.
 
     `last` and `pools` are by stripe, `at_cuts` are the pools of a stripe at the positions that some cut names.
+    `rolled_up` is what the daily rollups put into some accounts.
     """
 
     book: str
     stripes: tuple[BookedStripe, ...]
     cycles: tuple[BookedCycle, ...]
+    since: Verified = NOTHING
+    rolled_up: Mapping[Account, Decimal] = field(default_factory=dict)
     last: dict[int, BookedEntry] = field(default_factory=dict)
     pools: dict[int, Pools] = field(default_factory=dict)
     balances: defaultdict[tuple[str, str], Decimal] = field(default_factory=lambda: defaultdict(lambda: ZERO))
@@ -49,19 +54,44 @@ class Replayed:
 
 
 def broken_in(
-    session: Session, book: str, *, on_entry: Callable[[BookedEntry, Pools], None] = lambda _entry, _pools: None
+    session: Session,
+    book: str,
+    *,
+    since: Verified = NOTHING,
+    on_entry: Callable[[BookedEntry], None] = lambda _entry: None,
 ) -> Found:
-    """Check every law on one book; `on_entry` is told each entry, and its stripe's pools after it, in order."""
-    replayed = Replayed(book, replay.stripes(session, book), replay.cycles(session, book))
+    """Check every law on one book, or on what came to it since it was verified; `on_entry` is told each such entry."""
+    replayed = Replayed(
+        book, replay.stripes(session, book), replay.cycles(session, book), since, rollups.split_sums(session, book)
+    )
     places = {(number, seq) for cycle in replayed.cycles for number, seq in enumerate(cycle.cut)}
+    yield from _go_on(session, replayed, places)
     for stripe_no in replay.stripe_numbers(session, book):
-        for entry in replay.entries(session, book, stripe_no):
+        for entry in replay.entries(session, book, stripe_no, after=since.seq_on(stripe_no) or -1):
             for law in ENTRY_LAWS:
                 yield from law(replayed.last.get(stripe_no), entry)
             _add(replayed, entry, is_cut=(stripe_no, entry.seq) in places)
-            on_entry(entry, replayed.pools[stripe_no])
+            on_entry(entry)
     for book_law in BOOK_LAWS:
         yield from book_law(replayed)
+
+
+def _go_on(session: Session, replayed: Replayed, places: Container[tuple[int, int]]) -> Found:
+    """Begin where the book was verified before, if the same entries stand there still."""
+    for stripe_no, verified in replayed.since.stripes.items():
+        if not verified.seq:
+            continue
+        there = replay.entries(session, replayed.book, stripe_no, after=verified.seq - 1, upto=verified.seq)
+        last = next(there, None)
+        if last is None or last.head != verified.head:
+            place = f"stripe {stripe_no}, seq {verified.seq}"
+            detail = f"was verified with the head {verified.head.hex()}, and {'is gone' if last is None else 'differs'}"
+            yield Mismatch(Code.VERIFIED_HEAD, replayed.book, place, detail)
+        if last is not None:
+            replayed.last[stripe_no] = last
+        replayed.pools[stripe_no] = verified.pools
+        if (stripe_no, verified.seq) in places:
+            replayed.at_cuts[stripe_no, verified.seq] = verified.pools
 
 
 def _add(replayed: Replayed, entry: BookedEntry, *, is_cut: bool) -> None:
@@ -163,6 +193,17 @@ def accounts_sum_to_zero(replayed: Replayed) -> Found:
             yield Mismatch(Code.TRIAL_BALANCE, replayed.book, currency, f"all accounts sum to {plain(left_over)}")
 
 
+def days_add_up(replayed: Replayed) -> Found:
+    """What the daily rollups put into an account is what the entries did."""
+    if replayed.since != NOTHING:
+        return  # The balances are of what came since; `verify` compares all days with all entries.
+    for account, amount in replayed.rolled_up.items():
+        due = total(balance for (name, _), balance in replayed.balances.items() if name == account)
+        if amount != due:
+            detail = f"the days sum to {plain(amount)}, the entries to {plain(due)}"
+            yield Mismatch(Code.ROLLUP_FIGURES, replayed.book, account, detail)
+
+
 def reserve_is_not_negative(replayed: Replayed) -> Found:
     """The reserve, over all stripes, is not below zero."""
     reserve = sum(replayed.pools.values(), Pools()).reserve
@@ -201,6 +242,8 @@ def cuts_do_not_cross(replayed: Replayed) -> Found:
 def a_hit_empties_the_reserve(replayed: Replayed) -> Found:
     """At the cut of a hit the reserve is zero over all stripes: all of it became meter."""
     for cycle in replayed.cycles[1:]:
+        if cycle.seq <= replayed.since.seq_on(cycle.stripe_no):
+            continue  # Verified before, with all that its cut names.
         reserve = _pools_at(cycle, replayed.at_cuts).reserve
         if reserve:
             yield _of_cycle(Code.CUT_RESERVE, replayed, cycle, f"the reserve was {plain(reserve)}")
@@ -233,6 +276,7 @@ BOOK_LAWS: tuple[Callable[[Replayed], Found], ...] = (
     stripes_end_with_their_last_entry,
     pools_are_the_sum_of_their_postings,
     accounts_sum_to_zero,
+    days_add_up,
     reserve_is_not_negative,
     cycles_are_dense,
     cuts_end_with_their_opening,

@@ -42,6 +42,8 @@ class Code(StrEnum):
     """A cut lies before the cut of the cycle before it on some stripe, or opens a cycle that was open already."""
     CUT_RESERVE = "cut-reserve"
     """The reserve was not empty right after a hit, which turns all of it into meter."""
+    ROLLUP_FIGURES = "rollup-figures"
+    """A daily rollup is not the sum of that day's entries: a row was changed, is missing, or is one too many."""
     INSTANT_POSITIONS = "instant-positions"
     """An instant's positions are not those of the last entries booked before it, or something could yet be booked."""
 
@@ -164,6 +166,20 @@ class Code(StrEnum):
     """A rate sheet has no rates or lacks its base currency, or rates have no sheet."""
     SHEET_CHANGE = "sheet-change"
     """A rate sheet is not what its change request makes of the sheet before it."""
+    CLOSED_PERIOD = "closed-period"
+    """A closed period does not follow the one before, or a report of it says something else than when it was closed."""
+
+    # Seals, and where verifications stood.
+    SEAL_SIGNATURE = "seal-signature"
+    """A seal was not signed by a key that was given, or says something else than was signed."""
+    SEAL_CHAIN = "seal-chain"
+    """A seal does not name the one before it, or is not the one that the ledger kept under its number."""
+    SEAL_HEAD = "seal-head"
+    """An entry at which a stripe was sealed has another head now: it, or one before it, was rewritten."""
+    SEAL_STRIPE = "seal-stripe"
+    """A stripe that was sealed is not there, or ends before the entry at which it was."""
+    VERIFIED_HEAD = "verified-head"
+    """The entry at which an earlier verification stood is not there, or has another head now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """Reading the books back from their beginning: books, stripes, each stripe's entries in order, cycles."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, case, func, select
+from sqlalchemy import ColumnElement, Row, and_, case, func, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from jackpot_service.db import Session
@@ -16,11 +16,15 @@ from jackpot_service.domain.journal import Movement, Posting, Postings
 from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, total
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
+from jackpot_service.ledger.verified import Verified
 
 PAGE = 1000
 """How many entries are in memory at a time."""
 
 LARGEST = Decimal(10**20)
+
+Within = Callable[[Any], ColumnElement[bool]]
+"""Which round keys are meant: the condition on a column of them."""
 
 Line = tuple[str, str, Decimal, str]
 """A posting as it is stored: account, currency, amount, movement."""
@@ -178,15 +182,48 @@ def entries(
         last = page[-1].seq
 
 
+def entries_at(session: Session, book: str, stripe_no: int, seqs: Iterable[int]) -> Iterator[BookedEntry]:
+    """Read a stripe's entries of these seqs, in their order."""
+    wanted = sorted(seqs)
+    for start in range(0, len(wanted), PAGE):
+        yield from _entries(
+            session,
+            EntryRow.jackpot_id == book,
+            EntryRow.stripe_no == stripe_no,
+            EntryRow.seq.in_(wanted[start : start + PAGE]),
+            order=(EntryRow.seq,),
+        )
+
+
 def entries_of_rounds(session: Session, book: str, *, after: int, upto: int) -> list[BookedEntry]:
     """Read the entries of the rounds whose keys lie after one and up to another, by key and step."""
+    return entries_within(session, book, lambda key: and_(key > after, key <= upto))
+
+
+def entries_within(session: Session, book: str, within: Within) -> list[BookedEntry]:
+    """Read the entries of the rounds whose keys are such, by key and step."""
     return _entries(
         session,
         EntryRow.jackpot_id == book,
-        EntryRow.round_key > after,
-        EntryRow.round_key <= upto,
+        within(EntryRow.round_key),
         order=(EntryRow.round_key, EntryRow.step),
     )
+
+
+def rounds_touched(session: Session, book: str, *, since: Verified) -> Iterator[int]:
+    """Find the rounds that were verified before and have an entry since; a round may be found again and again."""
+    for stripe_no in stripe_numbers(session, book):
+        keys: Iterable[Any] = session.scalars(
+            select(EntryRow.round_key)
+            .distinct()
+            .where(
+                EntryRow.jackpot_id == book,
+                EntryRow.stripe_no == stripe_no,
+                EntryRow.seq > since.seq_on(stripe_no),
+                EntryRow.round_key <= since.last_round_key,
+            )
+        )
+        yield from keys
 
 
 def _entries(

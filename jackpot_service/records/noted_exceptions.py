@@ -5,8 +5,8 @@ Rounds that are open too long and changes that one person approved alone are rea
 missed and none has to be written.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -37,8 +37,8 @@ from jackpot_service.domain.exceptions import (
     NotedException,
     first_id_at,
 )
+from jackpot_service.domain.round_keys import first_key_at
 from jackpot_service.ledger.schema import EntryRow
-from jackpot_service.records import rounds
 from jackpot_service.records.exceptions import id_of
 from jackpot_service.records.schema import (
     AcknowledgementRow,
@@ -79,6 +79,42 @@ def latest(
     return _read(session, select(together).order_by(together.c.exception_id.desc()).limit(limit))
 
 
+def between(session: Session, wanted: Wanted, *, acts_end: int) -> Iterator[NotedException]:
+    """
+    Read the refusals and emergency approvals of a period, in their order, a thousand at a time.
+
+    Acts later than the one of seq `acts_end` do not count: neither approvals nor acknowledgements.
+    """
+    together = _between(wanted, acts_end).subquery()
+    question = select(together).order_by(together.c.exception_id)
+    with session.execute(question, execution_options={"stream_results": True, "yield_per": 1000}) as found:
+        for row in found:
+            yield _exception(row)
+
+
+def counts_between(session: Session, wanted: Wanted, *, acts_end: int) -> Sequence[tuple[str, int, int]]:
+    """Count, by kind, what `between` reads, and what of it was acknowledged."""
+    together = _between(wanted, acts_end).subquery()
+    counts = (together.c.kind, func.count(), func.count(together.c.acknowledged_by))
+    found = session.execute(select(*counts).group_by(together.c.kind).order_by(together.c.kind))
+    return [(kind, count, acknowledged) for kind, count, acknowledged in found]
+
+
+def _between(wanted: Wanted, acts_end: int) -> CompoundSelect[*tuple[Any, ...]]:
+    """An approval belongs to the period in which it was booked, a refusal to that in which it was noticed."""
+    approvals = _emergencies().where(ChangeDecisionRow.entry_seq <= acts_end)
+    if wanted.noticed_from is not None:
+        entry = and_(EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0)
+        entry = and_(entry, EntryRow.seq == ChangeDecisionRow.entry_seq)
+        approvals = approvals.join(EntryRow, entry).where(EntryRow.booked_at >= wanted.noticed_from)
+    of_any_time = replace(wanted, noticed_from=None, noticed_to=None)
+    parts = []
+    for source, conditions in ((_refusals(), wanted), (approvals, of_any_time)):
+        relation = source.subquery()
+        parts.append(_with_acknowledgements(relation, upto=acts_end).where(*_conditions(relation, conditions)))
+    return union_all(*parts)
+
+
 def find(session: Session, exception_id: str, *, opened_before: datetime) -> NotedException | None:
     """The exception, or None if there is none of this id, or its round is not open any more."""
     parts = [
@@ -98,7 +134,10 @@ def _sources(opened_before: datetime) -> tuple[Subquery, ...]:
     return tuple(source.subquery() for source in (_refusals(), _open_rounds(opened_before), _emergencies()))
 
 
-def _with_acknowledgements(source: Subquery) -> Select[*tuple[Any, ...]]:
+def _with_acknowledgements(source: Subquery, *, upto: int | None = None) -> Select[*tuple[Any, ...]]:
+    noted = AcknowledgementRow.exception_id == source.c.exception_id
+    if upto is not None:
+        noted = and_(noted, AcknowledgementRow.entry_seq <= upto)
     entry = and_(
         EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == AcknowledgementRow.entry_seq
     )
@@ -109,7 +148,7 @@ def _with_acknowledgements(source: Subquery) -> Select[*tuple[Any, ...]]:
             ActRow.reason.label("reason"),
             EntryRow.booked_at.label("acknowledged_at"),
         )
-        .join(AcknowledgementRow, AcknowledgementRow.exception_id == source.c.exception_id, isouter=True)
+        .join(AcknowledgementRow, noted, isouter=True)
         .join(ActRow, ActRow.seq == AcknowledgementRow.entry_seq, isouter=True)
         .join(EntryRow, entry, isouter=True)
     )
@@ -142,7 +181,7 @@ def _open_rounds(opened_before: datetime) -> Select[*tuple[Any, ...]]:
         _text("NULL").label("principal"),
         _document(facts).label("detail"),
         # No parameter but a part of the statement: only so does the planner know that the index of open rounds fits.
-    ).where(RoundRow.state == literal_column("'open'"), RoundRow.round_key < rounds.first_key_at(opened_before))
+    ).where(RoundRow.state == literal_column("'open'"), RoundRow.round_key < first_key_at(opened_before))
 
 
 def _emergencies() -> Select[*tuple[Any, ...]]:

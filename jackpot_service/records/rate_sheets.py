@@ -55,10 +55,17 @@ def find(session: Session, base: str, number: int) -> SheetHead | None:
     return _only(session, _heads(base).where(RateSheetRow.number == number))
 
 
-def in_force(session: Session, base: str, *, at: datetime) -> SheetHead | None:
-    """The sheet in force at an instant: latest effective time, then highest number; None if none was."""
+def in_force(session: Session, base: str, *, at: datetime, upto: int | None = None) -> SheetHead | None:
+    """
+    The sheet in force at an instant: latest effective time, then highest number; None if none was.
+
+    `upto` leaves out what was published by later acts than the one of this seq.
+    """
     order = (RateSheetRow.effective_at.desc(), RateSheetRow.number.desc())
-    return _only(session, _heads(base).where(RateSheetRow.effective_at <= at).order_by(*order).limit(1))
+    question = _heads(base).where(RateSheetRow.effective_at <= at)
+    if upto is not None:
+        question = question.where(RateSheetRow.entry_seq <= upto)
+    return _only(session, question.order_by(*order).limit(1))
 
 
 def next_after(session: Session, base: str, *, at: datetime) -> SheetHead | None:

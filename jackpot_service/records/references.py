@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, select, text
 
 from jackpot_service.db import Session
+from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.records.pinned import Table
@@ -25,21 +26,39 @@ class UnknownCasino(NotFound):
     title = "Unknown casino"
 
 
-def casino_name(session: Session, casino_id: str) -> str | None:
-    """The casino's name, or None if there is none of this id."""
-    return session.scalar(select(CasinoRow.name).where(CasinoRow.casino_id == casino_id))
+_IS_ZONE = text("SELECT EXISTS (SELECT FROM pg_timezone_names WHERE name = :zone)")
+
+
+def casino(session: Session, casino_id: str) -> Casino | None:
+    """The casino, or None if there is none of this id."""
+    columns = (CasinoRow.casino_id, CasinoRow.name, CasinoRow.zone, CasinoRow.day_starts)
+    row = session.execute(select(*columns).where(CasinoRow.casino_id == casino_id)).one_or_none()
+    return None if row is None else Casino(*row)
+
+
+def is_zone(session: Session, zone: str) -> bool:
+    """Tell whether the database knows a time zone of this very name."""
+    return bool(session.scalar(_IS_ZONE, {"zone": zone}))
 
 
 def require_casino(session: Session, casino_id: str) -> None:
     """Raises: UnknownCasino."""
-    if casino_name(session, casino_id) is None:
+    if casino(session, casino_id) is None:
         message = f"There is no casino {casino_id}."
         raise UnknownCasino(message, casino_id=casino_id)
 
 
-def add_casino(session: Session, casino_id: str, name: str, *, entry_seq: int) -> None:
+def add_casino(session: Session, new: Casino, *, entry_seq: int) -> None:
     """Write a casino."""
-    session.execute(insert(CasinoRow).values(casino_id=casino_id, name=name, entry_seq=entry_seq))
+    session.execute(
+        insert(CasinoRow).values(
+            casino_id=new.casino_id,
+            name=new.name,
+            zone=new.zone,
+            day_starts=new.day_starts,
+            entry_seq=entry_seq,
+        )
+    )
 
 
 def table(session: Session, table_id: str) -> Table | None:

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import psycopg
@@ -10,6 +10,7 @@ import psycopg
 from jackpot_service.db import Pipeline, Session, pipelined
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import plain
+from jackpot_service.domain.round_keys import LAST_KEY, RANDOM_BITS, first_key_at
 from jackpot_service.domain.rounds import Round, RoundState
 
 _COLUMNS = """jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
@@ -69,11 +70,6 @@ ORDER BY round_key DESC
 LIMIT %(limit)s
 """  # noqa: S608  a constant
 
-_RANDOM_BITS = 21
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-LAST_KEY = 2**63 - 1
-
 
 class UnknownRound(NotFound):
     """The table has no round of this id."""
@@ -91,12 +87,7 @@ class RoundName(NamedTuple):
 
 def new_key(now: datetime) -> int:
     """Make a round key: milliseconds since 1970 (42 bits), then 21 random bits; so keys are ordered by time."""
-    return first_key_at(now) | secrets.randbits(_RANDOM_BITS)
-
-
-def first_key_at(instant: datetime) -> int:
-    """The smallest round key of an instant's millisecond."""
-    return max(0, (instant - _EPOCH) // timedelta(milliseconds=1)) << _RANDOM_BITS
+    return first_key_at(now) | secrets.randbits(RANDOM_BITS)
 
 
 def name_columns(names: Sequence[RoundName]) -> dict[str, str]:

@@ -6,7 +6,7 @@ rest (see the migrations). Tables of a jackpot carry `jackpot_id` in every key; 
 keys, rate sheets) never point at them. `entry_seq` is the entry of the reference stripe that wrote a reference row.
 """
 
-from datetime import datetime
+from datetime import datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -20,6 +20,7 @@ from sqlalchemy import (
     Numeric,
     PrimaryKeyConstraint,
     Text,
+    Time,
     UniqueConstraint,
     text,
 )
@@ -33,17 +34,25 @@ IDENTIFIER = "'^[A-Za-z0-9._:-]{1,64}$'"
 
 
 class CasinoRow(Base):
-    """A casino: the operator whose players bet; it collects the stakes and pays the awards."""
+    """
+    A casino: the operator whose players bet; it collects the stakes and pays the awards.
+
+    Its gaming days start at `day_starts`, a wall-clock time in its zone. The check of the zone is that it can be used.
+    """
 
     __tablename__ = "casinos"
     __table_args__ = (
         PrimaryKeyConstraint("casino_id"),
         CheckConstraint(f"casino_id ~ {IDENTIFIER}", name="casino_id"),
+        CheckConstraint("timestamptz 'epoch' AT TIME ZONE zone IS NOT NULL", name="zone"),
+        CheckConstraint("day_starts < '24:00' AND extract(second FROM day_starts) = 0", name="day_starts"),
     )
 
     casino_id: Mapped[Key]
     name: Mapped[Key]
     entry_seq: Mapped[Position]
+    zone: Mapped[Key]
+    day_starts: Mapped[time] = mapped_column(Time)
 
 
 class TableRow(Base):
@@ -305,12 +314,17 @@ class RoundRow(Base):
 
 
 class BetRow(Base):
-    """A jackpot bet as it was accepted, by the entry that is its round's `step`. Never changed: a void is a row."""
+    """
+    A jackpot bet as it was accepted, by the entry that is its round's `step`. Never changed: a void is a row.
+
+    Each month has a partition of its own, see `records.partitions`.
+    """
 
     __tablename__ = "bets"
     __table_args__ = (
         PrimaryKeyConstraint("jackpot_id", "round_key", "bet_id"),
         CheckConstraint("stake_minor > 0", name="stake_minor"),
+        {"postgresql_partition_by": "RANGE (round_key)"},
     )
 
     jackpot_id: Mapped[Key]

@@ -102,7 +102,7 @@ FROM awards a
 CROSS JOIN LATERAL (
     SELECT o.player_id, o.hand
     FROM bets o
-    WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
+    WHERE o.jackpot_id = %(jackpot_id)s AND o.round_key = %(round_key)s AND o.bet_id = a.bet_id
     LIMIT 1
 ) AS b
 WHERE a.jackpot_id = %(jackpot_id)s AND a.round_key = %(round_key)s AND a.correction = %(correction)s

@@ -59,7 +59,7 @@ class Document:
 
     `start` and `end` bound what it covers, the end not included; None is the beginning of the books, and all that was
     booked when it was made. `positions` are those of each book that it stands on, at its end: asked again as of the
-    same instant, it says the same.
+    same instant, it says the same. `closed_as` is the SHA-256 of what it said when its period was closed.
     """
 
     name: str
@@ -71,3 +71,4 @@ class Document:
     scope: Mapping[str, str]
     positions: Mapping[str, Positions]
     sections: Sequence[Section]
+    closed_as: str | None = None

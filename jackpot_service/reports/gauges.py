@@ -8,8 +8,9 @@ from decimal import Decimal
 from sqlalchemy import func, select
 
 from jackpot_service.db import Session
+from jackpot_service.domain.months import MONTHS_A_YEAR, Month
 from jackpot_service.ledger.schema import StripeRow
-from jackpot_service.records import rate_sheets
+from jackpot_service.records import partitions, rate_sheets
 from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.records.schema import ChangeDecisionRow, ChangeRequestRow, ExceptionRow, JackpotRow
 
@@ -49,23 +50,41 @@ class BookedPools:
 
 @dataclass(frozen=True, slots=True)
 class Gauges:
-    """Ages of sheets, pools of jackpots, change requests that wait by kind, and refusals kept for finance by kind."""
+    """
+    Ages of sheets, pools of jackpots, change requests that wait by kind, and refusals kept for finance by kind.
+
+    `months_ahead` is how many months after the current one have a partition of bets, one after another.
+    """
 
     sheets: Sequence[SheetAge]
     pools: Sequence[BookedPools]
     pending_changes: Mapping[str, int]
     exceptions: Mapping[str, int]
+    months_ahead: int
 
 
 def gauges(session: Session, *, at: datetime) -> Gauges:
     """Read all of them, each at an instant of its own."""
-    return Gauges(sheet_ages(session, at=at), _pools(session), _pending_changes(session, at=at), _exceptions(session))
+    return Gauges(
+        sheet_ages(session, at=at),
+        _pools(session),
+        _pending_changes(session, at=at),
+        _exceptions(session),
+        months_ahead(session, at=at),
+    )
 
 
 def sheet_ages(session: Session, *, at: datetime) -> Sequence[SheetAge]:
     """The sheets in force of the base currencies of all jackpots."""
     bases = session.scalars(select(JackpotRow.base).distinct().order_by(JackpotRow.base)).all()
     return [SheetAge(base, rate_sheets.in_force(session, base, at=at)) for base in bases]
+
+
+def months_ahead(session: Session, *, at: datetime) -> int:
+    """How many months after the current one have a partition of bets, one after another; at most a year's."""
+    months = [Month.of(at).later(number) for number in range(1, MONTHS_A_YEAR + 1)]
+    lacking = partitions.missing(session, months)
+    return months.index(lacking[0]) if lacking else len(months)
 
 
 def _pools(session: Session) -> Sequence[BookedPools]:

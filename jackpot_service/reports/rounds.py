@@ -11,6 +11,7 @@ from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.round_keys import LAST_KEY, first_key_at
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books
@@ -143,7 +144,7 @@ def latest_rounds(
     *,
     table_id: str,
     limit: int,
-    before: int = rounds.LAST_KEY,
+    before: int = LAST_KEY,
     opened_from: datetime | None = None,
     opened_to: datetime | None = None,
 ) -> Page:
@@ -161,8 +162,8 @@ def latest_rounds(
             jackpot_id=jackpot_id,
             table_id=table_id,
             before=before,
-            from_key=rounds.first_key_at(opened_from) if opened_from else 0,
-            to_key=rounds.first_key_at(opened_to) if opened_to else rounds.LAST_KEY,
+            from_key=first_key_at(opened_from) if opened_from else 0,
+            to_key=first_key_at(opened_to) if opened_to else LAST_KEY,
             limit=limit + 1,
         )
         books_cursor = books.send_read(pipe, jackpot_id)

@@ -15,7 +15,7 @@ from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.acceptance import require_hands, require_stakes
 from jackpot_service.domain.batches import BookedBet, SortedBatch, require_distinct, sort_out
 from jackpot_service.domain.bets import Bet, Bets
-from jackpot_service.domain.contribution import contribute, sums_by_currency
+from jackpot_service.domain.contribution import by_currency, contribute, sums_by_currency
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Flaw, LedgerError
 from jackpot_service.domain.journal import EntryKind
@@ -201,6 +201,7 @@ def _decision(session: Session, command: AcceptBets, pins: Pins, seen: _Seen) ->
         facts={"bets": columns, **facts.of_opening(after)},
         postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=sheet),
         round_step=RoundStep.of(after),
+        turnover=by_currency(contributed, batch.new.currencies, rules.split),
     )
     return _Decision(batch, after, rules, sheet, columns, entry)
 

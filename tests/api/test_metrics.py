@@ -1,11 +1,13 @@
 """What a Prometheus reads, and that a rate sheet grown old is told before somebody plays by it for days."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from jackpot_service import months
+from jackpot_service.domain.months import Month
 from jackpot_service.domain.principals import Role
 from tests.support.bets import bet
 from tests.support.house import House
@@ -81,7 +83,7 @@ def test_refusals_kept_for_finance_are_counted_by_kind(house: House) -> None:
 
 
 def test_an_empty_house_has_metrics_too(house: House) -> None:
-    assert {name for name, _ in metrics(house)} == {"jackpot_change_requests_pending"}
+    assert {name for name, _ in metrics(house)} == {"jackpot_change_requests_pending", "jackpot_bet_months_ahead"}
 
 
 @pytest.mark.parametrize("role", [Role.FINANCE, Role.OPERATOR, Role.AUDITOR])
@@ -127,3 +129,20 @@ def test_a_base_that_no_jackpot_uses_is_nobodys_worry(house: House) -> None:
     house.clock.advance(timedelta(days=30))
 
     assert warnings(house) == []
+
+
+def test_a_next_month_without_a_partition_is_warned_of_until_somebody_makes_it(house: House, database_url: str) -> None:
+    house.open()
+    assert warnings(house) == []
+    assert (one(house, "jackpot_bet_months_ahead") or 0) >= 1
+
+    house.clock.at = datetime.now(UTC) + timedelta(days=365)
+    house.publish(GBP="1.18")
+    coming = Month.of(house.clock.at).later(1)
+    assert warnings(house) == [f"Bets of {coming} have no partition yet; run: jackpot db months"]
+    assert one(house, "jackpot_bet_months_ahead") == 0
+    house.bet(bet())
+
+    months.make(database_url, now=house.clock.at)
+    assert warnings(house) == []
+    assert one(house, "jackpot_bet_months_ahead") == months.AHEAD

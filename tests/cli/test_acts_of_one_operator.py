@@ -143,6 +143,16 @@ def test_keys_and_people_are_the_machines_affair_whatever_key_is_set(
     opened("verify").ok()
 
 
+def test_a_key_is_revoked_by_the_machine_whatever_key_is_set(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = key_of(opened, "Rita", role="rates")
+    monkeypatch.setenv("JACKPOT_KEY", key_of(opened, "Ann", role="operator"))
+
+    opened("keys", "revoke", lost.split("_")[1], "--reason", "lost").ok()
+
+    act = latest_act(opened)
+    assert (act["kind"], act["principal"], act["reason"]) == ("key_revoked", "cli", "lost")
+
+
 def test_the_act_that_makes_a_person_known_says_why_as_well(opened: Jackpot) -> None:
     key_of(opened, "Ann", role="operator")
 

@@ -233,12 +233,34 @@ def test_only_an_operator_suspends_a_jackpot(opened: Jackpot, monkeypatch: pytes
     opened("jackpots", "suspend", "live", "--reason", "x").refused(1, "role-forbidden")
 
 
+def test_a_casino_states_its_gaming_days(opened: Jackpot) -> None:
+    adding = (
+        "casinos",
+        "add",
+        "vilnius",
+        "Vilnius",
+        "--zone",
+        "Europe/Vilnius",
+        "--day-starts",
+        "06:30",
+        "--reason",
+        "x",
+    )
+    assert opened(*adding).err == "Casino vilnius: added.\n"
+    assert opened(*adding).err == "Casino vilnius: was there already.\n"
+    opened("verify").ok()
+
+
 @pytest.mark.parametrize(
     ("command", "status", "said"),
     [
         ("meter nowhere", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
         ("jackpots stripes nowhere 9 --reason x", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
         ("casinos add riga Another --reason x", 1, "jackpot: already-exists: "),
+        ("casinos add riga 'Casino Riga' --zone Europe/Riga --reason x", 1, "jackpot: already-exists: "),
+        ("casinos add mars Mars --zone Mars/Olympus --reason x", 1, "jackpot: zone-unknown: "),
+        ("casinos add vilnius Vilnius --day-starts 24:00 --reason x", 2, "'24:00' is no time of the day"),
+        ("casinos add vilnius Vilnius --day-starts 6 --reason x", 2, "'6' is no time of the day"),
         ("rates publish --base USD GBP=0 --reason x", 1, "jackpot: rate-invalid: "),
         ("rates publish --base EUR GBP=1 --reason x", 1, "jackpot: sheet-exists: "),
         ("rates publish --base EUR GBP=-1 --reason x", 2, "'-1' is not a plain decimal number"),

@@ -60,6 +60,13 @@ class Service:
         except httpx.TransportError:
             return 0
 
+    def stop(self) -> None:
+        """Stop it as an operator does, and wait until it has ended."""
+        assert self.process is not None
+        self.process.terminate()
+        self.process.wait()
+        self.process = None
+
     def kill(self) -> None:
         """Kill every process of it, as the machine would; does nothing if it does not run."""
         if self.process is not None:

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from jackpot_service import db
+from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws
 from jackpot_service.ledger.digests import first_head, next_head
@@ -149,6 +150,17 @@ def test_accounts_that_do_not_sum_to_zero_are_named_by_their_currency() -> None:
     replayed.balances["casino:c", "GBP"] += Decimal(1)
     replayed.balances["house:margin", "EUR"] -= Decimal(1)
     assert [mismatch.place for mismatch in laws.accounts_sum_to_zero(replayed)] == ["GBP"]
+
+
+def test_days_that_do_not_add_up_to_the_entries_are_named_by_their_account() -> None:
+    replayed = replace(
+        booked(), rolled_up={Account("pool:reserve"): Decimal("1.00"), Account("house:margin"): Decimal(0)}
+    )
+    replayed.balances["pool:reserve", "EUR"] += Decimal(1)
+    assert codes(laws.days_add_up(replayed)) == []
+    replayed.balances["house:margin", "EUR"] += Decimal("1e-18")
+    (mismatch,) = laws.days_add_up(replayed)
+    assert (mismatch.code, mismatch.place) == (Code.ROLLUP_FIGURES, "house:margin")
 
 
 def test_a_stripe_may_owe_the_reserve_what_the_others_hold_but_not_more() -> None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -38,6 +38,7 @@ from jackpot_service.usecases.settle_round import RoundSettledNow, SettleRound, 
 from jackpot_service.usecases.void_bets import BetsVoided, VoidBets, void_bets
 from tests.properties import dealing
 from tests.properties.model import Deal, Jackpot, Refusal, Round, Stake, Verdict
+from tests.support import rolling
 from tests.support.accepting import accept_bets
 from tests.support.publishing import publish
 
@@ -48,6 +49,8 @@ CURRENCIES = ("EUR", "GBP", "SEK", "JPY")
 SERVER = Principal("server", Role.TABLE)
 JACKPOT = "jackpot"
 START = datetime(2026, 1, 5, 12, 0, 0, 123456, tzinfo=UTC)
+ZONE, DAY_STARTS = "Asia/Kathmandu", time(17, 46)
+"""A gaming day that ends a minute after the start, which is some sixty acts."""
 
 Key = tuple[str, str]
 T = TypeVar("T")
@@ -112,7 +115,8 @@ class LedgerMachine(RuleBasedStateMachine):
         opening = data.draw(self.opening)
         self.terms = published_rules(opening.rulebook, base="EUR", settings=opening.settings)
         for casino_id in sorted(set(CASINO_OF.values())):
-            self._act(partial(add_casino, act=self._operate(), casino_id=casino_id, name=casino_id))
+            add = partial(add_casino, act=self._operate(), casino_id=casino_id, name=casino_id)
+            self._act(partial(add, zone=ZONE, day_starts=DAY_STARTS))
         self._publish(rates)
         base_amount = Decimal(opening.base_amount)
         command = OpenJackpot(self._operate(), JACKPOT, opening.rulebook, "EUR", base_amount, opening.settings, stripes)
@@ -389,6 +393,7 @@ class LedgerMachine(RuleBasedStateMachine):
         with db.snapshot(self.engine) as session:
             state = jackpot_state(session, JACKPOT, at=self.now)
             assert list(laws.broken_in(session, JACKPOT)) == []
+            assert rolling.rolled_up(session) == rolling.posted(session)
         held = (state.pools.meter_players, state.pools.meter_house, state.pools.reserve, state.pools.prize_fund)
         pools = ("meter:players", "meter:house", "reserve", "prize_fund")
         assert tuple(map(Fraction, held)) == tuple(map(self.model.pool, pools))

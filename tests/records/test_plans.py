@@ -9,7 +9,7 @@ import pytest
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Session
-from jackpot_service.ledger import books
+from jackpot_service.ledger import books, rollups
 from jackpot_service.records import bets, rounds, standing, verdicts
 
 BY_IDS: Final = "uq_rounds_jackpot_id_table_id_round_id"
@@ -60,13 +60,12 @@ def test_a_round_is_looked_up_by_all_its_ids(session: Session, statement: str, p
     [
         (bets._OF_ROUND, ASKED, "pk_voids"),
         (bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"}, "pk_voids"),
-        (verdicts._AWARDS, {"jackpot_id": "live", "round_key": KEY, "correction": 0}, "pk_bets"),
     ],
 )
 def test_what_belongs_to_a_bet_is_looked_up_by_its_id(
     session: Session, statement: str, parameters: Mapping[str, Any], index: str
 ) -> None:
-    """A large round would otherwise cost its bets times its voids, or times its awards."""
+    """A large round would otherwise cost its bets times its voids; for bets see `test_partition_plans`."""
     lines = plan(session, statement, parameters).splitlines()
     (scan,) = (number for number, line in enumerate(lines) if f"using {index}" in line)
     assert "Index Cond" in lines[scan + 1]
@@ -124,6 +123,23 @@ def test_the_books_are_read_by_their_jackpot(session: Session) -> None:
     for index in ("pk_stripes", "pk_cycles", "pk_rules_versions"):
         assert f"{index} on" in found
     assert found.count("Index Cond: (jackpot_id = $1)") == 3, found
+    assert "Seq Scan" not in found
+
+
+@pytest.mark.parametrize(
+    ("statement", "columns", "index"),
+    [
+        (rollups._ADD_BETS, rollups._BETS_COLUMNS, "pk_daily_bets"),
+        (rollups._ADD_POSTINGS, rollups._POSTINGS_COLUMNS, "pk_daily_postings"),
+    ],
+)
+def test_a_days_sums_are_found_by_their_key(
+    session: Session, statement: str, columns: tuple[str, ...], index: str
+) -> None:
+    found = plan(session, statement, {"book": "live", "stripe_no": 0, **dict.fromkeys(columns, "1")})
+    assert f"Conflict Arbiter Indexes: {index}" in found
+    assert "using pk_stripes" in found
+    assert "using pk_casinos" in found
     assert "Seq Scan" not in found
 
 

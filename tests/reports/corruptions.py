@@ -15,32 +15,37 @@ BETS: Final = (
         "bets",
         "stake_minor = stake_minor + 1",
         f"{HIT} AND bet_id = 'b'",
-        "entry-digest entry-postings round-weight award-figures settlement-figures",
+        "entry-digest entry-postings round-weight award-figures settlement-figures rollup-figures",
     ),
     change(
         "bets",
         "stake_minor = 20000",
         f"{OPEN} AND bet_id = 'a'",
-        "entry-digest entry-postings round-weight bet-stake",
+        "entry-digest entry-postings round-weight bet-stake rollup-figures",
     ),
     change("bets", "player_id = 'ann'", f"{HIT} AND bet_id = 'b'", "entry-digest bet-hands"),
     change("bets", "hand = 'h2'", f"{HIT} AND bet_id = 'b'", OTHER_AWARDS),
     change("bets", "hand = 'h9'", f"{HIT} AND bet_id = 'b'", "entry-digest result-hands"),
-    change("bets", "currency = 'USD'", f"{OPEN} AND bet_id = 'a'", "entry-digest bet-stake entry-underivable"),
+    change(
+        "bets",
+        "currency = 'USD'",
+        f"{OPEN} AND bet_id = 'a'",
+        "entry-digest bet-stake entry-underivable rollup-figures",
+    ),
     change(
         "bets",
         "currency = 'GBP'",
         f"{PART} AND bet_id = 'c'",
-        "entry-digest entry-postings round-weight bet-stake settlement-figures",
+        "entry-digest entry-postings round-weight bet-stake settlement-figures rollup-figures",
     ),
     change("bets", "occurred_at = occurred_at + interval '1 us'", LOST, "entry-digest"),
-    change("bets", "step = 2", f"{MIXED} AND bet_id = 'a'", "entry-digest entry-postings"),
-    remove("bets", LOST, ANOTHER_BET),
+    change("bets", "step = 2", f"{MIXED} AND bet_id = 'a'", "entry-digest entry-postings rollup-figures"),
+    remove("bets", LOST, f"{ANOTHER_BET} rollup-figures"),
     forge(
         "bets",
         "jackpot_id, round_key, 'x', step, 'zoe', hand, currency, stake_minor",
         f"bets WHERE {LOST}",
-        ANOTHER_BET,
+        f"{ANOTHER_BET} rollup-figures",
     ),
     forge("bets", "jackpot_id, 17, bet_id, step, player_id, hand, currency, stake_minor", "bets", "round-missing"),
     forge("bets", "'x', round_key, bet_id, step, player_id, hand, currency, stake_minor", "bets", "book-unknown"),
@@ -64,17 +69,17 @@ ROUNDS: Final = (
     change("rounds", "state = 'open'", LOST, "round-state"),
     change("rounds", "state = 'cancelled'", LOST, "round-state"),
     change("rounds", "state = 'settled'", OPEN, "round-state"),
-    change("rounds", "rules_version = 2", LOST, "entry-digest round-pins entry-underivable"),
+    change("rounds", "rules_version = 2", LOST, "entry-digest round-pins entry-underivable rollup-figures"),
     change("rounds", "rate_sheet = 2", LOST, "entry-digest round-pins"),
-    change("rounds", "rate_sheet = 9", LOST, "entry-digest round-pins entry-underivable"),
+    change("rounds", "rate_sheet = 9", LOST, "entry-digest round-pins entry-underivable rollup-figures"),
     change("rounds", "steps = steps + 1", LOST, "round-steps"),
     change("rounds", "bet_count = bet_count + 1", LOST, "round-bet-count"),
     change("rounds", "weight = weight + 0.01", LOST, "round-weight"),
-    change("rounds", "casino_id = 'c2'", LOST, "entry-digest entry-postings round-table"),
-    change("rounds", "table_id = 'T2'", LOST, "entry-digest round-table"),
+    change("rounds", "casino_id = 'c2'", LOST, "entry-digest entry-postings round-table rollup-figures"),
+    change("rounds", "table_id = 'T2'", LOST, "entry-digest round-table rollup-figures"),
     change("rounds", "round_id = 'found'", LOST, "entry-digest"),
     change("rounds", "opened_at = opened_at + interval '1 us'", LOST, "round-opened"),
-    remove("rounds", LOST, "round-missing"),
+    remove("rounds", LOST, "round-missing rollup-figures"),
 )
 
 ENDINGS: Final = (
@@ -174,14 +179,19 @@ ENTRIES: Final = (
         "entries",
         "amounts[1] = amounts[1] - 1, amounts[2] = amounts[2] + 1",
         FIRST,
-        "entry-digest entry-postings award-figures settlement-figures stripe-pools",
+        "entry-digest entry-postings award-figures settlement-figures stripe-pools rollup-figures",
     ),
-    change("entries", "accounts[5] = 'house:seed'", FIRST, "entry-digest entry-postings"),
+    change("entries", "accounts[5] = 'house:seed'", FIRST, "entry-digest entry-postings rollup-figures"),
     change("entries", "movements[1] = 'gift'", FIRST, "entry-digest entry-postings entry-unbalanced"),
     change("entries", "digest = sha256(digest)", FIRST, "entry-digest chain-broken"),
     change("entries", "head = sha256(head)", FIRST, "chain-broken"),
-    change("entries", "kind = 'voids'", FIRST, "entry-digest entry-postings document-without-entry"),
-    change("entries", "kind = 'gift'", FIRST, "entry-digest entry-kind entry-underivable document-without-entry"),
+    change("entries", "kind = 'voids'", FIRST, "entry-digest entry-postings document-without-entry rollup-figures"),
+    change(
+        "entries",
+        "kind = 'gift'",
+        FIRST,
+        "entry-digest entry-kind entry-underivable document-without-entry rollup-figures",
+    ),
     change("entries", "principal = 'somebody'", FIRST, "entry-digest"),
     change("entries", "step = 9", f"{LOST} AND step = 2", "entry-digest round-steps document-without-entry"),
     change(
@@ -190,26 +200,27 @@ ENTRIES: Final = (
         f"{LOST} AND step = 2",
         "entry-kind document-without-entry round-steps round-state round-ending",
     ),
-    change("entries", "booked_at = booked_at + interval '1 day'", FIRST, "booked-at-falls chain-broken"),
+    change("entries", "booked_at = booked_at + interval '1 day'", FIRST, "booked-at-falls chain-broken rollup-figures"),
     change("entries", "booked_at = booked_at + interval '1 us'", "jackpot_id = '-' AND seq = 1", "chain-broken"),
     change("entries", "received_at = received_at - interval '1 us'", "jackpot_id = '-' AND seq = 1", "entry-digest"),
     remove(
         "entries",
         FIRST,
         "seq-gap chain-broken entry-postings award-figures settlement-figures stripe-pools cut-reserve "
-        "reserve-negative document-without-entry round-opened round-steps",
+        "reserve-negative document-without-entry round-opened round-steps rollup-figures",
     ),
     remove(
         "entries",
         "jackpot_id = 'capped' AND stripe_no = 0 AND seq = 1",
-        "seq-gap chain-broken entry-postings award-figures settlement-figures stripe-pools jackpot-opening act-effects",
+        "seq-gap chain-broken entry-postings award-figures settlement-figures stripe-pools jackpot-opening act-effects "
+        "rollup-figures",
     ),
     forge(
         "entries",
         "jackpot_id, 7, 1, kind, principal, NULL::bigint, NULL::int, received_at, booked_at, digest, head, accounts, "
         "currencies, amounts, movements",
         "entries WHERE kind = 'jackpot_opened'",
-        "stripe-missing chain-broken entry-kind",
+        "stripe-missing chain-broken entry-kind rollup-figures",
     ),
 )
 
@@ -263,10 +274,12 @@ STRIPES: Final = (
 
 REFERENCES: Final = (
     change("casinos", "name = 'Uno'", "casino_id = 'c1'", "entry-digest"),
-    remove("casinos", "casino_id = 'c2'", "entry-digest table-binding"),
+    remove("casinos", "casino_id = 'c2'", "entry-digest table-binding rollup-figures"),
     remove("casinos", "casino_id = 'c1'", "entry-digest table-binding key-binding"),
-    forge("casinos", "'c3', 'Three', 1", "casinos", "document-without-entry"),
-    forge("casinos", "'c3', 'Three', 99", "casinos", "document-without-entry"),
+    change("casinos", "zone = 'America/Chicago'", "casino_id = 'c2'", "entry-digest"),
+    change("casinos", "day_starts = '02:00'", "casino_id = 'c2'", "entry-digest rollup-figures"),
+    forge("casinos", "'c3', 'Three', 1, zone, day_starts", "casinos", "document-without-entry"),
+    forge("casinos", "'c3', 'Three', 99, zone, day_starts", "casinos", "document-without-entry"),
     change("tables", "jackpot_id = 'cyber'", "table_id = 'H1'", "entry-digest"),
     change("tables", "jackpot_id = 'nowhere'", "table_id = 'H1'", "entry-digest table-binding"),
     change("tables", "casino_id = 'c9'", "table_id = 'H1'", "entry-digest table-binding"),
@@ -295,16 +308,24 @@ REFERENCES: Final = (
         "rates",
         "base_per_unit = 1.3000000001",
         "number = 2 AND currency = 'GBP'",
-        "entry-digest entry-postings round-weight award-figures settlement-figures sheet-change",
+        "entry-digest entry-postings round-weight award-figures settlement-figures sheet-change rollup-figures",
     ),
     change(
         "rates",
         "exponent = 0",
         "number = 1 AND currency = 'EUR'",
-        "entry-digest entry-postings bet-stake round-weight award-figures settlement-figures",
+        "entry-digest entry-postings bet-stake round-weight award-figures settlement-figures rollup-figures",
     ),
-    remove("rates", "number = 2 AND currency = 'JPY'", "entry-digest bet-stake entry-underivable sheet-change"),
-    remove("rates", "number = 1 AND currency = 'EUR'", "entry-digest bet-stake sheet-rates entry-underivable"),
+    remove(
+        "rates",
+        "number = 2 AND currency = 'JPY'",
+        "entry-digest bet-stake entry-underivable sheet-change rollup-figures",
+    ),
+    remove(
+        "rates",
+        "number = 1 AND currency = 'EUR'",
+        "entry-digest bet-stake sheet-rates entry-underivable rollup-figures",
+    ),
 )
 
 JACKPOTS: Final = (
@@ -312,7 +333,7 @@ JACKPOTS: Final = (
         "jackpots",
         "base = 'USD'",
         "jackpot_id = 'cyber'",
-        "entry-postings jackpot-base round-pins entry-underivable",
+        "entry-postings jackpot-base round-pins entry-underivable rollup-figures",
     ),
     remove("jackpots", "jackpot_id = 'cyber'", "book-unknown table-binding"),
     forge("jackpots", "'ghost', 'EUR'", "jackpots", "stripe-missing cycle-gap jackpot-opening"),
@@ -338,7 +359,7 @@ JACKPOTS: Final = (
         "rules_versions",
         """document = jsonb_set(document, '{split,meter}', '"0.46"')""",
         "jackpot_id = 'live'",
-        "entry-digest entry-postings award-figures settlement-figures",
+        "entry-digest entry-postings award-figures settlement-figures rollup-figures",
     ),
     change(
         "rules_versions",
@@ -346,14 +367,16 @@ JACKPOTS: Final = (
         "jackpot_id = 'live'",
         "rules-document",
     ),
-    change("rules_versions", "document = '{}'", "jackpot_id = 'live'", "rules-document entry-underivable"),
+    change(
+        "rules_versions", "document = '{}'", "jackpot_id = 'live'", "rules-document entry-underivable rollup-figures"
+    ),
     forge(
         "rules_versions",
         "jackpot_id, 2, document, 99",
         "rules_versions WHERE jackpot_id = 'live'",
         "document-without-entry",
     ),
-    remove("rules_versions", "jackpot_id = 'live'", "rules-missing round-pins entry-underivable"),
+    remove("rules_versions", "jackpot_id = 'live'", "rules-missing round-pins entry-underivable rollup-figures"),
 )
 
 CHANGES: Final = (

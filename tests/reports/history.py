@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import TypeVar
 
@@ -159,7 +159,11 @@ def write(engine: sqlalchemy.Engine) -> None:
 
 def found(casino: Casino) -> None:
     casino.act(lambda session: add_casino(session, casino.operate(), casino_id="c1", name="One"))
-    casino.act(lambda session: add_casino(session, casino.operate(), casino_id="c2", name="Two"))
+    casino.act(
+        lambda session: add_casino(
+            session, casino.operate(), casino_id="c2", name="Two", zone="America/New_York", day_starts=time(9)
+        )
+    )
     casino.publish(GBP="1.17", SEK="0.0873", JPY="0.0061")
     casino.open("live", "live-caribbean-stud", "5432.68065", 3, reset_amount="5000")
     casino.open("cyber", "cyber-caribbean-stud", "10000", 2)

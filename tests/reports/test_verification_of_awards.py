@@ -1,6 +1,7 @@
 """The proof sees what becomes of awards, compensations and statements; whatever of it is changed, it finds."""
 
 import random
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
@@ -10,7 +11,10 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from jackpot_service.db import Base, Session
 from jackpot_service.domain.principals import Role
+from jackpot_service.ledger.mismatches import Code
+from jackpot_service.records import corrections
 from jackpot_service.reports.verification.proof import verify
+from jackpot_service.usecases import jackpot_acts
 from tests.reports.corruption import (
     Corruption,
     change,
@@ -22,6 +26,7 @@ from tests.reports.corruption import (
 )
 from tests.support.answers import Body
 from tests.support.bets import bet
+from tests.support.correcting import correct
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
 from tests.support.house import House
 
@@ -196,6 +201,12 @@ ACTS: Final = (
             ("{positions}", "[1]", "act-record entry-digest settlement-positions"),
         )
     ),
+    change(
+        "acts",
+        "after = jsonb_set(after, '{positions}', jsonb_build_array(after->'positions'->0))",
+        act_of("awards_reinstated"),
+        "act-record entry-digest settlement-positions",
+    ),
 )
 
 ENTRIES: Final = (
@@ -203,37 +214,55 @@ ENTRIES: Final = (
         "entries",
         "accounts = array_replace(accounts, 'pool:meter:house', 'pool:prize_fund')",
         entry_of("awards_rejected"),
-        "award-figures award-steps effect-figures entry-digest entry-postings settlement-figures stripe-pools",
+        "award-figures award-steps effect-figures entry-digest entry-postings settlement-figures stripe-pools "
+        "rollup-figures",
     ),
     change(
         "entries",
         "accounts = array_replace(accounts, 'awards:held', 'house:adjustments')",
         entry_of("awards_approved"),
-        "entry-digest entry-postings held-balance",
+        "entry-digest entry-postings held-balance rollup-figures",
     ),
     change(
         "entries",
         "accounts = array_replace(accounts, 'pool:prize_fund', 'house:adjustments')",
         entry_of("awards_reinstated"),
-        "entry-digest entry-postings settlement-figures stripe-pools",
+        "entry-digest entry-postings settlement-figures stripe-pools rollup-figures",
     ),
     change(
         "entries",
         "currencies = array_replace(currencies, 'GBP', 'SEK')",
         entry_of("compensation"),
-        "entry-digest entry-postings",
+        "entry-digest entry-postings rollup-figures",
     ),
     change(
         "entries",
         "accounts = array_replace(accounts, 'casino:c1', 'casino:c2')",
         entry_of("statement_settled"),
-        "entry-digest entry-postings statement-balance",
+        "entry-digest entry-postings statement-balance rollup-figures",
+    ),
+)
+
+SEEN_BY_A_REINSTATEMENT = "(SELECT after->'positions' FROM acts WHERE decides = 'yes-a' AND after ? 'positions')"
+
+SETTLEMENTS: Final = (
+    change(
+        "settlements",
+        f"positions = ARRAY(SELECT jsonb_array_elements_text({SEEN_BY_A_REINSTATEMENT})::bigint)",
+        in_round("r6"),
+        "award-figures entry-digest entry-postings hit-cycle settlement-figures settlements-cross",
     ),
 )
 
 COMPENSATIONS: Final = (
     change("compensations", "amount_minor = 8", GIVEN, "act-record compensation-round entry-postings"),
     change("compensations", "amount_minor = -9", "amount_minor = -8", "act-record compensation-round entry-postings"),
+    change(
+        "compensations",
+        "bet_id = 'a', player_id = (SELECT max(player_id) FROM bets WHERE bet_id = 'a')",
+        "amount_minor = -8",
+        "act-record compensation-round",
+    ),
     change("compensations", "cost = cost + 1", GIVEN, "act-record compensation-round"),
     change("compensations", "player_id = 'x'", GIVEN, "act-record compensation-round"),
     change("compensations", "document = 'x'", GIVEN, "act-record"),
@@ -291,7 +320,7 @@ REQUESTS: Final = (
     change("change_requests", "payload = '[]'", "request_id = 's0'", "change-done entry-digest"),
 )
 
-CORRUPTIONS: Final = (*STEPS, *ACTS, *ENTRIES, *COMPENSATIONS, *STATEMENTS, *REQUESTS)
+CORRUPTIONS: Final = (*STEPS, *ACTS, *ENTRIES, *SETTLEMENTS, *COMPENSATIONS, *STATEMENTS, *REQUESTS)
 """What somebody with every right might change, and every code by which the proof names it, no more and no less."""
 
 
@@ -324,3 +353,36 @@ def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.
     value = value or next(how for kind, how in BY_TYPE if isinstance(column.type, kind)).format(column.name)
     where = "step = 'paid'" if column.table.name == "award_steps" else "true"
     assert mismatches_after_changing(superuser, column, value, where=where)
+
+
+@pytest.fixture
+def rejected(database_url: str) -> Iterator[House]:
+    """A held prize that was rejected."""
+    house = House(database_url)
+    house.open(settings={"held_threshold": "250"})
+    house.bet(bet("a"))
+    house.settle(hand("1", FOUR_OF_A_KIND))
+    house.change("held-awards", about("r1") | {"decision": "reject"}, request_id="no")
+    yield house
+    house.engine.dispose()
+
+
+def test_a_reinstatement_after_a_correction_is_found(rejected: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Done by a service that forgets to ask."""
+    correct(rejected, hand("1", NOTHING), request_id="q1")
+    monkeypatch.setattr(corrections, "count", lambda *_: 0)
+
+    rejected.change("held-awards", about("r1") | {"decision": "reinstate"}, request_id="yes")
+
+    assert {found.code for found in rejected.books.mismatches()} == {Code.ACT_RECORD}
+
+
+def test_a_reinstatement_in_a_retired_jackpot_is_found(rejected: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Done by a service that forgets to ask."""
+    rejected.open(jackpot_id="j2", tables=())
+    rejected.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="end")
+    monkeypatch.setattr(jackpot_acts, "hold_unretired", jackpot_acts.hold)
+
+    rejected.change("held-awards", about("r1") | {"decision": "reinstate"}, request_id="yes")
+
+    assert {found.code for found in rejected.books.mismatches()} == {Code.JACKPOT_LIFE}

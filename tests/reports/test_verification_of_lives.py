@@ -151,7 +151,9 @@ RULES: Final = (
         "jackpot_id = 'j1' AND cycle = 2",
         "entry-digest entry-postings award-figures award-steps cycle-rules round-pins",
     ),
-    change("rounds", "rules_version = 2", "round_id = 'before-1'", "entry-digest entry-postings round-pins"),
+    change(
+        "rounds", "rules_version = 2", "round_id = 'before-1'", "entry-digest entry-postings round-pins rollup-figures"
+    ),
 )
 
 DOORS: Final = (
@@ -240,21 +242,27 @@ MONEY: Final = (
         "entries",
         "amounts[1] = amounts[1] + 1, amounts[2] = amounts[2] - 1",
         "jackpot_id = 'j1' AND kind = 'adjustment' AND accounts[2] = 'pool:reserve'",
-        "entry-digest entry-postings cut-reserve effect-figures reserve-negative settlement-figures stripe-pools",
+        "entry-digest entry-postings cut-reserve effect-figures reserve-negative settlement-figures stripe-pools "
+        "rollup-figures",
     ),
     change(
         "entries",
         "accounts[1] = 'house:margin'",
         "jackpot_id = 'j1' AND kind = 'prize_fund_trued_up'",
-        "entry-digest entry-postings",
+        "entry-digest entry-postings rollup-figures",
     ),
-    change("entries", "accounts[1] = 'transfer:q9'", "kind = 'transfer_received'", "entry-digest entry-postings"),
+    change(
+        "entries",
+        "accounts[1] = 'transfer:q9'",
+        "kind = 'transfer_received'",
+        "entry-digest entry-postings rollup-figures",
+    ),
     change("entries", "kind = 'seed_recovered'", "jackpot_id = 'j1' AND kind = 'prize_fund_trued_up'", "entry-kind"),
     remove(
         "entries",
         "kind = 'transfer_received'",
         "entry-postings act-effects award-figures chain-broken cut-reserve reserve-negative seq-gap settlement-figures "
-        "stripe-pools",
+        "stripe-pools rollup-figures",
     ),
     change("rounds", "state = 'open'", "round_id = 'after-1' AND jackpot_id = 'j1'", "round-state"),
     change(

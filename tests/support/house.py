@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import time as time_of_day
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from jackpot_service.connections import create_engine
 from jackpot_service.db import Session
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.jobs.runner import Runner
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
@@ -68,8 +70,13 @@ class House:
     def act(self) -> Act:
         return Act(SYSTEM_OPERATOR, self.clock())
 
-    def add_casino(self, casino_id: str) -> None:
-        self.transact(lambda session: add_casino(session, self.act(), casino_id=casino_id, name=f"Casino {casino_id}"))
+    def add_casino(self, casino_id: str, *, zone: str = "UTC", day_starts: str = "00:00") -> None:
+        starts = time_of_day.fromisoformat(day_starts)
+        self.transact(
+            lambda session: add_casino(
+                session, self.act(), casino_id=casino_id, name=f"Casino {casino_id}", zone=zone, day_starts=starts
+            )
+        )
 
     def add_table(
         self,
@@ -160,6 +167,19 @@ class House:
         self.ask(kind, payload, request_id=request_id, role=role).ok(201)
         effect: Body = self.approve(request_id, role=role).ok()["effect"]
         return effect
+
+    # What is done beside the calls.
+
+    def ask_job(
+        self, parameters: Body, *, kind: str = "journal", request_id: str = "job", key: str | None = None
+    ) -> Answer:
+        """Ask for a job, an auditor unless another key is given."""
+        body = {"request_id": request_id, "kind": kind, "parameters": parameters}
+        return self.post("/v1/jobs", body, key=key or self.key(Role.AUDITOR))
+
+    def runner(self, **stated: Any) -> Runner:
+        """One who does jobs, as a process beside the service would."""
+        return Runner(self.engine, **{"kept": self.config.files_kept, **stated})
 
     # What callers send.
 

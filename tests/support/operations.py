@@ -37,6 +37,7 @@ SIGHT: Final[Mapping[str, Sight]] = {
     "award_id": Sight.CASINO,
     "exception_id": Sight.CASINO,
     "request_id": Sight.HOUSE,
+    "job_id": Sight.HOUSE,
     "key_id": Sight.HOUSE,
 }
 """For each name that stands in a path, who may see what it names. `make_objects` makes one of each."""
@@ -48,6 +49,7 @@ BODIES: Final[Mapping[str, Body]] = {
     "PUT /v1/tables/{table_id}/rounds/{round_id}/cancellation": {"reason": "misdeal"},
     "POST /v1/exceptions/{exception_id}/acknowledgement": {"request_id": "a1", "reason": "looked into"},
     "PUT /v1/awards/{award_id}/payment": {"request_id": "p1"},
+    "POST /v1/jobs/{job_id}/cancellation": {},
 }
 """What is sent to a write that keys with a casino may call: good enough that only whom it is sent by is wrong."""
 
@@ -119,6 +121,8 @@ def make_objects(house: House) -> dict[str, str]:
     house.post_bets(bet("own-late-bet"), round_id="own-round", table_id="own-table").problem(409, "round-settled")
     (exception,) = house.get("/v1/exceptions?table_id=own-table").ok()["items"]
     house.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}}, request_id="own-change", role=Role.RATES).ok(201)
+    job = house.ask_job({"jackpot_id": "own-jackpot", "format": "beancount"}, request_id="own-job").ok(201)
+    assert house.runner().run_next()
     return {
         "jackpot_id": "own-jackpot",
         "name": "rounds",
@@ -127,5 +131,6 @@ def make_objects(house: House) -> dict[str, str]:
         "award_id": award["award_id"],
         "exception_id": exception["exception_id"],
         "request_id": "own-change",
+        "job_id": job["job_id"],
         "key_id": house.person("Kim", Role.AUDITOR).split("_")[1],
     }

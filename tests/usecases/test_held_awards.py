@@ -166,6 +166,25 @@ def test_what_the_meter_has_not_any_more_the_house_puts_in_as_after_any_award(ho
     assert house.books.balance("j1", "casino:c1") == -1 + Decimal("9000.07")
 
 
+def test_house_money_recovered_since_the_rejection_is_put_in_again_and_no_players_money_pays_for_it(
+    house: House,
+) -> None:
+    """Of the award the house's part is 999.37, and the meter holds far more than its reset amount."""
+    house.open(CYBER, base_amount="10000", settings={"held_threshold": "1000"})
+    house.bet(bet("a"))
+    house.settle(hand("1", STRAIGHT_FLUSH))
+    house.change("held-awards", REJECT, request_id="no")
+    added = {"jackpot_id": "j1", "account": "meter", "amount": "20000", "document": "d", "cause": "count-error"}
+    house.change("adjustment", added, request_id="added")
+    of_the_house = str(house.books.pools("j1").meter_house)
+    house.change("seed-recovery", {"jackpot_id": "j1", "amount": of_the_house}, request_id="recovered")
+
+    house.change("held-awards", REINSTATE, request_id="yes")
+
+    assert house.books.pools("j1") == Pools(Decimal(20000), Decimal(0))
+    assert house.books.balance("j1", "house:seed") == -Decimal("999.37")
+
+
 def test_a_meter_that_was_won_since_pays_no_reinstated_award(house: House) -> None:
     house.open(CYBER, settings={"held_threshold": "1000"})
     house.bet(bet("a"))

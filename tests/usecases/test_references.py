@@ -15,7 +15,7 @@ from jackpot_service.records.pinned import Table, UnknownTable
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.usecases.acts import AlreadyExists
-from jackpot_service.usecases.add_casino import add_casino
+from jackpot_service.usecases.add_casino import UnknownZone, add_casino
 from jackpot_service.usecases.add_table import BadGame, add_table
 from jackpot_service.usecases.create_key import create_key, hash_of
 from tests.support.house import CYBER, LIVE, SENECA, House
@@ -29,6 +29,59 @@ def test_a_casino_is_added_once(house: House) -> None:
         house.transact(lambda s: add_casino(s, house.act(), casino_id="c1", name="Another"))
 
     assert house.books.counts() == before
+
+
+def test_a_casino_keeps_its_gaming_days(house: House) -> None:
+    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    before = house.books.counts()
+
+    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    for zone, day_starts in (("Europe/Riga", "00:00"), ("UTC", "06:00"), ("Europe/Vilnius", "06:00")):
+        with pytest.raises(AlreadyExists):
+            house.add_casino("riga", zone=zone, day_starts=day_starts)
+
+    assert house.books.counts() == before
+    row = house.books.rows("SELECT zone, day_starts::text FROM casinos WHERE casino_id = 'riga'")
+    assert row == [{"zone": "Europe/Riga", "day_starts": "06:00:00"}]
+
+
+def test_gaming_days_are_in_the_audit_trail_where_a_casino_has_its_own(house: House) -> None:
+    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+
+    shown = {row["after"]["casino_id"]: row["after"] for row in house.books.rows(_CASINOS_ADDED)}
+    assert shown == {
+        "c1": {"casino_id": "c1", "name": "Casino c1"},
+        "riga": {"casino_id": "riga", "name": "Casino riga", "zone": "Europe/Riga", "day_starts": "06:00"},
+    }
+
+
+_CASINOS_ADDED = "SELECT after FROM acts WHERE subject LIKE 'casino %'"
+
+
+@pytest.mark.parametrize(
+    "zone",
+    [
+        "",
+        "Riga",
+        "europe/riga",
+        "Europe",
+        "Europe/../Europe/Riga",
+        "/etc/localtime",
+        "localtime",
+        "posix/Europe/Riga",
+        "EST5EDT,M3.2.0,M11.1.0",
+        "UTC+3",
+        "<x>3",
+        "+03:00",
+        "Europe/Riga\x00",
+        "\ud800",
+        "x" * 10_000,
+    ],
+)
+def test_a_zone_that_is_not_the_ianas_is_refused(house: House, zone: str) -> None:
+    with pytest.raises(UnknownZone):
+        house.add_casino("c2", zone=zone)
+    assert house.books.value("SELECT count(*) FROM casinos") == 1
 
 
 def test_a_table_is_added_once_and_never_moves(house: House) -> None:

@@ -33,5 +33,6 @@ def head_of(document: Document) -> list[tuple[str, str]]:
         *document.scope.items(),
         ("made at", as_text(document.made_at)),
         ("version", document.version),
+        *([("closed as", document.closed_as)] if document.closed_as else []),
         *positions,
     ]

@@ -1,5 +1,5 @@
 """
-Sums of what was booked in a part of a jackpot's book.
+Sums of what was booked in a part of a jackpot's book: whole days from the rollups, the rest from the entries.
 
 Every posting is counted once: those of bets by `bets`, all others by `postings`; `movements` puts both together.
 """
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
+from itertools import zip_longest
 from typing import Any
 
 from sqlalchemy import Row, text
@@ -20,7 +21,11 @@ from jackpot_service.reports.finance.frame import Stand
 
 
 class Key(StrEnum):
-    """What sums are kept apart by. A day is of UTC, a gaming day the casino's; '' where an entry is of no round."""
+    """
+    What sums are kept apart by. A day is of UTC, a gaming day the casino's.
+
+    Where an entry is of no round, its table is '', and its casino whose account it moves, or ''.
+    """
 
     DAY = "day"
     GAMING_DAY = "gaming_day"
@@ -62,31 +67,54 @@ class Moved:
     amount: Decimal
 
 
-_PART = """
+_WHOLE_DAYS = "kept.jackpot_id = :jackpot_id AND kept.day >= :first_day AND kept.day < :end_day"
+
+_BESIDE = """
     FROM unnest(CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[]))
          AS part (stripe_no, start, upto)
     JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = part.stripe_no
                   AND e.seq > part.start AND e.seq <= part.upto
+    LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+    LEFT JOIN LATERAL (
+        SELECT coalesce(r.casino_id, (SELECT substr(account, length('casino:') + 1) FROM unnest(e.accounts) AS account
+                                      WHERE account LIKE 'casino:%' LIMIT 1), '') AS casino_id
+    ) AS whose ON true
+    LEFT JOIN casinos c ON c.casino_id = whose.casino_id
+"""
+"""The entries beside the whole days, with their rounds, and the casinos whose they are."""
+
+_DAYS = """
+    (e.booked_at AT TIME ZONE 'UTC')::date AS day,
+    coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts, e.booked_at AT TIME ZONE 'UTC')::date AS gaming_day,
+    whose.casino_id
 """
 
-_DAY = "(e.booked_at AT TIME ZONE 'UTC')::date AS day"
-
-# The round's own version and sheet split its bets; a sum of stakes is split like each of them, exactly.
+# The round's own version and sheet split its bets; a sum of stakes is split like each of them, exactly. The bets are
+# looked up entry by entry: joined as a whole, all that there are might be read for those of a few hours.
 _BETS = f"""
-    SELECT day, gaming_day, casino_id, table_id, currency, bets, stakes, stakes * rate AS value,
-           stakes * rate * of_meter AS meter, stakes * rate * of_reserve AS reserve,
-           stakes * rate * of_prize_fund AS prize_fund,
-           stakes * rate * (1 - of_meter - of_reserve - of_prize_fund) AS house
+    SELECT kept.day, kept.gaming_day, kept.casino_id, kept.table_id, kept.currency, kept.bets,
+           kept.stakes_minor * CAST('1e-' || unit.exponent AS numeric) AS stakes,
+           kept.value, kept.meter, kept.reserve, kept.prize_fund, kept.house
+    FROM daily_bets kept
+    JOIN (SELECT DISTINCT currency, exponent FROM rates WHERE base = :base) AS unit ON unit.currency = kept.currency
+    WHERE {_WHOLE_DAYS}
+    UNION ALL
+    SELECT day, gaming_day, casino_id, table_id, currency, bets, stakes, stakes * rate,
+           stakes * rate * of_meter, stakes * rate * of_reserve, stakes * rate * of_prize_fund,
+           stakes * rate * (1 - of_meter - of_reserve - of_prize_fund)
     FROM (
-        SELECT {_DAY}, {_DAY.replace(" AS day", " AS gaming_day")}, r.casino_id, r.table_id, b.currency,
-               count(*) AS bets, sum(b.stake_minor) * CAST('1e-' || s.exponent AS numeric) AS stakes,
-               s.base_per_unit AS rate,
+        SELECT {_DAYS}, r.table_id, b.currency, sum(b.bets) AS bets,
+               sum(b.stakes_minor) * CAST('1e-' || s.exponent AS numeric) AS stakes, s.base_per_unit AS rate,
                CAST(v.document #>> '{{split,meter}}' AS numeric) AS of_meter,
                CAST(v.document #>> '{{split,reserve}}' AS numeric) AS of_reserve,
                CAST(v.document #>> '{{split,prize_fund}}' AS numeric) AS of_prize_fund
-        {_PART}
-        JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
-        JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+        {_BESIDE}
+        CROSS JOIN LATERAL (
+            SELECT b.currency, count(*) AS bets, sum(b.stake_minor) AS stakes_minor
+            FROM bets b
+            WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+            GROUP BY b.currency
+        ) AS b
         JOIN rules_versions v ON v.jackpot_id = r.jackpot_id AND v.version = r.rules_version
         JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
         WHERE e.kind = 'bets'
@@ -95,14 +123,17 @@ _BETS = f"""
 """  # noqa: S608  the parts are ours
 
 _POSTINGS = f"""
-    SELECT {_DAY}, {_DAY.replace(" AS day", " AS gaming_day")}, coalesce(r.casino_id, '') AS casino_id,
-           coalesce(r.table_id, '') AS table_id, p.account, p.currency, p.movement, p.amount
-    {_PART}
-    LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+    SELECT kept.day, kept.gaming_day, kept.casino_id, kept.table_id, kept.account, kept.currency, kept.movement,
+           kept.amount
+    FROM daily_postings kept
+    WHERE {_WHOLE_DAYS}
+    UNION ALL
+    SELECT {_DAYS}, coalesce(r.table_id, ''), p.account, p.currency, p.movement, p.amount
+    {_BESIDE}
     CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
         AS p (account, currency, amount, movement)
     WHERE e.kind <> 'bets'
-"""
+"""  # noqa: S608  the parts are ours
 
 _CONTRIBUTED = f"""
     SELECT day, gaming_day, casino_id, table_id, p.account, p.currency, 'contribution' AS movement, p.amount
@@ -169,13 +200,20 @@ def _whose(of: Of) -> str:
 
 
 def _parameters(stand: Stand, of: Of) -> dict[str, Any]:
-    starts = [*stand.start, *(0 for _ in stand.end[len(stand.start) :])]
+    ranges = [
+        (stripe_no, start, upto)
+        for part in stand.span.beside
+        for stripe_no, (start, upto) in enumerate(zip_longest(part.start, part.end, fillvalue=0))
+        if start < upto
+    ]
     return {
         "jackpot_id": stand.jackpot_id,
         "base": stand.base,
-        "stripe_nos": list(range(len(stand.end))),
-        "starts": starts,
-        "ends": list(stand.end),
+        "first_day": stand.span.first_day,
+        "end_day": stand.span.end_day or date.max,
+        "stripe_nos": [stripe_no for stripe_no, _, _ in ranges],
+        "starts": [start for _, start, _ in ranges],
+        "ends": [upto for _, _, upto in ranges],
         "of_casino_id": of.casino_id,
         "of_table_id": of.table_id,
     }

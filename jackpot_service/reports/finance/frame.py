@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from importlib.metadata import version
 
 from sqlalchemy import select
 
 from jackpot_service.db import Session
+from jackpot_service.domain.closed_periods import Period
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.records import references
+from jackpot_service.records import closed_periods, references
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.schema import JackpotRow
 from jackpot_service.reports.documents import Document, Section
@@ -54,7 +55,8 @@ class Asked:
     """
     What somebody asks of a report: of all jackpots or one, and so of casinos, tables and rounds.
 
-    `start` is included and `end` is not; None is the beginning of the books, and all that is booked now.
+    `start` is included and `end` is not; None is the beginning of the books, and all that is booked now. A round that
+    is open for longer than `longest_open` is an exception.
     """
 
     jackpot_id: str | None = None
@@ -64,6 +66,7 @@ class Asked:
     end: datetime | None = None
     by: tuple[By, ...] = ()
     round_id: str | None = None
+    longest_open: timedelta = field(default=timedelta(minutes=15), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +95,10 @@ class Report:
     """
     A report: how it is called, what it takes, and how its sections are made, in a session that sees one instant.
 
-    `by` are the groupings that it knows, the first of them what it does unless asked. `is_for_casinos` tells whether
-    somebody who is bound to a casino may ask it, of that casino. `is_kept` tells whether closing a period keeps its
-    hash; `edition` is raised whenever the same books make it say something else.
+    `by` are the groupings that it knows, `usual` what it does unless asked, the first of them if that is not said.
+    `needs` is what has to be stated of what it takes. `is_for_casinos` tells whether somebody who is bound to a casino
+    may ask it, of that casino. `is_kept` tells whether closing a period keeps its hash; `edition` is raised whenever
+    the same books make it say something else.
     """
 
     name: str
@@ -102,6 +106,8 @@ class Report:
     make: Callable[[Session, Scope], Sequence[Section]]
     takes: frozenset[Takes] = field(default_factory=frozenset)
     by: tuple[By, ...] = ()
+    usual: tuple[By, ...] = ()
+    needs: frozenset[Takes] = field(default_factory=frozenset)
     is_for_casinos: bool = False
     is_kept: bool = True
     edition: int = 1
@@ -135,7 +141,7 @@ def _require_table(session: Session, table_id: str, *, casino_id: str | None) ->
 
 
 def require_possible(report: Report, asked: Asked) -> None:
-    """Raises: BadQuestion for what the report does not take, or a period that ends before it begins."""
+    """Raises: BadQuestion for what the report does not take, or needs, or a period that ends before it begins."""
     stated = {
         Takes.CASINO: asked.casino_id,
         Takes.TABLE: asked.table_id,
@@ -145,6 +151,9 @@ def require_possible(report: Report, asked: Asked) -> None:
     for name, value in stated.items():
         if value and name not in report.takes:
             message = f"The report {report.name} takes no {name}."
+            raise BadQuestion(message)
+        if not value and name in report.needs:
+            message = f"The report {report.name} needs a {name}."
             raise BadQuestion(message)
     unknown = [by for by in asked.by if by not in report.by]
     if unknown or len(set(asked.by)) < len(asked.by):
@@ -175,19 +184,33 @@ def make(session: Session, report: Report, asked: Asked, resolved: Resolved, *, 
         scope={name: value for name, value in stated.items() if value},
         positions={REFERENCE_BOOK: (scope.acts_end,), **{stand.jackpot_id: stand.end for stand in scope.stands}},
         sections=report.make(session, scope),
+        closed_as=_closed_as(session, report, asked),
     )
+
+
+def _closed_as(session: Session, report: Report, asked: Asked) -> str | None:
+    """The hash under which a report was kept: of exactly its period, and of the whole house."""
+    if asked.end is None or asked != Asked(start=asked.start, end=asked.end):
+        return None
+    closed = closed_periods.find(session, Period(asked.start, asked.end))
+    kept = None if closed is None else closed.reports.get(report.name)
+    return None if kept is None else kept.sha256
 
 
 def until_start(session: Session, stand: Stand) -> Stand:
     """The part of a jackpot's book before the one that a report covers: what opening balances are summed from."""
-    nothing = (0,) * len(stand.start)
-    return Stand(
-        stand.jackpot_id,
-        stand.base,
-        nothing,
-        stand.start,
-        spans.between(session, stand.jackpot_id, nothing, stand.start),
-    )
+    return _from_the_beginning(session, stand, stand.start)
+
+
+def until_end(session: Session, stand: Stand) -> Stand:
+    """A jackpot's book from its beginning to the end of what a report covers: what closing balances are summed from."""
+    return _from_the_beginning(session, stand, stand.end)
+
+
+def _from_the_beginning(session: Session, stand: Stand, end: Positions) -> Stand:
+    nothing = (0,) * len(end)
+    span = spans.between(session, stand.jackpot_id, nothing, end)
+    return Stand(stand.jackpot_id, stand.base, nothing, end, span)
 
 
 def _scope(session: Session, asked: Asked, resolved: Resolved, *, made_at: datetime) -> Scope:

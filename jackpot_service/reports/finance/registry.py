@@ -5,11 +5,42 @@ from types import MappingProxyType
 from typing import Final
 
 from jackpot_service.domain.errors import NotFound
-from jackpot_service.reports.finance import awards, rounds, trial_balance
+from jackpot_service.reports.finance import (
+    awards,
+    casino_statement,
+    contributions,
+    exceptions,
+    fx,
+    hits,
+    liability,
+    meters,
+    pool_movements,
+    reconciliation,
+    rounds,
+    rtp,
+    trial_balance,
+)
 from jackpot_service.reports.finance.frame import Report
 
 REPORTS: Final[Mapping[str, Report]] = MappingProxyType(
-    {report.name: report for report in (trial_balance.REPORT, awards.REPORT, rounds.REPORT)}
+    {
+        report.name: report
+        for report in (
+            meters.REPORT,
+            liability.REPORT,
+            pool_movements.REPORT,
+            contributions.REPORT,
+            hits.REPORT,
+            casino_statement.REPORT,
+            trial_balance.REPORT,
+            reconciliation.REPORT,
+            rtp.REPORT,
+            fx.REPORT,
+            exceptions.REPORT,
+            awards.REPORT,
+            rounds.REPORT,
+        )
+    }
 )
 
 

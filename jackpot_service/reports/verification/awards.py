@@ -1,21 +1,26 @@
 """Whether awards took the steps that acts say, and decisions about them moved the money that was due."""
 
+from array import array
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from sqlalchemy import Row
 
+from jackpot_service.db import Session
 from jackpot_service.domain import award_facts, held_awards
 from jackpot_service.domain.accounts import AWARDS_HELD
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep, is_a_life, state_of
 from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward, Origin
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import EXACT, ZERO, plain
+from jackpot_service.domain.money import EXACT, ZERO, plain, total
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.reports.verification import acts, compensations, corrections
+from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.reports.verification import acts, compensations, corrections, documents
 from jackpot_service.reports.verification.documents import RoundDocuments
 from jackpot_service.reports.verification.jackpots import Jackpot
 from jackpot_service.reports.verification.settlements import positions_are_right
@@ -30,19 +35,25 @@ STEP_OF: Final[Mapping[str, AwardStep]] = {
 }
 """The step that awards take by each kind of act."""
 
+PAGE = 1000
+"""Of so many acts the rounds are looked for at a time."""
+
 _STOOD: Final = {decision.step: decision.state for decision in Decision}
 """Where awards stood that a decision was about, by the step that they took by it."""
-
-OF_ROUNDS: Final = frozenset({*STEP_OF, EntryKind.COMPENSATION})
-"""The kinds of act that are about one round."""
 
 
 class HeldMoney:
     """What `awards:held` holds by the entries, to be compared with the awards that are held."""
 
-    def __init__(self) -> None:
-        self.booked = ZERO
+    def __init__(self, since: Verified = NOTHING) -> None:
+        self._since = since
+        self.booked = since.held
         self.due = ZERO
+
+    @property
+    def left(self) -> Decimal:
+        """What is booked for rounds of which no notice was taken yet."""
+        return EXACT.subtract(self.booked, self.due)
 
     def note(self, entry: BookedEntry) -> None:
         """Take notice of an entry, in any order."""
@@ -51,17 +62,30 @@ class HeldMoney:
                 self.booked = EXACT.add(self.booked, amount)
 
     def add(self, round_: RoundDocuments) -> None:
-        """Take notice of a round's awards."""
+        """Take notice of a round's awards; of a round that was verified before, of what changed since."""
         steps = _steps(round_)
-        for row in round_.of("awards"):
-            if replay.is_exact(row.cost) and _stands(steps[_key(row)], AwardState.HELD):
-                self.due = EXACT.add(self.due, row.cost)
+        self.due = EXACT.add(self.due, _held(round_, steps))
+        if round_.round.round_key <= self._since.last_round_key:
+            then = {key: [row for row in rows if self._was_taken(row, round_)] for key, rows in steps.items()}
+            self.due = EXACT.subtract(self.due, _held(round_, then))
+
+    def _was_taken(self, step: Row[Any], round_: RoundDocuments) -> bool:
+        if step.act_seq is not None:
+            return bool(step.act_seq <= self._since.acts)
+        settled = [entry for entry in round_.entries if entry.kind == EntryKind.RESULT]
+        return any(entry.seq <= self._since.seq_on(entry.stripe_no) for entry in settled)
 
     def check(self, book: str) -> Found:
         """What is held is what the held awards cost."""
         if self.booked != self.due:
             detail = f"holds {plain(self.booked)}, the awards that are held cost {plain(self.due)}"
             yield Mismatch(Code.HELD_BALANCE, book, AWARDS_HELD, detail)
+
+
+def _held(round_: RoundDocuments, steps: Mapping[AwardKey, Sequence[Row[Any]]]) -> Decimal:
+    """What the round's awards cost that stand as held after these steps."""
+    held = (row for row in round_.of("awards") if _stands(steps.get(_key(row), ()), AwardState.HELD))
+    return total(row.cost for row in held if replay.is_exact(row.cost))
 
 
 def _stands(rows: Sequence[Row[Any]], state: AwardState) -> bool:
@@ -85,22 +109,43 @@ def _steps(round_: RoundDocuments) -> defaultdict[AwardKey, list[Row[Any]]]:
 
 class ActsOnRounds:
     """
-    The acts on awards and cancelled rounds of a jackpot, by round key; each round takes its own out.
+    The acts on awards and cancelled rounds of a jackpot, by round key.
 
-    `entries` are those of no round.
+    `entries` are those of no round. Of the acts only key and seq are kept, 16 bytes each.
     """
 
     def __init__(self, jackpot: Jackpot, entries: Sequence[BookedEntry]) -> None:
         self._jackpot = jackpot
         self._entries = {entry.seq: entry for entry in entries if entry.stripe_no == 0}
-        self._acts: defaultdict[object, list[Row[Any]]] = defaultdict(list)
-        for row in jackpot.references.acts.values():
-            if row.kind in OF_ROUNDS and _round_of(row).get("jackpot_id") == jackpot.jackpot_id:
-                self._acts[_round_of(row).get("round_key")].append(row)
+        index = jackpot.references.index_of(jackpot.jackpot_id)
+        order = sorted(range(len(index.seqs)), key=index.round_keys.__getitem__)
+        self._keys = array("q", map(index.round_keys.__getitem__, order))
+        self._seqs = array("q", map(index.seqs.__getitem__, order))
+        self._strays = index.strays
+
+    def have_their_rounds(self, session: Session) -> Found:
+        """No act is about a round that is not there."""
+        missing = list(self._strays)
+        for start in range(0, len(self._keys), PAGE):
+            keys, seqs = self._keys[start : start + PAGE], self._seqs[start : start + PAGE]
+            there = documents.keys_there(session, self._jackpot.jackpot_id, set(keys))
+            missing += (seq for key, seq in zip(keys, seqs, strict=True) if key not in there)
+        for seq in sorted(missing):
+            detail = f"a {self._jackpot.references.acts[seq].kind} of a round that is not there"
+            yield Mismatch(Code.ACT_RECORD, self._jackpot.jackpot_id, f"act {seq}", detail)
+
+    def rounds_since(self, seq: int) -> set[int]:
+        """The keys of the rounds that an act after this one is about."""
+        return {key for key, act_seq in zip(self._keys, self._seqs, strict=True) if act_seq > seq}
+
+    def _about(self, key: int) -> list[Row[Any]]:
+        first, end = bisect_left(self._keys, key), bisect_right(self._keys, key)
+        acts = self._jackpot.references.acts
+        return [acts[seq] for seq in self._seqs[first:end]]
 
     def check(self, round_: RoundDocuments) -> Found:
         """The round's awards took the steps that its acts say; those acts, and its compensations, are as due."""
-        rows = self._acts.pop(round_.round.round_key, [])
+        rows = self._about(round_.round.round_key)
         on_awards = [row for row in rows if row.kind in STEP_OF]
         yield from lives_are_possible(round_)
         yield from steps_were_taken_by_acts(round_, on_awards)
@@ -108,12 +153,6 @@ class ActsOnRounds:
             yield from self._step_is_due(row, round_)
         given = [row for row in rows if row.kind == EntryKind.COMPENSATION]
         yield from compensations.check(given, round_, self._jackpot, self._entries)
-
-    def rest(self) -> Found:
-        """No act is about a round that is not there."""
-        book = self._jackpot.jackpot_id
-        for row in (row for rows in self._acts.values() for row in rows):
-            yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", f"a {row.kind} of a round that is not there")
 
     def _step_is_due(self, row: Row[Any], round_: RoundDocuments) -> Found:
         book, step = self._jackpot.jackpot_id, STEP_OF[row.kind]
@@ -196,11 +235,6 @@ def steps_were_taken_by_acts(round_: RoundDocuments, on_awards: Sequence[Row[Any
     for bet_id, tier, _, step, _, act_seq in sorted(due ^ found, key=str):
         detail = f"bet {bet_id}, {tier}: {step} is missing, or act {act_seq} did not take it, or not then"
         yield Mismatch(Code.AWARD_STEPS, round_.round.jackpot_id, round_.place, detail)
-
-
-def _round_of(row: Row[Any]) -> Mapping[str, Any]:
-    found = row.after.get("round") if isinstance(row.after, dict) else None
-    return found if isinstance(found, dict) else {}
 
 
 def _named_by(row: Row[Any]) -> list[AwardKey]:

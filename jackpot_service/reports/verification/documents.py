@@ -1,11 +1,12 @@
 """A jackpot's rounds with all that was written of them, a page of rounds at a time."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import ColumnElement, Row, and_, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain.batches import BookedBet
@@ -13,7 +14,8 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
-from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.replay import BookedEntry, Within
+from jackpot_service.ledger.verified import BEFORE_ALL_ROUNDS
 from jackpot_service.records.schema import (
     AwardRow,
     AwardStepRow,
@@ -31,7 +33,10 @@ from jackpot_service.records.schema import (
 PAGE = 250
 """How many rounds are in memory at a time, with everything of theirs."""
 
-LOWEST_KEY, HIGHEST_KEY = -(2**63), 2**63 - 1
+MOST_BETS = 5000
+"""How many bets, as the rounds count them; but one round at least."""
+
+HIGHEST_KEY = 2**63 - 1
 
 _TABLES = (
     BetRow,
@@ -100,19 +105,46 @@ class Page:
     mismatches: tuple[Mismatch, ...]
 
 
-def pages(session: Session, book: str) -> Iterator[Page]:
-    """Read a jackpot's rounds in the order of their keys, with every row up to the last, and beyond."""
-    after = LOWEST_KEY
+def pages(session: Session, book: str, *, after: int = BEFORE_ALL_ROUNDS) -> Iterator[Page]:
+    """Read a jackpot's rounds after a key in the order of their keys, with every row up to the last, and beyond."""
     while after < HIGHEST_KEY:
-        rounds = _rounds(session, book, after=after)
-        upto = rounds[-1].round_key if len(rounds) == PAGE else HIGHEST_KEY
-        yield _page(session, book, rounds, after=after, upto=upto)
+        rounds, is_end = _rounds(session, RoundRow.jackpot_id == book, RoundRow.round_key > after)
+        upto = HIGHEST_KEY if is_end else rounds[-1].round_key
+        yield _page(session, book, rounds, _between(after, upto))
         after = upto
 
 
-def _rounds(session: Session, book: str, *, after: int) -> list[Round]:
+def these(session: Session, book: str, keys: Iterable[int]) -> Iterator[Page]:
+    """Read a jackpot's rounds of some keys, in the order of their keys, with every row of theirs."""
+    wanted = sorted(keys)
+    while wanted:
+        page = wanted[:PAGE]
+        rounds, is_end = _rounds(session, RoundRow.jackpot_id == book, RoundRow.round_key.in_(page))
+        upto = page[-1] if is_end else rounds[-1].round_key
+        page = [key for key in page if key <= upto]
+        yield _page(session, book, rounds, _one_of(page))
+        wanted = wanted[len(page) :]
+
+
+def keys_there(session: Session, book: str, keys: Collection[int]) -> set[int]:
+    """Find which of some keys are those of a jackpot's rounds."""
+    question = select(RoundRow.round_key).where(RoundRow.jackpot_id == book, RoundRow.round_key.in_(keys))
+    return set(session.scalars(question))
+
+
+def _between(after: int, upto: int) -> Within:
+    return lambda key: and_(key > after, key <= upto)
+
+
+def _one_of(keys: Sequence[int]) -> Within:
+    return lambda key: key.in_(keys)
+
+
+def _rounds(session: Session, *conditions: ColumnElement[bool]) -> tuple[list[Round], bool]:
+    """Read the first rounds that are such, as many as make a page; and tell whether there are no more."""
     rows = session.execute(
         select(
+            RoundRow.jackpot_id,
             RoundRow.table_id,
             RoundRow.round_id,
             RoundRow.casino_id,
@@ -125,36 +157,39 @@ def _rounds(session: Session, book: str, *, after: int) -> list[Round]:
             RoundRow.opened_at,
             RoundRow.round_key,
         )
-        .where(RoundRow.jackpot_id == book, RoundRow.round_key > after)
+        .where(*conditions)
         .order_by(RoundRow.round_key)
         .limit(PAGE)
+    ).all()
+    so_far = accumulate(row.bet_count for row in rows)
+    fitting = rows[: max(1, sum(bets <= MOST_BETS for bets in so_far))]
+    return [_round(row) for row in fitting], len(fitting) == len(rows) < PAGE
+
+
+def _round(row: Any) -> Round:  # noqa: ANN401  a row of these columns
+    return Round(
+        jackpot_id=row.jackpot_id,
+        round_key=row.round_key,
+        table_id=row.table_id,
+        round_id=row.round_id,
+        casino_id=row.casino_id,
+        state=RoundState(row.state),
+        rules_version=row.rules_version,
+        rate_sheet=row.rate_sheet,
+        steps=row.steps,
+        bet_count=row.bet_count,
+        weight=row.weight,
+        opened_at=row.opened_at,
     )
-    return [
-        Round(
-            jackpot_id=book,
-            round_key=row.round_key,
-            table_id=row.table_id,
-            round_id=row.round_id,
-            casino_id=row.casino_id,
-            state=RoundState(row.state),
-            rules_version=row.rules_version,
-            rate_sheet=row.rate_sheet,
-            steps=row.steps,
-            bet_count=row.bet_count,
-            weight=row.weight,
-            opened_at=row.opened_at,
-        )
-        for row in rows
-    ]
 
 
-def _page(session: Session, book: str, rounds: list[Round], *, after: int, upto: int) -> Page:
+def _page(session: Session, book: str, rounds: Sequence[Round], within: Within) -> Page:
     entries: defaultdict[int, list[BookedEntry]] = defaultdict(list)
-    for entry in replay.entries_of_rounds(session, book, after=after, upto=upto):
+    for entry in replay.entries_within(session, book, within):
         entries[entry.round_key or 0].append(entry)
     rows: defaultdict[int, dict[str, Rows]] = defaultdict(dict)
     for model in _TABLES:
-        for row in session.execute(_select(model, book, after=after, upto=upto)):
+        for row in session.execute(_select(model, book, within)):
             rows[row.round_key].setdefault(model.__tablename__, []).append(row)
     known = {round_.round_key for round_ in rounds}
     return Page(
@@ -172,12 +207,10 @@ def _page(session: Session, book: str, rounds: list[Round], *, after: int, upto:
     )
 
 
-def _select(model: Any, book: str, *, after: int, upto: int) -> Any:  # noqa: ANN401  any of the tables, all its columns
+def _select(model: Any, book: str, within: Within) -> Any:  # noqa: ANN401  any of the tables, all its columns
     table = model.__table__
     return (
-        select(table)
-        .where(table.c.jackpot_id == book, table.c.round_key > after, table.c.round_key <= upto)
-        .order_by(*table.primary_key.columns)
+        select(table).where(table.c.jackpot_id == book, within(table.c.round_key)).order_by(*table.primary_key.columns)
     )
 
 

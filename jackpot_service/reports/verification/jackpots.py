@@ -17,6 +17,7 @@ from jackpot_service.domain.rules import JackpotRules, as_document, from_documen
 from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
+from jackpot_service.ledger.verified import Verified
 from jackpot_service.records.schema import RulesVersionRow
 from jackpot_service.reports.verification.doors import Door, doors_of, stripes_follow
 from jackpot_service.reports.verification.positions import PoolsByPosition
@@ -34,8 +35,8 @@ class Jackpot:
     What a jackpot's entries are checked against. `documents` are the rules versions as stored, whatever they say.
 
     `rules` lacks a version that cannot be read; `rules_seqs` are the entries, on stripe 0, that recorded the versions.
-    `corrections` are the entries that corrected settled rounds, by the key
-    that each recorded.
+    `corrections` are the entries that corrected settled rounds, by the key that each recorded; `outside` are all
+    entries of no round.
     """
 
     jackpot_id: str
@@ -49,6 +50,7 @@ class Jackpot:
     rules_seqs: Mapping[int, int]
     doors: tuple[Door, ...]
     corrections: Mapping[int, Sequence[BookedEntry]]
+    outside: Sequence[BookedEntry]
 
     @property
     def base(self) -> str:
@@ -80,6 +82,12 @@ class Jackpot:
         """What the act that booked an entry of no round says that it recorded; None if no act does."""
         effect = self.effects.get(entry.seq) if entry.stripe_no == 0 else None
         return None if effect is None else effect.recorded
+
+    def corrected_since(self, since: Verified) -> Iterator[int]:
+        """The keys of the rounds that were corrected after the jackpot was verified."""
+        for key, entries in self.corrections.items():
+            if type(key) is int and entries[-1].seq > since.seq_on(0):
+                yield key
 
     def stripes_at(self, seq: int) -> int:
         """Count the stripes that there were when stripe 0 stood at a seq."""
@@ -113,11 +121,11 @@ def read(
         except _UNREADABLE:  # `rules_are_readable` names it.
             continue
     stripes, cycles = replay.stripes(session, jackpot_id), replay.cycles(session, jackpot_id)
-    effects = references.effects_in(jackpot_id)
+    effects = references.index_of(jackpot_id).effects
     doors = doors_of(effects)
     corrected = _corrections(outside, effects)
     return Jackpot(
-        jackpot_id, references, stripes, cycles, documents, rules, pools, effects, rules_seqs, doors, corrected
+        jackpot_id, references, stripes, cycles, documents, rules, pools, effects, rules_seqs, doors, corrected, outside
     )
 
 

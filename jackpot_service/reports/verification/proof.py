@@ -1,17 +1,19 @@
 """The proof that the books are right: everything that was booked is derived again from what was told to the ledger."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.money import ZERO
 from jackpot_service.ledger import laws, replay
 from jackpot_service.ledger.instants_schema import InstantRow
 from jackpot_service.ledger.mismatches import Code, Mismatch
-from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.replay import BookedEntry, BookedStripe
+from jackpot_service.ledger.rollups_schema import DailyBetsRow, DailyPostingsRow
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
+from jackpot_service.ledger.verified import NOTHING, Reached, Verified, VerifiedStripe
 from jackpot_service.records.schema import (
     AwardRow,
     AwardStepRow,
@@ -37,19 +39,22 @@ from jackpot_service.reports.verification import (
     lives,
     moves,
     order,
+    periods,
     records,
     reference_book,
     references,
+    rollups,
     rounds,
+    seals,
     settlements,
 )
 from jackpot_service.reports.verification.awards import ActsOnRounds, HeldMoney
-from jackpot_service.reports.verification.documents import RoundDocuments
+from jackpot_service.reports.verification.documents import Page, RoundDocuments
 from jackpot_service.reports.verification.jackpots import Jackpot
 from jackpot_service.reports.verification.positions import PoolsByPosition
 from jackpot_service.reports.verification.references import References
 from jackpot_service.reports.verification.statements import Statements
-from jackpot_service.reports.verification.verification import OnProgress, Progress, Verification
+from jackpot_service.reports.verification.verification import Looks, OnProgress, OnReached, Progress, Verification
 
 Found = Iterator[Mismatch]
 
@@ -67,6 +72,8 @@ _BOOKS_OF = (
     StripeRow.jackpot_id,
     EntryRow.jackpot_id,
     CycleRow.jackpot_id,
+    DailyBetsRow.jackpot_id,
+    DailyPostingsRow.jackpot_id,
     RulesVersionRow.jackpot_id,
     RoundRow.jackpot_id,
     BetRow.jackpot_id,
@@ -90,21 +97,27 @@ _UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError,
 """What the domain raises when rows are not what the ledger wrote."""
 
 
-def verify(session: Session, *, on_progress: OnProgress | None = None) -> Verification:
+def verify(
+    session: Session,
+    *,
+    since: Mapping[str, Verified] | None = None,
+    on_progress: OnProgress = lambda _progress: None,
+    on_reached: OnReached = lambda _reached: None,
+) -> Verification:
     """
     Derive the books again from zero, and name everything that is not as it should be.
 
-    The session must see one instant of the database (`db.snapshot`); the service may go on meanwhile. Memory is bounded
-    by a page of rounds, the reference documents, and a 500th of the entries. `on_progress` is called after each page.
+    Told how far each book is verified, it takes that for granted and goes on from there: see
+    docs/decisions/verification.md for what that proves. The session must see one instant of the database
+    (`db.snapshot`); the service may go on meanwhile. Memory does not grow with entries, rounds or bets. `on_progress`
+    is called after each page, `on_reached` where a later verification could go on, as long as nothing is wrong.
     """
-    proof = _Proof(session, on_progress or (lambda _progress: None))
-    known = references.read(session)
-    mismatches = [*_unknown_books(session, known)]
-    mismatches += proof.of_reference_book(known)
-    for jackpot_id in sorted(known.jackpots):
-        mismatches += proof.of_jackpot(jackpot_id, known)
+    proof = _Proof(session, dict(since or {}), on_progress, on_reached)
+    for mismatch in proof.of_everything():
+        proof.mismatches.append(mismatch)
+    proof.tell_reached(is_whole=True)
     return Verification(
-        1 + len(known.jackpots), proof.entries, proof.rounds, proof.bets, proof.awards, tuple(mismatches)
+        len(proof.books), proof.entries, proof.rounds, proof.bets, proof.awards, tuple(proof.mismatches)
     )
 
 
@@ -126,61 +139,111 @@ def _guarded(found: Found, *, book: str, place: str) -> Found:
 
 @dataclass(slots=True)
 class _Proof:
-    """A verification under way: what it reads from, and how much it has checked."""
+    """A verification under way: what it reads from, how far the books are verified, and how much it has checked."""
 
     session: Session
+    reached: dict[str, Verified]
     on_progress: OnProgress
+    on_reached: OnReached
     entries: int = field(default=0, init=False)
     rounds: int = field(default=0, init=False)
     bets: int = field(default=0, init=False)
     awards: int = field(default=0, init=False)
+    books: tuple[str, ...] = field(default=(), init=False)
+    acts: int = field(default=0, init=False)
+    mismatches: list[Mismatch] = field(default_factory=list, init=False)
+    looks: Looks = field(default_factory=Looks, init=False)
+
+    def of_everything(self) -> Found:
+        """The reference book first, since all others are checked against what is in it."""
+        known = references.read(self.session)
+        self.books = (REFERENCE_BOOK, *sorted(known.jackpots))
+        self.looks = self._looks_due()
+        yield from _unknown_books(self.session, known)
+        for book in sorted(self.reached.keys() - set(self.books)):
+            yield Mismatch(Code.VERIFIED_HEAD, book, "stripes", "were verified, and are of a jackpot that is not there")
+        yield from self.of_reference_book(known)
+        yield from _guarded(periods.check(self.session), book=REFERENCE_BOOK, place="closed periods")
+        for jackpot_id in self.books[1:]:
+            yield from self.of_jackpot(jackpot_id, known)
 
     def of_reference_book(self, known: References) -> Found:
-        """The reference book's laws, and whether it recorded its documents."""
-        entries: dict[int, BookedEntry] = {}
-
-        def note(entry: BookedEntry, _pools: Pools) -> None:
-            self._count_entry(entry)
-            entries[entry.seq] = entry
-
-        yield from laws.broken_in(self.session, REFERENCE_BOOK, on_entry=note)
-        yield from doors.stripes_follow(REFERENCE_BOOK, replay.stripes(self.session, REFERENCE_BOOK), ())
+        """The reference book's laws, and whether it recorded its documents: these are few, and checked each time."""
+        since = self.reached.get(REFERENCE_BOOK, NOTHING)
+        stripes = replay.stripes(self.session, REFERENCE_BOOK)
+        self.acts = next((stripe.seq for stripe in stripes if stripe.stripe_no == 0), 0)
+        yield from laws.broken_in(self.session, REFERENCE_BOOK, since=since, on_entry=self._count_entry)
+        yield from doors.stripes_follow(REFERENCE_BOOK, stripes, ())
         yield from instants.stand_where_they_say(self.session, REFERENCE_BOOK)
+        entries = reference_book.entries(self.session)
         yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
+        yield from _guarded(seals.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
+        self.reached[REFERENCE_BOOK] = replace(self._verified(stripes), is_whole=True)
+        self._tell_progress(REFERENCE_BOOK)
 
     def of_jackpot(self, jackpot_id: str, known: References) -> Found:
         """A jackpot's laws, its opening, its rounds, and the order of its settlements."""
-        pools = PoolsByPosition(self.session, jackpot_id)
-        held, statements = HeldMoney(), Statements(self.session, jackpot_id)
-        outside: list[BookedEntry] = []
+        since = self.reached.get(jackpot_id, NOTHING)
+        held, statements = HeldMoney(since), Statements(self.session, jackpot_id, since)
+        fresh: list[BookedEntry] = []
 
-        def note(entry: BookedEntry, pools_after: Pools) -> None:
+        def note(entry: BookedEntry) -> None:
             self._count_entry(entry)
-            pools.note(entry, pools_after)
             held.note(entry)
             statements.note(entry)
             if entry.round_key is None:
-                outside.append(entry)
+                self.looks.done += 1
+                fresh.append(entry)
 
-        yield from laws.broken_in(self.session, jackpot_id, on_entry=note)
+        yield from laws.broken_in(self.session, jackpot_id, since=since, on_entry=note)
         yield from instants.stand_where_they_say(self.session, jackpot_id)
-        jackpot = jackpots.read(self.session, jackpot_id, known, pools, outside)
-        yield from _guarded(jackpots.check(jackpot, outside), book=jackpot_id, place="opening")
-        yield from _guarded(statements.check(jackpot, outside), book=jackpot_id, place="statements")
-        on_rounds = ActsOnRounds(jackpot, outside)
-        yield from lives.acts_were_possible(jackpot, outside)
-        yield from moves.check(jackpot, outside)
-        for page in documents.pages(self.session, jackpot_id):
-            yield from page.mismatches
-            for round_ in page.rounds:
-                yield from self._of_round(round_, jackpot)
-                yield from _guarded(on_rounds.check(round_), book=jackpot_id, place=round_.place)
-                held.add(round_)
-            self.on_progress(Progress(jackpot_id, self.entries, self.rounds))
-        yield from on_rounds.rest()
+        jackpot = self._read(jackpot_id, known, since, fresh)
+        yield from _guarded(jackpots.check(jackpot, jackpot.outside), book=jackpot_id, place="opening")
+        yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
+        yield from lives.acts_were_possible(jackpot, jackpot.outside)
+        yield from moves.check(jackpot, fresh)
+        yield from rollups.check(self.session, jackpot, since)
+        yield from self._of_rounds(jackpot, since, held)
         yield from held.check(jackpot_id)
-        crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot))
+        crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot), since=since)
         yield from _guarded(crossing, book=jackpot_id, place="order")
+        self.reached[jackpot_id] = replace(self.reached[jackpot_id], is_whole=True, held=ZERO)
+        self.tell_reached()
+
+    def _read(self, jackpot_id: str, known: References, since: Verified, fresh: Sequence[BookedEntry]) -> Jackpot:
+        """Read a jackpot, with the entries of no round: those verified before too, as far as acts name them."""
+        named = [seq for seq in known.index_of(jackpot_id).effects if seq <= since.seq_on(0)]
+        before = replay.entries_at(self.session, jackpot_id, 0, named)
+        outside = [*(entry for entry in before if entry.round_key is None), *fresh]
+        pools = PoolsByPosition(self.session, jackpot_id, since)
+        return jackpots.read(self.session, jackpot_id, known, pools, outside)
+
+    def _of_rounds(self, jackpot: Jackpot, since: Verified, held: HeldMoney) -> Found:
+        """All rounds after the last that was verified, and of those before it, the ones touched since."""
+        book, now = jackpot.jackpot_id, self._verified(jackpot.stripes)
+        on_rounds = ActsOnRounds(jackpot, jackpot.outside)
+        yield from on_rounds.have_their_rounds(self.session)
+        touched = set(replay.rounds_touched(self.session, book, since=since))
+        touched |= {key for key in on_rounds.rounds_since(since.acts) if key <= since.last_round_key}
+        touched |= {key for key in jackpot.corrected_since(since) if key <= since.last_round_key}
+        for page in documents.these(self.session, book, touched):
+            yield from self._of_page(page, jackpot, on_rounds, held)
+        now = replace(now, last_round_key=since.last_round_key)
+        self._reach(book, now, held)
+        for page in documents.pages(self.session, book, after=since.last_round_key):
+            yield from self._of_page(page, jackpot, on_rounds, held)
+            if page.rounds:
+                now = replace(now, last_round_key=page.rounds[-1].round.round_key)
+            self._reach(book, now, held)
+
+    def _of_page(self, page: Page, jackpot: Jackpot, on_rounds: ActsOnRounds, held: HeldMoney) -> Found:
+        yield from page.mismatches
+        for round_ in page.rounds:
+            yield from self._of_round(round_, jackpot)
+            yield from _guarded(on_rounds.check(round_), book=jackpot.jackpot_id, place=round_.place)
+            held.add(round_)
+            self.looks.done += len(round_.entries)
+        self._tell_progress(jackpot.jackpot_id)
 
     def _of_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
         self.rounds += 1
@@ -189,7 +252,36 @@ class _Proof:
         for check in ROUND_CHECKS:
             yield from _guarded(check(round_, jackpot), book=jackpot.jackpot_id, place=round_.place)
 
+    def _looks_due(self) -> Looks:
+        """Two at each entry that was not verified before."""
+        entries = sum(
+            max(0, stripe.seq - self.reached.get(book, NOTHING).seq_on(stripe.stripe_no))
+            for book in self.books
+            for stripe in replay.stripes(self.session, book)
+        )
+        return Looks(2 * entries)
+
     def _count_entry(self, entry: BookedEntry) -> None:
         self.entries += 1
+        self.looks.done += 1 + (entry.book == REFERENCE_BOOK)
         if self.entries % replay.PAGE == 0:
-            self.on_progress(Progress(entry.book, self.entries, self.rounds))
+            self._tell_progress(entry.book)
+
+    def _tell_progress(self, book: str) -> None:
+        done = min(self.looks.done, self.looks.total)
+        self.on_progress(Progress(book, self.entries, self.rounds, done, self.looks.total))
+
+    def _verified(self, stripes: Sequence[BookedStripe]) -> Verified:
+        """As far as a book is verified once its laws are: every stripe to its end."""
+        ends = {stripe.stripe_no: VerifiedStripe(stripe.seq, stripe.head, stripe.pools) for stripe in stripes}
+        return Verified(ends, acts=self.acts)
+
+    def _reach(self, book: str, verified: Verified, held: HeldMoney) -> None:
+        self.reached[book] = replace(verified, held=held.left)
+        self.tell_reached()
+
+    def tell_reached(self, *, is_whole: bool = False) -> None:
+        """Tell how far all books are verified, unless something is wrong."""
+        if not self.mismatches:
+            counts = (self.entries, self.rounds, self.bets, self.awards)
+            self.on_reached(Reached(dict(self.reached), is_whole, *counts))

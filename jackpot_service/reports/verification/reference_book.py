@@ -5,17 +5,36 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from jackpot_service.domain import facts
+from jackpot_service.db import Session
+from jackpot_service.domain import facts, seals
+from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
-from jackpot_service.ledger import digests
+from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.reports.verification import acts, changes, keys
+from jackpot_service.reports.verification.by_seq import BySeq
 from jackpot_service.reports.verification.rate_changes import sheets_are_what_was_approved
 from jackpot_service.reports.verification.references import Document, References
 
 Found = Iterator[Mismatch]
+
+_IS_ACT = (EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0)
+
+
+def entries(session: Session) -> Mapping[int, BookedEntry]:
+    """The entries of the reference book by seq, read when they are asked for: there is one for each act."""
+
+    def read(first: int, end: int) -> Mapping[int, BookedEntry]:
+        found = replay.entries(session, REFERENCE_BOOK, 0, after=first - 1, upto=end - 1)
+        return {entry.seq: entry for entry in found}
+
+    def first_from(seq: int) -> int | None:
+        return next(replay.distinct(session, EntryRow.seq, *_IS_ACT, lowest=seq - 1), None)
+
+    return BySeq(read, first_from)
 
 
 def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
@@ -33,7 +52,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
 def documents(references: References) -> Iterator[Document]:
     """Write every reference document as the facts that its act shows."""
     for row in references.casinos.values():
-        recorded = facts.of_casino(row.casino_id, row.name)
+        recorded = facts.of_casino(Casino(row.casino_id, row.name, row.zone, row.day_starts))
         yield Document(f"casino {row.casino_id}", row.entry_seq, EntryKind.CASINO_ADDED, recorded)
     for row in references.tables.values():
         recorded = facts.of_table(
@@ -64,6 +83,13 @@ def documents(references: References) -> Iterator[Document]:
         recorded = facts.of_acknowledgement(row.exception_id)
         name = f"acknowledgement of {row.exception_id}"
         yield Document(name, row.entry_seq, EntryKind.EXCEPTION_ACKNOWLEDGED, recorded)
+    for row in references.closed_periods:
+        period = {"from": facts.instant(row.starts_at), "to": facts.instant(row.ends_at)}
+        recorded = {**period, "reports": row.reports}
+        yield Document(f"period to {period['to']}", row.entry_seq, EntryKind.PERIOD_CLOSED, recorded)
+    for number, (entry_seq, digest) in references.seals.items():
+        recorded = seals.facts_of(number=number, digest=digest)
+        yield Document(f"seal {number}", entry_seq, EntryKind.BOOKS_SEALED, recorded)
 
 
 def entries_recorded_their_acts(references: References, entries: Mapping[int, BookedEntry]) -> Found:
@@ -134,6 +160,8 @@ WRITES_A_DOCUMENT = frozenset(
         EntryKind.CHANGE_APPROVED,
         EntryKind.CHANGE_REJECTED,
         EntryKind.EXCEPTION_ACKNOWLEDGED,
+        EntryKind.PERIOD_CLOSED,
+        EntryKind.BOOKS_SEALED,
     }
 )
 """The acts that write a row of their own in a reference table."""

@@ -1,12 +1,14 @@
 """The reference documents as their rows are now: casinos, tables, people, keys, rate sheets; which jackpots exist."""
 
+from array import array
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
-from sqlalchemy import Row, and_, select
+from sqlalchemy import Row, and_, func, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
@@ -14,6 +16,8 @@ from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.ledger.schema import EntryRow
+from jackpot_service.records import seals
+from jackpot_service.records.periods_schema import ClosedPeriodRow
 from jackpot_service.records.schema import (
     AcknowledgementRow,
     ActRow,
@@ -27,8 +31,20 @@ from jackpot_service.records.schema import (
     RateSheetRow,
     TableRow,
 )
+from jackpot_service.reports.verification.by_seq import BySeq
 
 EFFECT_KEYS = {"book", "seq", "kind", "recorded"}
+
+OF_ROUNDS: Final = frozenset(
+    {
+        EntryKind.AWARDS_APPROVED,
+        EntryKind.AWARDS_REJECTED,
+        EntryKind.AWARDS_REINSTATED,
+        EntryKind.AWARD_PAID,
+        EntryKind.COMPENSATION,
+    }
+)
+"""The kinds of act that are about one round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +68,31 @@ class RecordedEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class ActIndex:
+    """
+    Which acts are about a jackpot.
+
+    `effects` are the entries on stripe 0 of its book, by their seq, which acts say that they booked; what cannot be
+    read says nothing. `statements` are the seqs of acts that settled one. Of acts on its rounds only the round's key
+    and the act's seq are kept, side by side; `strays` name no round.
+    """
+
+    effects: dict[int, RecordedEffect] = field(default_factory=dict)
+    statements: list[int] = field(default_factory=list)
+    round_keys: "array[int]" = field(default_factory=lambda: array("q"))
+    seqs: "array[int]" = field(default_factory=lambda: array("q"))
+    strays: list[int] = field(default_factory=list)
+
+    def add_round(self, key: object, seq: int) -> None:
+        """Take notice of an act on a round, whatever the act says that its key is."""
+        if type(key) is int and -(2**63) <= key < 2**63:
+            self.round_keys.append(key)
+            self.seqs.append(seq)
+        else:
+            self.strays.append(seq)
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A row of a reference table: which it is, which kind of act writes such rows, and what that one shows."""
 
@@ -66,8 +107,9 @@ class References:
     """
     All reference documents, by id; sheets by base and number, with the instant each is in force from.
 
-    Each row has the columns of its table; an act's also its entry's `kind` and `received_at`. All are kept in memory:
-    there are few, and everything refers to them.
+    Each row has the columns of its table; an act's also its entry's `kind` and `received_at`. All but the acts are kept
+    in memory: there are few, and everything refers to them. Of acts there is one for each award that was paid; they are
+    read when they are asked for, and `indexes`, by jackpot, tell which to ask for.
     """
 
     jackpots: Mapping[str, str]
@@ -81,15 +123,13 @@ class References:
     change_requests: Mapping[str, Row[Any]]
     change_decisions: Mapping[str, Row[Any]]
     acknowledgements: Mapping[str, Row[Any]]
+    closed_periods: Sequence[Row[Any]]
+    seals: Mapping[int, tuple[int, str]]
+    indexes: Mapping[str, ActIndex]
 
-    def effects_in(self, book: str) -> dict[int, RecordedEffect]:
-        """What acts say that they booked on stripe 0 of a book, by the seq there; what cannot be read says nothing."""
-        return {
-            effect["seq"]: RecordedEffect(row.seq, effect["kind"], effect["recorded"])
-            for row in self.acts.values()
-            for effect in row.effects
-            if effect.keys() == EFFECT_KEYS and effect["book"] == book
-        }
+    def index_of(self, jackpot_id: str) -> ActIndex:
+        """Which acts are about a jackpot."""
+        return self.indexes.get(jackpot_id) or ActIndex()
 
     def effective_at(self, base: str, number: int) -> datetime:
         """When a sheet came, or comes, into force. Raises: KeyError if there is none of this number."""
@@ -103,6 +143,7 @@ def read(session: Session) -> References:
     for row in _rows(session, RateRow):
         rates[row.base, row.number][row.currency] = Rate(row.currency, row.base_per_unit, row.exponent)
     sheet_rows = {(row.base, row.number): row for row in _rows(session, RateSheetRow)}
+    acts = BySeq(partial(_acts, session), partial(_first_act, session))
     return References(
         jackpots={row.jackpot_id: row.base for row in _rows(session, JackpotRow)},
         casinos={row.casino_id: row for row in _rows(session, CasinoRow)},
@@ -114,21 +155,50 @@ def read(session: Session) -> References:
             for base, number in sorted(sheet_rows.keys() | rates.keys())
         },
         sheet_rows=sheet_rows,
-        acts={row.seq: row for row in _acts(session)},
+        acts=acts,
         change_requests={row.request_id: row for row in _rows(session, ChangeRequestRow)},
         change_decisions={row.request_id: row for row in _rows(session, ChangeDecisionRow)},
         acknowledgements={row.exception_id: row for row in _rows(session, AcknowledgementRow)},
+        closed_periods=list(_rows(session, ClosedPeriodRow)),
+        seals={one.number: (one.entry_seq, one.sha256) for one in seals.every(session)},
+        indexes=_indexed(acts.values()),
     )
 
 
-def _acts(session: Session) -> Any:  # noqa: ANN401  as below
+def _indexed(acts: Iterable[Row[Any]]) -> Mapping[str, ActIndex]:
+    found: defaultdict[str, ActIndex] = defaultdict(ActIndex)
+    for row in acts:
+        for effect in row.effects:
+            if effect.keys() == EFFECT_KEYS and isinstance(effect["book"], str) and type(effect["seq"]) is int:
+                recorded = RecordedEffect(row.seq, effect["kind"], effect["recorded"])
+                found[effect["book"]].effects[effect["seq"]] = recorded
+        if row.kind == EntryKind.STATEMENT_SETTLED and row.jackpot_id is not None:
+            found[row.jackpot_id].statements.append(row.seq)
+        if row.kind in OF_ROUNDS and isinstance(jackpot_id := round_of(row).get("jackpot_id"), str):
+            found[jackpot_id].add_round(round_of(row).get("round_key"), row.seq)
+    return found
+
+
+def round_of(row: Row[Any]) -> Mapping[str, Any]:
+    """The round that an act says it is about; empty if it says none."""
+    found = row.after.get("round") if isinstance(row.after, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _acts(session: Session, first: int, end: int) -> Mapping[int, Row[Any]]:
     """Each act with the kind of its entry, and when it came in; None for both where the entry is not there."""
     entry = and_(EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == ActRow.seq)
-    return session.execute(
+    rows = session.execute(
         select(ActRow.__table__, EntryRow.kind, EntryRow.received_at)
         .join(EntryRow, entry, isouter=True)
+        .where(ActRow.seq >= first, ActRow.seq < end)
         .order_by(ActRow.seq)
     )
+    return {row.seq: row for row in rows}
+
+
+def _first_act(session: Session, seq: int) -> int | None:
+    return session.scalar(select(func.min(ActRow.seq)).where(ActRow.seq >= seq))
 
 
 def _rows(session: Session, model: Any) -> Any:  # noqa: ANN401  any of the tables, all its columns

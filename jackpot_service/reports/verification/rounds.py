@@ -6,9 +6,9 @@ from datetime import timedelta
 from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import plain
+from jackpot_service.domain.round_keys import first_key_at
 from jackpot_service.domain.rounds import RoundState
 from jackpot_service.ledger.mismatches import Code, Mismatch
-from jackpot_service.records.rounds import first_key_at
 from jackpot_service.reports.verification.documents import RoundDocuments
 from jackpot_service.reports.verification.jackpots import Jackpot
 

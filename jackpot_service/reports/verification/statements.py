@@ -9,11 +9,11 @@ from sqlalchemy import Row, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain import accounts, award_facts, posting_rules
-from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, plain, total
-from jackpot_service.ledger import replay
+from jackpot_service.ledger import balances, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.verified import NOTHING, Verified
 from jackpot_service.records.schema import StatementSettlementRow
 from jackpot_service.reports.verification import acts
 from jackpot_service.reports.verification.jackpots import Jackpot
@@ -27,10 +27,12 @@ AccountKey = tuple[str, str]
 class Statements:
     """The settled statements of a jackpot, and what its casinos' accounts held at the positions that they name."""
 
-    def __init__(self, session: Session, book: str) -> None:
+    def __init__(self, session: Session, book: str, since: Verified = NOTHING) -> None:
         table = StatementSettlementRow.__table__
         rows = session.execute(select(table).where(table.c.jackpot_id == book).order_by(table.c.act_seq))
+        self._session = session
         self._book = book
+        self._since = since
         self._rows: Sequence[Row[Any]] = rows.all()
         self._wanted: defaultdict[tuple[int, int], set[AccountKey]] = defaultdict(set)
         for row in self._rows:
@@ -52,11 +54,8 @@ class Statements:
 
     def check(self, jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
         """Each was settled by one act, which booked the payment; each such act settled one."""
-        by_seq = {
-            row.seq: row
-            for row in jackpot.references.acts.values()
-            if row.kind == EntryKind.STATEMENT_SETTLED and row.jackpot_id == self._book
-        }
+        references = jackpot.references
+        by_seq = {seq: references.acts[seq] for seq in references.index_of(self._book).statements}
         on_stripe_0 = {entry.seq: entry for entry in entries if entry.stripe_no == 0}
         for row in self._rows:
             act = by_seq.pop(row.act_seq, None)
@@ -69,7 +68,7 @@ class Statements:
             yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, self._book, f"act {seq}", "settled a statement: none is there")
 
     def _is_due(self, row: Row[Any], act: Row[Any], entries: Mapping[int, BookedEntry]) -> Found:
-        balance = total(self._at.get((*place, _account(row)), ZERO) for place in enumerate(row.positions))
+        balance = self._balance_before(row)
         if balance != row.balance_before:
             detail = f"states {plain(row.balance_before)} before it, its entries make {plain(balance)}"
             yield Mismatch(Code.STATEMENT_BALANCE, self._book, _place(row), detail)
@@ -88,6 +87,15 @@ class Statements:
         yield from acts.says(act, due, self._book)
         postings = posting_rules.for_statement(row.amount, casino_id=row.casino_id, currency=row.currency)
         yield from acts.booked(act, postings, self._book, entries)
+
+    def _balance_before(self, row: Row[Any]) -> Decimal:
+        """Where only what came since was replayed, it is summed anew; what was verified before is taken as stated."""
+        if not self._since.stripes:
+            return total(self._at.get((*place, _account(row)), ZERO) for place in enumerate(row.positions))
+        if row.act_seq <= self._since.acts:
+            stated: Decimal = row.balance_before
+            return stated
+        return balances.summed_between(self._session, self._book, *_account(row), since=(), positions=row.positions)
 
 
 def _account(row: Row[Any]) -> AccountKey:

@@ -1,9 +1,10 @@
-"""What a verification of the books reports: how much was checked, and what is wrong."""
+"""What a verification of the books reports: how much was checked, what is wrong, how far it has come."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from jackpot_service.ledger.mismatches import Mismatch
+from jackpot_service.ledger.verified import Reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +26,28 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a verification stands: in which book, and what it has checked of all books so far."""
+    """
+    Where a verification stands: in which book, and what it has checked of all books so far.
+
+    Of `total` looks at an entry it has taken `done`: each is looked at twice, in its chain and with its round.
+    """
 
     book: str
     entries: int
     rounds: int
+    done: int
+    total: int
 
 
 OnProgress = Callable[[Progress], None]
+
+
+@dataclass(slots=True)
+class Looks:
+    """How many looks at entries are due, and how many were taken."""
+
+    total: int = 0
+    done: int = 0
+
+
+OnReached = Callable[[Reached], None]

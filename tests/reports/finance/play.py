@@ -1,9 +1,9 @@
 """
 A house in which everything happens that moves money, by chance: for whoever adds its books up.
 
-Two casinos play for one jackpot, one of them for another besides, in four currencies, day after day: hits, refunds
-after them, corrections, awards held, released, rejected and reinstated, compensations, statements, other rates, other
-rules, and at the end a jackpot that is retired.
+Two casinos, of other gaming days, play for one jackpot, and one of them for another besides, in four currencies: hits,
+refunds after them, corrections, awards held, released, rejected and reinstated, compensations, statements, other
+rates, other rules, and at the end a jackpot that is retired.
 """
 
 import random
@@ -38,7 +38,7 @@ class Play:
 
     def open(self) -> None:
         house = self.house
-        house.add_casino("c2")
+        house.add_casino("c2", zone="Europe/Riga", day_starts="06:00")
         settings = {"reset_amount": "50", "held_threshold": "200"}
         house.open(base_amount="100", settings=settings, tables=("T1", "T3"), stripes=3)
         house.add_table("T2", jackpot_id="j1", casino_id="c2")
@@ -48,7 +48,7 @@ class Play:
         happens: list[Callable[[], Any]] = [
             *(self.bet,) * 6,
             *(self.settle,) * 4,
-            *(self.void, self.cancel, self.correct, self.decide, self.compensate, self.settle_statement),
+            *(self.void, self.cancel, self.correct, self.decide, self.decide, self.compensate, self.settle_statement),
             *(self.publish, self.change_rules, self.wait),
         ]
         for _ in range(acts):
@@ -108,9 +108,14 @@ class Play:
             self._change("round-correction", told | {"jackpot_id": jackpot_id})
 
     def decide(self) -> None:
-        for table_id, round_id in self.settled[-6:]:
-            decision = self.chance.choice(["approve", "reject", "reinstate"])
-            self._change("held-awards", self._of_round(table_id, round_id) | {"decision": decision})
+        """Decide about all awards of a round that are held; or reinstate those that were rejected."""
+        found = {state: self.house.get(f"/v1/awards?state={state}").ok()["items"] for state in ("held", "rejected")}
+        if any(found.values()):
+            state = self.chance.choice([state for state, awards in found.items() if awards])
+            award = self.chance.choice(found[state])
+            decision = self.chance.choice(["approve", "reject"]) if state == "held" else "reinstate"
+            of_round = self._of_round(award["table_id"], award["round_id"])
+            self._change("held-awards", of_round | {"decision": decision})
 
     def compensate(self) -> None:
         if self.cancelled:

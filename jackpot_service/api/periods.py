@@ -1,0 +1,80 @@
+"""Closed periods: what finance has reported, and does not change any more."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import flask
+from marshmallow import Schema, fields
+
+from jackpot_service.api import closing, schemas
+from jackpot_service.api.door import Blueprint, answer, door, look, now, principal
+from jackpot_service.api.fields import Text
+from jackpot_service.api.reports import Edge
+from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.auth import allow, require_house
+from jackpot_service.domain.closed_periods import ClosedPeriod, facts_of
+from jackpot_service.domain.principals import Role
+from jackpot_service.records import closed_periods
+from jackpot_service.usecases.acts import Act
+
+blueprint = Blueprint(
+    "closed-periods", __name__, url_prefix="/v1/closed-periods", description="Periods that finance has closed."
+)
+
+
+class ClosingSchema(RequestSchema):
+    """Up to when, and why; a period begins where the one before ended."""
+
+    request_id = schemas.request_id()
+    reason = Text(required=True)
+    end = Edge(data_key="to", required=True)
+
+
+class KeptReportSchema(Schema):
+    """What a report said."""
+
+    edition = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
+    sha256 = fields.String(required=True)
+
+
+class ClosedPeriodSchema(Schema):
+    """A closed period."""
+
+    start = described(
+        fields.DateTime, "Included; null is the beginning of the books.", data_key="from", allow_none=True
+    )
+    end = described(fields.DateTime, "Not included.", data_key="to")
+    reports = fields.Dict(keys=fields.String(), values=fields.Nested(KeptReportSchema()), required=True)
+    act = described(fields.Integer, "The act that closed it, in the audit trail.")
+
+
+class ClosedPeriodsSchema(Schema):
+    """All closed periods, the latest first."""
+
+    items = fields.List(fields.Nested(ClosedPeriodSchema()), required=True)
+
+
+@blueprint.route("", methods=["GET"])
+@allow(Role.FINANCE, Role.AUDITOR)
+@blueprint.response(200, ClosedPeriodsSchema())
+def get_closed_periods() -> flask.Response:
+    """List the periods that are closed, the latest first."""
+    require_house(principal())
+    return answer({"items": [_shown(one) for one in look(closed_periods.latest)]})
+
+
+@blueprint.route("", methods=["POST"])
+@allow(Role.FINANCE)
+@blueprint.arguments(ClosingSchema())
+@blueprint.response(201, ClosedPeriodSchema())
+@blueprint.alt_response(200, schema=ClosedPeriodSchema(), description="The same closing again.")
+def post_closed_period(body: Mapping[str, Any]) -> flask.Response:
+    """Close everything before an instant that is over: what its reports say is kept by hashes."""
+    require_house(principal())
+    act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
+    done, is_replay = closing.closed(door().engine, act, body["end"])
+    return answer(_shown(done), 200 if is_replay else 201)
+
+
+def _shown(closed: ClosedPeriod) -> dict[str, Any]:
+    return {**facts_of(closed.period, closed.reports), "act": closed.entry_seq}

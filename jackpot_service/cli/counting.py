@@ -1,0 +1,67 @@
+"""How a long command shows how far it is, on standard error: a bar on a terminal, a line now and then elsewhere."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+SECONDS_BETWEEN_LINES = 5.0
+
+LEAST_SECONDS = 1e-6
+"""Two looks at the clock may see the same."""
+
+OnCount = Callable[[int, int, str], None]
+"""Told how much is done, of how much, and of what."""
+
+
+@contextmanager
+def shown() -> Iterator[OnCount]:
+    """Yield what to call as the work goes on; a command that is done at once shows nothing where there is no bar."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        with _bar(console) as bar:
+            task = bar.add_task("", total=None, rate="")
+
+            def advance(done: int, total: int, what: str) -> None:
+                speed = bar.tasks[0].speed
+                bar.update(task, completed=done, total=total, description=what, rate=_rate(speed or 0))
+
+            yield advance
+        return
+    last, done_at_last = time.monotonic(), 0
+
+    def tell(done: int, total: int, what: str) -> None:
+        nonlocal last, done_at_last
+        now = time.monotonic()
+        if now - last >= SECONDS_BETWEEN_LINES:
+            per_second = (done - done_at_last) / max(now - last, LEAST_SECONDS)
+            last, done_at_last = now, done
+            click.echo(_line(done, total, what, per_second=per_second), err=True)
+
+    yield tell
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(30),
+        TaskProgressColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+
+
+def _line(done: int, total: int, what: str, *, per_second: float) -> str:
+    """Say what is left at the rate since the last line: the parts of a work need not take the same time."""
+    left = f"{(total - done) / per_second:,.0f} s left" if per_second else "no telling how long it takes"
+    return f"{what}: {done:,} of {total:,} ({100 * done // max(total, 1)} %), {_rate(per_second)}, {left}"
+
+
+def _rate(per_second: float) -> str:
+    return f"{per_second:,.0f}/s"

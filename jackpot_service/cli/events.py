@@ -1,0 +1,96 @@
+"""`jackpot events`: what happened, a line of JSON an event."""
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+import click
+import orjson
+import sqlalchemy
+
+from jackpot_service.cli.opening import opened_engine
+from jackpot_service.config import Config
+from jackpot_service.db import read
+from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.reports.events.cursor import BEGINNING, Cursor, decode, encode
+from jackpot_service.reports.events.event import as_cloud_event
+from jackpot_service.reports.events.page import Page, events_page
+from jackpot_service.reports.events.windows import heads, require_reached
+
+TOLD_AT_ONCE: Final = 1000
+
+LOOK_EVERY_S: Final = 0.5
+
+NOW: Final = "now"
+
+
+class EventCursor(click.ParamType[Cursor | None]):
+    """Where to go on; None for now."""
+
+    name = "cursor"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Cursor | None:
+        """Fails with a usage error."""
+        if isinstance(value, Cursor) or value == NOW:
+            return value if isinstance(value, Cursor) else None
+        try:
+            return decode(str(value))
+        except ValueError as error:
+            self.fail(f"it {error}", param, ctx)
+
+
+@click.command("events")
+@click.option(
+    "--after",
+    type=EventCursor(),
+    default=BEGINNING,
+    show_default="the very beginning",
+    help="Go on from there: «now», or the cursor that was printed last.",
+)
+@click.option("--follow", is_flag=True, help="Go on with what happens, until Ctrl-C.")
+@click.pass_obj
+def events(config: Config, after: Cursor | None, follow: bool) -> None:  # noqa: FBT001
+    """
+    Print what happened as CloudEvents, a line of JSON each, as the house sees it.
+
+    The cursor after the last of them is printed on standard error at the end.
+    """
+    with opened_engine(config) as engine:
+        cursor = _start(engine, after)
+        with suppress(KeyboardInterrupt):
+            for page in _pages(engine, cursor, follow=follow):
+                for event in page.items:
+                    click.echo(orjson.dumps(as_cloud_event(event, with_people=True)))
+                cursor = page.next
+    click.echo(f"Next: --after {encode(cursor)}", err=True)
+
+
+def _start(engine: sqlalchemy.Engine, after: Cursor | None) -> Cursor:
+    """Raises: CursorAhead."""
+    reached = read(engine, heads)
+    if after is None:
+        return Cursor(reached.positions)
+    require_reached(after, reached)
+    return after
+
+
+def _pages(engine: sqlalchemy.Engine, cursor: Cursor, *, follow: bool) -> Iterator[Page]:
+    """Read page by page, up to the end of the books as they are at the beginning; or for ever, as they grow."""
+    reached = read(engine, heads)
+    while True:
+        page = read(
+            engine,
+            partial(events_page, reader=SYSTEM_OPERATOR, after=cursor, reached=reached, limit=TOLD_AT_ONCE),
+        )
+        yield page
+        cursor = page.next
+        if not page.has_more:
+            if not follow:
+                return
+            time.sleep(LOOK_EVERY_S)
+            reached = read(engine, heads)
+
+
+COMMANDS = (events,)

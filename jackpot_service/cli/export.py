@@ -1,0 +1,36 @@
+"""`jackpot books export`: a jackpot's journal as the text of a program that anybody may add it up with."""
+
+from pathlib import Path
+
+import click
+
+from jackpot_service.cli.opening import opened_engine
+from jackpot_service.cli.showing import bar
+from jackpot_service.cli.values import Identifier
+from jackpot_service.cli.writing import opened, output_option
+from jackpot_service.config import Config
+from jackpot_service.db import reading, told
+from jackpot_service.reports.export.journal import FORMS, journal_export, pieces
+
+
+@click.group("books")
+def books() -> None:
+    """The books as files."""
+
+
+@books.command("export")
+@click.argument("jackpot_id", type=Identifier())
+@click.option("--format", "form", type=click.Choice(list(FORMS)), required=True)
+@output_option
+@click.pass_obj
+def export_journal(config: Config, jackpot_id: str, form: str, output: Path | None) -> None:
+    """Write a jackpot's journal, every entry that is committed by now, to standard output."""
+    with opened_engine(config) as engine, told(engine), reading(engine) as session:
+        export = journal_export(session, jackpot_id, FORMS[form])
+        with opened(output) as file, bar(f"journal of {jackpot_id}") as advance:
+            for piece in pieces(session, export):
+                file.write(piece.content)
+                advance(sum(piece.mark.positions), export.total)
+
+
+COMMANDS = (books,)

@@ -1,0 +1,173 @@
+"""`jackpot jobs …`: long work that is done beside the calls, and the files that it leaves for a while."""
+
+import os
+import signal
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+import sqlalchemy
+
+from jackpot_service import logs
+from jackpot_service.auth import require_role
+from jackpot_service.cli.opening import opened_engine, signed_act
+from jackpot_service.cli.showing import bar
+from jackpot_service.cli.values import Identifier, JsonDocument, request_id_option
+from jackpot_service.cli.writing import opened, output_option
+from jackpot_service.config import Config
+from jackpot_service.db import read, transact
+from jackpot_service.domain.jobs import Job, JobState
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal
+from jackpot_service.jobs import asking
+from jackpot_service.jobs.asking import ASKERS, AskJob
+from jackpot_service.jobs.registry import KINDS
+from jackpot_service.jobs.runner import Runner
+from jackpot_service.jobs.shown import shown
+from jackpot_service.records import jobs as records
+
+MOST_LISTED = 50
+
+SECONDS_BETWEEN_LOOKS = 0.5
+
+NICENESS = 10
+"""How far a runner beside a server gives way to it."""
+
+
+@click.group("jobs")
+def jobs() -> None:
+    """Long exports: asked for, done beside the calls, and fetched as files."""
+
+
+@jobs.command("ask")
+@click.argument("kind", type=click.Choice(sorted(KINDS)))
+@click.argument("parameters", type=JsonDocument())
+@request_id_option
+@click.pass_obj
+def ask(config: Config, kind: str, parameters: dict[str, Any], request_id: str) -> None:
+    """Ask for a job; PARAMETERS is JSON, or @FILE. Its id is printed. JACKPOT_KEY says who asks."""
+    with opened_engine(config) as engine:
+        asker = _whoever(config, engine)
+        command = AskJob(asker, datetime.now(UTC), request_id, KINDS[kind], parameters)
+        asked = transact(engine, lambda session: asking.ask(session, command))
+    if asked.is_replay:
+        click.echo(f"Asked for before; it is {asked.job.state}.", err=True)
+    click.echo(asked.job.job_id)
+
+
+@jobs.command("list")
+@click.option("--state", type=click.Choice([state.value for state in JobState]))
+@click.pass_obj
+def list_jobs(config: Config, state: str | None) -> None:
+    """List the latest jobs, a line each."""
+    wanted = None if state is None else JobState(state)
+    with opened_engine(config) as engine:
+        found = read(engine, lambda session: records.latest(session, SYSTEM_OPERATOR, limit=MOST_LISTED, state=wanted))
+    for job in found:
+        click.echo(_line(job))
+
+
+@jobs.command("show")
+@click.argument("job_id", type=Identifier())
+@click.pass_obj
+def show(config: Config, job_id: str) -> None:
+    """Show a job."""
+    with opened_engine(config) as engine:
+        job = _found(engine, job_id)
+    click.echo(orjson.dumps(shown(job, kept=config.files_kept), option=orjson.OPT_INDENT_2).decode())
+
+
+@jobs.command("cancel")
+@click.argument("job_id", type=Identifier())
+@click.pass_obj
+def cancel(config: Config, job_id: str) -> None:
+    """End a job; one that is over stays as it is."""
+    with opened_engine(config) as engine:
+        by, now = _whoever(config, engine), datetime.now(UTC)
+        job = transact(engine, lambda session: asking.cancel(session, by, job_id, now=now))
+    click.echo(f"Job {job_id} is {job.state}.", err=True)
+
+
+@jobs.command("fetch")
+@click.argument("job_id", type=Identifier())
+@click.option("--wait", is_flag=True, help="Wait until it is done; somebody has to do it: jackpot serve, or jobs work.")
+@output_option
+@click.pass_obj
+def fetch(config: Config, job_id: str, wait: bool, output: Path | None) -> None:  # noqa: FBT001
+    """Write the file of a job that is done to standard output."""
+    with opened_engine(config) as engine:
+        job = _over(engine, job_id) if wait else _found(engine, job_id)
+        asking.require_file(job)
+        with opened(output) as file:
+            for content in asking.file_of(engine, job):
+                file.write(content)
+
+
+@jobs.command("work")
+@click.option("--beside", is_flag=True, hidden=True, help="Of a server: give way to it, and end with it.")
+@click.pass_obj
+def work(config: Config, beside: bool) -> None:  # noqa: FBT001
+    """Do jobs until Ctrl-C or SIGTERM; what one is at is taken up where it was left."""
+    logs.configure(config.log_level)
+    with opened_engine(config) as engine:
+        runner = Runner(engine, config.files_kept)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: runner.stop.set())
+        if beside:
+            os.nice(NICENESS)
+            threading.Thread(target=_stop_at_end_of_input, args=[runner.stop], daemon=True).start()
+        runner.work()
+
+
+def _stop_at_end_of_input(stop: threading.Event) -> None:
+    sys.stdin.buffer.read()
+    stop.set()
+
+
+def _whoever(config: Config, engine: sqlalchemy.Engine) -> Principal:
+    """
+    Whose key JACKPOT_KEY is; where it is not set, whoever sits at this machine.
+
+    Raises: Unauthenticated if it is not in force; RoleForbidden unless it may ask over HTTP as well.
+    """
+    if config.key is None:
+        return SYSTEM_OPERATOR
+    principal = signed_act(config, engine, request_id=None, reason=None).principal
+    require_role(principal, ASKERS)
+    return principal
+
+
+def _found(engine: sqlalchemy.Engine, job_id: str) -> Job:
+    return read(engine, lambda session: asking.visible(session, SYSTEM_OPERATOR, job_id))
+
+
+def _over(engine: sqlalchemy.Engine, job_id: str) -> Job:
+    """Wait until a job is over."""
+    pause = threading.Event()
+    with bar(f"job {job_id}") as advance:
+        while not (job := _found(engine, job_id)).is_over:
+            advance(job.done, job.total)
+            pause.wait(SECONDS_BETWEEN_LOOKS)
+        advance(job.done, job.total)
+    return job
+
+
+def _line(job: Job) -> str:
+    parts = [job.job_id, f"{job.asked_at:%Y-%m-%d %H:%M:%S}Z", job.kind, job.file_name, f"by {job.principal}"]
+    return "  ".join([*parts, job.state, *_progress(job)])
+
+
+def _progress(job: Job) -> list[str]:
+    if job.state is JobState.FAILED:
+        return [job.error or ""]
+    if job.state is not JobState.RUNNING:
+        return []
+    done = f"{job.done:,}" if job.total is None else f"{job.done:,} of {job.total:,}"
+    left = job.remaining
+    return [done] if left is None else [done, f"{timedelta(seconds=round(left.total_seconds()))} left"]
+
+
+COMMANDS = (jobs,)

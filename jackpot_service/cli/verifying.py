@@ -1,0 +1,130 @@
+"""`jackpot verify`: whether the books are right, and whether they are still those that were sealed."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import sqlalchemy
+
+from jackpot_service.cli import counting
+from jackpot_service.cli.opening import opened_engine
+from jackpot_service.cli.seals import SealFiles, file_option, public_keys, seal_files, service_version
+from jackpot_service.config import Config
+from jackpot_service.db import Session, read, snapshot, transact
+from jackpot_service.domain.errors import Unavailable
+from jackpot_service.ledger.verified import Reached
+from jackpot_service.records import verifications
+from jackpot_service.records.verifications import NotedVerification
+from jackpot_service.reports.verification.proof import verify
+from jackpot_service.reports.verification.seals import given_seals_hold
+from jackpot_service.reports.verification.verification import Progress, Verification
+from jackpot_service.signing import PublicKey
+from jackpot_service.usecases.note_verification import NoteVerification, note_verification
+
+OFF = 1
+
+
+@click.command("verify")
+@click.option("--from-last", is_flag=True, help="Go on from where the last clean, or interrupted, verification stood.")
+@click.option("--seal", "seal_paths", type=file_option, multiple=True, help="A seal, or a directory of seals.")
+@click.option("--public-key", "key_paths", type=file_option, multiple=True, help="A key that signed them, in PEM.")
+@click.option("--note-every", type=click.FloatRange(0), default=60.0, show_default=True, help="Seconds between notes.")
+@click.pass_obj
+@click.pass_context
+def verify_books(  # noqa: PLR0917  click passes what its options say
+    context: click.Context,
+    config: Config,
+    from_last: bool,  # noqa: FBT001
+    seal_paths: Sequence[Path],
+    key_paths: Sequence[Path],
+    note_every: float,
+) -> None:
+    """
+    Re-derive the books from zero; name each mismatch, and exit 1 if there is any.
+
+    As long as nothing is wrong it notes how far it has come. With --from-last it goes on from the last note: it proves
+    what people did as a whole, and of rounds and bets those that were touched since. What it takes for granted are
+    the rows of earlier rounds: a bet that was changed under an unchanged entry is found only from zero. That the
+    entries before are the same is shown by their heads, and to a stranger by a seal.
+    """
+    if bool(seal_paths) is not bool(key_paths):
+        message = "give --seal and --public-key together"
+        raise click.UsageError(message)
+    sealed, keys = seal_files(seal_paths), public_keys(key_paths)
+    # One engine reads one instant of the books, however long it takes; another notes meanwhile how far that has come.
+    with opened_engine(config) as engine, opened_engine(config) as noting:
+        last = read(engine, verifications.last) if from_last else None
+        if from_last:
+            click.echo(_begins(last), err=True)
+        notes = _Notes(noting, every=note_every, continues=last)
+        with snapshot(engine) as session:
+            found = _verified(session, last, notes)
+            found = replace(found, mismatches=(*found.mismatches, *given_seals_hold(session, sealed, keys)))
+    print_verification(found)
+    if seal_paths:
+        click.echo(_of_seals(sealed, keys))
+    context.exit(0 if found.is_clean else OFF)
+
+
+class _Notes:
+    """Notes now and then, and at the end, how far a verification has come."""
+
+    def __init__(self, engine: sqlalchemy.Engine, *, every: float, continues: NotedVerification | None) -> None:
+        self._engine = engine
+        self._every = every
+        self._continues = None if continues is None else continues.number
+        self._begun_at = datetime.now(UTC)
+        self._last = time.monotonic()
+        self._is_possible = True
+
+    def take(self, reached: Reached) -> None:
+        """Note it, if it is time; a database that cannot be written, such as a replica, is verified without."""
+        if not self._is_possible or (time.monotonic() - self._last < self._every and not reached.is_whole):
+            return
+        command = NoteVerification(reached, self._begun_at, datetime.now(UTC), service_version(), self._continues)
+        try:
+            transact(self._engine, lambda session: note_verification(session, command))
+        except Unavailable as error:
+            self._is_possible = False
+            click.echo(f"How far this verification comes is not noted: {error.detail}", err=True)
+        self._last = time.monotonic()
+
+
+def _verified(session: Session, last: NotedVerification | None, notes: _Notes) -> Verification:
+    with counting.shown() as count:
+
+        def advance(progress: Progress) -> None:
+            count(progress.done, progress.total, f"looks at entries, now of {progress.book}")
+
+        since = None if last is None else last.books
+        return verify(session, since=since, on_progress=advance, on_reached=notes.take)
+
+
+def _begins(last: NotedVerification | None) -> str:
+    if last is None:
+        return "No verification is noted: beginning at zero."
+    stood = "ended" if last.is_whole else "was under way"
+    return f"Going on from verification {last.number}, which {stood} at {last.noted_at:%Y-%m-%d %H:%M:%S} UTC."
+
+
+def _of_seals(sealed: SealFiles, keys: Mapping[str, PublicKey]) -> str:
+    numbers = sorted({one.seal.number for one in sealed})
+    return f"Checked seals {', '.join(map(str, numbers))} by {len(keys)} public key(s)."
+
+
+def print_verification(found: Verification) -> None:
+    """Say what was checked and what is wrong."""
+    for mismatch in found.mismatches:
+        click.echo(f"{mismatch.code}  {mismatch.book}  {mismatch.place}: {mismatch.detail}")
+    counts = (
+        f"{found.books} books, {found.entries:,} entries, {found.rounds:,} rounds, {found.bets:,} bets, "
+        f"{found.awards:,} awards"
+    )
+    verdict = "the books are right" if found.is_clean else f"{len(found.mismatches):,} mismatches"
+    click.echo(f"Verified {counts}: {verdict}.")
+
+
+COMMANDS = (verify_books,)

@@ -1,0 +1,81 @@
+"""The kind of job that exports a jackpot's journal as the text of another program; see `reports.export.journal`."""
+
+from collections.abc import Generator
+from dataclasses import asdict, dataclass
+
+import sqlalchemy
+
+from jackpot_service.db import Session, reading
+from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.shapes import LARGEST_MINOR
+from jackpot_service.jobs.kinds import JobForbidden, Json, Kind, Piece, Settled
+from jackpot_service.reports.export.journal import FORMS, PIECE_BYTES, JournalExport, Mark, journal_export, pieces
+from jackpot_service.usecases.changes.payloads import Payload
+
+MOST_STRIPES = 256
+MEDIA_TYPE = "text/plain; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whose journal, in which form, and up to where; None: everything committed by now."""
+
+    jackpot_id: str
+    form: str
+    positions: tuple[int, ...] | None
+
+
+def _read(parameters: Json) -> Asked:
+    given = Payload(parameters, at="/parameters")
+    asked = Asked(
+        given.identifier("jackpot_id"),
+        given.one_of("format", *FORMS),
+        given.items("positions", _position, what="the seqs of stripes 0, 1, 2 …", most=MOST_STRIPES)
+        if given.has("positions")
+        else None,
+    )
+    given.end()
+    return asked
+
+
+def _position(value: object) -> int:
+    if type(value) is not int or not 0 <= value <= LARGEST_MINOR:
+        raise ValueError
+    return value
+
+
+def _require(principal: Principal, _asked: Asked) -> None:
+    if principal.casino_id is not None:
+        message = "A jackpot's whole journal is the house's; this key is a casino's."
+        raise JobForbidden(message)
+
+
+def _settle(session: Session, asked: Asked) -> Settled:
+    form = FORMS[asked.form]
+    export = journal_export(session, asked.jackpot_id, form, positions=asked.positions)
+    return Settled(
+        {
+            "jackpot_id": export.jackpot_id,
+            "base": export.base,
+            "format": form.name,
+            "positions": list(export.positions),
+        },
+        export.total,
+        f"journal-{export.jackpot_id}-{export.total}.{form.suffix}",
+        MEDIA_TYPE,
+    )
+
+
+def journal(*, piece_bytes: int = PIECE_BYTES) -> Kind[Asked]:
+    """The kind, with pieces of a size; a journal's pieces are the same only if their size is."""
+
+    def make(engine: sqlalchemy.Engine, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
+        export = JournalExport(
+            parameters["jackpot_id"], parameters["base"], FORMS[parameters["format"]], tuple(parameters["positions"])
+        )
+        after = None if position is None else Mark(**{name: tuple(values) for name, values in position.items()})
+        with reading(engine) as session:
+            for piece in pieces(session, export, after=after, piece_bytes=piece_bytes):
+                yield Piece(piece.content, asdict(piece.mark), sum(piece.mark.positions))
+
+    return Kind("journal", _read, _require, _settle, make)

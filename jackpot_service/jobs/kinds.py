@@ -1,0 +1,67 @@
+"""What the mechanism of jobs has to know of a kind of job."""
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import sqlalchemy
+
+from jackpot_service.db import Session
+from jackpot_service.domain.errors import Forbidden
+from jackpot_service.domain.principals import Principal
+
+A = TypeVar("A")
+
+Json = Mapping[str, Any]
+
+
+class JobForbidden(Forbidden):
+    """The caller may ask for jobs, and not for this one."""
+
+    code = "job-forbidden"
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """
+    A job as it will be done, whenever that is: its parameters in full, how much there is to do, and its file.
+
+    `total` is None where nobody knows before it is done.
+    """
+
+    parameters: Json
+    total: int | None
+    file_name: str
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """
+    The next part of a file, and what must be kept to go on after it.
+
+    The same parameters and position must lead to the same bytes. A kind that cannot go on from the middle of its file
+    gives the position None: taken up again, it begins at the beginning, and what it had written is thrown away.
+    """
+
+    content: bytes
+    position: Json | None
+    done: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[A]):
+    """
+    A kind of job, as functions of the mechanism's steps.
+
+    `read` turns what was asked into a value and raises BadPayload (or another refusal) for what cannot be. `require`
+    raises JobForbidden if somebody may not ask for it. `settle` puts in what the asking leaves to the moment, and
+    refuses what is not there. `pieces` makes the file of settled parameters, from its beginning or after a position; it
+    opens the sessions that it needs, and may take as long as it likes for a piece.
+    """
+
+    name: str
+    read: Callable[[Json], A]
+    require: Callable[[Principal, A], None]
+    settle: Callable[[Session, A], Settled]
+    pieces: Callable[[sqlalchemy.Engine, Json, Json | None], Generator[Piece, None, None]]

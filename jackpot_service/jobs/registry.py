@@ -1,0 +1,10 @@
+"""The kinds of job there are."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from jackpot_service.jobs.journal import journal
+from jackpot_service.jobs.kinds import Kind
+
+KINDS: Final[Mapping[str, Kind[Any]]] = MappingProxyType({kind.name: kind for kind in (journal(),)})

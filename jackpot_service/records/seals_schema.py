@@ -1,0 +1,18 @@
+"""The table of seals: append-only, as a copy of what was handed out. What counts is the copies outside."""
+
+from sqlalchemy import CheckConstraint, PrimaryKeyConstraint
+from sqlalchemy.orm import Mapped
+
+from jackpot_service.db import Base
+from jackpot_service.ledger.schema import Key, Position
+
+
+class SealRow(Base):
+    """A seal: `document` is its canonical bytes as text, `entry_seq` the act that says who made it, and why."""
+
+    __tablename__ = "seals"
+    __table_args__ = (PrimaryKeyConstraint("number"), CheckConstraint("number >= 1", name="number"))
+
+    number: Mapped[Position]
+    document: Mapped[Key]
+    entry_seq: Mapped[Position]

@@ -1,0 +1,61 @@
+"""Which events a key sees: the house all of them; a casino's key what is the casino's, and that a jackpot was hit."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.principals import Principal, Role
+
+HOUSE_READERS: Final = frozenset({Role.FINANCE, Role.OPERATOR, Role.AUDITOR})
+
+ROUND_KINDS: Final = frozenset({EntryKind.VOIDS, EntryKind.RESULT, EntryKind.CANCELLATION})
+"""Entries of rounds that are told. Batches of bets are not: see docs/decisions/events.md."""
+
+CASINO_KINDS: Final = frozenset(
+    {
+        EntryKind.AWARDS_APPROVED,
+        EntryKind.AWARDS_REJECTED,
+        EntryKind.AWARDS_REINSTATED,
+        EntryKind.AWARD_PAID,
+        EntryKind.COMPENSATION,
+        EntryKind.ROUND_CORRECTED,
+        EntryKind.STATEMENT_SETTLED,
+    }
+)
+"""Acts about one casino's rounds, awards and statements, which that casino's keys see, without who did them."""
+
+HOUSE_KINDS: Final = CASINO_KINDS | {
+    EntryKind.JACKPOT_OPENED,
+    EntryKind.JACKPOT_SUSPENDED,
+    EntryKind.JACKPOT_RESUMED,
+    EntryKind.JACKPOT_RETIRED,
+    EntryKind.RULES_CHANGED,
+    EntryKind.ADJUSTMENT,
+    EntryKind.SEED_RECOVERED,
+    EntryKind.PRIZE_FUND_TRUED_UP,
+    EntryKind.RATES_PUBLISHED,
+    EntryKind.CASINO_ADDED,
+    EntryKind.TABLE_ADDED,
+}
+"""All acts that are told. What is only asked for, keys, people and stripes are in the audit trail alone."""
+
+_KINDS_OF_MACHINES_AND_CASINOS: Final[Mapping[Role, frozenset[EntryKind]]] = {
+    Role.TABLE: CASINO_KINDS,
+    Role.FINANCE: CASINO_KINDS,
+    Role.RATES: frozenset({EntryKind.RATES_PUBLISHED}),
+}
+
+
+def is_of_the_house(reader: Principal) -> bool:
+    """Whether a reader sees everything, and who did it."""
+    return reader.role in HOUSE_READERS and reader.casino_id is None
+
+
+def act_kinds(reader: Principal) -> frozenset[EntryKind]:
+    """The kinds of acts that a reader sees; those of casinos only where they are about its own."""
+    return HOUSE_KINDS if is_of_the_house(reader) else _KINDS_OF_MACHINES_AND_CASINOS[reader.role]
+
+
+def sees_round(reader: Principal, *, table_id: str, casino_id: str) -> bool:
+    """Whether a reader sees what happened in a round, to whom; who does not may still see that it hit the jackpot."""
+    return reader.role is not Role.RATES and reader.sees_table(table_id, casino_id)

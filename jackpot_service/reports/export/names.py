@@ -1,0 +1,103 @@
+"""
+What accounts are called in plain-text accounting, in beancount and hledger alike, and what such a name stands for.
+
+A component of such a name begins with a capital or a digit and has only letters, digits and hyphens, while our ids
+have dots, colons and underscores, and may begin with any of them. Every text has a component of its own:
+
+    riga      Riga          a small letter at the beginning is written large
+    Riga      X-iRiga       what does not begin with a small letter or a digit stands as it is, after `X-i`
+    1.a_b:c   1-da-ub-cc    `.` is `-d`, `_` is `-u`, `:` is `-c`, `-` is `--`
+    é         X-i-x0000e9   any other character is `-x` and its number, in six hexadecimal digits
+"""
+
+import re
+from typing import Final
+
+from jackpot_service.domain import accounts
+from jackpot_service.domain.shapes import CURRENCY
+
+FIXED: Final = {
+    accounts.METER_PLAYERS: "Liabilities:Meter:Players",
+    accounts.METER_HOUSE: "Liabilities:Meter:House",
+    accounts.RESERVE: "Liabilities:Reserve",
+    accounts.PRIZE_FUND: "Liabilities:PrizeFund",
+    accounts.AWARDS_HELD: "Liabilities:HeldAwards",
+    accounts.HOUSE_MARGIN: "Equity:House:Margin",
+    accounts.HOUSE_SEED: "Equity:House:Seed",
+    accounts.HOUSE_ADJUSTMENTS: "Equity:House:Adjustments",
+}
+"""The accounts that every jackpot has."""
+
+OF_CURRENCIES: Final = {"bank:": "Assets:Bank:", "fx:": "Equity:Exchange:"}
+"""The beginnings of accounts that end with a currency, which is a component as it is."""
+
+OF_IDS: Final = {accounts.CASINO: "Liabilities:Casino:", "transfer:": "Equity:Transfer:"}
+"""The beginnings of accounts that end with an id."""
+
+OTHERS: Final = "Equity:Other:"
+"""What an account's name begins with of which this page knows nothing; the rest is the whole of it."""
+
+_AS_IT_IS: Final = "X-i"
+_LETTERS_OF: Final = {"-": "--", ".": "-d", "_": "-u", ":": "-c"}
+_SIGNS_OF: Final = {letters: sign for sign, letters in _LETTERS_OF.items()}
+_PLAIN: Final = re.compile(r"[A-Za-z0-9]")
+_SMALL_OR_DIGIT: Final = re.compile(r"[a-z0-9]")
+_WRITTEN: Final = re.compile(r"-x(?P<number>[0-9a-f]{6})|(?P<letters>-[-duc])|(?P<plain>[A-Za-z0-9])")
+_ACCOUNTS_OF: Final = {name: account for account, name in FIXED.items()}
+
+
+def name_of(account: str) -> str:
+    """Write an account's name: another for every account."""
+    if account in FIXED:
+        return FIXED[accounts.Account(account)]
+    kind, colon, rest = account.partition(":")
+    beginning = kind + colon
+    if beginning in OF_CURRENCIES and CURRENCY.fullmatch(rest):
+        return OF_CURRENCIES[beginning] + rest
+    if beginning in OF_IDS:
+        return OF_IDS[beginning] + component_of(rest)
+    return OTHERS + component_of(account)
+
+
+def account_of(name: str) -> str:
+    """Read the account that a name stands for. Raises: ValueError for a name that no account has."""
+    if name in _ACCOUNTS_OF:
+        return _ACCOUNTS_OF[name]
+    for beginning, written in OF_CURRENCIES.items():
+        if name.startswith(written):
+            return beginning + name.removeprefix(written)
+    for beginning, written in OF_IDS.items():
+        if name.startswith(written):
+            return beginning + text_of(name.removeprefix(written))
+    return text_of(name.removeprefix(OTHERS))
+
+
+def component_of(text: str) -> str:
+    """Write any text as a component of an account's name."""
+    if not _SMALL_OR_DIGIT.match(text):
+        return _AS_IT_IS + "".join(map(_written, text))
+    return text[0].upper() + "".join(map(_written, text[1:]))
+
+
+def text_of(component: str) -> str:
+    """Read the text that a component was made of. Raises: ValueError for a component of none."""
+    if component.startswith(_AS_IT_IS):
+        return _read(component.removeprefix(_AS_IT_IS))
+    return component[:1].lower() + _read(component[1:])
+
+
+def _written(sign: str) -> str:
+    return sign if _PLAIN.fullmatch(sign) else _LETTERS_OF.get(sign) or f"-x{ord(sign):06x}"
+
+
+def _read(component: str) -> str:
+    signs, end = [], 0
+    for found in _WRITTEN.finditer(component):
+        if found.start() != end:
+            break
+        end = found.end()
+        signs.append(found["plain"] or _SIGNS_OF.get(found["letters"]) or chr(int(found["number"], 16)))
+    if end != len(component):
+        message = f"{component} is no component of an account's name."
+        raise ValueError(message)
+    return "".join(signs)

@@ -1,0 +1,51 @@
+"""What entries posted, read from each of them, and under which rules version: what documents are held against."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlalchemy import text
+
+from jackpot_service.db import Session
+from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.journal import Movement
+from jackpot_service.reports.finance import parts
+from jackpot_service.reports.finance.effects import EFFECTS
+from jackpot_service.reports.finance.frame import Stand
+
+_BOOKED = text(
+    f"""
+    WITH {EFFECTS}, corrected AS (
+        SELECT f.seq, r.rules_version
+        FROM effects f
+        JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = f.round_key
+        WHERE f.kind = 'round_corrected'
+    )
+    SELECT coalesce(r.rules_version, c.rules_version), p.account, p.currency, p.movement, sum(p.amount)
+    FROM {parts.ENTRIES}
+    LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+    LEFT JOIN corrected c ON e.stripe_no = 0 AND c.seq = e.seq
+    CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
+        AS p (account, currency, amount, movement)
+    GROUP BY 1, 2, 3, 4
+    ORDER BY 1, 2, 3, 4
+    """  # noqa: S608  the parts are ours
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Booked:
+    """What postings of a movement put into an account, in one currency; `version` is that of the rounds, if any."""
+
+    version: int | None
+    account: Account
+    currency: str
+    movement: Movement
+    amount: Decimal
+
+
+def sums(session: Session, stand: Stand) -> list[Booked]:
+    """Sum the postings of a part, entry by entry: it reads them all, and no sum that was kept."""
+    return [
+        Booked(version, Account(account), currency, Movement(movement), amount)
+        for version, account, currency, movement, amount in session.execute(_BOOKED, parts.bounds(stand))
+    ]

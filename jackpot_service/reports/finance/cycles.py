@@ -1,0 +1,69 @@
+"""The cycles of a jackpot as a report sees them: which ran at its end, which were won in it, and where each lay."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from jackpot_service.db import Session
+from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.ledger import replay
+from jackpot_service.ledger.instants import Positions
+from jackpot_service.ledger.replay import BookedCycle
+from jackpot_service.records import pinned
+from jackpot_service.reports.finance import spans
+from jackpot_service.reports.finance.frame import Stand
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The cycle that runs at some positions, and the rules that it was opened under."""
+
+    cycle: int
+    rules: JackpotRules
+
+
+def running_at_end(session: Session, stand: Stand) -> Running:
+    """The cycle that runs where the part ends; a jackpot that a report covers was opened by then."""
+    *_, last = (cycle for cycle in replay.cycles(session, stand.jackpot_id) if _is_upto(cycle, stand.end))
+    return Running(last.cycle, pinned.rules(session, stand.jackpot_id, last.rules_version))
+
+
+def opened_by_hits(session: Session, stand: Stand) -> tuple[BookedCycle, ...]:
+    """The cycles that hits in the part opened, in the ledger's order; a jackpot's opening is no hit."""
+    return tuple(
+        cycle
+        for cycle in replay.cycles(session, stand.jackpot_id)
+        if cycle.cycle > 1 and _is_upto(cycle, stand.end) and not _is_upto(cycle, stand.start)
+    )
+
+
+def parts(session: Session, stand: Stand) -> Iterator[tuple[int, Stand]]:
+    """
+    Divide a part into cycles, in their order; every entry is in one of them, and each has an entry.
+
+    A cycle holds what stands after its cut, the hit that ends it included; the first also the jackpot's opening. Where
+    clocks differ, an instant may lie before some entry of a cycle and after the hit that ended it, on another stripe:
+    the entry is in that cycle all the same, and in the period that begins at the instant.
+    """
+    cycles = replay.cycles(session, stand.jackpot_id)
+    cuts: list[Positions] = [(), *(cycle.cut for cycle in cycles[1:]), stand.end]
+    for cycle, began, ended in zip(cycles, cuts, cuts[1:], strict=False):
+        start = _later(stand.start, began)
+        end = _later(start, _earlier(stand.end, ended))
+        if any(last > first for first, last in zip_longest(start, end, fillvalue=0)):
+            span = spans.between(session, stand.jackpot_id, start, end)
+            yield cycle.cycle, Stand(stand.jackpot_id, stand.base, start, end, span)
+
+
+def _is_upto(cycle: BookedCycle, positions: Positions) -> bool:
+    """Whether the entry that opened a cycle stands at or before positions."""
+    return cycle.stripe_no < len(positions) and cycle.seq <= positions[cycle.stripe_no]
+
+
+def _later(one: Positions, other: Positions) -> Positions:
+    return tuple(max(pair) for pair in zip_longest(one, other, fillvalue=0))
+
+
+def _earlier(one: Positions, other: Positions) -> Positions:
+    """What both reach; a stripe that one of them lacks had no entry there."""
+    return tuple(min(pair) for pair in zip_longest(one, other, fillvalue=0))

@@ -1,0 +1,57 @@
+"""Closing a period: its reports are kept by their hashes; whatever is found later is booked in the open one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jackpot_service.db import Session
+from jackpot_service.domain import closed_periods
+from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period
+from jackpot_service.domain.facts import instant
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.records import closed_periods as records
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act
+
+
+@dataclass(frozen=True, slots=True)
+class ClosePeriod:
+    """Which period to close, and what its reports say: whoever closes it made them just before."""
+
+    act: Act
+    period: Period
+    reports: Mapping[str, KeptReport]
+
+
+def closed_before(session: Session, act: Act, end: object) -> ClosedPeriod | None:
+    """The period that was closed under this request id before. Raises: RequestConflict."""
+    replayed = acts.find_replay(session, act, EntryKind.PERIOD_CLOSED, {"to": end, "reason": act.reason})
+    if replayed is None:
+        return None
+    return next(one for one in records.latest(session) if one.entry_seq == replayed.seq)
+
+
+def close_period(session: Session, command: ClosePeriod) -> ClosedPeriod:
+    """
+    Close the period that follows the last closed one; nothing can be booked in it any more, since it is over.
+
+    Raises: RequestConflict; PeriodConflict.
+    """
+    acts.lock(session)
+    period, end = command.period, instant(command.period.end)
+    replayed = closed_before(session, command.act, end)
+    if replayed is not None:
+        return replayed
+    last = records.last(session)
+    closed_periods.require_next(period, last=None if last is None else last.period, now=command.act.now)
+    seq = acts.post(
+        session,
+        command.act,
+        EntryKind.PERIOD_CLOSED,
+        subject=f"period to {end}",
+        before={"closed_to": None if last is None else instant(last.period.end)},
+        after=closed_periods.facts_of(period, command.reports),
+        asked={"to": end, "reason": command.act.reason},
+    )
+    closed = ClosedPeriod(period, command.reports, seq)
+    records.add(session, closed)
+    return closed

@@ -1,0 +1,108 @@
+"""Jobs: long work that somebody asked for, its state, and its file in chunks."""
+
+from collections.abc import Sequence
+
+from alembic import op
+
+revision: str = "0014"
+down_revision: str | None = "0013"
+branch_labels: str | Sequence[str] | None = None
+depends_on: str | Sequence[str] | None = None
+
+ROLE = "jackpot_app"
+
+JOBS = """
+CREATE TABLE jobs (
+    job_id TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    asked JSONB NOT NULL,
+    parameters JSONB NOT NULL,
+    principal TEXT COLLATE "C" NOT NULL,
+    casino_id TEXT COLLATE "C",
+    request_id TEXT COLLATE "C" NOT NULL,
+    asked_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    state TEXT COLLATE "C" NOT NULL,
+    file_name TEXT COLLATE "C" NOT NULL,
+    media_type TEXT COLLATE "C" NOT NULL,
+    chunks INTEGER NOT NULL,
+    size BIGINT NOT NULL,
+    position JSONB,
+    done BIGINT NOT NULL,
+    total BIGINT,
+    attempts INTEGER NOT NULL,
+    began_at TIMESTAMP WITH TIME ZONE,
+    began_with BIGINT NOT NULL,
+    heartbeat_at TIMESTAMP WITH TIME ZONE,
+    ended_at TIMESTAMP WITH TIME ZONE,
+    error TEXT COLLATE "C",
+    cancelled_by TEXT COLLATE "C",
+    removed_at TIMESTAMP WITH TIME ZONE,
+    holder TEXT COLLATE "C",
+    lease_until TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_jobs PRIMARY KEY (job_id),
+    CONSTRAINT uq_jobs_principal_request_id UNIQUE (principal, request_id),
+    CONSTRAINT ck_jobs_state CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled')),
+    CONSTRAINT ck_jobs_counts
+        CHECK (chunks >= 0 AND size >= 0 AND done >= 0 AND attempts >= 0 AND (total IS NULL OR total >= done)),
+    CONSTRAINT ck_jobs_lease CHECK ((state = 'running') = (holder IS NOT NULL AND lease_until IS NOT NULL)),
+    CONSTRAINT ck_jobs_ended_at CHECK ((state IN ('done', 'failed', 'cancelled')) = (ended_at IS NOT NULL)),
+    CONSTRAINT ck_jobs_error CHECK ((state = 'failed') = (error IS NOT NULL)),
+    CONSTRAINT ck_jobs_cancelled_by CHECK ((state = 'cancelled') = (cancelled_by IS NOT NULL))
+);
+CREATE INDEX ix_jobs_to_do ON jobs (job_id) WHERE state IN ('queued', 'running');
+CREATE INDEX ix_jobs_to_remove ON jobs (ended_at)
+    WHERE state IN ('done', 'failed', 'cancelled') AND chunks > 0;
+"""
+
+CHUNKS = """
+CREATE TABLE job_chunks (
+    job_id TEXT COLLATE "C" NOT NULL,
+    number INTEGER NOT NULL,
+    content BYTEA NOT NULL,
+    sha256 BYTEA NOT NULL,
+    CONSTRAINT pk_job_chunks PRIMARY KEY (job_id, number),
+    CONSTRAINT fk_job_chunks_job_id_jobs FOREIGN KEY (job_id) REFERENCES jobs (job_id),
+    CONSTRAINT ck_job_chunks_number CHECK (number >= 1),
+    CONSTRAINT ck_job_chunks_sha256 CHECK (sha256 = sha256(content))
+);
+"""
+
+PROGRESS = (
+    "state, chunks, size, position, done, attempts, began_at, began_with, heartbeat_at, ended_at, error, cancelled_by, "
+    "removed_at, holder, lease_until"
+)
+
+REFUSE_OTHER_WORK = """
+CREATE FUNCTION refuse_other_work() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '% of % is refused: a file is not rewritten, and who asked for it stays known', TG_OP, TG_TABLE_NAME
+        USING ERRCODE = 'insufficient_privilege';
+END
+$$
+"""
+
+
+def upgrade() -> None:
+    """Make both tables. Of a job only its progress changes; a chunk is written once, and removed with its file."""
+    op.execute("SET LOCAL lock_timeout = '5s'")
+    op.execute(JOBS)
+    op.execute(CHUNKS)
+    op.execute(f"GRANT SELECT, INSERT, UPDATE ({PROGRESS}) ON jobs TO {ROLE}")
+    op.execute(f"GRANT SELECT, INSERT, DELETE ON job_chunks TO {ROLE}")
+    op.execute(REFUSE_OTHER_WORK)
+    for table, event in (("jobs", "DELETE"), ("job_chunks", "UPDATE")):
+        op.execute(
+            f"CREATE TRIGGER no_{event.lower()} BEFORE {event} ON {table} "
+            "FOR EACH ROW EXECUTE FUNCTION refuse_other_work()"
+        )
+        op.execute(
+            f"CREATE TRIGGER no_truncate BEFORE TRUNCATE ON {table} "
+            "FOR EACH STATEMENT EXECUTE FUNCTION refuse_other_work()"
+        )
+
+
+def downgrade() -> None:
+    """Forget all jobs, and remove their files."""
+    op.execute("DROP TABLE job_chunks")
+    op.execute("DROP TABLE jobs")
+    op.execute("DROP FUNCTION refuse_other_work()")

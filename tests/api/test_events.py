@@ -1,0 +1,433 @@
+"""Events: told once each, to whom they may be told, in the order of booking; and nothing is passed over."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from jackpot_service.api.door import EXTENSION
+from jackpot_service.api.event_stream import EventStream
+from jackpot_service.db import Busy
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
+from jackpot_service.reports.events import windows
+from jackpot_service.reports.events.cursor import BEGINNING, Begun, Cursor, decode, encode
+from jackpot_service.reports.events.event import EventType
+from jackpot_service.reports.events.page import events_page
+from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from tests.support import correcting, telling
+from tests.support.answers import Body
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
+from tests.support.house import House
+
+HOUSE_READERS: Final = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
+
+DOCUMENTATION: Final = (Path(__file__).resolve().parents[2] / "docs" / "events.md").read_text(encoding="utf-8")
+EXAMPLES: Final[list[Body]] = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", DOCUMENTATION, re.DOTALL)]
+
+
+def test_events_of_every_type_are_told_by_cloudevents(house: House) -> None:
+    telling.bring_about_everything(house)
+
+    told = telling.follow(house)
+
+    assert {event["type"] for event in told} == set(EventType)
+    for event in told:
+        assert (event["specversion"], event["datacontenttype"]) == ("1.0", "application/json")
+        assert event["id"].startswith(f"{event['source'].removeprefix('urn:jackpot:book:')}/0/")
+        assert event["subject"]
+        assert re.fullmatch(r"2026-11-20T09:\d\d:\d\d\.000000Z", event["time"])
+
+
+def test_the_documentation_shows_each_type_as_it_is_told(house: House) -> None:
+    telling.bring_about_everything(house)
+    told: dict[str, Body] = {}
+    for event in telling.follow(house):
+        told.setdefault(event["type"], event)
+
+    assert {example["type"] for example in EXAMPLES} == told.keys()
+    for example in EXAMPLES:
+        event = told[example["type"]]
+        assert example == {name: event[name] for name in example}, json.dumps(event)
+
+
+def test_pages_of_any_length_tell_the_same_and_nothing_twice(house: House) -> None:
+    telling.bring_about_everything(house)
+    told = telling.follow(house)
+
+    assert len({event["id"] for event in told}) == len(told)
+    for limit in (1, 2, 3, 7, len(told)):
+        assert telling.follow(house, limit=limit) == told
+
+
+def test_events_of_all_books_are_told_in_the_order_in_which_they_were_booked(house: House) -> None:
+    telling.bring_about_everything(house)
+
+    times = [event["time"] for event in telling.follow(house)]
+
+    assert times == sorted(times)
+
+
+def test_a_page_goes_on_where_it_stopped_whatever_came_meanwhile(house: House) -> None:
+    house.open(base_amount="1000", tables=("T1", "T2"))
+    house.clock.advance(timedelta(hours=1))
+    start = telling.now(house)
+    house.bet(*(bet(f"b{number}", hand=f"{number}") for number in range(3)))
+    house.settle(hand("0", FLUSH), hand("1", FOUR_OF_A_KIND), hand("2", ROYAL_FLUSH))
+
+    first = telling.page(house, after=start, limit=2)
+    house.clock.advance(timedelta(minutes=-30))  # On another stripe, what comes now is dated before it.
+    house.cancel(round_id="r2", table_id="T2")
+    rest = telling.follow(house, after=first["next"], limit=2)
+
+    assert telling.types(first["items"]) == ["round.settled", "award.made"]
+    assert telling.types(rest) == [
+        "award.made",
+        "award.made",
+        "award.made",
+        "award.made",
+        "hit",
+        "reset",
+        "round.cancelled",
+    ]
+    ids = [event["id"] for event in (*first["items"], *rest)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_an_entry_that_is_begun_stays_so_while_its_stripe_is_not_looked_at(house: House) -> None:
+    """As at a replica that is behind, or where it was last looked before the entry came."""
+    house.open(base_amount="1000", stripes=1)
+    house.open(jackpot_id="j2", tables=("T2",))
+    start = decode(telling.now(house))
+    house.bet(bet())
+    house.settle(hand("1", FLUSH))
+    begun = decode(telling.page(house, after=encode(start), limit=1)["next"])
+    house.cancel(table_id="T2")
+
+    with house.engine.connect() as session:
+        all_ = windows.heads(session)
+        behind = replace(all_, positions={**all_.positions, "j1": start.positions["j1"]})
+        page = events_page(session, SYSTEM_OPERATOR, begun, behind, limit=10)
+
+    assert [event.draft.type for event in page.items] == [EventType.ROUND_CANCELLED]
+    assert page.next.begun == begun.begun == Begun("j1", 0, 1)
+    assert telling.types(telling.follow(house, after=encode(page.next))) == ["award.made"]
+
+
+def test_batches_of_bets_are_not_told_and_passed_over(house: House) -> None:
+    house.open(base_amount="1000")
+    start = telling.now(house)
+    for number in range(5):
+        house.bet(bet(), round_id=f"r{number}")
+
+    page = telling.page(house, after=start)
+
+    assert (page["items"], page["has_more"]) == ([], False)
+    assert page["next"] != start
+    assert telling.page(house, after=page["next"])["next"] == page["next"]
+
+
+def test_a_page_looks_at_so_many_entries_and_no_more(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    telling.bring_about_everything(house)
+    told = telling.follow(house)
+    monkeypatch.setattr(windows, "MOST_LOOKED_AT", 3)
+
+    after, seen, empty = None, [], 0
+    while True:
+        page = telling.page(house, after=after)
+        seen += page["items"]
+        empty += not page["items"]
+        after = page["next"]
+        if not page["has_more"]:
+            break
+
+    assert empty > 0
+    assert sorted(event["id"] for event in seen) == sorted(event["id"] for event in told)
+
+
+def test_what_happens_after_now_is_told_from_now_on(house: House) -> None:
+    house.open(base_amount="1000")
+
+    start = telling.page(house, after="now")
+    house.cancel()
+
+    assert (start["items"], start["has_more"]) == ([], False)
+    assert telling.types(telling.follow(house, after=start["next"])) == ["round.cancelled"]
+
+
+def test_a_jackpot_and_stripes_that_are_newer_than_the_cursor_are_told_from_their_beginning(house: House) -> None:
+    house.open(base_amount="1000", stripes=1)
+    start = telling.now(house)
+
+    house.open(jackpot_id="j2", tables=("T2",), stripes=2)
+    house.cancel(round_id="new", table_id="T2")
+    house.transact(lambda session: add_stripes(session, AddStripes(house.act(), "j1", 16)))
+    for number in range(20):
+        house.cancel(round_id=f"r{number}")
+
+    told = telling.follow(house, after=start)
+    assert telling.types(told) == ["opened", "table.added", *["round.cancelled"] * 21]
+    assert len({event["id"].rpartition("/")[0].rpartition("/")[0] for event in told}) > 3
+
+
+def test_an_event_adds_up_to_the_money_of_its_round(house: House) -> None:
+    house.open(base_amount="1000")
+    start = telling.now(house)
+    house.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("c", hand="3", stake_minor=250))
+    house.settle(hand("1", FLUSH), hand("2"), {"hand": "3", "status": "dead"})
+
+    settled, made = (event["data"] for event in telling.follow(house, after=start))
+
+    assert settled["stakes"] == [
+        {"currency": "EUR", "amount_minor": 350, "bets": 2},
+        {"currency": "GBP", "amount_minor": 100, "bets": 1},
+    ]
+    assert settled["refunds"] == [{"currency": "EUR", "amount_minor": 250, "bets": 1}]
+    assert settled["awards"] == [{"currency": "EUR", "amount_minor": 2500, "awards": 1}]
+    assert (made["amount_minor"], made["cost"], made["state"]) == (2500, "25", "payable")
+    assert house.books.balance("j1", "casino:c1") == (-350 + 250 + 2500) // 100
+
+
+def test_an_award_is_told_as_it_was_made_whatever_became_of_it(house: House) -> None:
+    house.open(base_amount="1000", settings={"held_threshold": "20"})
+    house.bet(bet("a"))
+    house.settle(hand("1", FLUSH))
+    before = telling.follow(house)
+
+    house.change("held-awards", telling.ROUND | {"round_id": "r1", "decision": "approve"})
+    correcting.pay(house, "a")
+
+    assert before[-1]["data"]["state"] == "held"
+    assert telling.follow(house)[: len(before)] == before
+
+
+def test_what_changes_nothing_is_not_told(house: House) -> None:
+    house.open(base_amount="1000")
+    start = telling.now(house)
+    for request_id in ("s1", "s2", "s2"):
+        body = {"request_id": request_id, "reason": "to be sure"}
+        house.put("/v1/jackpots/j1/suspension", body, key=house.person("Ann", Role.OPERATOR))
+
+    assert telling.types(telling.follow(house, after=start)) == ["suspended"]
+
+
+def test_keys_requests_and_stripes_are_not_told(house: House) -> None:
+    house.open(base_amount="1000")
+    house.person("Ann", Role.OPERATOR)
+    house.person("Bob", Role.OPERATOR)
+    start = telling.now(house)
+
+    house.person("Eve", Role.AUDITOR)
+    house.transact(lambda session: add_stripes(session, AddStripes(house.act(), "j1", 8)))
+    house.ask("seed-recovery", {"jackpot_id": "j1", "amount": "-100"}).ok(201)
+    body = {"reason": "not agreed"}
+    house.post("/v1/change-requests/q1/rejection", body, key=house.person("Bob", Role.OPERATOR)).ok()
+
+    assert telling.follow(house, after=start) == []
+
+
+# Who sees what.
+
+
+@pytest.fixture
+def two_casinos(house: House) -> House:
+    """One jackpot at two casinos: c1 has T1 and T3, c2 has T2, which hit it."""
+    house.open(base_amount="1000", settings={"held_threshold": "20"}, tables=("T1", "T3"))
+    house.add_casino("c2")
+    house.add_table("T2", jackpot_id="j1", casino_id="c2")
+    for table_id, cards in (("T1", FLUSH), ("T2", ROYAL_FLUSH), ("T3", FLUSH)):
+        house.bet(bet(f"{table_id}-bet"), table_id=table_id)
+        house.settle(hand("1", cards), table_id=table_id)
+    for table_id in ("T1", "T2", "T3"):
+        payload = {"jackpot_id": "j1", "table_id": table_id, "round_id": "r1", "decision": "approve"}
+        house.change("held-awards", payload, request_id=f"approve-{table_id}")
+    correcting.correct(house, hand("1", NOTHING), request_id="correct", table_id="T3")
+    for casino_id in ("c1", "c2"):
+        payload = telling.STATEMENT | {"casino_id": casino_id}
+        house.change("statement-settlement", payload, request_id=f"statement-{casino_id}")
+    return house
+
+
+PUBLIC: Final = ["hit", "reset"]
+OF_T1: Final = ["round.settled", "award.made", "award.approved"]
+OF_T3: Final = ["round.settled", "award.made", "award.approved", "round.corrected", "award.reversed"]
+
+
+@pytest.mark.parametrize("role", HOUSE_READERS)
+def test_the_house_is_told_everything_and_by_whom(two_casinos: House, role: Role) -> None:
+    told = telling.follow(two_casinos, key=two_casinos.key(role))
+
+    assert told == telling.follow(two_casinos)
+    assert {event["data"]["act"]["principal"] for event in told if "act" in event["data"]} == {"cli", "Bob"}
+
+
+@pytest.mark.parametrize("role", [Role.TABLE, Role.FINANCE])
+def test_a_casinos_key_is_told_what_is_the_casinos_and_that_the_jackpot_was_hit(two_casinos: House, role: Role) -> None:
+    told = telling.follow(two_casinos, key=two_casinos.key(role, casino_id="c1"))
+
+    assert sorted(telling.types(told)) == sorted([*OF_T1, *OF_T3, *PUBLIC, "statement.settled"])
+    assert {event["data"]["casino_id"] for event in told if "casino_id" in event["data"]} == {"c1"}
+    text = json.dumps(told)
+    assert "player-of-T1-bet" in text
+    assert not {name for name in ("player-of-T2-bet", "Ann", "Bob", "as agreed", '"act"') if name in text}
+
+
+def test_a_key_bound_to_a_table_is_told_what_is_that_tables(two_casinos: House) -> None:
+    told = telling.follow(two_casinos, key=two_casinos.key(Role.TABLE, casino_id="c1", table_ids=("T1",)))
+
+    assert sorted(telling.types(told)) == sorted([*OF_T1, *PUBLIC])
+    assert "T3" not in json.dumps(told)
+
+
+def test_a_key_for_rates_is_told_of_rates_and_hits(two_casinos: House) -> None:
+    told = telling.follow(two_casinos, key=two_casinos.key(Role.RATES))
+
+    assert telling.types(told) == ["rates.published", *PUBLIC]
+    assert "act" not in told[0]["data"]
+
+
+def test_an_event_is_the_same_for_everybody_but_for_who_acted(two_casinos: House) -> None:
+    all_ = {event["id"]: event for event in telling.follow(two_casinos)}
+
+    for key in (two_casinos.key(Role.FINANCE, casino_id="c2"), two_casinos.key(Role.TABLE)):
+        for event in telling.follow(two_casinos, key=key, limit=1):
+            whole = all_[event["id"]]
+            assert event == {**whole, "data": {k: v for k, v in whole["data"].items() if k != "act"}}
+
+
+def test_a_cursor_opens_nothing_to_another_key(two_casinos: House) -> None:
+    cursor = telling.page(two_casinos, limit=8)["next"]
+    strange = two_casinos.key(Role.TABLE, casino_id="c2")
+
+    assert {
+        event["data"].get("casino_id", "c2") for event in telling.follow(two_casinos, after=cursor, key=strange)
+    } == {"c2"}
+
+
+# Wrong questions.
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer"),
+    [
+        ("after=", "?after"),
+        ("after=k1f", "?after"),
+        (f"after={encode(Cursor({'-': (1,)}))[:-1]}", "?after"),
+        (f"after={'A' * 60_001}", "?after"),
+        ("after=%00", "?after"),
+        ("after=%FF", "?after"),
+        ("after=-1", "?after"),
+        ("after=Now", "?after"),
+        ("limit=0", "?limit"),
+        ("limit=1001", "?limit"),
+        ("limit=-1", "?limit"),
+        ("limit=1.0", "?limit"),
+        ("limit=%D9%A1", "?limit"),
+        (f"limit={'9' * 5000}", "?limit"),
+        ("wait=21", "?wait"),
+        ("wait=-1", "?wait"),
+        ("wait=1e1", "?wait"),
+        ("wait=", "?wait"),
+        ("since=yesterday", "?since"),
+        ("after=now&after=now", "?after"),
+    ],
+)
+def test_a_wrong_question_is_refused_where_it_is_wrong(house: House, query: str, pointer: str) -> None:
+    house.get(f"/v1/events?{query}").problem(422, "validation", pointer)
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        Cursor({"-": (2**63 - 1,)}),
+        Cursor({"j1": (1, 0, 0, 0, 0, 1)}),
+        Cursor({"none": (1,)}),
+        Cursor({}, Begun("none", 0, 1)),
+        Cursor({}, Begun("-", 2**63 - 1, 1)),
+    ],
+    ids=["beyond the end", "of an unknown stripe", "of an unknown book", "begun in one", "begun on one"],
+)
+def test_a_cursor_that_these_books_never_gave_is_refused(house: House, cursor: Cursor) -> None:
+    house.open(base_amount="1000")
+
+    house.get(f"/v1/events?after={encode(cursor)}").problem(422, "cursor-ahead")
+
+
+def test_a_cursor_made_by_hand_within_the_books_tells_what_its_key_may_see(house: House) -> None:
+    house.open(base_amount="1000", stripes=1)
+    house.cancel()
+
+    for number in (1, 99, 2**63 - 1):
+        cursor = Cursor({"-": (1,)}, Begun("j1", 0, number))
+        told = telling.types(telling.follow(house, after=encode(cursor)))
+        assert "casino.added" not in told
+
+
+# Waiting.
+
+
+@contextmanager
+def meanwhile(act: Any) -> Iterator[None]:
+    """Have something done by another thread, a little after the block began."""
+    timer = threading.Timer(0.3, act)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.join()
+
+
+def test_whoever_waits_is_told_as_soon_as_something_happens(house: House) -> None:
+    house.open(base_amount="1000")
+    start = telling.now(house)
+
+    with meanwhile(house.cancel):
+        page = telling.page(house, after=start, wait=20)
+
+    assert telling.types(page["items"]) == ["round.cancelled"]
+
+
+def test_whoever_waits_for_what_he_may_not_see_is_told_nothing_and_has_passed_it(house: House) -> None:
+    house.open(base_amount="1000")
+    house.add_casino("c2")
+    key = house.key(Role.TABLE, casino_id="c2")
+    start = telling.now(house)
+
+    house.cancel()
+
+    page = telling.page(house, after=start, wait=1, key=key)
+
+    assert (page["items"], page["has_more"]) == ([], False)
+    assert page["next"] == telling.now(house)
+
+
+def test_what_is_there_is_told_without_waiting_and_nobody_waits_who_has_no_place(house: House) -> None:
+    stream = EventStream(house.engine, most_waiting=0)
+
+    page = stream.page(SYSTEM_OPERATOR, BEGINNING, limit=100, wait_s=20)
+
+    assert page.items
+    assert stream.page(SYSTEM_OPERATOR, page.next, limit=100).items == ()
+    with pytest.raises(Busy):
+        stream.page(SYSTEM_OPERATOR, page.next, limit=100, wait_s=20)
+
+
+def test_if_as_many_wait_as_may_one_more_is_told_to_come_again(house: House) -> None:
+    door = house.app.extensions[EXTENSION]
+    house.app.extensions[EXTENSION] = replace(door, events=EventStream(house.engine, most_waiting=0))
+
+    answer = house.get("/v1/events?after=now&wait=20")
+
+    answer.problem(503, "busy")
+    assert answer.headers["Retry-After"] == "1"
+
+
+def test_an_answer_is_not_to_be_kept(house: House) -> None:
+    assert house.get("/v1/events?limit=1").headers["Cache-Control"] == "no-store"

@@ -1,0 +1,87 @@
+"""`jackpot events`: a line of JSON an event, and the cursor after the last of them."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from jackpot_service.reports.events.cursor import Cursor, encode
+from tests.cli.test_audit_and_exceptions import Run, run
+from tests.support import telling
+from tests.support.fixtures import house
+from tests.support.house import House
+
+__all__ = ["house", "run"]
+
+
+def cursor_of(err: str) -> str:
+    found = re.fullmatch(r"Next: --after ([A-Za-z0-9_-]+)\n", err)
+    assert found, err
+    return found[1]
+
+
+def test_every_event_is_a_line_as_the_house_sees_it(house: House, run: Run) -> None:
+    telling.bring_about_everything(house)
+
+    status, out, err = run("events")
+
+    assert status == 0
+    assert [json.loads(line) for line in out.splitlines()] == telling.follow(house)
+    assert cursor_of(err) == telling.now(house)
+
+
+def test_it_goes_on_after_the_cursor_that_was_printed(house: House, run: Run) -> None:
+    house.open(base_amount="1000")
+    _, _, err = run("events", "--after", "now")
+    house.cancel()
+
+    _, out, err = run("events", "--after", cursor_of(err))
+    assert telling.types(map(json.loads, out.splitlines())) == ["round.cancelled"]
+
+    status, out, _ = run("events", "--after", cursor_of(err))
+    assert (status, out) == (0, "")
+
+
+def test_it_follows_what_happens_until_it_is_interrupted(house: House, database_url: str) -> None:
+    house.open(base_amount="1000")
+    start = telling.now(house)
+    with subprocess.Popen(
+        [sys.executable, "-m", "jackpot_service.cli", "events", "--follow", "--after", start],
+        env={**os.environ, "JACKPOT_DATABASE_URL": database_url},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        for round_id in ("r1", "r2"):
+            house.cancel(round_id=round_id)
+            assert json.loads(process.stdout.readline())["subject"] == f"round T1/{round_id}"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+
+    assert (process.returncode, out) == (0, "")
+    assert cursor_of(err) == telling.now(house)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("--after", "yesterday!"), 2, "must be the `next`"),
+        (("--after", ""), 2, "must be the `next`"),
+        (("--after", encode(Cursor({"-": (1,)}))[:-1]), 2, "must be the `next`"),
+        (("--after", encode(Cursor({"-": (10**9,)}))), 1, "jackpot: cursor-ahead: "),
+        (("--after", encode(Cursor({"none": (1,)}))), 1, "jackpot: cursor-ahead: "),
+        (("--limit", "3"), 2, "No such option"),
+    ],
+)
+def test_a_cursor_that_cannot_be_is_said_in_a_line(
+    run: Run, arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    found, out, err = run("events", *arguments)
+
+    assert (found, out) == (status, "")
+    assert said in err

@@ -1,0 +1,154 @@
+"""Exports on the command line: the journal at once, or as a job that is asked for, waited for and fetched."""
+
+import os
+import pty
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import orjson
+import pytest
+import sqlalchemy
+
+from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
+from jackpot_service.jobs import runner as runners
+from jackpot_service.jobs.runner import Runner
+from jackpot_service.reports.export.journal import FORMS
+from tests.cli.test_command_line import Jackpot, jackpot, opened
+
+__all__ = ["jackpot", "opened"]
+
+ASKED = '{"jackpot_id":"live","format":"beancount"}'
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[sqlalchemy.Engine]:
+    engine = create_engine(Config(), database_url)
+    yield engine
+    engine.dispose()
+
+
+@contextmanager
+def at_work(engine: sqlalchemy.Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have somebody do jobs, as a server would beside its calls."""
+    monkeypatch.setattr(runners, "IDLE_S", 0.02)
+    runner = Runner(engine, timedelta(days=7))
+    thread = threading.Thread(target=runner.work)
+    thread.start()
+    try:
+        yield
+    finally:
+        runner.stop.set()
+        thread.join(20)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_journal_is_written_to_standard_output(opened: Jackpot, form: str) -> None:
+    written = opened("books", "export", "live", "--format", form)
+
+    assert written.ok().startswith("; The journal of jackpot live, base currency EUR.\n")
+    assert "jackpot_opened" in written.out
+    assert written.err == ""
+
+
+def test_a_journal_is_written_to_a_file_that_is_there_when_it_is_whole(opened: Jackpot, tmp_path: Path) -> None:
+    file = tmp_path / "live.beancount"
+
+    opened("books", "export", "live", "--format", "beancount", "--output", str(file)).ok()
+
+    assert file.read_text() == opened("books", "export", "live", "--format", "beancount").ok()
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+def test_an_export_that_is_refused_leaves_no_file(opened: Jackpot, tmp_path: Path) -> None:
+    file = tmp_path / "it"
+
+    exported = ("books", "export", "nothing", "--format", "hledger", "--output", str(file))
+    opened(*exported).refused(1, "jackpot-unknown: There is no jackpot nothing.")
+    opened("books", "export", "live", "--format", "hledger", "--output", f"{file}/in").refused(1, "cannot be written")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_job_is_asked_for_waited_for_and_fetched(
+    opened: Jackpot, engine: sqlalchemy.Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    job_id = opened("jobs", "ask", "journal", ASKED, "--request-id", "q1").ok().strip()
+    assert opened("jobs", "ask", "journal", ASKED, "--request-id", "q1").ok().strip() == job_id
+    opened("jobs", "fetch", job_id).refused(1, f"job-not-done: Job {job_id} is queued.")
+    file = tmp_path / "file"
+
+    with at_work(engine, monkeypatch):
+        opened("jobs", "fetch", job_id, "--wait", "--output", str(file)).ok()
+
+    assert file.read_text() == opened("books", "export", "live", "--format", "beancount").ok()
+    assert opened("jobs", "fetch", job_id).ok() == file.read_text()
+    shown = orjson.loads(opened("jobs", "show", job_id).ok())
+    assert (shown["state"], shown["principal"], shown["file"]["size"]) == ("done", "cli", file.stat().st_size)
+
+
+def test_jobs_are_listed_and_ended(opened: Jackpot) -> None:
+    first, second = (opened("jobs", "ask", "journal", ASKED).ok().strip() for _ in range(2))
+
+    assert f"Job {first} is cancelled." in opened("jobs", "cancel", first).err
+
+    listed = opened("jobs", "list").ok().splitlines()
+    assert [line.split()[0] for line in listed] == [second, first]
+    assert listed[0].endswith("journal-live-1.beancount  by cli  queued")
+    assert [line.partition(" ")[0] for line in opened("jobs", "list", "--state", "cancelled").ok().splitlines()] == [
+        first
+    ]
+    opened("jobs", "fetch", first, "--wait").refused(1, f"job-not-done: Job {first} is cancelled.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("ask", "everything", "{}"), 2, "'everything' is not"),
+        (("ask", "journal", "{"), 2, "PARAMETERS"),
+        (("ask", "journal", "{}"), 1, "payload-invalid: parameters/jackpot_id"),
+        (("ask", "journal", ASKED.replace("live", "nothing")), 1, "jackpot-unknown"),
+        (("show", "nothing"), 1, "job-unknown"),
+        (("cancel", "nothing"), 1, "job-unknown"),
+        (("fetch", "nothing", "--wait"), 1, "job-unknown"),
+        (("fetch", "a b"), 2, "does not match"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(opened: Jackpot, arguments: tuple[str, ...], status: int, said: str) -> None:
+    opened("jobs", *arguments).refused(status, said)
+
+
+def test_a_key_asks_under_its_own_name_and_only_if_it_may(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
+    creating = ("keys", "create", "--reason", "as agreed", "--name")
+    auditor = opened(*creating, "Ada", "--role", "auditor").ok().strip()
+    operator = opened(*creating, "Olga", "--role", "operator").ok().strip()
+    casinos = opened(*creating, "Fred", "--role", "finance", "--casino", "riga").ok().strip()
+
+    monkeypatch.setenv("JACKPOT_KEY", auditor)
+    job_id = opened("jobs", "ask", "journal", ASKED).ok().strip()
+    assert orjson.loads(opened("jobs", "show", job_id).ok())["principal"] == "Ada"
+    monkeypatch.setenv("JACKPOT_KEY", operator)
+    opened("jobs", "ask", "journal", ASKED).refused(1, "role-forbidden")
+    monkeypatch.setenv("JACKPOT_KEY", casinos)
+    opened("jobs", "ask", "journal", ASKED).refused(1, "job-forbidden")
+    opened("jobs", "cancel", job_id).refused(1, "job-unknown")
+
+
+def test_whoever_watches_sees_a_bar_on_standard_error(opened: Jackpot, database_url: str) -> None:
+    command = [sys.executable, "-m", "jackpot_service.cli", "books", "export", "live", "--format", "hledger"]
+    terminal, its_end = pty.openpty()
+    environment = {**os.environ, "JACKPOT_DATABASE_URL": database_url, "TERM": "xterm", "COLUMNS": "120"}
+
+    exported = subprocess.run(command, stdout=subprocess.PIPE, stderr=its_end, env=environment, check=True)
+    os.close(its_end)
+    with os.fdopen(terminal, "rb", buffering=0) as watched:
+        shown = watched.read(100_000).decode()
+
+    assert "journal of live" in shown
+    assert "1/1" in shown
+    assert exported.stdout.decode() == opened("books", "export", "live", "--format", "hledger").ok()

@@ -1,0 +1,183 @@
+"""`jackpot verify`: what it shows on the way, and how it goes on from where the last one stood."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import Any, Final
+
+import psycopg
+import pytest
+
+from jackpot_service.cli import counting
+from tests.cli.test_command_line import Jackpot, jackpot, opened
+from tests.reports import history
+
+__all__ = ["jackpot", "opened"]
+
+FAR: Final = 6
+"""The note at which an interrupted verification is stopped: by then two jackpots are done, and the third has begun."""
+
+
+def play(url: str) -> None:
+    random.seed(5)
+    with history.engine_of(url) as engine:
+        history.write(engine)
+
+
+def owner(url: str) -> "psycopg.Connection[Any]":
+    connection = psycopg.connect(url.replace("+psycopg", ""))
+    connection.execute("SET session_replication_role = replica")
+    return connection
+
+
+def counted(out: str) -> tuple[int, int]:
+    """How many entries and rounds were checked."""
+    found = re.search(r"Verified 4 books, ([\d,]+) entries, ([\d,]+) rounds, ", out)
+    assert found
+    entries, rounds = found.groups()
+    return int(entries.replace(",", "")), int(rounds.replace(",", ""))
+
+
+def test_each_goes_on_from_the_last(jackpot: Jackpot, database_url: str) -> None:
+    play(database_url)
+    assert jackpot("verify", "--from-last").err == "No verification is noted: beginning at zero.\n"
+
+    again = jackpot("verify", "--from-last")
+
+    assert counted(again.ok()) == (0, 0)
+    assert re.fullmatch(
+        r"Going on from verification 1, which ended at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\.\n", again.err
+    )
+    jackpot("casinos", "add", "riga", "Casino Riga", "--reason", "as agreed").ok()
+    assert counted(jackpot("verify", "--from-last").ok()) == (1, 0)
+    assert counted(jackpot("verify").ok())[1] == 25
+
+
+def test_after_something_was_wrong_the_next_begins_before_it(jackpot: Jackpot, database_url: str) -> None:
+    play(database_url)
+    jackpot("verify").ok()
+    with owner(database_url) as connection:
+        connection.execute("UPDATE casinos SET name = 'Eins' WHERE casino_id = 'c1'")
+
+    wrong = [jackpot("verify", "--from-last") for _ in range(2)]
+
+    assert [(ended.status, ended.out) for ended in wrong] == [(1, wrong[0].out)] * 2
+    assert wrong[0].out.startswith("entry-digest  -  ")
+    assert all("Going on from verification 1, which ended" in ended.err for ended in wrong)
+
+
+def killed_at(url: str, number: int) -> None:
+    """Begin to verify, and kill it where it is about to note for the so-manieth time how far it has come."""
+    environment = {**os.environ, "JACKPOT_DATABASE_URL": url}
+    environment |= {"JACKPOT_LOCK_TIMEOUT_MS": "60000", "JACKPOT_STATEMENT_TIMEOUT_MS": "60000"}
+    command = [sys.executable, "-m", "jackpot_service.cli", "verify", "--note-every", "0"]
+    with owner(url) as blocking, psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as watching:
+        noting = """
+            INSERT INTO verifications (number, begun_at, noted_at, service_version, is_whole, entries, rounds, bets,
+                                       awards, books)
+            VALUES (%s, now(), now(), '0', true, 0, 0, 0, 0, '{}')
+        """
+        blocking.execute(noting, [number])
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        until = time.monotonic() + 60
+        while not watching.execute(
+            "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        ).rowcount:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        process.communicate()
+        blocking.rollback()
+
+
+def test_one_that_was_killed_is_gone_on_with_from_where_it_stood(jackpot: Jackpot, database_url: str) -> None:
+    play(database_url)
+    killed_at(database_url, FAR)
+
+    with owner(database_url) as connection:
+        notes = connection.execute("SELECT number, is_whole, rounds FROM verifications ORDER BY number").fetchall()
+    assert [note[:2] for note in notes] == [(number, False) for number in range(1, FAR)]
+    done = notes[-1][2]
+    rest = jackpot("verify", "--from-last")
+
+    assert re.search(rf"^Going on from verification {FAR - 1}, which was under way at ", rest.err)
+    assert 0 < counted(rest.ok())[1] == 25 - done < 25
+    assert counted(jackpot("verify", "--from-last").ok()) == (0, 0)
+
+
+def test_what_is_wrong_beyond_where_it_was_killed_is_found_and_before_it_from_zero_only(
+    jackpot: Jackpot, database_url: str
+) -> None:
+    play(database_url)
+    killed_at(database_url, FAR)
+    with owner(database_url) as connection:
+        connection.execute("UPDATE bets SET player_id = 'eve' WHERE jackpot_id = 'capped' AND bet_id = 'b'")
+
+    jackpot("verify", "--from-last").ok()
+    assert jackpot("verify").status == 1
+    with owner(database_url) as connection:
+        connection.execute("DELETE FROM verifications WHERE number >= %s", [FAR])
+        connection.execute("UPDATE bets SET player_id = 'eve' WHERE jackpot_id = 'live' AND bet_id = 'a'")
+    beyond = jackpot("verify", "--from-last")
+
+    assert (beyond.status, "entry-digest  live  " in beyond.out, "  capped  " in beyond.out) == (1, True, False)
+
+
+@pytest.mark.parametrize("books", ["[]", '{"live": 7}', '{"live": {"stripes": [[0]]}}', '{"live": {"stripes": "x"}}'])
+def test_a_note_that_cannot_be_read_is_told(jackpot: Jackpot, database_url: str, books: str) -> None:
+    jackpot("verify").ok()
+    with owner(database_url) as connection:
+        connection.execute("UPDATE verifications SET books = %s", [books])
+
+    jackpot("verify", "--from-last").refused(1, "jackpot: verification-unreadable: Verification 1 noted ")
+    jackpot("verify").ok()
+
+
+def test_where_it_cannot_be_noted_it_is_verified_all_the_same(jackpot: Jackpot, database_url: str) -> None:
+    with psycopg.connect(database_url.replace("+psycopg", ""), autocommit=True) as connection:
+        name = connection.info.dbname
+        connection.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+
+    verified = jackpot("verify")
+
+    assert verified.ok().endswith(": the books are right.\n")
+    assert verified.err.startswith("How far this verification comes is not noted: ")
+
+
+# --- What it shows on the way ----------------------------------------------------------------------------------------
+
+
+def test_in_a_pipe_it_says_a_line_now_and_then(
+    jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(database_url)
+    quiet = jackpot("verify")
+    monkeypatch.setattr(counting, "SECONDS_BETWEEN_LINES", 0.0)
+
+    told = jackpot("verify")
+
+    assert quiet.err == ""
+    assert told.ok() == quiet.ok()
+    *_, last = told.err.splitlines()
+    assert re.fullmatch(
+        r"looks at entries, now of live: (\d+) of \1 \(100 %\), [\d,]+/s, (0 s left|no telling how long it takes)", last
+    )
+
+
+def test_on_a_terminal_it_shows_a_bar_on_standard_error(
+    jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(database_url)
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+
+    told = jackpot("verify")
+
+    assert re.fullmatch(r"Verified 4 books, .*: the books are right\.\n", told.ok())
+    assert "looks at entries, now of live" in told.err
+    assert "100%" in told.err

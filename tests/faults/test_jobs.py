@@ -1,0 +1,193 @@
+"""Runners that are killed, or lose their database, midway: the file is to the byte what an uninterrupted run makes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+import sqlalchemy
+
+from jackpot_service import beside, embedded
+from jackpot_service.beside import job_runner
+from jackpot_service.db import Busy, transact
+from jackpot_service.domain.jobs import Job, JobState
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.jobs import asking
+from jackpot_service.records import jobs as records
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.create_key import create_key
+from tests.faults.service import Service
+from tests.jobs import kinds
+from tests.races import books, scene
+from tests.races.test_jobs import ask, play, require_whole, runner
+
+LONGEST_WAIT_S = 60
+
+# So many entries that a runner needs some seconds for them, without the time it would take to bet them. Their chain is
+# none; but nobody looks at it here.
+MANY_ENTRIES = """
+WITH more AS (
+    INSERT INTO entries
+    SELECT e.jackpot_id, e.stripe_no, e.seq + number, kind, principal, NULL, NULL, received_at, e.booked_at, digest,
+           e.head, accounts, currencies, amounts, movements
+    FROM stripes s JOIN entries e USING (jackpot_id, stripe_no, seq), generate_series(1, 5000) AS number
+    WHERE s.jackpot_id = 'live'
+)
+UPDATE stripes SET seq = seq + 5000 WHERE jackpot_id = 'live'
+"""
+
+
+def job(engine: sqlalchemy.Engine, job_id: str) -> Job:
+    found = transact(engine, lambda session: records.find(session, job_id))
+    assert found is not None
+    return found
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    until = time.monotonic() + LONGEST_WAIT_S
+    while not happened():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@contextmanager
+def at_work(url: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Have `jackpot jobs work` at work."""
+    with log.open("ab") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jackpot_service.cli", "jobs", "work"],
+            env={**os.environ, "JACKPOT_DATABASE_URL": url},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_runner_killed_midway_is_followed_by_another_that_makes_the_same_file(
+    durable: embedded.Cluster, engine: sqlalchemy.Engine, tmp_path: Path
+) -> None:
+    scene.found(engine)
+    play(engine)
+    with sqlalchemy.create_engine(durable.url(), poolclass=sqlalchemy.NullPool).begin() as owner:
+        owner.exec_driver_sql(MANY_ENTRIES)
+    job_id = ask(engine, "killed")
+    uninterrupted = ask(engine, "uninterrupted")
+
+    for least in (3, 6):
+        with at_work(durable.url(), tmp_path / "log") as process:
+            wait_until(lambda least=least: job(engine, job_id).chunks >= least)  # type: ignore[misc]
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+        assert job(engine, job_id).state is JobState.RUNNING
+        with engine.begin() as session:  # What a minute without a word does.
+            session.exec_driver_sql("UPDATE jobs SET lease_until = now() - interval '1 s' WHERE state = 'running'")
+    with at_work(durable.url(), tmp_path / "log") as process:
+        wait_until(lambda: job(engine, uninterrupted).is_over)
+        process.terminate()
+        assert process.wait(LONGEST_WAIT_S) == 0
+
+    require_whole(engine, job_id)
+    chunks = "SELECT number, sha256 FROM job_chunks WHERE job_id = :job_id ORDER BY number"
+    assert books.ask(engine, chunks, job_id=job_id) == books.ask(engine, chunks, job_id=uninterrupted)
+
+
+def test_a_runner_whose_database_was_away_goes_on_after_the_last_chunk(
+    durable: embedded.Cluster, engine: sqlalchemy.Engine
+) -> None:
+    scene.found(engine)
+    play(engine)
+    job_id = ask(engine, "away")
+    stops: list[int] = []
+
+    def stop() -> None:
+        if not stops:
+            stops.append(job(engine, job_id).chunks)
+            embedded.stop(durable, mode="immediate")
+
+    interrupted = runner(engine, kinds.interrupted(3, stop))
+    with pytest.raises(Busy):
+        interrupted.run_next()
+    with pytest.raises(Busy):
+        interrupted.run_next()
+    embedded.start(durable)
+    assert (stops, job(engine, job_id).chunks, job(engine, job_id).state) == ([3], 3, JobState.RUNNING)
+
+    assert interrupted.run_next()
+
+    require_whole(engine, job_id)
+
+
+def test_a_server_does_jobs_beside_its_calls(service: Service, engine: sqlalchemy.Engine) -> None:
+    scene.found(engine)
+    play(engine)
+    act = Act(SYSTEM_OPERATOR, scene.now())
+    key = transact(engine, lambda session: create_key(session, act, Principal("Ada", Role.AUDITOR))).whole
+    with httpx.Client(base_url=f"{service.base_url}/v1/jobs", headers={"Authorization": f"Bearer {key}"}) as client:
+        parameters = {"jackpot_id": "live", "format": "hledger"}
+        asked = client.post("", json={"request_id": "q1", "kind": "journal", "parameters": parameters}).json()
+        wait_until(lambda: client.get(f"/{asked['job_id']}").json()["state"] == "done")
+        file = client.get(f"/{asked['job_id']}/file")
+
+    assert file.headers["Content-Type"] == "text/plain; charset=utf-8"
+    done = job(engine, asked["job_id"])
+    assert file.content == b"".join(asking.file_of(engine, done))
+    assert len(file.content) == done.size == int(file.headers["Content-Length"])
+
+
+def test_a_runner_beside_is_started_again_and_ends_with_what_it_is_beside_of(
+    engine: sqlalchemy.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beside, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setenv("JACKPOT_DATABASE_URL", engine.url.render_as_string(hide_password=False))
+    scene.found(engine)
+    play(engine)
+
+    with job_runner():
+        wait_until(lambda: len(runners()) == 1)
+        (first,) = runners()
+        os.kill(first, signal.SIGKILL)
+        job_id = ask(engine, "after-the-kill")
+        wait_until(lambda: job(engine, job_id).state is JobState.DONE)
+        (second,) = runners()
+        assert second != first
+        another = ask(engine, "another")
+        wait_until(lambda: job(engine, another).state is JobState.DONE)
+        assert runners() == [second]
+
+    assert runners() == []
+    require_whole(engine, job_id)
+
+
+def test_a_runner_beside_ends_when_its_standard_input_does(engine: sqlalchemy.Engine) -> None:
+    environment = {**os.environ, "JACKPOT_DATABASE_URL": engine.url.render_as_string(hide_password=False)}
+    process = subprocess.Popen(beside.COMMAND, stdin=subprocess.PIPE, env=environment)
+    assert process.stdin is not None
+
+    process.stdin.close()
+
+    assert process.wait(LONGEST_WAIT_S) == 0
+
+
+def runners() -> list[int]:
+    """The runners among the processes that this one has started."""
+    children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    pids = [int(pid) for path in children for pid in path.read_text().split()]
+    return [pid for pid in pids if b"jobs\0work\0--beside" in _command(pid)]
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,176 @@
+"""The daily rollups: every entry in exactly one day's sums, whatever booked it, and however it came there."""
+
+import runpy
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import sqlalchemy
+from sqlalchemy import NullPool, text
+
+from jackpot_service.db import pipelined
+from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.entries import Entry, RoundStep
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.ledger import journal
+from jackpot_service.ledger.rollups import TurnoverMissing
+from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
+from tests.reports import days, history
+from tests.support import rolling
+from tests.support.bets import bet
+from tests.support.hands import NOTHING, STRAIGHT_FLUSH, hand
+from tests.support.house import House
+
+(MIGRATION,) = (Path(__file__).resolve().parents[2] / "migrations" / "versions").glob("*_daily_rollups.py")
+
+SERVER: Final = Principal("server", Role.TABLE)
+MIDNIGHT: Final = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    """Live Caribbean Stud on one stripe, at a table of UTC and one of Riga, whose days start at 06:00 (04:00 UTC)."""
+    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    house.open(stripes=1)
+    house.add_table("R1", jackpot_id="j1", casino_id="riga")
+    return house
+
+
+def _batch(table_id: str, round_id: str, now: datetime) -> AcceptBets:
+    """A euro on a hand, as it came at an instant."""
+    return AcceptBets(SERVER, table_id, round_id, Bets.of([Bet("b", "p", "1", "EUR", 100)]), now)
+
+
+def _book(house: House, *group: AcceptBets) -> None:
+    answers = house.transact(lambda session: accept_group(session, group))
+    assert all(isinstance(answer, BetsAccepted) for answer in answers), answers
+
+
+def _bets(house: House) -> Sequence[Any]:
+    question = "SELECT day::text, gaming_day::text, table_id, bets, value FROM daily_bets ORDER BY 1, 2, 3"
+    return [tuple(row.values()) for row in house.books.rows(question)]
+
+
+def test_a_batch_is_added_to_its_day_by_currency(opened: House) -> None:
+    opened.bet(bet("a", stake_minor=250), bet("b", currency="GBP"), bet("c", currency="GBP"))
+    opened.bet(bet("d"), round_id="r2")
+
+    rows = opened.books.rows("SELECT * FROM daily_bets ORDER BY currency")
+
+    figures = ("bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house")
+    assert [(row["currency"], *(row[name] for name in figures)) for row in rows] == [
+        ("EUR", 2, 350, *map(Decimal, ("3.5", "1.575", "0.175", "1.1144", "0.6356"))),
+        ("GBP", 2, 200, *map(Decimal, ("2.34", "1.053", "0.117", "0.745056", "0.424944"))),
+    ]
+    assert {(row["jackpot_id"], row["stripe_no"], row["casino_id"], row["table_id"]) for row in rows} == {
+        ("j1", 0, "c1", "T1")
+    }
+    assert opened.books.counts()["daily_postings"] == 0
+
+
+def test_what_is_booked_at_midnight_belongs_to_the_day_that_begins(opened: House) -> None:
+    _book(opened, _batch("T1", "r1", MIDNIGHT - timedelta(microseconds=1)))
+    _book(opened, _batch("T1", "r2", MIDNIGHT))
+
+    assert _bets(opened) == [("2026-11-20", "2026-11-20", "T1", 1, 1), ("2026-11-21", "2026-11-21", "T1", 1, 1)]
+
+
+def test_a_gaming_day_starts_by_its_casinos_clock(opened: House) -> None:
+    six = MIDNIGHT + timedelta(hours=4)
+    _book(opened, _batch("R1", "r1", six - timedelta(microseconds=1)))
+    _book(opened, _batch("R1", "r2", six))
+
+    assert _bets(opened) == [("2026-11-21", "2026-11-20", "R1", 1, 1), ("2026-11-21", "2026-11-21", "R1", 1, 1)]
+
+
+def test_a_clock_that_falls_back_does_not_reopen_a_day(opened: House) -> None:
+    """The day is that of the booking, which never falls on a stripe."""
+    _book(opened, _batch("T1", "r1", MIDNIGHT))
+    _book(opened, _batch("T1", "r2", MIDNIGHT - timedelta(hours=1)))
+
+    assert _bets(opened) == [("2026-11-21", "2026-11-21", "T1", 2, 2)]
+
+
+def test_batches_of_a_group_that_are_booked_at_once_share_their_tables_rows(opened: House) -> None:
+    before = MIDNIGHT - timedelta(microseconds=1)
+
+    _book(opened, _batch("T1", "r1", before), _batch("R1", "r1", before), _batch("T1", "r2", MIDNIGHT))
+
+    # All are booked at the latest of their times.
+    assert _bets(opened) == [("2026-11-21", "2026-11-20", "R1", 1, 1), ("2026-11-21", "2026-11-21", "T1", 2, 2)]
+
+
+def test_a_round_in_the_night_keeps_its_casinos_gaming_day(opened: House) -> None:
+    opened.clock.at = MIDNIGHT + timedelta(hours=2)
+    opened.bet(bet(), table_id="R1")
+    opened.settle(hand("1", STRAIGHT_FLUSH), table_id="R1")
+
+    question = "SELECT DISTINCT day::text, gaming_day::text, casino_id, table_id FROM daily_postings"
+    (row,) = opened.books.rows(f"{question} WHERE movement = 'award'")
+    assert tuple(row.values()) == ("2026-11-21", "2026-11-20", "riga", "R1")
+
+
+def test_what_moves_no_money_leaves_no_row(opened: House) -> None:
+    opened.void("unknown")
+    opened.bet(bet("b"))
+    before = opened.books.rows("SELECT * FROM daily_postings")
+    opened.settle(hand("1", NOTHING))
+    assert opened.books.rows("SELECT * FROM daily_postings") == before == []
+
+
+def test_a_suspended_jackpot_leaves_no_row(opened: House) -> None:
+    body = {"request_id": "s1", "reason": "as agreed"}
+    opened.put("/v1/jackpots/j1/suspension", body, key=opened.person("Ann", Role.OPERATOR)).ok(201)
+    assert opened.post_bets(bet()).status == 409
+    assert opened.books.counts()["daily_bets"] == 0
+
+
+def test_bets_without_their_turnover_are_not_booked(opened: House) -> None:
+    now = opened.clock()
+    step = RoundStep("c1", "T1", "r1", 1, 1)
+    entry = Entry("j1", EntryKind.BETS, "srv", now, {"bets": {}}, round_step=step)
+    for wrong in (entry, replace(entry, round_step=None)):
+        with opened.engine.connect() as session, pytest.raises(TurnoverMissing), pipelined(session) as pipe:
+            journal.post(pipe, wrong, stripe_no=0)
+
+
+def test_sums_that_no_bigint_holds_are_kept(opened: House) -> None:
+    """Ten million million stakes of a hundred thousand yen a day are not to be expected, nor to be refused."""
+    opened.bet(bet())
+    with opened.engine.begin() as connection:
+        connection.execute(text("UPDATE daily_bets SET stakes_minor = 1e30"))
+    opened.bet(bet("c"), round_id="r2")
+    assert opened.books.value("SELECT stakes_minor FROM daily_bets") == 10**30 + 100
+    with opened.engine.begin() as connection:
+        connection.execute(text("UPDATE daily_bets SET stakes_minor = 200"))
+
+
+@pytest.mark.parametrize("write", [history.write, None], ids=["every kind of round", "every kind of act"])
+def test_the_migration_makes_what_the_service_kept(database_url: str, write: Any) -> None:
+    if write is None:
+        days.write(database_url)
+    else:
+        with history.engine_of(database_url) as engine:
+            write(engine)
+    statements = runpy.run_path(str(MIGRATION))
+    owner = sqlalchemy.create_engine(database_url, poolclass=NullPool)
+    with owner.connect() as session:
+        kept = {table: _rows(session, table) for table in ("daily_bets", "daily_postings")}
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        session.execute(text("TRUNCATE daily_bets, daily_postings"))
+        for statement in ("FILL_BETS", "FILL_POSTINGS"):
+            session.exec_driver_sql(statements[statement])
+        made = {table: _rows(session, table) for table in kept}
+        assert rolling.rolled_up(session) == rolling.posted(session)
+    assert made == kept
+    assert all(kept.values())
+
+
+def _rows(session: sqlalchemy.Connection, table: str) -> list[tuple[Any, ...]]:
+    rows = session.execute(text(f"SELECT * FROM {table}"))  # noqa: S608  one of the two
+    return sorted(tuple(row) for row in rows)

@@ -1,0 +1,114 @@
+"""Runners and askers at once: a job is asked for once, and done by exactly one of those that would."""
+
+from datetime import timedelta
+from functools import partial
+
+import sqlalchemy
+
+from jackpot_service.db import reading, transact
+from jackpot_service.domain.jobs import JobState
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.jobs import asking
+from jackpot_service.jobs.asking import AskJob
+from jackpot_service.jobs.registry import KINDS
+from jackpot_service.jobs.runner import Runner
+from jackpot_service.records import jobs as records
+from jackpot_service.reports.export.journal import FORMS, journal_export, pieces
+from tests.jobs import kinds
+from tests.jobs.kinds import Kinds
+from tests.races import books, scene
+from tests.races.processes import Racer, race
+
+AUDITOR = Principal("Ada", Role.AUDITOR)
+RUNNERS = 4
+JOBS = 6
+
+
+def ask(engine: sqlalchemy.Engine, request_id: str) -> str:
+    parameters = {"jackpot_id": "live", "format": "beancount"}
+    command = AskJob(AUDITOR, scene.now(), request_id, KINDS["journal"], parameters)
+    return transact(engine, lambda session: asking.ask(session, command)).job.job_id
+
+
+def runner(engine: sqlalchemy.Engine, doing: Kinds | None = None) -> Runner:
+    """One who does journals in small pieces, unless stated otherwise."""
+    return Runner(engine, timedelta(days=7), kinds=doing or kinds.small())
+
+
+def ask_at_once(racer: Racer) -> str:
+    racer.meet()
+    return ask(racer.engine, "the-same")
+
+
+def do_at_once(racer: Racer) -> int:
+    """Count the jobs that this runner does, until there are none."""
+    racer.meet()
+    done = 0
+    while runner(racer.engine).run_next():
+        done += 1
+    return done
+
+
+def bet_at_once(racer: Racer, number: int) -> None:
+    racer.meet()
+    for count in range(40):
+        scene.bet(racer.engine, "T1", f"r-{number}-{count}", scene.euro("b"))
+
+
+def cancel_at_once(racer: Racer, job_ids: list[str]) -> None:
+    racer.meet()
+    for job_id in job_ids:
+        transact(racer.engine, lambda session, job_id=job_id: asking.cancel(session, AUDITOR, job_id, now=scene.now()))  # type: ignore[misc]
+
+
+def play(engine: sqlalchemy.Engine) -> None:
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+    for number in range(30):
+        scene.bet(engine, "T1", f"r{number}", scene.euro("b"))
+
+
+def require_whole(engine: sqlalchemy.Engine, job_id: str) -> None:
+    """The job's file is what it has to be, to the byte."""
+    with reading(engine) as session:
+        job = records.find(session, job_id)
+        assert job is not None
+        assert job.state is JobState.DONE
+        export = journal_export(session, "live", FORMS["beancount"], positions=job.parameters["positions"])
+        whole = b"".join(piece.content for piece in pieces(session, export))
+    assert b"".join(asking.file_of(engine, job)) == whole
+
+
+def test_what_is_asked_for_at_once_under_one_id_is_one_job(engine: sqlalchemy.Engine, database_url: str) -> None:
+    play(engine)
+
+    assert len(set(race(database_url, *[ask_at_once] * 6))) == 1
+
+    assert books.ask(engine, "SELECT count(*) FROM jobs") == [(1,)]
+
+
+def test_each_job_is_done_by_one_of_the_runners_while_bets_go_on(engine: sqlalchemy.Engine, database_url: str) -> None:
+    play(engine)
+    job_ids = [ask(engine, f"q{number}") for number in range(JOBS)]
+
+    done = race(database_url, *[do_at_once] * RUNNERS, *[partial(bet_at_once, number=number) for number in range(2)])
+
+    assert sum(done[:RUNNERS]) == JOBS
+    for job_id in job_ids:
+        require_whole(engine, job_id)
+    books.require_clean(engine)
+
+
+def test_jobs_that_are_cancelled_while_runners_do_them_are_whole_or_cancelled(
+    engine: sqlalchemy.Engine, database_url: str
+) -> None:
+    play(engine)
+    job_ids = [ask(engine, f"q{number}") for number in range(JOBS)]
+
+    race(database_url, *[do_at_once] * 2, partial(cancel_at_once, job_ids=job_ids[::-1]))
+
+    for job_id in job_ids:
+        job = transact(engine, lambda session, job_id=job_id: records.find(session, job_id))  # type: ignore[misc]
+        assert job is not None
+        if job.state is not JobState.CANCELLED:
+            require_whole(engine, job_id)
+    assert books.deadlocks(engine) == 0

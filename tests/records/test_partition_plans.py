@@ -1,0 +1,111 @@
+"""What asks for bets of a round reads the partition of its month and no other, by plans that are kept."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import psycopg
+import pytest
+from psycopg import sql
+from sqlalchemy import select, text
+
+from jackpot_service import months
+from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
+from jackpot_service.db import Session, snapshot
+from jackpot_service.domain.months import Month
+from jackpot_service.domain.round_keys import keys_of
+from jackpot_service.records import awards, bets, verdicts
+from jackpot_service.records.schema import BetRow
+from jackpot_service.reports.verification import documents
+from tests.races import books, scene
+
+ASKED: Final = {"jackpot_id": "live", "table_ids": "T1", "round_ids": "r1"}
+AHEAD: Final = 24
+"""So many partitions that it shows if one would be read in vain."""
+
+
+@pytest.fixture
+def played(database_url: str) -> Iterator[Session]:
+    """A round that is settled with an award, in a database with the partitions of two years."""
+    months.make(database_url, now=datetime.now(UTC), ahead=AHEAD)
+    engine = create_engine(Config(), database_url)
+    scene.found(engine)
+    scene.open_live(engine, "live", tables=["T1"])
+    scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2", hand="2"))
+    scene.settle(engine, "T1", "r1", 2, {"1": scene.ROYAL, "2": scene.FLUSH})
+    with engine.connect() as session:
+        session.begin()
+        yield session
+    books.require_clean(engine)
+    engine.dispose()
+
+
+def executed(session: Session, statement: str, parameters: Mapping[str, Any]) -> list[str]:
+    """What an execution of the kept plan did."""
+    connection = session.connection.driver_connection
+    assert isinstance(connection, psycopg.Connection)
+    connection.execute(statement, parameters, prepare=True)
+    (prepared,) = connection.execute(
+        "SELECT name FROM pg_prepared_statements WHERE statement !~ 'pg_prepared_statements' "
+        "ORDER BY prepare_time DESC LIMIT 1"
+    )
+    names = dict.fromkeys(re.findall(r"%\((\w+)\)s", statement))
+    values = sql.SQL(", ").join([sql.Literal(parameters[name]) for name in names])
+    explaining = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, BUFFERS OFF) EXECUTE {} ({})"
+    return [line for (line,) in connection.execute(sql.SQL(explaining).format(sql.Identifier(*prepared), values))]
+
+
+def partitions_read(lines: list[str]) -> set[str]:
+    """The partitions of bets that were read, each of which must have been read by its index."""
+    scans = [line for line in lines if re.search(r"\bbets_\w+_pkey\b", line)]
+    assert not [line for line in lines if "Seq Scan on bets" in line], lines
+    return {found for line in scans if "never executed" not in line for found in re.findall(r"on (bets_\w+) ", line)}
+
+
+def key_of_the_round(session: Session) -> int:
+    (key,) = session.scalars(select(BetRow.round_key).distinct())
+    return key
+
+
+@pytest.mark.parametrize(
+    ("statement", "more"), [(bets._OF_ROUND, {}), (bets._OF_BATCHES, {"bet_ids": "b1", "player_ids": "p"})]
+)
+def test_the_bets_of_a_round_are_read_in_one_partition(
+    played: Session, statement: str, more: Mapping[str, str]
+) -> None:
+    lines = executed(played, statement, {**ASKED, **more})
+
+    assert partitions_read(lines) == {"bets_before"}
+    assert [line for line in lines if "Index Cond" in line and "jackpot_id" in line and "round_key" in line]
+
+
+def test_the_bets_of_awards_are_looked_up_in_one_partition_and_the_others_are_not_even_opened(played: Session) -> None:
+    asked = {"jackpot_id": "live", "round_key": key_of_the_round(played), "correction": 0}
+    lines = executed(played, verdicts._AWARDS, asked)
+
+    assert partitions_read(lines) == {"bets_before"}
+    assert not [line for line in lines if "never executed" in line and "bets_" in line]
+    assert [line for line in lines if re.search(r"Index Cond: .*jackpot_id.*round_key.*bet_id = a\.bet_id", line)], (
+        lines
+    )
+
+
+def test_a_list_of_awards_looks_up_each_bet_in_one_partition(played: Session) -> None:
+    question = awards._SELECT.format(awards="awards a", conditions="a.jackpot_id = 'live'")
+    lines = list(played.scalars(text(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {question}"), {"limit": 5}))
+
+    assert partitions_read(lines) == {"bets_before"}
+
+
+def test_the_proof_reads_a_page_of_rounds_in_the_partitions_of_its_months(played: Session) -> None:
+    now = Month.of(datetime.now(UTC))
+    after, upto = keys_of(now.later(2)).first, keys_of(now.later(3)).end - 1
+    with snapshot(played.engine) as session:
+        within = documents._between(after, upto)
+        question = documents._select(BetRow, "live", within).compile(session.engine)
+        plan = [row[0] for row in session.exec_driver_sql(f"EXPLAIN {question}", question.params)]
+
+    named = {found for line in plan for found in re.findall(r"on (bets_\w+) ", line)}
+    assert named == {f"bets_{month.year}_{month.number:02}" for month in (now.later(2), now.later(3))}

@@ -1,0 +1,81 @@
+"""A history of several days in casinos of three zones, with every kind of movement; made through the HTTP door."""
+
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from jackpot_service.domain.principals import Role
+from tests.support import correcting
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
+from tests.support.house import House
+
+TABLES: Final = {"T1": "c1", "R1": "riga", "N1": "reno"}
+
+EVENING: Final = datetime(2026, 11, 20, 21, 0, tzinfo=UTC)
+
+
+def write(url: str) -> None:
+    """
+    Jackpot j1 is played for at a casino of UTC, one of Riga (days from 06:00) and one of Reno (days from 12:00).
+
+    Over three days it is hit, voids and cancels, corrects, holds, compensates, adjusts, settles a statement, recovers
+    its seed and is retired into j2.
+    """
+    random.seed(3)
+    house = House(url)
+    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    house.add_casino("reno", zone="America/Los_Angeles", day_starts="12:00")
+    settings = {"held_threshold": "275", "reset_amount": "40", "limit": "5000"}
+    house.open(base_amount="1000", settings=settings, stripes=3, tables=())
+    for table_id, casino_id in TABLES.items():
+        house.add_table(table_id, jackpot_id="j1", casino_id=casino_id)
+    house.open(jackpot_id="j2", tables=("J2",), stripes=2)
+    house.clock.at = EVENING
+    for number in range(12):
+        _play(house, f"r{number}")
+        house.clock.advance(timedelta(hours=4, minutes=59))
+    _end(house)
+    house.engine.dispose()
+
+
+def _play(house: House, name: str) -> None:
+    """A lost round, a won one, one with voids, a cancelled one, and at times one with a hit, at every table."""
+    for table_id in TABLES:
+        at: dict[str, Any] = {"table_id": table_id}
+        house.bet(bet("a"), bet("b", hand="2", currency="GBP"), bet("c", hand="3"), round_id=f"{name}-won", **at)
+        house.bet(bet("d", hand="4", currency="SEK", stake_minor=777), round_id=f"{name}-won", **at)
+        house.void("c", "unknown", round_id=f"{name}-won", **at)
+        house.settle(hand("1", FLUSH), hand("2", NOTHING), dead("4"), round_id=f"{name}-won", **at)
+        house.bet(bet("a", currency="JPY"), bet("b", currency="EUR"), round_id=f"{name}-cancelled", **at)
+        house.cancel(round_id=f"{name}-cancelled", **at)
+    if name == "r5":
+        _hit_and_correct(house)
+
+
+def _hit_and_correct(house: House) -> None:
+    house.bet(bet("a", stake_minor=200), bet("b", hand="2", currency="GBP"), round_id="held", table_id="R1")
+    house.settle(hand("1", FOUR_OF_A_KIND), hand("2", NOTHING), round_id="held", table_id="R1")
+    house.bet(bet("a", stake_minor=9000), round_id="hit", table_id="N1")
+    house.settle(hand("1", ROYAL_FLUSH), round_id="hit", table_id="N1")
+    house.change("held-awards", _about("held", "R1", decision="reject"), request_id="no")
+    house.change("held-awards", _about("held", "R1", decision="reinstate"), request_id="yes")
+    house.change("held-awards", _about("hit", "N1", decision="approve"), request_id="pay")
+    correcting.correct(house, hand("1", NOTHING), hand("2", FLUSH), dead("4"), request_id="cor", round_id="r1-won")
+
+
+def _about(round_id: str, table_id: str, **more: str) -> dict[str, str]:
+    return {"jackpot_id": "j1", "table_id": table_id, "round_id": round_id, **more}
+
+
+def _end(house: House) -> None:
+    given = {"bet_id": "a", "amount_minor": 500, "currency": "JPY", "document": "minutes 7"}
+    house.change("compensation", _about("r3-cancelled", "R1") | given, request_id="given")
+    paid = {"jackpot_id": "j1", "casino_id": "reno", "currency": "GBP", "amount": "-12.50", "reference": "november"}
+    paid |= {"from": "2026-11-01T00:00:00Z", "to": "2026-11-20T00:00:00Z"}
+    house.change("statement-settlement", paid, request_id="paid", role=Role.OPERATOR)
+    added = {"jackpot_id": "j1", "account": "meter", "amount": "60", "document": "d", "cause": "count-error"}
+    house.change("adjustment", added, request_id="added")
+    house.change("seed-recovery", {"jackpot_id": "j1", "amount": "10"}, request_id="seed")
+    house.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="fund")
+    house.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="end")

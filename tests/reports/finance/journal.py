@@ -1,0 +1,39 @@
+"""What reports must come to, figured the long way: line by line over the journal."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from jackpot_service.domain.money import EXACT, ZERO
+from tests.support.answers import Body
+from tests.support.house import House
+
+Line = Mapping[str, Any]
+
+Row = dict[str, Any]
+
+
+def sums(
+    house: House, by: Callable[[Line], Hashable], *, start: datetime | None = None, end: datetime | None = None
+) -> dict[Any, Decimal]:
+    """Sum the lines that were booked from `start` on and before `end`; those of key None are left out."""
+    found: defaultdict[Hashable, Decimal] = defaultdict(lambda: ZERO)
+    for line in house.books.rows("SELECT * FROM postings ORDER BY jackpot_id, stripe_no, seq, line"):
+        is_within = (start is None or line["booked_at"] >= start) and (end is None or line["booked_at"] < end)
+        key = by(line)
+        if is_within and key is not None:
+            found[key] = EXACT.add(found[key], line["amount"])
+    return dict(found)
+
+
+def numbers(document: Body, section: str) -> list[Row]:
+    """The rows of a section, their figures as numbers."""
+    (found,) = (one for one in document["sections"] if one["name"] == section)
+    figures = {one["name"] for one in found["columns"] if one["sort"] in {"amount", "number", "percent"}}
+    return [{name: _read(value, name in figures) for name, value in row.items()} for row in found["rows"]]
+
+
+def _read(value: Any, is_figure: bool) -> Any:  # noqa: FBT001
+    return Decimal(value) if is_figure and value is not None else value

@@ -1,0 +1,160 @@
+"""Exceptions as a report: by kind, one by one with what came of them, and the rounds left open, as of any instant."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from jackpot_service.api import reporting
+from jackpot_service.domain.principals import Role
+from tests.support.asking import asked, figures, only, report, rows, rows_of
+from tests.support.bets import bet
+from tests.support.hands import NOTHING, hand
+from tests.support.house import House
+
+LONG = timedelta(minutes=16)
+
+
+@pytest.fixture
+def refusing(house: House) -> House:
+    """A house of two casinos in which each refused something: a stake, and a bet after the result."""
+    house.add_casino("c2")
+    house.open(base_amount="1000")
+    house.add_table("T2", jackpot_id="j1", casino_id="c2")
+    house.post_bets(bet(stake_minor=10_001)).problem(422, "stake-out-of-range")
+    house.bet(bet(), table_id="T2")
+    house.settle(hand("1", NOTHING), table_id="T2")
+    house.post_bets(bet("late"), table_id="T2").problem(409, "round-settled")
+    return house
+
+
+def acknowledge(house: House, exception_id: str, reason: str = "looked into") -> None:
+    key = house.person("Fay", Role.FINANCE)
+    body = {"request_id": f"a-{exception_id}", "reason": reason}
+    house.post(f"/v1/exceptions/{exception_id}/acknowledgement", body, key=key).ok(201)
+
+
+def listed(house: House, section: str = "exceptions", **query: Any) -> list[Any]:
+    return rows(house, "exceptions", section, **query)
+
+
+def test_scenario_6_and_17_what_was_refused_is_told_with_its_table_and_round(refusing: House) -> None:
+    first, second = listed(refusing)
+
+    assert (first["kind"], first["table_id"], first["round_id"]) == ("stake-out-of-range", "T1", "r1")
+    assert (second["kind"], second["casino_id"], second["jackpot_id"]) == ("late-bet", "c2", "j1")
+    assert second["detail"]
+    assert [(row["kind"], row["exceptions"], row["unacknowledged"]) for row in listed(refusing, "kinds")] == [
+        ("late-bet", 1, 1),
+        ("stake-out-of-range", 1, 1),
+    ]
+
+
+def test_what_was_acknowledged_later_is_not_acknowledged_before(refusing: House) -> None:
+    then = refusing.clock()
+    before = report(refusing, "exceptions", as_of=then)
+    acknowledge(refusing, listed(refusing)[0]["exception_id"], "a typing error")
+
+    assert figures(report(refusing, "exceptions", as_of=then)) == figures(before)
+    assert listed(refusing, as_of=then)[0]["acknowledged_by"] is None
+    now = listed(refusing)[0]
+    assert (now["acknowledged_by"], now["reason"]) == ("Fay", "a typing error")
+    assert only(listed(refusing, "kinds"), kind="stake-out-of-range")["acknowledged"] == 1
+
+
+def test_a_period_holds_what_was_noticed_in_it(refusing: House) -> None:
+    then = refusing.clock()
+    refusing.post_bets(bet("later"), table_id="T2").problem(409, "round-settled")
+
+    assert len(listed(refusing, end=then)) == 2
+    assert len(listed(refusing, start=then)) == 1
+    assert listed(refusing, start=then, end=then) == []
+
+
+def test_too_many_for_an_answer_are_a_file_and_leave_nothing_open(
+    refusing: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reporting, "MOST_ROWS", 1)
+
+    asked(refusing, "exceptions").problem(409, "report-too-long")
+
+    lines = asked(refusing, "exceptions", format="csv", section="exceptions").text.splitlines()
+    assert len(lines) == 3
+    assert asked(refusing, "exceptions", format="csv", section="kinds").text.count("\r\n") == 3
+
+
+def test_it_is_of_one_jackpot_casino_or_table_if_asked(refusing: House) -> None:
+    refusing.open(jackpot_id="j2", tables=("T3",))
+
+    assert [row["table_id"] for row in listed(refusing, casino_id="c2")] == ["T2"]
+    assert [row["table_id"] for row in listed(refusing, table_id="T1")] == ["T1"]
+    assert listed(refusing, jackpot_id="j2") == []
+    asked(refusing, "exceptions", table_id="T9").problem(404, "table-unknown")
+    asked(refusing, "exceptions", by="casino").problem(422, "question-invalid")
+
+
+def test_a_casinos_key_sees_what_happened_to_the_casino(refusing: House) -> None:
+    own = refusing.key(Role.FINANCE, casino_id="c2")
+    refusing.bet(bet("a"), round_id="open")
+    refusing.clock.advance(LONG)
+
+    document = refusing.get("/v1/reports/exceptions", key=own).ok()
+
+    assert [row["table_id"] for row in rows_of(document, "exceptions")] == ["T2"]
+    assert [row["kind"] for row in rows_of(document, "kinds")] == ["late-bet"]
+    assert rows_of(document, "open_rounds") == []
+
+
+def test_a_round_that_was_open_too_long_stays_so_as_of_then(house: House) -> None:
+    house.open(base_amount="1000")
+    house.bet(bet("a"), bet("b"), bet("c"))
+    house.void("c")
+    house.clock.advance(LONG)
+    then = house.clock()
+    before = report(house, "exceptions", as_of=then)
+    house.bet(bet("later"))
+    house.void("b")
+    house.settle(hand("1", NOTHING))
+
+    (row,) = rows_of(before, "open_rounds")
+
+    assert (row["table_id"], row["round_id"], row["bets"], row["minutes"]) == ("T1", "r1", 2, 16)
+    assert figures(report(house, "exceptions", as_of=then)) == figures(before)
+    assert listed(house, "open_rounds") == []
+
+
+def test_a_round_that_has_been_open_for_a_short_time_is_none(house: House) -> None:
+    house.open(base_amount="1000")
+    house.bet(bet())
+
+    assert listed(house, "open_rounds") == []
+
+
+def test_an_open_round_that_was_acknowledged_says_so(house: House) -> None:
+    house.open(base_amount="1000")
+    house.bet(bet())
+    house.clock.advance(LONG)
+    (item,) = house.get("/v1/exceptions").ok()["items"]
+    then = house.clock()
+    acknowledge(house, item["exception_id"], "the dealer was ill")
+
+    assert [row["reason"] for row in listed(house, "open_rounds")] == ["the dealer was ill"]
+    assert [row["reason"] for row in listed(house, "open_rounds", as_of=then)] == [None]
+
+
+def test_an_emergency_approval_is_an_exception_of_the_house(house: House) -> None:
+    house.open(base_amount="1000")
+    then = house.clock()
+    house.config = replace(house.config, emergency_approvals=True)
+    house.app = house.start()
+    raised = {"jackpot_id": "j1", "account": "meter", "amount": "1", "document": "memo", "cause": "count-error"}
+    house.ask("adjustment", raised).ok(201)
+    house.approve(by="Ann", emergency=True).ok()
+
+    (row,) = listed(house, start=then)
+
+    assert (row["kind"], row["jackpot_id"], row["principal"]) == ("emergency-approval", "j1", "Ann")
+    assert listed(house, as_of=then) == []
+    own = house.key(Role.FINANCE, casino_id="c1")
+    assert rows_of(house.get("/v1/reports/exceptions", key=own).ok(), "exceptions") == []

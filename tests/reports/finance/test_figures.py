@@ -1,0 +1,148 @@
+"""Sums of a part of a book, whatever its edges: each posting once, from rollups and from entries."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from jackpot_service.db import Session, snapshot
+from jackpot_service.domain.money import EXACT, ZERO
+from jackpot_service.ledger import instants
+from jackpot_service.ledger.instants import Positions
+from jackpot_service.reports.finance import figures, spans
+from jackpot_service.reports.finance.figures import Key, Of
+from jackpot_service.reports.finance.frame import Stand
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
+from tests.support.house import House
+
+HOURS = 9
+ROUNDS = 40
+QUESTIONS = 25
+RATES = {"EUR": Decimal(1), "GBP": Decimal("1.17"), "SEK": Decimal("0.0873")}
+
+
+@pytest.fixture
+def session(house: House) -> Iterator[Session]:
+    """A fortnight of rounds at three tables of two casinos, with refunds, hits, an adjustment; seen at one instant."""
+    _live(house, random.Random(7))
+    with snapshot(house.engine) as session:
+        yield session
+
+
+def _live(house: House, chance: random.Random) -> None:
+    house.add_casino("c2")
+    house.open(base_amount="1000", stripes=3)
+    house.add_table("T2", jackpot_id="j1", casino_id="c2")
+    house.add_table("T3", jackpot_id="j1", casino_id="c2")
+    for number in range(ROUNDS):
+        house.clock.advance(timedelta(hours=HOURS, minutes=chance.randrange(60)))
+        table_id, name = chance.choice(("T1", "T2", "T3")), f"r{number}"
+        bets = [bet(one, hand="1", currency=chance.choice(("EUR", "GBP", "SEK"))) for one in ("a", "b", "c")]
+        house.bet(*bets, round_id=name, table_id=table_id)
+        match chance.randrange(6):
+            case 0:
+                house.cancel(round_id=name, table_id=table_id)
+            case 1:
+                house.settle(dead("1"), round_id=name, table_id=table_id)
+            case 2:
+                house.void("a", round_id=name, table_id=table_id)
+            case _:
+                cards = chance.choice((NOTHING, FLUSH, FOUR_OF_A_KIND, ROYAL_FLUSH))
+                house.settle(hand("1", cards), round_id=name, table_id=table_id)
+    payload = {"jackpot_id": "j1", "account": "meter", "amount": "5", "document": "d", "cause": "count-error"}
+    house.change("adjustment", payload)
+
+
+def stand_between(session: Session, start: Positions, end: Positions) -> Stand:
+    return Stand("j1", "EUR", start, end, spans.between(session, "j1", start, end))
+
+
+def some_stands(session: Session) -> Iterator[Stand]:
+    """Parts between instants of all sorts: midnights, hours inside days, the beginning, and now."""
+    chance = random.Random(11)
+    first, last = session.execute(text("SELECT min(booked_at), max(booked_at) FROM entries")).one()
+    midnights = [spans.midnight(first.date() + timedelta(days=number)) for number in range(20)]
+    others = [first + (last - first) * chance.random() for _ in range(20)]
+    edges = sorted([first - timedelta(days=3), *midnights, *others, last + timedelta(microseconds=1)])
+    for _ in range(QUESTIONS):
+        start, end = sorted(chance.sample(edges, 2))
+        yield stand_between(session, instants.before(session, "j1", start), instants.before(session, "j1", end))
+    yield stand_between(session, (0, 0, 0), instants.now(session, "j1"))
+
+
+BRUTE = text(
+    """
+    SELECT (e.booked_at AT TIME ZONE 'UTC')::date AS day, coalesce(r.casino_id, '') AS casino_id,
+           coalesce(r.table_id, '') AS table_id, p.account, p.currency, p.movement, p.amount, e.stripe_no, e.seq
+    FROM entries e
+    LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+    CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
+        AS p (account, currency, amount, movement)
+    WHERE e.jackpot_id = 'j1'
+    """
+)
+
+
+def brute(session: Session, stand: Stand, names: Sequence[str]) -> Counter[tuple[Any, ...]]:
+    """Every posting of the part added up by itself."""
+    sums: dict[tuple[Any, ...], Decimal] = {}
+    for row in session.execute(BRUTE):
+        if stand.start[row.stripe_no] < row.seq <= stand.end[row.stripe_no]:
+            key = (*(getattr(row, name) for name in names), row.account, row.currency, row.movement)
+            sums[key] = EXACT.add(sums.get(key, ZERO), row.amount)
+    return Counter((*key, amount.normalize()) for key, amount in sums.items() if amount)
+
+
+@pytest.mark.parametrize("by", [(), (Key.DAY,), (Key.CASINO, Key.TABLE), (Key.DAY, Key.CASINO, Key.TABLE)], ids=str)
+def test_all_movements_are_those_of_the_postings(session: Session, by: tuple[Key, ...]) -> None:
+    parts = 0
+    for stand in some_stands(session):
+        found = Counter(
+            (*one.key.values(), one.account, one.currency, one.movement, one.amount.normalize())
+            for one in figures.movements(session, stand, by=by)
+        )
+        assert found == brute(session, stand, by)
+        parts += len(stand.span.beside) + (stand.span.end_day != stand.span.first_day)
+    assert parts > QUESTIONS  # Rollups and entries both had their part.
+
+
+def test_of_one_casino_or_table_all_else_is_left_out(session: Session) -> None:
+    stand = stand_between(session, (0, 0, 0), instants.now(session, "j1"))
+    for of in (Of(casino_id="c1"), Of(casino_id="c2"), Of(table_id="T3"), Of("c1", "T3")):
+        whole = figures.bets(session, stand, by=(Key.CASINO, Key.TABLE))
+        wanted = [
+            one
+            for one in whole
+            if of.casino_id in {None, one.key[Key.CASINO]} and of.table_id in {None, one.key[Key.TABLE]}
+        ]
+        assert figures.bets(session, stand, by=(Key.CASINO, Key.TABLE), of=of) == wanted
+
+
+def test_bets_come_to_their_stakes_at_their_rates(session: Session) -> None:
+    stand = stand_between(session, (0, 0, 0), instants.now(session, "j1"))
+    found = {one.key[Key.CURRENCY]: one for one in figures.bets(session, stand, by=(Key.CURRENCY,))}
+    counted = session.execute(text("SELECT currency, count(*), sum(stake_minor) FROM bets GROUP BY currency"))
+    for currency, bets, minor in counted:
+        one = found[currency]
+        assert (one.bets, one.stakes * 100) == (bets, minor)
+        assert one.value == one.meter + one.reserve + one.prize_fund + one.house
+        assert one.value == one.stakes * RATES[currency]
+
+
+def test_a_span_has_whole_days_wherever_it_covers_them(session: Session) -> None:
+    first = date(2026, 11, 22)
+    start, end = (instants.before(session, "j1", spans.midnight(first + timedelta(days=days))) for days in (0, 5))
+
+    span = spans.between(session, "j1", start, end)
+
+    assert span.end_day is not None
+    assert span.first_day <= first
+    assert span.end_day >= first + timedelta(days=4)
+    inside = instants.before(session, "j1", datetime(2026, 11, 22, 12, tzinfo=UTC))
+    assert len(spans.between(session, "j1", inside, end).beside) <= 2

@@ -1,0 +1,116 @@
+from decimal import Decimal
+
+import pytest
+
+from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, RESERVE
+from tests.support.asking import only, report, rows, rows_of
+from tests.support.bets import bet
+from tests.support.chance import Chance
+from tests.support.hands import ROYAL_FLUSH, STRAIGHT_FLUSH, hand
+from tests.support.house import CYBER, House
+from tests.support.journal_sums import lines, moved
+
+METER = (METER_PLAYERS, METER_HOUSE)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_meters_equal_the_journal_and_what_the_meter_shows(house: House, seed: int) -> None:
+    history = Chance(house, seed)
+    history.go_on(40)
+    start = house.clock()
+    history.go_on(80)
+
+    document = report(house, "meters", start=start)
+
+    for jackpot_id in ("j1", "j2"):
+        row = only(rows_of(document), jackpot_id=jackpot_id)
+        shown, period = house.meter(jackpot_id), lines(house, jackpot_id, start=start)
+        whole = lines(house, jackpot_id)
+        assert (row["cycle"], row["display"]) == (shown["cycle"], shown["exact"])
+        assert Decimal(row["meter"]) == moved(whole, *METER)
+        assert Decimal(row["overflow"]) == max(moved(whole, *METER), Decimal(0)) - Decimal(row["display"])
+        assert Decimal(row["reserve"]) == moved(whole, RESERVE)
+        assert Decimal(row["prize_fund"]) == moved(whole, PRIZE_FUND)
+        signs = {"in": 1, "reversed": -1, "wins": -1, "returned": 1, "adjustments": 1, "corrections": 1}
+        movements = ("contribution", "reversal", "award", "return", "adjustment", "correction")
+        for (name, sign), movement in zip(signs.items(), movements, strict=True):
+            assert Decimal(row[name]) == sign * moved(period, *METER, movement=movement), name
+        hits = house.get(f"/v1/jackpots/{jackpot_id}/hits?limit=100").ok()["items"]
+        assert row["hits"] == sum(hit["hit_at"] >= f"{start:%Y-%m-%dT%H:%M:%SZ}" for hit in hits)
+
+
+def test_a_limit_shows_what_is_on_offer_and_what_flows_over(house: House) -> None:
+    """Scenario 8."""
+    house.open(base_amount="999.80", settings={"limit": "1000"})
+    house.bet(bet())
+
+    (row,) = rows(house, "meters")
+
+    assert (row["display"], row["meter"], row["overflow"], row["limit"]) == ("1000", "1000.25", "0.25", "1000")
+    assert (row["in"], row["reserve"], row["prize_fund"]) == ("0.45", "0.05", "0.3184")
+
+
+def test_an_adjustment_is_no_win(house: House) -> None:
+    """Scenario 39."""
+    house.open(base_amount="0")
+    house.bet(bet("b1", stake_minor=10_000))
+    moved_by_hand = {"account": "meter", "amount": "-10", "document": "memo", "cause": "count-error"}
+    house.settle(hand("1"))
+    house.change("adjustment", {"jackpot_id": "j1", **moved_by_hand})
+
+    (row,) = rows(house, "meters")
+
+    assert (row["in"], row["adjustments"], row["wins"], row["hits"], row["meter"]) == ("45", "-10", "0", 0, "35")
+
+
+def test_wins_are_what_the_meter_paid_whether_or_not_it_was_hit(house: House) -> None:
+    house.open(CYBER, tables=("C1",), base_amount="100000")
+    house.bet(bet(), table_id="C1")
+    house.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
+
+    (row,) = rows(house, "meters")
+
+    assert (row["hits"], row["cycle"], row["in"], row["wins"]) == (0, 1, "0.7", "10000.07")
+    assert row["reset_amount"] == "10000"
+
+
+def test_parameters_are_told_with_every_change_and_who_made_it(house: House) -> None:
+    """Scenario 38."""
+    house.open(base_amount="20", settings={"reset_amount": "10"})
+    house.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40", "limit": "500"}})
+    house.bet(bet())
+    before_the_hit = house.clock()
+    house.settle(hand("1", ROYAL_FLUSH))
+
+    first, second = rows(house, "meters", "parameters")
+    pending = rows(house, "meters", "parameters", as_of=before_the_hit)[1]
+
+    assert (first["version"], first["from_cycle"], first["meter_rate"], first["base_amount"]) == (1, 1, "0.45", "20")
+    assert (first["asked_by"], first["done_by"]) == (None, "cli")
+    assert (second["version"], second["from_cycle"], second["meter_rate"], second["limit"]) == (2, 2, "0.4", "500")
+    assert (second["asked_by"], second["done_by"], second["reason"]) == ("Ann", "Bob", "as agreed")
+    assert pending["from_cycle"] is None
+
+
+def test_the_limit_and_the_reset_amount_are_those_of_the_cycle_that_ran(house: House) -> None:
+    house.open(base_amount="20", settings={"reset_amount": "10"})
+    house.change("rules", {"jackpot_id": "j1", "settings": {"reset_amount": "15", "limit": "500"}})
+    house.bet(bet())
+    house.settle(hand("1"))
+    before = house.clock()
+    house.bet(bet(), round_id="r2")
+    house.settle(hand("1", ROYAL_FLUSH), round_id="r2")
+
+    (then,), (now,) = rows(house, "meters", as_of=before), rows(house, "meters")
+
+    assert (then["cycle"], then["reset_amount"], then["limit"]) == (1, "10", None)
+    assert (now["cycle"], now["reset_amount"], now["limit"]) == (2, "15", "500")
+
+
+def test_a_jackpot_that_was_opened_later_has_no_meter_yet(house: House) -> None:
+    end = house.clock()
+    house.open()
+
+    document = report(house, "meters", as_of=end)
+
+    assert rows_of(document) == rows_of(document, "parameters") == []

@@ -1,0 +1,174 @@
+import random
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, RESERVE
+from jackpot_service.domain.journal import Movement
+from jackpot_service.domain.money import total
+from tests.support.answers import Body
+from tests.support.asking import asked, only, report, rows, rows_of
+from tests.support.bets import bet
+from tests.support.chance import Chance
+from tests.support.hands import NOTHING, ROYAL_FLUSH, hand
+from tests.support.house import House
+from tests.support.journal_sums import Line, lines, moved
+
+ACCOUNTS = {
+    "meter players": (METER_PLAYERS,),
+    "meter house": (METER_HOUSE,),
+    "meter": (METER_PLAYERS, METER_HOUSE),
+    "reserve": (RESERVE,),
+    "prize fund": (PRIZE_FUND,),
+}
+
+
+def booked_in(house: House, line: Line) -> int:
+    """The cycle of an entry: the hit that ends one belongs to it."""
+    found: int = house.books.value(
+        "SELECT max(cycle) FROM cycles WHERE jackpot_id = :jackpot "
+        "AND (cycle = 1 OR coalesce(cut[:stripe + 1], 0) < :seq)",
+        jackpot=line["jackpot_id"],
+        stripe=line["stripe_no"],
+        seq=line["seq"],
+    )
+    return found
+
+
+def key_of(house: House, line: Line, by: str) -> str | int:
+    day = line["booked_at"].astimezone(UTC).date()
+    return {"day": str(day), "month": f"{day:%Y-%m}"}[by] if by != "cycle" else booked_in(house, line)
+
+
+def require_sums(row: Mapping[str, Any], found: list[Line]) -> None:
+    """Every movement of a row is what the lines say, and together they lead from its opening to its closing."""
+    for movement in Movement:
+        assert Decimal(row[movement]) == moved(found, *ACCOUNTS[row["pool"]], movement=movement)
+    amounts = [Decimal(row["opening"]), *(Decimal(row[movement]) for movement in Movement)]
+    assert total(amounts) == Decimal(row["closing"])
+
+
+def require_chain(found: list[Mapping[str, Any]], *, opening: Decimal) -> None:
+    """Each row opens with what the one before closed with."""
+    held = opening
+    for row in found:
+        assert Decimal(row["opening"]) == held
+        held = Decimal(row["closing"])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_row_balances_and_equals_the_journal(house: House, seed: int) -> None:
+    history = Chance(house, seed)
+    history.go_on(50)
+    start = house.clock()
+    history.go_on(60)
+    end = house.clock()
+    history.go_on(10)
+
+    for by in ("day", "month", "cycle"):
+        document = report(house, "pool-movements", start=start, end=end, by=by)
+        for jackpot_id in ("j1", "j2"):
+            require_movements(house, document, jackpot_id, by=by, start=start, end=end)
+
+
+def require_movements(
+    house: House, document: Body, jackpot_id: str, *, by: str, start: datetime, end: datetime
+) -> None:
+    booked = lines(house, jackpot_id, start=start, end=end)
+    by_key: dict[str | int, list[Line]] = {}
+    for line in booked:
+        by_key.setdefault(key_of(house, line, by), []).append(line)
+    for pool, accounts in ACCOUNTS.items():
+        own = [row for row in rows_of(document, "movements") if (row["jackpot_id"], row["pool"]) == (jackpot_id, pool)]
+        assert {row[by] for row in own} >= by_key.keys()
+        for row in own:
+            require_sums(row, by_key.get(row[by], []))
+        require_chain(own, opening=moved(lines(house, jackpot_id, end=start), *accounts))
+        whole = only(rows_of(document, "totals"), jackpot_id=jackpot_id, pool=pool)
+        require_sums(whole, booked)
+        assert Decimal(whole["closing"]) == moved(lines(house, jackpot_id, end=end), *accounts)
+
+
+def test_a_hit_belongs_to_the_cycle_that_it_ends(house: House) -> None:
+    house.open(base_amount="1000", settings={"reset_amount": "300"})
+    house.bet(bet("b1", stake_minor=10_000))
+    house.settle(hand("1", ROYAL_FLUSH))
+    house.bet(bet("b2"), round_id="r2")
+
+    first, second = (only(rows(house, "pool-movements", by="cycle"), cycle=cycle, pool="meter") for cycle in (1, 2))
+
+    assert {name: first[name] for name in ("opening", "seed", "contribution", "award", "refill", "closing")} == {
+        "opening": "0",
+        "seed": "1295",
+        "contribution": "45",
+        "award": "-1045",
+        "refill": "5",
+        "closing": "300",
+    }
+    assert (second["opening"], second["contribution"], second["closing"]) == ("300", "0.45", "300.45")
+
+
+def test_a_cycle_is_cut_off_where_the_period_begins_and_ends(house: House) -> None:
+    house.open()
+    house.bet(bet("b1"))
+    start = house.clock()
+    house.bet(bet("b2"))
+    end = house.clock()
+    house.settle(hand("1", ROYAL_FLUSH))
+
+    (row,) = (row for row in rows(house, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter")
+
+    assert (row["cycle"], row["opening"], row["contribution"], row["closing"]) == (1, "0.45", "0.45", "0.9")
+
+
+def test_a_period_in_which_nothing_was_booked_still_has_its_totals(house: House) -> None:
+    house.open(base_amount="7")
+    house.clock.advance(timedelta(days=3))
+    start = house.clock()
+
+    document = report(house, "pool-movements", start=start, end=house.clock())
+
+    assert rows_of(document, "movements") == []
+    row = only(rows_of(document, "totals"), pool="meter house")
+    assert (row["opening"], row["closing"]) == ("7", "7")
+
+
+def test_a_bet_that_a_fast_clock_dated_after_the_hit_belongs_to_the_cycle_that_it_was_won_with(house: House) -> None:
+    house.open(base_amount="100", stripes=8)
+    random.seed(2)  # The bet and the hit are booked on different stripes.
+    house.clock.advance(timedelta(hours=1))
+    house.bet(bet())
+    house.clock.advance(timedelta(hours=-1))
+    house.settle(hand("1", ROYAL_FLUSH))
+    house.clock.advance(timedelta(minutes=30))
+    between = house.clock()
+    house.clock.advance(timedelta(hours=1))
+
+    before = rows(house, "pool-movements", as_of=between, by="cycle")
+    after = rows(house, "pool-movements", start=between, by="cycle")
+
+    first, late = only(before, pool="meter"), only(after, pool="meter")
+    assert (first["cycle"], first["contribution"], first["award"], first["closing"]) == (1, "0", "-100.45", "-0.4")
+    assert (late["cycle"], late["opening"], late["contribution"], late["closing"]) == (1, "-0.4", "0.45", "0.05")
+
+
+def test_a_jackpot_that_was_opened_later_is_not_told_of(house: House) -> None:
+    house.open()
+    end = house.clock()
+    house.open(jackpot_id="j2", tables=("T2",), base_amount="7")
+
+    assert rows(house, "pool-movements", "totals", jackpot_id="j2", as_of=end) == []
+
+
+def test_it_sums_by_one_thing_at_a_time(house: House) -> None:
+    house.open()
+    house.bet(bet())
+    house.settle(hand("1", NOTHING))
+
+    assert list(rows(house, "pool-movements")[0])[1] == "day"
+    asked(house, "pool-movements", by="day,month").problem(422, "question-invalid")
+    asked(house, "pool-movements", by="casino").problem(422, "question-invalid")
+    asked(house, "pool-movements", casino_id="c1").problem(422, "question-invalid")

@@ -1,0 +1,282 @@
+"""Turnover times rate is what the pools got, and documents make what entries posted; or a variance says so."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import pytest
+import sqlalchemy
+from sqlalchemy import NullPool, text
+
+from jackpot_service.db import Session
+from jackpot_service.domain.money import ZERO, total
+from jackpot_service.reports.documents import Document
+from jackpot_service.reports.finance import frame
+from jackpot_service.reports.finance.frame import Asked
+from jackpot_service.reports.finance.reconciliation import REPORT
+from tests.reports.finance import journal
+from tests.reports.finance.play import Play
+from tests.support.answers import Body
+from tests.support.asking import asked, figures, report, rows, rows_of
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
+from tests.support.house import House
+
+NOVEMBER: Final = {"start": "2026-11-01", "end": "2026-12-01"}
+
+
+def differing(house: House, **query: object) -> int:
+    return sum(row["differing"] for row in rows(house, "reconciliation", "summary", **query))
+
+
+def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_whatever_comes_later(house: House) -> None:
+    house.open(base_amount="1000")
+    house.bet(bet("a", stake_minor=10_000), bet("b", currency="GBP", stake_minor=1000), bet("c", stake_minor=100))
+    house.void("c")
+    house.settle(hand("1", FLUSH))
+    house.bet(bet("d", currency="SEK", stake_minor=1000), round_id="still-open")
+    house.clock.at = datetime(2026, 12, 1, tzinfo=UTC)
+    closed = report(house, "reconciliation", **NOVEMBER)
+
+    contributed = {row["account"]: row for row in rows_of(closed, "contributions")}
+    assert {(row["value"], row["variance"], row["variance_percent"]) for row in contributed.values()} == {
+        ("113.573", "0", "0")
+    }
+    assert contributed["pool:meter:players"]["booked"] == "51.10785"
+    assert contributed["pool:reserve"]["booked"] == "5.67865"
+    assert contributed["pool:prize_fund"]["expected"] == "36.1616432"
+    assert contributed["house:margin"]["expected"] == "20.6248568"
+    taken_back = {row["account"]: row["booked"] for row in rows_of(closed, "reversals")}
+    assert taken_back == {
+        "pool:meter:players": "-0.45",
+        "pool:reserve": "-0.05",
+        "pool:prize_fund": "-0.3184",
+        "house:margin": "-0.1816",
+    }
+    assert rows_of(closed, "summary") == [{"jackpot_id": "j1", "compared": 21, "differing": 0}]
+
+    house.cancel(round_id="still-open")
+    house.publish(GBP="1.30", SEK="0.09")
+    house.bet(bet("a", stake_minor=700), round_id="later")
+    house.settle(hand("1", ROYAL_FLUSH), round_id="later")
+
+    assert figures(report(house, "reconciliation", **NOVEMBER)) == figures(closed)
+    assert differing(house) == 0
+
+
+def test_what_a_won_cycle_cannot_give_back_is_expected_of_the_house(house: House) -> None:
+    house.open(base_amount="1000")
+    house.bet(bet("early", stake_minor=10_000), round_id="early")
+    house.bet(bet())
+    house.settle(hand("1", ROYAL_FLUSH))
+    house.cancel(round_id="early")
+
+    taken_back = {row["account"]: row for row in rows(house, "reconciliation", "reversals")}
+
+    assert (taken_back["house:adjustments"]["value"], taken_back["house:adjustments"]["rate"]) == ("-100", "0.5")
+    assert taken_back["house:adjustments"]["booked"] == "-50"
+    assert taken_back["pool:meter:players"]["expected"] == taken_back["pool:meter:players"]["booked"] == "0"
+    assert differing(house) == 0
+
+
+def test_each_rules_version_is_held_against_its_own_rates(house: House) -> None:
+    house.open(base_amount="1000")
+    house.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
+    house.bet(bet())
+    house.settle(hand("1", ROYAL_FLUSH))
+    house.bet(bet(stake_minor=1000), round_id="r2")
+
+    of_meter = [
+        (row["rules_version"], row["value"], row["rate"], row["expected"], row["variance"])
+        for row in rows(house, "reconciliation", "contributions")
+        if row["account"] == "pool:meter:players"
+    ]
+
+    assert of_meter == [(1, "1", "0.45", "0.45", "0"), (2, "10", "0.4", "4", "0")]
+
+
+def test_held_awards_are_held_against_their_account_as_of_any_time(house: House) -> None:
+    house.open(base_amount="1000", settings={"held_threshold": "100"})
+    house.bet(bet("a", currency="GBP"), bet("b", hand="2"))
+    house.settle(hand("1", STRAIGHT_FLUSH), hand("2", NOTHING))
+    then = house.clock()
+    held = rows(house, "reconciliation", "held", as_of=then)
+    named = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1"}
+    house.change("held-awards", named | {"decision": "approve"})
+
+    assert [(row["awards"], row["expected"], row["booked"]) for row in held] == [(1, "2925", "2925")]
+    assert rows(house, "reconciliation", "held", as_of=then) == held
+    now = rows(house, "reconciliation", "held")
+    assert [(row["awards"], row["expected"], row["booked"]) for row in now] == [(0, "0", "0")]
+    assert differing(house) == differing(house, as_of=then) == 0
+
+
+def test_an_estate_is_held_against_its_transfer_in_both_books(house: House) -> None:
+    house.open(base_amount="10")
+    house.open(jackpot_id="j2", tables=("T2",))
+    house.bet(bet(stake_minor=10_000))
+    house.settle(hand("1", NOTHING))
+    house.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="q7")
+
+    moved = {
+        row["jackpot_id"]: (row["expected"], row["booked"])
+        for row in rows(house, "reconciliation", "accounts")
+        if row["account"] == "transfer:q7"
+    }
+
+    assert moved == {"j1": ("81.84", "81.84"), "j2": ("-81.84", "-81.84")}
+    assert differing(house) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_happens_it_reconciles_as_of_any_time(house: House, seed: int) -> None:
+    play = Play(house, seed)
+    play.open()
+    seen = []
+    for _ in range(3):
+        play.go_on(35)
+        then = house.clock()
+        seen.append((then, report(house, "reconciliation", as_of=then)))
+    play.retire()
+
+    for then, before in seen:
+        assert figures(report(house, "reconciliation", as_of=then)) == figures(before)
+    between = report(house, "reconciliation", start=seen[0][0], end=seen[1][0])
+    for document in (*(one for _, one in seen), between, report(house, "reconciliation")):
+        assert [row for row in rows_of(document, "summary") if row["differing"]] == []
+    assert_it_is_the_journal(house, report(house, "reconciliation"))
+
+
+def assert_it_is_the_journal(house: House, document: Body) -> None:
+    """Whatever the report says was booked by a movement, the journal holds; and what it determines is all there."""
+    of_account = ("jackpot_id", "account", "currency", "movement")
+    booked = journal.sums(house, lambda line: tuple(line[name] for name in of_account))
+    for row in journal.numbers(document, "accounts"):
+        if row["account"] != "pool:meter":
+            assert row["booked"] == booked.get(tuple(row[name] for name in of_account), ZERO), row
+    named = {row["account"] for row in journal.numbers(document, "accounts")}
+    assert {key[1] for key in booked if key[1].startswith(("casino:", "bank:", "transfer:", "fx:", "awards:"))} <= named
+    for section, movement in (("contributions", "contribution"), ("reversals", "reversal")):
+        found = journal.numbers(document, section)
+        for key in {(row["jackpot_id"], row["account"], row["currency"]) for row in found}:
+            of_key = [row for row in found if (row["jackpot_id"], row["account"], row["currency"]) == key]
+            assert total(row["booked"] for row in of_key) == booked.get((*key, movement), ZERO)
+
+
+# A comparison that could not fail would say nothing: each of these is a change of one source, made past the service.
+
+CORRUPTIONS: Final = {
+    "a bet's stake": (
+        "UPDATE bets SET stake_minor = stake_minor + 1 WHERE bet_id = 'a'",
+        {("contributions", "pool:meter:players"), ("contributions", "house:margin"), ("accounts", "casino:c1")},
+    ),
+    "a posting": (
+        "UPDATE entries SET amounts[2] = amounts[2] + 1 WHERE kind = 'bets' AND accounts[2] LIKE 'pool:%'",
+        {("contributions", "pool:meter:players")},
+    ),
+    "a bet": ("DELETE FROM bets WHERE bet_id = 'a'", {("contributions", "pool:reserve"), ("accounts", "casino:c1")}),
+    "a void": (
+        "DELETE FROM voids WHERE NOT is_tombstone",
+        {("reversals", "pool:meter:players"), ("reversals", "house:margin"), ("accounts", "casino:c1")},
+    ),
+    "a hand that was dead": (
+        "UPDATE hands SET status = 'forfeited' WHERE status = 'dead'",
+        {("reversals", "pool:prize_fund"), ("accounts", "casino:c1")},
+    ),
+    "a rate": (
+        "UPDATE rates SET base_per_unit = 1.18 WHERE currency = 'GBP'",
+        {("contributions", "pool:meter:players"), ("accounts", "fx:EUR")},
+    ),
+    "a split": (
+        """UPDATE rules_versions SET document = jsonb_set(document, '{split,reserve}', '"0.06"')""",
+        {("contributions", "pool:reserve"), ("contributions", "house:margin")},
+    ),
+    "an award's cost": ("UPDATE awards SET cost = cost + 1 WHERE currency = 'EUR'", {("accounts", "pool:prize_fund")}),
+    "an award's amount": ("UPDATE awards SET amount_minor = amount_minor - 1", {("accounts", "casino:c1")}),
+    "an award": ("DELETE FROM awards", {("accounts", "casino:c1"), ("held", "awards:held")}),
+    "a step of a held award": (
+        "UPDATE award_steps SET step = 'payable' WHERE step = 'held'",
+        {("held", "awards:held"), ("accounts", "awards:held"), ("accounts", "casino:c1")},
+    ),
+    "a statement": (
+        "UPDATE statement_settlements SET amount = amount + 1",
+        {("accounts", "bank:EUR"), ("accounts", "casino:c1")},
+    ),
+    "a compensation": (
+        "UPDATE compensations SET amount_minor = amount_minor + 1",
+        {("accounts", "casino:c1")},
+    ),
+    "what a compensation cost": (
+        "UPDATE compensations SET cost = cost + 1",
+        {("accounts", "house:adjustments")},
+    ),
+    "an estate": (
+        """UPDATE acts SET effects = jsonb_set(effects, '{0,recorded,estate,meter}', '"1"') WHERE decides = 'retire'""",
+        {("accounts", "transfer:retire")},
+    ),
+}
+
+
+@pytest.fixture
+def superuser(house: House, database_url: str) -> Iterator[Session]:
+    """A session that no trigger refuses anything, on books with something of everything; it is rolled back."""
+    happened(house)
+    engine = sqlalchemy.create_engine(database_url, isolation_level="REPEATABLE READ", poolclass=NullPool)
+    with engine.connect() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        yield session
+
+
+def happened(house: House) -> None:
+    house.open(base_amount="1000", settings={"held_threshold": "200"})
+    house.open(jackpot_id="ended", tables=("E1",))
+    house.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("c", hand="dead"), bet("d", hand="2"))
+    house.void("d")
+    house.settle(hand("1", FLUSH), hand("2", NOTHING), dead("dead"))
+    house.bet(bet("e"), round_id="held")
+    house.settle(hand("1", STRAIGHT_FLUSH), round_id="held")
+    house.bet(bet("f"), round_id="cancelled")
+    house.cancel(round_id="cancelled")
+    given = {"jackpot_id": "j1", "table_id": "T1", "round_id": "cancelled", "bet_id": "f", "document": "memo"}
+    house.change("compensation", given | {"amount_minor": 100, "currency": "EUR"}, request_id="give")
+    paid = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", "amount": "3.00", "reference": "2026-10"}
+    period = {"from": "2026-10-01T00:00:00Z", "to": "2026-11-01T00:00:00Z"}
+    house.change("statement-settlement", paid | period, request_id="pay")
+    house.bet(bet("g"), round_id="last", table_id="E1")
+    house.settle(hand("1", NOTHING), round_id="last", table_id="E1")
+    house.change("retirement", {"jackpot_id": "ended", "to": "j1"}, request_id="retire")
+
+
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_what_was_changed_past_the_service_is_a_variance(superuser: Session, name: str) -> None:
+    assert found_differing(superuser) == set()
+    statement, due = CORRUPTIONS[name]
+
+    assert superuser.execute(text(statement)).rowcount
+    found = found_differing(superuser)
+
+    assert due <= found, found
+
+
+def found_differing(session: Session) -> set[tuple[str, str]]:
+    """Which rows have a variance: their sections and accounts."""
+    session.info.clear()
+    document: Document = frame.make(session, REPORT, Asked(), {}, made_at=datetime.now(UTC))
+    differ = set()
+    for section in document.sections[1:]:
+        names = [column.name for column in section.columns]
+        for values in section.rows:
+            row = dict(zip(names, values, strict=True))
+            if row["variance"] != ZERO:
+                assert row["variance_percent"] != ZERO
+                differ.add((section.name, str(row["account"])))
+    return differ
+
+
+def test_a_period_that_ends_before_it_begins_is_refused(house: House) -> None:
+    house.open()
+    now = house.clock()
+
+    asked(house, "reconciliation", start=now, end=now - timedelta(days=1)).problem(422, "validation", "?to")
+    asked(house, "reconciliation", casino_id="c1").problem(422, "question-invalid")
+    asked(house, "reconciliation", jackpot_id="j9").problem(404, "jackpot-unknown")

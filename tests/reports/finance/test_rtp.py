@@ -1,0 +1,229 @@
+from collections import defaultdict
+from decimal import ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
+
+import pytest
+
+from jackpot_service.domain import accounts
+from jackpot_service.domain.money import total
+from jackpot_service.domain.odds import fixed_prize_variance
+from jackpot_service.domain.rules import FundedBy, from_document
+from tests.support.asking import only, report, rows, rows_of
+from tests.support.bets import bet
+from tests.support.chance import Chance
+from tests.support.correcting import correct
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, THREE_OF_A_KIND, dead, hand
+from tests.support.house import CYBER, House
+from tests.support.journal_sums import lines, moved
+
+CREDITED = (
+    accounts.METER_PLAYERS,
+    accounts.RESERVE,
+    accounts.PRIZE_FUND,
+    accounts.HOUSE_MARGIN,
+    accounts.HOUSE_ADJUSTMENTS,
+)
+
+
+def test_what_the_live_rulebook_returns_is_its_published_figure(house: House) -> None:
+    house.open(base_amount="1000")
+    house.bet(bet("b1", stake_minor=10_000), bet("b2", stake_minor=10_000, hand="2"))
+    house.settle(hand("1", THREE_OF_A_KIND), hand("2", NOTHING))
+
+    funds = {row["paid_from"]: row for row in rows(house, "rtp")}
+
+    assert {name: row["turnover"] for name, row in funds.items()} == dict.fromkeys(funds, "200")
+    assert funds["meter"]["theoretical_percent"] == "50"
+    assert funds["prize fund"]["theoretical_percent"] == "31.8448918029"
+    assert funds["both"]["theoretical_percent"] == "81.8448918029"
+    assert (funds["prize fund"]["actual"], funds["prize fund"]["actual_percent"]) == ("300", "150")
+    assert funds["prize fund"]["theoretical"] == "63.6897836057"
+    assert funds["prize fund"]["variance"] == "236.3102163943"
+    assert funds["prize fund"]["variance_percent"] == "371.0331595053"
+
+
+def test_bettors_of_one_hand_stray_together_those_of_two_apart(house: House) -> None:
+    """Decision 2: 10.34 stakes for a bet alone on its hand."""
+    house.open()
+    house.bet(bet("b1"))
+    alone = house.clock()
+    house.bet(bet("b2", player_id="p2"), bet("b3", player_id="p3"), round_id="r2")
+    together = house.clock()
+    house.bet(bet("b4"), bet("b5", hand="2"), round_id="r3")
+
+    deviations = [
+        only(rows(house, "rtp", None, **period), paid_from="prize fund")["deviation"]
+        for period in ({"as_of": alone}, {"start": alone, "as_of": together}, {"start": together})
+    ]
+
+    assert deviations == ["10.34", "20.68", "14.62"]
+
+
+def test_a_variance_is_told_in_deviations(house: House) -> None:
+    house.open()
+    house.bet(bet())
+    house.settle(hand("1", NOTHING))
+    lost = house.clock()
+    house.bet(bet(), round_id="r2")
+    house.settle(hand("1", FOUR_OF_A_KIND), round_id="r2")
+
+    def told(**period: object) -> tuple[str, str]:
+        row = only(rows(house, "rtp", None, **period), paid_from="prize fund")
+        return row["variance"], row["deviations"]
+
+    assert told(as_of=lost) == ("-0.318448918", "-0.03")
+    assert told(start=lost) == ("249.681551082", "24.15")
+
+
+def test_what_was_refunded_was_not_played(house: House) -> None:
+    house.open()
+    for name in ("voided", "cancelled", "dead", "played"):
+        house.bet(bet("b1"), round_id=name)
+    house.void("b1", round_id="voided")
+    house.cancel(round_id="cancelled")
+    house.settle(dead("1"), round_id="dead")
+    house.settle(hand("1", NOTHING), round_id="played")
+
+    row = only(rows(house, "rtp"), paid_from="prize fund")
+
+    assert (row["turnover"], row["deviation"]) == ("1", "10.34")
+
+
+def test_what_a_correction_refunds_was_not_played_either_and_its_awards_replace_the_others(house: House) -> None:
+    house.open()
+    house.bet(bet("b1"), bet("b2", hand="2"))
+    house.settle(hand("1", FLUSH), hand("2", NOTHING))
+    before = house.clock()
+    correct(house, hand("1", THREE_OF_A_KIND), dead("2"))
+
+    assert only(rows(house, "rtp", as_of=before), paid_from="both")["turnover"] == "2"
+    both = only(rows(house, "rtp"), paid_from="both")
+    assert (both["turnover"], both["actual"], both["awards"]) == ("1", "3", 1)
+    tiers = {row["tier"]: row for row in rows(house, "rtp", "tiers")}
+    assert (tiers["flush"]["actual"], tiers["three_of_a_kind"]["actual"]) == ("0", "3")
+    since = {row["tier"]: row["actual"] for row in rows(house, "rtp", "tiers", start=before)}
+    assert (since["flush"], since["three_of_a_kind"]) == ("-25", "3")
+
+
+def test_each_round_counts_by_its_own_rules(house: House) -> None:
+    house.open(base_amount="10")
+    house.change("rules", {"jackpot_id": "j1", "settings": {"prizes.flush": "30", "split.meter": "0.40"}})
+    house.bet(bet())
+    house.settle(hand("1", ROYAL_FLUSH))
+    since = house.clock()
+    house.bet(bet(), round_id="r2")
+
+    assert only(rows(house, "rtp", "tiers"), tier="flush")["theoretical"] == "0.108097085"
+    assert only(rows(house, "rtp", "tiers", start=since), tier="flush")["theoretical_percent"] == "5.8962046357"
+    assert only(rows(house, "rtp"), paid_from="meter")["theoretical"] == "0.95"
+
+
+def test_where_the_meter_pays_all_prizes_there_is_no_deviation_to_tell(house: House) -> None:
+    house.open(CYBER, tables=("C1",))
+    house.bet(bet(), table_id="C1")
+    house.settle(hand("1", FLUSH), table_id="C1")
+
+    funds = {row["paid_from"]: row for row in rows(house, "rtp")}
+
+    assert (funds["meter"]["actual"], funds["meter"]["theoretical_percent"]) == ("50", "70")
+    assert (funds["prize fund"]["deviation"], funds["prize fund"]["deviations"]) == ("0", None)
+    tiers = {row["tier"]: row["theoretical"] for row in rows(house, "rtp", "tiers")}
+    assert tiers == {"four_of_a_kind": "0.1200480192", "full_house": "0.144057623", "flush": "0.0982700773"}
+
+
+def test_where_nothing_was_played_no_part_of_it_was_awarded(house: House) -> None:
+    house.open()
+
+    assert {row["actual_percent"] for row in rows(house, "rtp")} == {None}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_return_to_players_equals_the_journal_and_the_documents(house: House, seed: int) -> None:
+    history = Chance(house, seed)
+    history.go_on(50)
+    start = house.clock()
+    history.go_on(70)
+
+    whole, early, late = (report(house, "rtp", **query) for query in ({}, {"as_of": start}, {"start": start}))
+
+    for jackpot_id in ("j1", "j2"):
+        for document, booked in (
+            (whole, lines(house, jackpot_id)),
+            (early, lines(house, jackpot_id, end=start)),
+            (late, lines(house, jackpot_id, start=start)),
+        ):
+            played = [one for one in booked if one["movement"] in {"contribution", "reversal"}]
+            both = only(rows_of(document), jackpot_id=jackpot_id, paid_from="both")
+            assert Decimal(both["turnover"]) == moved(played, *CREDITED)
+        require_awards(house, whole, jackpot_id)
+        require_deviation(house, whole, jackpot_id)
+        parts = [only(rows_of(one), jackpot_id=jackpot_id, paid_from="both") for one in (early, late)]
+        both = only(rows_of(whole), jackpot_id=jackpot_id, paid_from="both")
+        assert total(Decimal(part["actual"]) for part in parts) == Decimal(both["actual"])
+
+
+def require_awards(house: House, document: dict[str, object], jackpot_id: str) -> None:
+    """All awards that nobody rejected or took back."""
+    listed = house.books.rows(
+        """
+        SELECT a.tier, a.funded_by, a.cost
+        FROM awards a
+        WHERE a.jackpot_id = :jackpot
+          AND (SELECT array_agg(s.step) FROM award_steps s
+               WHERE (s.jackpot_id, s.round_key, s.bet_id, s.tier, s.correction)
+                     = (a.jackpot_id, a.round_key, a.bet_id, a.tier, a.correction))
+              && ARRAY['rejected', 'reversed'] IS NOT TRUE
+           OR a.jackpot_id = :jackpot AND EXISTS (
+               SELECT FROM award_steps s
+               WHERE (s.jackpot_id, s.round_key, s.bet_id, s.tier, s.correction, s.step)
+                     = (a.jackpot_id, a.round_key, a.bet_id, a.tier, a.correction, 'reinstated')
+                 AND NOT EXISTS (
+                   SELECT FROM award_steps o
+                   WHERE (o.jackpot_id, o.round_key, o.bet_id, o.tier, o.correction, o.step)
+                         = (a.jackpot_id, a.round_key, a.bet_id, a.tier, a.correction, 'reversed')))
+        """,
+        jackpot=jackpot_id,
+    )
+    costs: defaultdict[tuple[str, str], Decimal] = defaultdict(Decimal)
+    for one in listed:
+        costs[one["tier"], one["funded_by"].replace("_", " ")] += one["cost"]
+    shown = {
+        (row["tier"], row["paid_from"]): Decimal(row["actual"])
+        for row in rows_of(document, "tiers")
+        if row["jackpot_id"] == jackpot_id
+    }
+    assert {key: cost for key, cost in shown.items() if cost} == dict(costs)
+
+
+def require_deviation(house: House, document: dict[str, object], jackpot_id: str) -> None:
+    """The deviation of the bets that stood, hand by hand, each by its own rules."""
+    stood = house.books.rows(
+        """
+        SELECT r.round_key, b.hand, r.rules_version, b.stake_minor * s.base_per_unit / 100 AS value
+        FROM bets b
+        JOIN rounds r USING (jackpot_id, round_key)
+        JOIN rates s ON s.base = 'EUR' AND s.number = r.rate_sheet AND s.currency = b.currency
+        LEFT JOIN voids v USING (jackpot_id, round_key, bet_id)
+        LEFT JOIN cancellations c USING (jackpot_id, round_key)
+        LEFT JOIN hands h ON (h.jackpot_id, h.round_key, h.hand) = (b.jackpot_id, b.round_key, b.hand)
+        WHERE b.jackpot_id = :jackpot AND v.bet_id IS NULL AND c.round_key IS NULL AND h.status IS DISTINCT FROM 'dead'
+        """,
+        jackpot=jackpot_id,
+    )
+    hands: defaultdict[tuple[int, str, int], Decimal] = defaultdict(Decimal)
+    for one in stood:
+        hands[one["round_key"], one["hand"], one["rules_version"]] += one["value"]
+    documents = house.books.rows("SELECT version, document FROM rules_versions WHERE jackpot_id = :j", j=jackpot_id)
+    rules = {one["version"]: from_document(one["document"]) for one in documents}
+    wide = Context(prec=60)
+    variance = sum(
+        (
+            fixed_prize_variance(rules[version]) * Fraction(staked) ** 2
+            for (_, _, version), staked in hands.items()
+            if rules[version].fixed_prizes_from is FundedBy.PRIZE_FUND
+        ),
+        Fraction(0),
+    )
+    deviation = wide.divide(Decimal(variance.numerator), Decimal(variance.denominator)).sqrt(wide)
+    row = only(rows_of(document), jackpot_id=jackpot_id, paid_from="prize fund")
+    assert Decimal(row["deviation"]) == deviation.quantize(Decimal("0.01"), ROUND_HALF_UP, wide)

@@ -1,0 +1,76 @@
+"""A page of events looks up each row by its key, also while the tables are new and empty."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+import sqlalchemy
+from sqlalchemy import TextClause
+
+from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
+from jackpot_service.db import Session
+from jackpot_service.reports.events import award_documents, documents, entries, round_documents, windows
+
+ROUNDS: Final = {"books": ["live"], "round_keys": [2**60]}
+SIGHT: Final = {"casino_id": "c1", "tables": ["T1"]}
+
+STATEMENTS: Final[dict[str, tuple[TextClause, dict[str, Any]]]] = {
+    "heads": (windows._HEADS, {}),
+    "entries of rounds": (
+        entries._OF_ROUNDS,
+        {
+            "books": ["live"],
+            "stripe_nos": [0],
+            "afters": [0],
+            "uptos": [9],
+            "kinds": ["result"],
+            "sees_all": False,
+            **SIGHT,
+        },
+    ),
+    "acts": (entries._ACTS, {"book": "-", "after": 0, "upto": 9, "kinds": ["award_paid"], **SIGHT}),
+    "recorded acts": (documents._ACTS, {"book": "-", "seqs": [1, 2]}),
+    "settlements": (round_documents._SETTLEMENTS, ROUNDS),
+    "cancellations": (round_documents._CANCELLATIONS, ROUNDS),
+    "stakes": (round_documents._STAKES, ROUNDS),
+    "voids": (round_documents._VOIDS, {**ROUNDS, "steps": [1]}),
+    "awards of settlements": (award_documents._OF_SETTLEMENTS, ROUNDS),
+    "awards by name": (
+        award_documents._NAMED,
+        {**ROUNDS, "bet_ids": ["b"], "tiers": ["flush"], "corrections": [0]},
+    ),
+}
+
+KEYS: Final = {
+    "pk_entries": "seq",
+    "pk_acts": "seq",
+    "pk_cycles": "cycle",
+    "pk_tables": "table_id",
+}
+"""By which column an index is searched, besides the jackpot's; those of rounds by the round's key."""
+
+
+@pytest.fixture
+def session(database_url: str) -> Iterator[Session]:
+    engine = create_engine(Config(), database_url)
+    with engine.connect() as session:
+        session.begin()
+        yield session
+    engine.dispose()
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_every_row_is_looked_up_by_its_key(session: Session, name: str) -> None:
+    statement, parameters = STATEMENTS[name]
+
+    plan = [line for (line,) in session.execute(sqlalchemy.text(f"EXPLAIN {statement.text}"), parameters)]
+
+    assert not [line for line in plan if "Seq Scan" in line or "Bitmap" in line], "\n".join(plan)
+    scans = [(place, found[1]) for place, line in enumerate(plan) if (found := re.search(r"Scan using (\w+) on", line))]
+    assert scans
+    for place, index in scans:
+        if index != "pk_stripes":
+            assert "Index Cond" in plan[place + 1], "\n".join(plan)
+            assert f"({KEYS.get(index, 'round_key')} " in plan[place + 1], "\n".join(plan)

@@ -1,0 +1,317 @@
+"""Other people's programs add the journal up, and come to the ledger's own sums, to the last digit."""
+
+import csv
+import decimal
+import random
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterator
+from decimal import Decimal
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import pytest
+from beancount import loader
+from beancount.core import data, realization
+from sqlalchemy import text
+
+from jackpot_service import db
+from jackpot_service.domain.facts import instant
+from jackpot_service.domain.money import EXACT, ZERO, plain
+from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.reports.export.entries import entries
+from jackpot_service.reports.export.journal import (
+    FORMS,
+    JournalExport,
+    JournalPiece,
+    Mark,
+    PositionsUnknown,
+    committed_positions,
+    journal_export,
+    pieces,
+)
+from jackpot_service.reports.export.names import account_of
+from tests.reports import busy_day, history
+from tests.support.bets import bet
+from tests.support.fixtures import house
+from tests.support.house import House
+
+__all__ = ["house"]
+
+Balances = dict[tuple[str, str], Decimal]
+"""What each account holds in each currency, zeros left out."""
+
+HLEDGER: Final = shutil.which("hledger")
+
+
+def write(url: str) -> None:
+    random.seed(3)
+    house = House(url)
+    busy_day.play(house)
+    house.engine.dispose()
+
+
+@pytest.fixture
+def session(url: str) -> Iterator[db.Session]:
+    with history.engine_of(url) as engine, db.reading(engine) as session:
+        yield session
+
+
+def export_of(session: db.Session, jackpot_id: str, form: str) -> JournalExport:
+    return journal_export(session, jackpot_id, FORMS[form])
+
+
+def text_of(session: db.Session, jackpot_id: str, form: str) -> str:
+    export = export_of(session, jackpot_id, form)
+    return b"".join(piece.content for piece in pieces(session, export)).decode()
+
+
+def ledgers_own(session: db.Session, jackpot_id: str) -> Balances:
+    sums = text("SELECT account, currency, sum(amount) FROM postings WHERE jackpot_id = :j GROUP BY 1, 2")
+    return {
+        (account, currency): amount for account, currency, amount in session.execute(sums, {"j": jackpot_id}) if amount
+    }
+
+
+# --- beancount --------------------------------------------------------------------------------------------------------
+
+
+def loaded(path: Path) -> data.Directives:
+    """Load a file as bean-check does; nothing may be wrong with it, and nothing may have been rounded on the way."""
+    decimal.getcontext().clear_flags()
+    directives, errors, _ = loader.load_file(str(path))
+    assert errors == []
+    assert not decimal.getcontext().flags[decimal.Inexact]
+    return directives
+
+
+@pytest.mark.parametrize("jackpot_id", busy_day.JACKPOTS)
+def test_beancount_comes_to_the_ledgers_own_sums(session: db.Session, tmp_path: Path, jackpot_id: str) -> None:
+    path = tmp_path / "journal.beancount"
+    path.write_text(text_of(session, jackpot_id, "beancount"), encoding="utf-8")
+
+    real = realization.realize(loaded(path))  # type: ignore[no-untyped-call]
+
+    balances = {
+        (account_of(account.account), position.units.currency): position.units.number
+        for account in realization.iter_children(real)  # type: ignore[no-untyped-call]
+        for position in account.balance
+    }
+    assert balances == ledgers_own(session, jackpot_id)
+
+
+def test_beancount_finds_every_entry_with_what_it_was(session: db.Session, tmp_path: Path) -> None:
+    path = tmp_path / "journal.beancount"
+    path.write_text(text_of(session, "j1", "beancount"), encoding="utf-8")
+
+    transactions = [one for one in loaded(path) if isinstance(one, data.Transaction)]
+
+    asked = text(
+        """
+        SELECT e.stripe_no, e.seq, e.kind, e.principal, e.booked_at, encode(e.digest, 'hex'),
+               r.table_id || '/' || r.round_id, e.accounts, e.currencies, e.amounts, e.movements
+        FROM entries e LEFT JOIN rounds r USING (jackpot_id, round_key)
+        WHERE jackpot_id = 'j1' ORDER BY booked_at, stripe_no, seq
+        """
+    )
+    told = [
+        (
+            int(one.meta["stripe"]),
+            int(one.meta["seq"]),
+            one.meta["kind"],
+            one.payee,
+            one.meta["booked-at"],
+            one.meta["digest"],
+            one.meta.get("round"),
+            # beancount keeps a transaction's postings together by currency, not in their order.
+            sorted(map(line_of, one.postings)),
+        )
+        for one in transactions
+    ]
+    assert told == [
+        (*row[:4], instant(row[4]), *row[5:7], sorted(zip(*row[7:], strict=True))) for row in session.execute(asked)
+    ]
+    assert {one.meta["book"] for one in transactions} == {"j1"}
+    assert busy_day.SPITEFUL in {one.payee for one in transactions}
+    assert any(not one.postings for one in transactions)
+
+
+def line_of(posting: data.Posting) -> tuple[str, str, Decimal | None, str]:
+    assert posting.units is not None
+    assert posting.meta is not None
+    return account_of(posting.account), posting.units.currency, posting.units.number, posting.meta["movement"]
+
+
+@pytest.mark.parametrize("digit", ["0.000000000000000001", "1"])
+def test_bean_check_does_not_forgive_the_last_decimal(session: db.Session, tmp_path: Path, digit: str) -> None:
+    path = tmp_path / "journal.beancount"
+    written = text_of(session, "j1", "beancount")
+    found = re.search(r"^  Liabilities:Meter:Players  (\S+) EUR$", written, re.MULTILINE)
+    assert found
+    other = plain(EXACT.add(Decimal(found[1]), Decimal(digit)))
+    path.write_text(written[: found.start(1)] + other + written[found.end(1) :], encoding="utf-8")
+
+    _, errors, _ = loader.load_file(str(path))
+
+    assert [error.message.partition(":")[0] for error in errors] == ["Transaction does not balance"]
+
+
+# --- hledger ----------------------------------------------------------------------------------------------------------
+
+POSTING: Final = re.compile(r"    (?P<account>\S+)  (?P<amount>-?\d+(\.\d+)?) (?P<currency>[A-Z]{3})  ; movement:(\w+)")
+FIRST_LINE: Final = re.compile(r"\d{4}-\d\d-\d\d \* \([\w.:/-]+\) [^;|]+ \| [^;|]+")
+DIRECTIVE: Final = re.compile(
+    r"commodity 1000\.0{18} (?P<commodity>[A-Z]{3})|account (?P<account>\S+)  ; account:[^,\s]+"
+)
+
+
+def added_up(written: str) -> Balances:
+    """
+    Add a journal up as hledger would, by its manual: strictly, from what is declared, each transaction being zero.
+
+    A line that is none of those that the export writes fails.
+    """
+    heading, *blocks = written.split("\n\n")
+    assert all(line.startswith("; ") for line in heading.splitlines())
+    assert blocks[0] == "decimal-mark ."
+    balances: Balances = defaultdict(lambda: ZERO)
+    declared: set[str] = set()
+    for block in blocks[1:]:
+        first, *rest = block.removesuffix("\n").split("\n")
+        directive = DIRECTIVE.fullmatch(first)
+        if directive:
+            name = directive["commodity"] or directive["account"]
+            assert name not in declared
+            declared.add(name)
+            assert rest == []
+            continue
+        assert FIRST_LINE.fullmatch(first), first
+        sums: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
+        for line in rest:
+            if line.startswith("    ; "):
+                continue
+            found = POSTING.fullmatch(line)
+            assert found, line
+            assert {found["account"], found["currency"]} <= declared
+            amount = Decimal(found["amount"])
+            sums[found["currency"]] = EXACT.add(sums[found["currency"]], amount)
+            key = account_of(found["account"]), found["currency"]
+            balances[key] = EXACT.add(balances[key], amount)
+        assert not any(sums.values())
+    return {key: amount for key, amount in balances.items() if amount}
+
+
+@pytest.mark.parametrize("jackpot_id", busy_day.JACKPOTS)
+def test_the_text_for_hledger_adds_up_to_the_ledgers_own_sums(session: db.Session, jackpot_id: str) -> None:
+    assert added_up(text_of(session, jackpot_id, "hledger")) == ledgers_own(session, jackpot_id)
+
+
+def test_what_means_something_to_hledger_is_written_otherwise(session: db.Session) -> None:
+    written = text_of(session, "j1", "hledger")
+
+    assert (
+        "Eve %22the%3B comma%2C%22 %7C date:2020-01-01 %5C %5B%3D2020-01-01%5D 100 %25 %28%241%29 é | bets" in written
+    )
+
+
+@pytest.mark.skipif(HLEDGER is None, reason="hledger is a program of its own; where it is installed, it is asked too")
+@pytest.mark.parametrize("jackpot_id", busy_day.JACKPOTS)
+def test_hledger_itself_is_strict_and_comes_to_the_ledgers_own_sums(
+    session: db.Session, tmp_path: Path, jackpot_id: str
+) -> None:
+    path = tmp_path / "it.journal"
+    path.write_text(text_of(session, jackpot_id, "hledger"), encoding="utf-8")
+
+    def hledger(*arguments: str) -> str:
+        command = [str(HLEDGER), "--file", str(path), *arguments]
+        return subprocess.run(
+            command, check=True, capture_output=True, encoding="utf-8", env={"LC_ALL": "C.UTF-8"}
+        ).stdout
+
+    hledger("check", "--strict")
+    rows = csv.reader(
+        StringIO(hledger("balance", "--flat", "--no-total", "--output-format", "csv", "--layout", "bare"))
+    )
+    next(rows)
+    balances = {
+        (account_of(account), currency): Decimal(amount) for account, currency, amount in rows if Decimal(amount)
+    }
+    assert balances == ledgers_own(session, jackpot_id)
+
+
+# --- Order, positions, pieces -----------------------------------------------------------------------------------------
+
+
+def test_entries_come_by_booking_time_then_stripe_then_seq_and_each_once(session: db.Session) -> None:
+    upto = committed_positions(session, "j1")
+
+    found = list(entries(session, "j1", after=(0, 0, 0), upto=upto))
+
+    assert sorted((entry.stripe_no, entry.seq) for entry in found) == [
+        (stripe_no, seq) for stripe_no, last in enumerate(upto) for seq in range(1, last + 1)
+    ]
+    assert all(one.order < other.order for one, other in pairwise(found))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("piece_bytes", [1, 1000, 3000])
+def test_a_text_that_is_taken_up_after_any_piece_goes_on_with_the_same_bytes(
+    session: db.Session, form: str, piece_bytes: int
+) -> None:
+    export = export_of(session, "j1", form)
+    whole = list(pieces(session, export, piece_bytes=piece_bytes))
+
+    assert len(whole) > 3
+    for place in {0, 1, len(whole) // 2, len(whole) - 1}:
+        rest = list(pieces(session, export, after=whole[place].mark, piece_bytes=piece_bytes))
+        assert rest == whole[place + 1 :]
+
+
+def test_a_jackpot_in_play_is_exported_as_it_was_at_the_positions(house: House) -> None:
+    house.open(base_amount="1000", stripes=2)
+    for number in range(9):
+        house.bet(bet(), round_id=f"r{number}")
+    with db.reading(house.engine) as session:
+        export = export_of(session, "j1", "beancount")
+        before = list(pieces(session, export))
+        for number in range(9):
+            house.bet(bet(), round_id=f"later-{number}")
+        given = journal_export(session, "j1", FORMS["beancount"], positions=export.positions)
+
+        assert given == export
+        assert list(pieces(session, given)) == before
+        assert committed_positions(session, "j1") != export.positions
+
+
+def test_the_beginning_of_a_journal_is_exported_by_its_positions(session: db.Session) -> None:
+    export = journal_export(session, "j1", FORMS["hledger"], positions=(2, 1))
+
+    assert (export.positions, export.total) == ((2, 1, 0), 3)
+    (piece,) = pieces(session, export)
+    assert piece.mark.positions == (2, 1, 0)
+    assert piece.content.decode().count("; digest:") == 3
+    assert list(pieces(session, export, after=piece.mark)) == []
+
+
+def test_a_journal_without_an_entry_is_its_heading(session: db.Session) -> None:
+    export = journal_export(session, "j1", FORMS["beancount"], positions=(0,))
+
+    (piece,) = pieces(session, export)
+
+    assert piece == JournalPiece(piece.content, Mark((0, 0, 0)))
+    assert piece.content.startswith(b"; The journal of jackpot j1, base currency EUR.\n")
+
+
+@pytest.mark.parametrize("positions", [(10**6,), (-1,), (0, 10**15), (0, 0, 0, 0), (0, 0, 0, 1)])
+def test_positions_that_no_stripe_has_are_refused(session: db.Session, positions: tuple[int, ...]) -> None:
+    with pytest.raises(PositionsUnknown):
+        journal_export(session, "j1", FORMS["beancount"], positions=positions)
+
+
+def test_the_journal_of_a_jackpot_that_is_not_there_is_refused(session: db.Session) -> None:
+    with pytest.raises(UnknownJackpot):
+        journal_export(session, "j9", FORMS["beancount"])

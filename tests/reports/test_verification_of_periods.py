@@ -1,0 +1,69 @@
+"""The proof sees that closed periods follow one another, and that their reports still say what they said."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+import sqlalchemy
+from sqlalchemy import text
+
+from jackpot_service.db import Base, Session
+from jackpot_service.domain.facts import instant
+from jackpot_service.domain.principals import Role
+from jackpot_service.reports.verification.proof import verify
+from tests.reports.corruption import Corruption, change, codes_after, mismatches_after_changing, remove
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, hand
+from tests.support.house import House
+
+
+def write(url: str) -> None:
+    """Two closed periods, and bets in each and after them."""
+    house = House(url)
+    house.open(base_amount="1000", stripes=2)
+    for number in range(3):
+        house.bet(bet("a"), round_id=f"r{number}")
+        house.settle(hand("1", FLUSH), round_id=f"r{number}")
+        house.clock.advance(timedelta(days=1))
+        if number < 2:
+            body = {"request_id": f"p{number}", "to": instant(house.clock()), "reason": "day end"}
+            house.post("/v1/closed-periods", body, key=house.person("Fay", Role.FINANCE)).ok(201)
+    house.engine.dispose()
+
+
+def test_closed_periods_that_nobody_touched_are_right(superuser: Session) -> None:
+    assert verify(superuser).mismatches == ()
+    assert superuser.scalar(text("SELECT count(*) FROM closed_periods")) == 2
+
+
+FIRST = "starts_at IS NULL"
+SECOND = "starts_at IS NOT NULL"
+KEPT = "'{trial-balance,sha256}'"
+
+CORRUPTIONS: Final = (
+    change("closed_periods", f"reports = jsonb_set(reports, {KEPT}, '\"x\"')", FIRST, "closed-period entry-digest"),
+    change("closed_periods", "reports = '{}'", FIRST, "entry-digest"),
+    change("closed_periods", "starts_at = starts_at - interval '1 hour'", SECOND, "closed-period entry-digest"),
+    change("closed_periods", "ends_at = ends_at + interval '1 hour'", SECOND, "closed-period entry-digest"),
+    change("closed_periods", "entry_seq = 1", FIRST, "document-without-entry entry-digest"),
+    remove("closed_periods", SECOND, "entry-digest"),
+    remove("closed_periods", FIRST, "closed-period entry-digest"),
+)
+"""What somebody with every right might change, and every code by which the proof names it, no more and no less."""
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
+    assert codes_after(superuser, corruption) == corruption.codes
+
+
+def test_a_figure_that_is_not_what_was_reported_is_found(superuser: Session) -> None:
+    """Whoever alters a figure that a report is summed from has the hash of what it said against him."""
+    altered = change("daily_postings", "amount = amount + 1", "account = 'house:seed'", "closed-period rollup-figures")
+    assert codes_after(superuser, altered) == altered.codes
+
+
+@pytest.mark.parametrize("column", Base.metadata.tables["closed_periods"].columns, ids=str)
+def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
+    changed = {"reports": "'{}'", "entry_seq": "entry_seq + 1"}.get(column.name, f"{column.name} - interval '1 hour'")
+    assert mismatches_after_changing(superuser, column, changed, where=SECOND)

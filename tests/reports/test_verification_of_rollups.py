@@ -1,0 +1,128 @@
+"""The proof finds whatever is changed in the daily rollups, row by row and column by column."""
+
+from typing import Any, Final
+
+import pytest
+import sqlalchemy
+from sqlalchemy import text
+
+from jackpot_service.db import Base, Session
+from jackpot_service.ledger.mismatches import Code
+from jackpot_service.reports.verification.proof import verify
+from tests.reports import days
+from tests.reports.corruption import Corruption, change, codes_after, forge, mismatches_after_changing, remove
+from tests.support import rolling
+
+write = days.write
+
+IN_RIGA: Final = "casino_id = 'riga' AND day <> gaming_day AND currency = 'EUR'"
+
+
+def one(table: str, condition: str) -> str:
+    """The condition that a row is the first of those that fit."""
+    return f"ctid = (SELECT min(ctid) FROM {table} WHERE {condition})"  # noqa: S608  constants of the tests
+
+
+BETS: Final = one("daily_bets", IN_RIGA)
+POSTINGS: Final = one("daily_postings", f"{IN_RIGA} AND account = 'casino:riga'")
+A_RELEASE: Final = one("daily_postings", "movement = 'release' AND account = 'casino:reno'")
+
+CORRUPTIONS: Final = (
+    change("daily_bets", "bets = bets + 1", BETS, "rollup-figures"),
+    change("daily_bets", "stakes_minor = stakes_minor + 1", BETS, "rollup-figures"),
+    change("daily_bets", "meter = meter + 1e-18, house = house - 1e-18", BETS, "rollup-figures"),
+    change("daily_bets", "gaming_day = gaming_day - 7", BETS, "rollup-figures"),
+    change("daily_bets", "stripe_no = stripe_no + 5", BETS, "rollup-figures"),
+    change("daily_bets", "jackpot_id = 'j3'", BETS, "rollup-figures book-unknown"),
+    change("daily_bets", "jackpot_id = '-'", BETS, "rollup-figures book-unknown"),
+    remove("daily_bets", BETS, "rollup-figures"),
+    forge(
+        "daily_bets",
+        "jackpot_id, stripe_no, day, gaming_day, casino_id, 'T9', currency, 1, 1, 0, 0, 0, 0, 0",
+        "daily_bets",
+        "rollup-figures",
+    ),
+    change("daily_postings", "amount = amount + 1e-18", POSTINGS, "rollup-figures"),
+    change("daily_postings", "lines = lines + 1", POSTINGS, "rollup-figures"),
+    change("daily_postings", "gaming_day = gaming_day - 7", POSTINGS, "rollup-figures"),
+    change("daily_postings", "casino_id = ''", A_RELEASE, "rollup-figures"),
+    remove("daily_postings", POSTINGS, "rollup-figures"),
+    remove("daily_postings", A_RELEASE, "rollup-figures"),
+    forge(
+        "daily_postings",
+        "jackpot_id, stripe_no, day, gaming_day, casino_id, table_id, 'house:gift', currency, movement, 1, 0",
+        "daily_postings",
+        "rollup-figures",
+    ),
+    forge(
+        "daily_postings",
+        "'-', stripe_no, day, gaming_day, casino_id, table_id, account, currency, movement, 1, 0",
+        "daily_postings",
+        "book-unknown",
+    ),
+    change("casinos", "zone = 'Asia/Tokyo'", "casino_id = 'riga'", "entry-digest rollup-figures"),
+    change("casinos", "day_starts = '05:59'", "casino_id = 'riga'", "entry-digest"),
+)
+
+
+def test_the_books_of_an_untouched_history_are_right(superuser: Session) -> None:
+    assert verify(superuser).mismatches == ()
+
+
+def test_the_history_has_every_movement_and_days_that_differ(superuser: Session) -> None:
+    movements = set(superuser.scalars(text("SELECT DISTINCT movement FROM daily_postings")))
+    assert movements == set(superuser.scalars(text("SELECT DISTINCT movement FROM postings"))) - {"contribution"}
+    assert len(movements) >= 12, movements
+    apart = "SELECT DISTINCT casino_id, gaming_day - day FROM daily_bets ORDER BY 1, 2"
+    assert superuser.execute(text(apart)).all() == [("c1", 0), ("reno", -1), ("reno", 0), ("riga", -1), ("riga", 0)]
+    of_none = "SELECT count(*) FROM daily_postings WHERE casino_id = '' AND gaming_day <> day"
+    assert superuser.scalar(text(of_none)) == 0
+    outside = "SELECT DISTINCT movement FROM daily_postings WHERE table_id = '' AND casino_id <> '' ORDER BY 1"
+    assert superuser.scalars(text(outside)).all() == [
+        "compensation",
+        "correction",
+        "payment",
+        "release",
+        "return",
+    ]
+
+
+def test_the_days_add_up_to_the_postings(superuser: Session) -> None:
+    assert rolling.rolled_up(superuser) == rolling.posted(superuser)
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
+    assert codes_after(superuser, corruption) == corruption.codes
+
+
+COLUMNS: Final = [
+    column for table in ("daily_bets", "daily_postings") for column in Base.metadata.tables[table].columns
+]
+
+CHANGES: Final = {
+    **{part: f"{part} + 10, value = value + 10" for part in ("meter", "reserve", "prize_fund", "house")},
+    "value": "value + 10, house = house + 10",
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=str)
+def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
+    is_text = isinstance(column.type, sqlalchemy.Text)
+    changed = CHANGES.get(column.name, f"{column.name} || 'x'" if is_text else f"{column.name} + 100")
+    found = {mismatch.code for mismatch in mismatches_after_changing(superuser, column, changed)}
+    assert Code.ROLLUP_FIGURES in found
+
+
+def test_a_mismatch_tells_the_row_what_it_holds_and_what_is_due(superuser: Session) -> None:
+    superuser.execute(text(f"DELETE FROM daily_postings WHERE {A_RELEASE}"))  # noqa: S608  a constant
+    (mismatch,) = verify(superuser).mismatches
+    assert (mismatch.code, mismatch.book) == (Code.ROLLUP_FIGURES, "j1")
+    assert mismatch.place.startswith("daily postings of 2026-11-2")
+    assert "reno//casino:reno/EUR/release" in mismatch.place
+    assert mismatch.detail.startswith("holds nothing, its entries make (1,")
+
+
+def test_a_zone_that_there_is_not_is_refused_even_to_a_superuser(superuser: Session) -> None:
+    with pytest.raises(sqlalchemy.exc.DBAPIError, match="time zone"):
+        superuser.execute(text("UPDATE casinos SET zone = 'Mars/Olympus' WHERE casino_id = 'riga'"))

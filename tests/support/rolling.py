@@ -1,0 +1,49 @@
+"""What the daily rollups add up to, written out as the postings that they stand for."""
+
+from decimal import Decimal
+
+import sqlalchemy
+from sqlalchemy import text
+
+Accounts = dict[tuple[str, str, str], Decimal]
+"""Sums by jackpot, account and currency, those of zero left out."""
+
+_ROLLED_UP = text(
+    """
+    WITH bets AS (
+        SELECT d.*, j.base, d.stakes_minor * CAST('1e-' || x.exponent AS numeric) AS stakes
+        FROM daily_bets d
+        JOIN jackpots j ON j.jackpot_id = d.jackpot_id
+        JOIN (SELECT DISTINCT currency, exponent FROM rates) AS x ON x.currency = d.currency
+    ),
+    lines AS (
+        SELECT jackpot_id, account, currency, amount FROM daily_postings
+        UNION ALL SELECT jackpot_id, 'casino:' || casino_id, currency, -stakes FROM bets
+        UNION ALL SELECT jackpot_id, 'fx:' || currency, currency, stakes FROM bets WHERE currency <> base
+        UNION ALL SELECT jackpot_id, 'fx:' || base, base, -value FROM bets WHERE currency <> base
+        UNION ALL SELECT jackpot_id, 'pool:meter:players', base, meter FROM bets
+        UNION ALL SELECT jackpot_id, 'pool:reserve', base, reserve FROM bets
+        UNION ALL SELECT jackpot_id, 'pool:prize_fund', base, prize_fund FROM bets
+        UNION ALL SELECT jackpot_id, 'house:margin', base, house FROM bets
+    )
+    SELECT jackpot_id, account, currency, sum(amount) FROM lines GROUP BY 1, 2, 3 HAVING sum(amount) <> 0
+    """
+)
+
+_POSTED = text(
+    "SELECT jackpot_id, account, currency, sum(amount) FROM postings GROUP BY 1, 2, 3 HAVING sum(amount) <> 0"
+)
+
+
+def rolled_up(connection: sqlalchemy.Connection) -> Accounts:
+    """The accounts as the daily rollups make them."""
+    return _accounts(connection, _ROLLED_UP)
+
+
+def posted(connection: sqlalchemy.Connection) -> Accounts:
+    """The accounts as the postings make them."""
+    return _accounts(connection, _POSTED)
+
+
+def _accounts(connection: sqlalchemy.Connection, question: sqlalchemy.TextClause) -> Accounts:
+    return {(jackpot, account, currency): amount for jackpot, account, currency, amount in connection.execute(question)}

@@ -1,0 +1,122 @@
+"""Finance closes a period: its reports are kept by their hashes, and what is found later is booked in the open one."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from jackpot_service.domain.facts import instant
+from jackpot_service.domain.principals import Role
+from jackpot_service.reports.finance.registry import REPORTS
+from tests.support.answers import Answer, Body
+from tests.support.bets import bet
+from tests.support.correcting import correct
+from tests.support.fixtures import books_verify
+from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
+from tests.support.house import House
+
+__all__ = ["books_verify"]
+
+DAY = timedelta(days=1)
+PATH = "/v1/closed-periods"
+
+
+@pytest.fixture
+def busy(house: House) -> House:
+    """Three days with a round each, one of them a hit; the clock stands on the fourth."""
+    house.open(base_amount="1000")
+    for number, cards in enumerate((FLUSH, ROYAL_FLUSH, NOTHING)):
+        house.bet(bet("a", hand="1"), round_id=f"r{number}")
+        house.settle(hand("1", cards), round_id=f"r{number}")
+        house.clock.advance(DAY)
+    return house
+
+
+def midnight(house: House, days_ago: int = 0) -> datetime:
+    return house.clock().replace(hour=0, minute=0, second=0, microsecond=0) - days_ago * DAY
+
+
+def close(house: House, end: datetime, *, request_id: str = "p1", by: str = "Fay", **more: object) -> Answer:
+    body = {"request_id": request_id, "to": instant(end), "reason": "month end", **more}
+    return house.post(PATH, body, key=house.person(by, Role.FINANCE))
+
+
+def report(house: House, name: str, query: str) -> Body:
+    body: Body = house.get(f"/v1/reports/{name}?{query}", key=house.person("Fay", Role.FINANCE)).ok()
+    return body
+
+
+def test_a_closed_period_keeps_what_its_reports_said(busy: House) -> None:
+    end = midnight(busy)
+
+    closed = close(busy, end).ok(201)
+
+    assert (closed["from"], closed["to"]) == (None, instant(end))
+    assert closed["reports"].keys() == {one.name for one in REPORTS.values() if one.is_kept}
+    assert busy.get(PATH, key=busy.person("Fay", Role.FINANCE)).ok()["items"] == [closed]
+    shown = report(busy, "trial-balance", f"to={instant(end)}")
+    assert shown["closed_as"] == closed["reports"]["trial-balance"]["sha256"]
+    assert report(busy, "trial-balance", f"to={instant(end)}&jackpot_id=j1")["closed_as"] is None
+    assert report(busy, "trial-balance", "")["closed_as"] is None
+
+
+def test_what_is_found_later_is_booked_in_the_open_period(busy: House) -> None:
+    end = midnight(busy)
+    close(busy, end).ok(201)
+    before = report(busy, "trial-balance", f"to={instant(end)}")
+
+    correct(busy, hand("1", NOTHING), round_id="r0")
+    busy.open(jackpot_id="j2", tables=("T2",))
+    busy.bet(bet("z"), round_id="later")
+
+    after = report(busy, "trial-balance", f"to={instant(end)}")
+    assert {**after, "made_at": None} == {**before, "made_at": None}
+    assert report(busy, "trial-balance", f"from={instant(end)}")["sections"] != before["sections"]
+
+
+def test_a_period_follows_the_one_before(busy: House) -> None:
+    first = close(busy, midnight(busy, 2)).ok(201)
+
+    second = close(busy, midnight(busy), request_id="p2").ok(201)
+
+    assert second["from"] == first["to"]
+    for end in (midnight(busy), midnight(busy, 1), midnight(busy, 9)):
+        close(busy, end, request_id="p3").problem(409, "period-conflict")
+
+
+def test_a_period_that_is_not_over_is_not_closed(busy: House) -> None:
+    close(busy, busy.clock() + DAY).problem(409, "period-conflict")
+
+
+def test_the_same_closing_again_is_a_replay(busy: House) -> None:
+    first = close(busy, midnight(busy)).ok(201)
+
+    assert close(busy, midnight(busy)).ok(200) == first
+    close(busy, midnight(busy), reason="another").problem(409, "request-conflict")
+    close(busy, midnight(busy), by="Flo").problem(409, "request-conflict")
+
+
+def test_closing_is_an_act_of_finance_of_the_house(busy: House) -> None:
+    body = {"request_id": "p1", "to": instant(midnight(busy)), "reason": "month end"}
+    busy.post(PATH, body, key=busy.person("Ann", Role.OPERATOR)).problem(403, "role-forbidden")
+    busy.post(PATH, body, key=busy.key(Role.FINANCE, casino_id="c1")).problem(403, "role-forbidden")
+    busy.get(PATH, key=busy.key(Role.FINANCE, casino_id="c1")).problem(403, "role-forbidden")
+
+    close(busy, midnight(busy)).ok(201)
+
+    (act,) = busy.get("/v1/audit?kind=period_closed", key=busy.key(Role.AUDITOR)).ok()["items"]
+    assert (act["principal"], act["reason"], act["before"]) == ("Fay", "month end", {"closed_to": None})
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"to": "2026-13-01"}, "/to"),
+        ({"to": "2026-11-01T00:00:00"}, "/to"),
+        ({"to": None}, "/to"),
+        ({"reason": ""}, "/reason"),
+        ({"zzz": 1}, "/zzz"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_read_is_refused(busy: House, change: Body, pointer: str) -> None:
+    close(busy, midnight(busy), **change).problem(422, "validation", pointer)
