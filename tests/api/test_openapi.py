@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from itertools import count
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import pytest
 import schemathesis
@@ -23,6 +24,7 @@ from schemathesis.specs.openapi.checks import (
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.support.answers import Body
+from tests.support.asking import needed
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.house import CYBER, RATES, House
@@ -257,7 +259,7 @@ READS: Final = {
     "GET /v1/rate-sheets": ("/v1/rate-sheets?base=EUR&limit=1", "/v1/rate-sheets?base=USD"),
     "GET /v1/reports": ("/v1/reports",),
     "GET /v1/reports/{name}": (
-        *(f"/v1/reports/{name}" for name in REPORTS),
+        *(f"/v1/reports/{name}?{urlencode(needed(name))}" for name in REPORTS),
         "/v1/reports/rounds?format=csv&section=bets",
         "/v1/reports/awards?format=xlsx&to=2026-11-20",
         "/v1/reports/rounds?to=2126-01-01",

@@ -29,6 +29,7 @@ from jackpot_service.usecases.resolve_instant import InstantNotResolved
 from tests.races import scene
 from tests.races.processes import CONFIG, in_threads
 from tests.support.answers import Answer
+from tests.support.asking import needed
 
 LONGEST_WAIT_S = 30
 
@@ -81,7 +82,8 @@ def caught_up(durable: embedded.Cluster, replica: embedded.Cluster) -> None:
 
 
 def figures(engine: sqlalchemy.Engine, name: str, end: datetime | None) -> Figures:
-    with made(engine, report_of(name), Asked(end=end), now=scene.now()) as document:
+    asked = Asked(end=end, casino_id=needed(name).get("casino_id"))
+    with made(engine, report_of(name), asked, now=scene.now()) as document:
         return dict(document.positions), rows(document)
 
 
