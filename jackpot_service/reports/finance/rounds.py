@@ -3,7 +3,7 @@ Rounds and bets: what stands behind any figure of a period.
 
 A round is told of if an entry of it was booked in the period; its figures are what those entries did, so they sum up to
 the figures of other reports. Its state is that at the end. A bet belongs to the period in which it was accepted, and,
-if it was refunded, to the one in which that was booked.
+if it was refunded, to the one in which that was booked. What acts booked belongs to no round, and stands beside them.
 """
 
 from collections.abc import Sequence
@@ -140,6 +140,28 @@ _LIST_BETS = text(_BETS.format(step="step"))
 
 _LIST_REFUNDS = text(_BETS.format(step="refund_step"))
 
+# Acts book on stripe 0. Most of them name the jackpot that they book for, and are found by that.
+_LIST_ACTS = text(
+    """
+WITH acted AS MATERIALIZED (
+    SELECT a.seq, a.subject, effect.seq AS effect_seq
+    FROM acts a
+    CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS effect (book text, seq bigint)
+    WHERE a.jackpot_id = :jackpot_id AND effect.book = :jackpot_id
+)
+SELECT e.stripe_no || '.' || e.seq, e.booked_at, e.kind, acted.seq, acted.subject, p.account, p.currency, p.movement,
+       p.amount
+FROM entries e
+CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
+    WITH ORDINALITY AS p (account, currency, amount, movement, number)
+LEFT JOIN acted ON acted.effect_seq = e.seq
+WHERE e.jackpot_id = :jackpot_id AND e.stripe_no = 0 AND e.seq > :start AND e.seq <= :upto AND e.round_key IS NULL
+  AND CAST(:table_id AS text) IS NULL AND CAST(:round_id AS text) IS NULL
+  AND (CAST(:casino_id AS text) IS NULL OR p.account = 'casino:' || :casino_id)
+ORDER BY e.seq, p.number
+"""
+)
+
 _OF_ROUND = (
     Column("jackpot_id", "Jackpot"),
     Column("base", "Base currency"),
@@ -197,13 +219,28 @@ BETS = (
     Column("refunded_at", "Refunded", Sort.INSTANT),
 )
 
+ACTS = (
+    Column("jackpot_id", "Jackpot"),
+    Column("base", "Base currency"),
+    Column("entry", "Entry"),
+    Column("booked_at", "Booked", Sort.INSTANT),
+    Column("kind", "Kind"),
+    Column("act", "Act", Sort.COUNT),
+    Column("subject", "Subject"),
+    Column("account", "Account"),
+    _CURRENCY,
+    Column("movement", "Movement"),
+    _in_currency("amount", "Amount"),
+)
+
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
-    """List what was booked for rounds: round by round, then bet by bet; rounds stand in the order of their opening."""
+    """List what was booked: round by round, in the order of their opening, then bet by bet, then what acts booked."""
     return (
         Section("rounds", "Rounds, by currency of their bets", ROUNDS, streamed(session, _LIST_ROUNDS, scope)),
         Section("bets", "Bets that were accepted", BETS, streamed(session, _LIST_BETS, scope)),
         Section("refunds", "Bets that were refunded, as accepted", BETS, streamed(session, _LIST_REFUNDS, scope)),
+        Section("acts", "Booked by acts, for no round", ACTS, streamed(session, _LIST_ACTS, scope)),
     )
 
 

@@ -140,8 +140,25 @@ def test_a_casinos_key_is_told_of_its_own_rounds_only(opened: House) -> None:
 
     for path in ("/v1/reports/rounds", "/v1/reports/rounds?round_id=r1", "/v1/reports/rounds?jackpot_id=j1"):
         told = [section["rows"] for section in opened.get(path, key=own).ok()["sections"]]
-        assert [[row["table_id"] for row in rows] for rows in told] == [["T2"], ["T2"], []]
+        assert [[row["table_id"] for row in rows] for rows in told] == [["T2"], ["T2"], [], []]
     assert opened.get("/v1/reports/rounds?casino_id=c1", key=own).problem(404, "casino-unknown")
+
+
+def test_what_acts_booked_stands_beside_rounds_and_a_casino_sees_what_is_its_own(opened: House) -> None:
+    opened.add_casino("c2")
+    opened.bet(bet())
+    paid = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", "amount": "1", "reference": "2026-11"}
+    opened.change("statement-settlement", paid | {"from": "2026-11-01T00:00:00Z", "to": "2026-11-20T00:00:00Z"})
+    opening, *settled = rows(opened, "rounds", "acts")[1:]
+    owed = {"account": "casino:c1", "movement": "payment", "amount": "1", "kind": "statement_settled"}
+
+    assert (opening["account"], opening["movement"], opening["amount"]) == ("pool:meter:house", "seed", "1000")
+    assert owed.items() <= settled[1].items()
+    assert settled[1]["act"] == opened.books.value("SELECT max(seq) FROM acts WHERE jackpot_id = 'j1'")
+    for casino_id, told in (("c1", [settled[1]]), ("c2", [])):
+        own = opened.key_of(Principal(f"Carl of {casino_id}", Role.FINANCE, casino_id))
+        assert opened.get("/v1/reports/rounds?section=acts", key=own).ok()["sections"][0]["rows"] == told
+    assert rows(opened, "rounds", "acts", round_id="r1") == rows(opened, "rounds", "acts", table_id="T1") == []
 
 
 # What chance brings about, against the sums that other reports are made of.
@@ -182,6 +199,12 @@ def due(house: House, jackpot_id: str, start: datetime | None, end: datetime | N
             for one in in_rounds
             if one.movement is Movement.REVERSAL and one.account.startswith("casino:")
         }
+        by_acts = [
+            {"account": one.account, "currency": one.currency, "movement": one.movement, "amount": one.amount}
+            for one in moved
+            if not one.key[Key.TABLE]
+        ]
+        found["acts"] = summed(by_acts, ("account", "currency", "movement"), "amount")
         found["awards"] = -sum(
             (one.amount for one in in_rounds if one.movement is Movement.AWARD and one.account in POOL_ACCOUNTS),
             Decimal(0),
@@ -208,7 +231,7 @@ def test_the_sums_of_its_columns_are_the_figures_of_the_others(house: House, see
     for start, end in [*pairwise(edges), (None, None)]:
         period = {name: edge for name, edge in (("start", start), ("end", end)) if edge is not None}
         for jackpot_id in ("j1", "cyber"):
-            rounds, bets, refunds = (
+            rounds, bets, refunds, acts = (
                 section["rows"] for section in report(house, "rounds", jackpot_id=jackpot_id, **period)["sections"]
             )
             expected = due(house, jackpot_id, start, end)
@@ -218,6 +241,7 @@ def test_the_sums_of_its_columns_are_the_figures_of_the_others(house: House, see
             assert summed(one_each, BY, "bets", "stake", *PARTS) == expected["bets"]
             assert summed(rounds, BY, "refunds") == summed(refunds, BY, "stake") == expected["refunds"]
             assert summed(rounds, BY, "refunds_value") == summed(refunds, BY, "value")
+            assert summed(acts, ("account", "currency", "movement"), "amount") == expected["acts"]
             assert summed(rounds, (), "awards_cost").get((), [Decimal(0)]) == [expected["awards"]]
             require_its_entries(house, rounds, jackpot_id, start, end)
 
