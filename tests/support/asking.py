@@ -6,10 +6,16 @@ from typing import Any
 from urllib.parse import urlencode
 
 from jackpot_service.domain.principals import Role
+from jackpot_service.reports.finance.frame import Report, Takes
 from tests.support.answers import Answer, Body
 from tests.support.house import House
 
 Rows = list[Mapping[str, Any]]
+
+
+def stated(report: Report) -> dict[str, str]:
+    """What has to be stated of a report that cannot be asked without."""
+    return {"casino_id": "c1"} if Takes.CASINO in report.needs else {}
 
 
 def asked(house: House, name: str, **query: object) -> Answer:
