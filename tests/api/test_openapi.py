@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Mapping
 from itertools import count
 from typing import Any, Final
-from urllib.parse import urlencode
 
 import pytest
 import schemathesis
@@ -24,7 +23,6 @@ from schemathesis.specs.openapi.checks import (
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.support.answers import Body
-from tests.support.asking import needed
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.house import CYBER, RATES, House
@@ -70,6 +68,8 @@ def make_body_sensible(body: Body, number: int) -> None:
         body |= {"principal": f"server {body['request_id']}", "role": "table", "casino_id": "c1", "table_ids": []}
     if body.get("kind") == "journal":
         body["parameters"] = {"jackpot_id": "own-jackpot", "format": "hledger"}
+    if "to" in body:
+        body["to"] = f"2026-01-01T00:00:{number % 60:02}Z"
     if "emergency" in body:
         body |= {"emergency": False, "confirmed": {}}
     for place, sent in enumerate(body.get("bets", ())):
@@ -80,13 +80,16 @@ def make_body_sensible(body: Body, number: int) -> None:
         body |= {"bet_count": 0, "dealer": []}
 
 
+NAMES: Final = {Role.RATES: "Bob", Role.OPERATOR: "Olga", Role.FINANCE: "Fay"}
+
+
 def key_for(house: House, operation: Operation) -> str:
     """A key of a role that may call an operation; Bob's, where it is for a person."""
     roles = operation.definition.raw.get("x-roles", [Role.AUDITOR])
     if Role.TABLE in roles and operation.method.upper() != "GET":
         return house.key(Role.TABLE)
-    role = next(role for role in (Role.AUDITOR, Role.RATES, Role.OPERATOR) if role in roles)
-    return house.key(role) if role is Role.AUDITOR else house.person("Bob" if role is Role.RATES else "Olga", role)
+    role = next(role for role in (Role.AUDITOR, *NAMES) if role in roles)
+    return house.key(role) if role is Role.AUDITOR else house.person(NAMES[role], role)
 
 
 AWARD: Final = "aw_" + hashlib.sha256(b"j1/T1/won/b1/flush").hexdigest()[:32]
@@ -212,6 +215,11 @@ WRITES: Final[Mapping[str, tuple[int, str, Body]]] = {
         "/v1/keys/{key_id}/revocation",
         {"request_id": "k2", "reason": "it was lost"},
     ),
+    "POST /v1/closed-periods": (
+        201,
+        "/v1/closed-periods",
+        {"request_id": "c1", "reason": "month end", "to": "2026-11-20"},
+    ),
     "POST /v1/jobs": (
         201,
         "/v1/jobs",
@@ -246,6 +254,7 @@ READS: Final = {
     "GET /v1/jobs": ("/v1/jobs", "/v1/jobs?state=queued&limit=1"),
     "GET /v1/jobs/{job_id}": ("/v1/jobs/{job_id}", "/v1/jobs/none"),
     "GET /v1/jobs/{job_id}/file": ("/v1/jobs/{job_id}/file", "/v1/jobs/none/file"),
+    "GET /v1/closed-periods": ("/v1/closed-periods",),
     "GET /v1/audit": ("/v1/audit?limit=200", "/v1/audit?kind=rates_published"),
     "GET /v1/events": ("/v1/events?limit=1000", "/v1/events?limit=3", "/v1/events?after=now&wait=1"),
     "GET /v1/exceptions": ("/v1/exceptions", "/v1/exceptions?limit=1"),
@@ -259,7 +268,8 @@ READS: Final = {
     "GET /v1/rate-sheets": ("/v1/rate-sheets?base=EUR&limit=1", "/v1/rate-sheets?base=USD"),
     "GET /v1/reports": ("/v1/reports",),
     "GET /v1/reports/{name}": (
-        *(f"/v1/reports/{name}?{urlencode(needed(name))}" for name in REPORTS),
+        *(f"/v1/reports/{name}" for name in REPORTS),
+        "/v1/reports/casino-statement?casino_id=c1",
         "/v1/reports/rounds?format=csv&section=bets",
         "/v1/reports/awards?format=xlsx&to=2026-11-20",
         "/v1/reports/rounds?to=2126-01-01",
@@ -277,6 +287,7 @@ MISSING: Final = {
     "/v1/awards/none": 404,
     "/v1/jobs/none": 404,
     "/v1/jobs/none/file": 404,
+    "/v1/reports/casino-statement": 422,
     "/v1/reports/rounds?to=2126-01-01": 422,
     "/v1/reports/none": 404,
     "/v1/rates?base=USD": 422,

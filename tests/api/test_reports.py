@@ -18,7 +18,7 @@ from jackpot_service.reports.files import csv_file, xlsx_file
 from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Report, Scope
 from tests.support import workbooks
-from tests.support.asking import asked, needed, report, rows
+from tests.support.asking import asked, report, rows, stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.house import House
@@ -62,8 +62,8 @@ def test_the_reports_there_are_are_listed_with_what_they_take(house: House, fay:
         "by": [],
         "usual": [],
     }
-    for name in listed:
-        house.get(f"/v1/reports/{name}?{urlencode(needed(name))}", role=Role.AUDITOR).ok()
+    for name, one in registry.REPORTS.items():
+        house.get(f"/v1/reports/{name}?{urlencode(stated(one))}", role=Role.AUDITOR).ok()
 
 
 @pytest.mark.usefixtures("fay")
@@ -160,15 +160,16 @@ def test_the_first_day_there_is_can_be_asked_from(house: House, fay: str) -> Non
 
 def test_every_format_has_the_same_figures(house: House, fay: str) -> None:
     end = house.clock()
-    for name in registry.REPORTS:
-        document = report(house, name, as_of=end, **needed(name))
-        query = urlencode({"format": "xlsx", "as_of": end.isoformat(), **needed(name)})
+    for name, one in registry.REPORTS.items():
+        needed = stated(one)
+        document = report(house, name, as_of=end, **needed)
+        query = urlencode({"format": "xlsx", "as_of": f"{end:%Y-%m-%dT%H:%M:%SZ}", **needed})
         sheets = workbooks.read(downloaded(house, fay, f"/v1/reports/{name}?{query}"))
         for section in document["sections"]:
             columns = [column["name"] for column in section["columns"]]
             shown = [["" if row[one] is None else str(row[one]) for one in columns] for row in section["rows"]]
 
-            answer = asked(house, name, as_of=end, format="csv", section=section["name"], **needed(name))
+            answer = asked(house, name, as_of=end, format="csv", section=section["name"], **needed)
             assert answer.headers["Content-Type"] == csv_file.MEDIA_TYPE
             assert list(csv.reader(StringIO(answer.text, newline=""))) == [columns, *shown]
 

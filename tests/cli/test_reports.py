@@ -16,7 +16,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.cli.test_command_line import Ended, program
 from tests.support import workbooks
-from tests.support.asking import needed
+from tests.support.asking import stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.house import House
@@ -58,12 +58,12 @@ def test_the_reports_there_are_are_listed(jackpot: Jackpot) -> None:
 
 def test_a_terminal_files_and_http_show_the_same_figures(jackpot: Jackpot, house: House, tmp_path: Path) -> None:
     fay = house.person("Fay", Role.FINANCE)
-    for name in REPORTS:
-        over_http = house.get(
-            f"/v1/reports/{name}?{urlencode({'as_of': as_of(house)[1], **needed(name)})}", key=fay
-        ).ok()
-        casino = ("--casino", "c1") if needed(name) else ()
-        show = ("reports", "show", name, *casino, *as_of(house))
+    for name, one in REPORTS.items():
+        needed = stated(one)
+        query = urlencode({"as_of": as_of(house)[1], **needed})
+        over_http = house.get(f"/v1/reports/{name}?{query}", key=fay).ok()
+        casino = ("--casino", needed["casino_id"]) if needed else ()
+        show = ("reports", "show", name, *as_of(house), *casino)
         on_screen = jackpot(*show).ok()
         book = tmp_path / f"{name}.xlsx"
         assert jackpot(*show, "--format", "xlsx", "--output", str(book)).ok() == ""

@@ -29,7 +29,7 @@ from jackpot_service.usecases.resolve_instant import InstantNotResolved
 from tests.races import scene
 from tests.races.processes import CONFIG, in_threads
 from tests.support.answers import Answer
-from tests.support.asking import needed
+from tests.support.asking import stated
 
 LONGEST_WAIT_S = 30
 
@@ -82,8 +82,8 @@ def caught_up(durable: embedded.Cluster, replica: embedded.Cluster) -> None:
 
 
 def figures(engine: sqlalchemy.Engine, name: str, end: datetime | None) -> Figures:
-    asked = Asked(end=end, casino_id=needed(name).get("casino_id"))
-    with made(engine, report_of(name), asked, now=scene.now()) as document:
+    report = report_of(name)
+    with made(engine, report, Asked(end=end, casino_id=stated(report).get("casino_id")), now=scene.now()) as document:
         return dict(document.positions), rows(document)
 
 

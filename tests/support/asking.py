@@ -6,11 +6,16 @@ from typing import Any
 from urllib.parse import urlencode
 
 from jackpot_service.domain.principals import Role
-from jackpot_service.reports.finance.registry import report_of
+from jackpot_service.reports.finance.frame import Report, Takes
 from tests.support.answers import Answer, Body
 from tests.support.house import House
 
 Rows = list[Mapping[str, Any]]
+
+
+def stated(report: Report) -> dict[str, str]:
+    """What has to be stated of a report that cannot be asked without."""
+    return {"casino_id": "c1"} if Takes.CASINO in report.needs else {}
 
 
 def asked(house: House, name: str, **query: object) -> Answer:
@@ -43,11 +48,6 @@ def only(found: Rows, **where: object) -> Mapping[str, Any]:
 def figures(document: Body) -> Body:
     """What must be the same whenever a report is asked again: all but when it was made."""
     return {name: value for name, value in document.items() if name != "made_at"}
-
-
-def needed(name: str) -> dict[str, str]:
-    """What has to be stated of a report: some casino, where it is of one."""
-    return {takes.value: {"casino_id": "c1"}[takes.value] for takes in report_of(name).needs}
 
 
 def _text(value: object) -> str:

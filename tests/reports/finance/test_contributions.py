@@ -160,7 +160,7 @@ def test_a_casino_sees_its_own_and_no_other(two_casinos: House) -> None:
 
 def test_what_cannot_be_asked_is_refused(two_casinos: House) -> None:
     asked(two_casinos, "contributions", by="cycle").problem(422, "question-invalid")
-    asked(two_casinos, "contributions", by="day,day").problem(422, "question-invalid")
+    asked(two_casinos, "contributions", by="day,day").problem(422, "validation")
     asked(two_casinos, "contributions", by="weekday").problem(422, "validation")
     asked(two_casinos, "contributions", table_id="T9").problem(404, "table-unknown")
     asked(two_casinos, "contributions", table_id="T2", casino_id="c1").problem(404, "table-unknown")

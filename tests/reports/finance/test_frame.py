@@ -20,7 +20,7 @@ from jackpot_service.reports.finance.registry import REPORTS, report_of
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from jackpot_service.usecases.resolve_instant import InstantAhead
 from tests.reports.finance.play import Play
-from tests.support.asking import figures, needed, report, rows
+from tests.support.asking import figures, report, rows, stated
 from tests.support.bets import bet
 from tests.support.house import House
 
@@ -174,7 +174,7 @@ def test_every_report_says_for_ever_what_it_said_of_a_period(house: House, seed:
         play.go_on(30)
         edges.append(house.clock())
     periods = [{"start": edges[0], "end": edges[2]}, {"start": edges[2], "end": edges[3]}, {"as_of": edges[3]}]
-    asked = [(name, period | needed(name)) for name in REPORTS for period in periods]
+    asked = [(name, {**stated(one), **period}) for name, one in REPORTS.items() for period in periods]
     seen = [figures(report(house, name, **period)) for name, period in asked]
 
     play.go_on(60)
