@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from jackpot_service.api import reporting
 from jackpot_service.domain.principals import Role
+from jackpot_service.reporting import bounds
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.cli.test_command_line import Ended, program
 from tests.support import workbooks
@@ -114,7 +114,7 @@ def test_csv_keeps_its_line_ends_also_in_a_file(jackpot: Jackpot, tmp_path: Path
 def test_what_is_too_long_for_a_terminal_goes_to_a_file(
     jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(reporting, "MOST_ROWS", 1)
+    monkeypatch.setattr(bounds, "MOST_ROWS", 1)
     path = tmp_path / "bets.csv"
     show = ("reports", "show", "rounds", "--section", "bets")
 
@@ -136,7 +136,7 @@ def test_a_file_that_cannot_be_written_is_one_line(jackpot: Jackpot, tmp_path: P
 WRONG: Final = (
     (2, ("nothing",), "Invalid value"),
     (2, ("trial-balance", "--from", "yesterday"), "no time by RFC 3339"),
-    (2, ("trial-balance", "--from", "2026-02-30"), "no time that there is"),
+    (2, ("trial-balance", "--from", "2026-02-30"), "no day that there is"),
     (2, ("trial-balance", "--as-of", "2026-11-20"), "no time by RFC 3339"),
     (2, ("trial-balance", "--jackpot", "j 1"), "does not match"),
     (2, ("trial-balance", "--by", "weekday"), "'day', 'month'"),

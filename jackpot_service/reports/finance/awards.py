@@ -169,4 +169,6 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     )
 
 
-REPORT = Report("awards", "Awards", make, frozenset({Takes.CASINO, Takes.TABLE}), is_for_casinos=True)
+REPORT = Report(
+    "awards", "Awards", make, frozenset({Takes.CASINO, Takes.TABLE}), sections=("awards", "totals"), is_for_casinos=True
+)
