@@ -160,6 +160,18 @@ def test_a_question_that_cannot_be_is_one_line(
     jackpot("reports", "show", *arguments).refused(status, said)
 
 
+def test_days_of_a_casino_are_its_gaming_days(jackpot: Jackpot, house: House) -> None:
+    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    days = ("--from", "2026-01-01", "--to", "2026-07-01")
+    shown = [jackpot("reports", "show", "contributions", *days, *casino).ok() for casino in ((), ("--casino", "riga"))]
+
+    heads = [dict(re.split(r" {2,}", line) for line in one.partition("\n\n")[0].splitlines()) for one in shown]
+    assert [(head["from"], head["to"]) for head in heads] == [
+        ("2026-01-01T00:00:00Z", "2026-07-01T00:00:00Z"),
+        ("2026-01-01T04:00:00Z", "2026-07-01T03:00:00Z"),
+    ]
+
+
 def test_one_round_can_be_asked_for(jackpot: Jackpot) -> None:
     asked = ("reports", "show", "rounds", "--section", "bets", "--format", "csv", "--table", "T1", "--round")
 
