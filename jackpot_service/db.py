@@ -335,8 +335,8 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
     """
     Open a session that sees one instant of the database, however long it reads, and cannot write.
 
-    Unless told how long it may read, its statements have no time-out: a proof over years of entries reads for long,
-    and holds no lock that others need.
+    Unless told how long it may read, it has no time-out, also while it waits for what is done with what was read: a
+    proof over years of entries reads for long, and holds no lock that others need.
 
     Raises: HeldUp, also for what is asked after that time, and Busy, in place of what the database says in the block.
     """
@@ -350,7 +350,9 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
         session.execute(sqlalchemy.text(f"SET LOCAL statement_timeout = {round((longest_s or 0) * 1000)}"))
         for name, usual in PLANNED_ANEW.items():
             session.execute(sqlalchemy.text(f"SET LOCAL {name} = {usual}"))
-        if longest_s is not None:
+        if longest_s is None:
+            session.execute(sqlalchemy.text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+        else:
             event.listen(session, "before_cursor_execute", _refusing_after(time.monotonic() + longest_s))
         yield session
 

@@ -20,6 +20,7 @@ from jackpot_service.db import Base, transact
 from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.jobs.asking import AskJob, ask
+from jackpot_service.jobs.kinds import Asker
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.jobs.runner import Runner
 from jackpot_service.ledger.verified import Reached
@@ -192,8 +193,8 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
     transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
     _administer(engine)
     closed(engine, Act(Principal("Fay", Role.FINANCE), now, request_id="p1", reason="month end"), now)
-    asked = AskJob(auditor, now, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"})
-    transact(engine, lambda session: ask(session, asked))
+    asker = Asker(auditor, now, timedelta(minutes=15))
+    ask(engine, AskJob(asker, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"}))
     assert Runner(engine, timedelta(days=7)).run_next()
     sealing = SealBooks(Act(SYSTEM_OPERATOR, now), signing.new_key(), "0")
     transact(engine, lambda session: seal_books(session, sealing))

@@ -4,11 +4,11 @@ from datetime import datetime
 
 import sqlalchemy
 
-from jackpot_service.api.reporting import made
 from jackpot_service.db import read, rehearse, transact
 from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period, require_next
 from jackpot_service.domain.facts import instant
 from jackpot_service.records import closed_periods
+from jackpot_service.reporting.making import made
 from jackpot_service.reports.finance.frame import Asked
 from jackpot_service.reports.finance.hashing import sha256_of
 from jackpot_service.reports.finance.registry import REPORTS

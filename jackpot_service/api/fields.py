@@ -5,7 +5,7 @@ marshmallow's own integers take 5.7 and "5", its decimals round; these refuse.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, ClassVar, TypeVar
 
 from marshmallow import ValidationError, fields
@@ -13,6 +13,7 @@ from marshmallow import ValidationError, fields
 from jackpot_service.domain.shapes import (
     CURRENCY,
     CURRENCY_PATTERN,
+    DAY,
     IDENTIFIER,
     IDENTIFIER_PATTERN,
     INSTANT,
@@ -77,6 +78,17 @@ def instant(value: object) -> datetime:
             pass
     message = "must be a time by RFC 3339, such as 2026-11-20T09:30:00Z"
     raise ValidationError(message)
+
+
+def instant_or_day(value: object) -> datetime | date:
+    """Raises: ValidationError."""
+    if type(value) is not str or not DAY.fullmatch(value):
+        return instant(value)
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        message = "must be a day that there is, such as 2026-11-20"
+        raise ValidationError(message) from None
 
 
 class Identifier(ReadField[str]):

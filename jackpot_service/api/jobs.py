@@ -14,6 +14,7 @@ from jackpot_service.auth import allow
 from jackpot_service.domain.jobs import JOB_ID, Job, JobState
 from jackpot_service.jobs import asking
 from jackpot_service.jobs.asking import ASKERS, AskJob
+from jackpot_service.jobs.kinds import Asker
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.jobs.shown import shown
 from jackpot_service.records import jobs as records
@@ -58,7 +59,10 @@ class JobRequestSchema(RequestSchema):
         metadata={
             "description": (
                 "Of `journal`: `jackpot_id`, `format` (`beancount` or `hledger`), and perhaps `positions`, the seqs of "
-                "the jackpot's stripes up to which it is written; otherwise everything committed by now."
+                "the jackpot's stripes up to which it is written, or `as_of`, the time before which it was booked; "
+                "otherwise everything committed by now. Of `report`: its `name`, `format` (`csv` or `xlsx`), and what "
+                "`GET /v1/reports/{name}` takes besides, `by` as a list; it is made as of the time at which it is "
+                "asked for, or earlier if `to` or `as_of` say so."
             )
         },
     )
@@ -71,12 +75,12 @@ class JobCancellationSchema(RequestSchema):
 class ProgressSchema(Schema):
     """How far a job is."""
 
-    done = described(fields.Integer, "In what the kind counts: of `journal`, entries.")
+    done = described(fields.Integer, "In what the kind counts: of `journal` entries, of `report` rows.")
     total = described(fields.Integer, "Null where nobody knows before it is done.", allow_none=True)
     rate_per_second = described(fields.Float, "Of the present attempt.", allow_none=True)
     remaining_seconds = described(fields.Integer, "At that rate.", allow_none=True)
     heartbeat_at = described(fields.DateTime, "When its runner was last heard of.", allow_none=True)
-    attempts = described(fields.Integer, "How often it was taken up since its last chunk.")
+    attempts = described(fields.Integer, "How often it was taken up since the last chunk that it goes on from.")
 
 
 class JobFileSchema(Schema):
@@ -118,9 +122,10 @@ class JobsSchema(Schema):
 @blueprint.response(201, JobSchema(), description="It waits for its turn.")
 @blueprint.alt_response(200, schema=JobSchema(), description="It was asked for before.")
 def post_job(body: Mapping[str, Any]) -> flask.Response:
-    """Ask for a job. A key with a casino may not ask for a jackpot's whole journal."""
-    command = AskJob(principal(), now(), body["request_id"], KINDS[body["kind"]], body["parameters"])
-    asked = act(lambda session: asking.ask(session, command))
+    """Ask for a job. A key with a casino may ask for reports of its own casino, not for a jackpot's whole journal."""
+    asker = Asker(principal(), now(), door().config.longest_open)
+    command = AskJob(asker, body["request_id"], KINDS[body["kind"]], body["parameters"])
+    asked = asking.ask(door().engine, command)
     return answer(_shown(asked.job), 200 if asked.is_replay else 201)
 
 

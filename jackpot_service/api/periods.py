@@ -1,25 +1,37 @@
 """Closed periods: what finance has reported, and does not change any more."""
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, ClassVar
 
 import flask
 from marshmallow import Schema, fields
 
 from jackpot_service.api import closing, schemas
 from jackpot_service.api.door import Blueprint, answer, door, look, now, principal
-from jackpot_service.api.fields import Text
-from jackpot_service.api.reports import Edge
+from jackpot_service.api.fields import ReadField, Text, instant_or_day
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth import allow, require_house
 from jackpot_service.domain.closed_periods import ClosedPeriod, facts_of
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import closed_periods
+from jackpot_service.reports.finance.spans import midnight
 from jackpot_service.usecases.acts import Act
 
 blueprint = Blueprint(
     "closed-periods", __name__, url_prefix="/v1/closed-periods", description="Periods that finance has closed."
 )
+
+
+class Edge(ReadField[datetime]):
+    """The edge of a closed period, which is of the whole house: a day is a UTC one."""
+
+    described: ClassVar = {"type": "string", "description": "A time by RFC 3339, or a day, which begins at 00:00 UTC."}
+
+    def read(self, value: object) -> datetime:
+        """Raises: ValidationError."""
+        found = instant_or_day(value)
+        return found if isinstance(found, datetime) else midnight(found)
 
 
 class ClosingSchema(RequestSchema):

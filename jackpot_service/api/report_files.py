@@ -4,14 +4,14 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from datetime import UTC
 from typing import IO
 
 import flask
 import structlog
 
-from jackpot_service.reports.documents import Document, Section
+from jackpot_service.reports.documents import Document
 from jackpot_service.reports.files import csv_file, xlsx_file
+from jackpot_service.reports.files.names import file_name
 
 CHUNK = 64 * 1024
 
@@ -21,13 +21,13 @@ CUT_SHORT = "This file is not complete: something went wrong while it was writte
 log = structlog.get_logger()
 
 
-def csv(document: Document, section: Section, opened: ExitStack) -> flask.Response:
+def csv(document: Document, opened: ExitStack) -> flask.Response:
     """
-    Answer a section line by line; the books stay open until the last one is read, or the caller goes away.
+    Answer the first section line by line; the books stay open until the last one is read, or the caller goes away.
 
     What goes wrong before the first part is written is raised here, and so answered as a problem.
     """
-    parts = _parts(csv_file.lines(section))
+    parts = _parts(csv_file.lines(document.sections[0]))
     first = next(parts)
     to_close = opened.pop_all()
     response = _attached(_to_the_end(first, parts, to_close), document, csv_file.MEDIA_TYPE, "csv")
@@ -78,6 +78,6 @@ def _to_the_end(first: bytes, others: Iterator[bytes], opened: ExitStack) -> Ite
 
 
 def _attached(content: Iterable[bytes], document: Document, media_type: str, ending: str) -> flask.Response:
-    name = f"{document.name}-{document.made_at.astimezone(UTC):%Y%m%dT%H%M%SZ}.{ending}"
+    name = file_name(document.name, document.made_at, ending)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return flask.Response(content, content_type=media_type, headers=headers)

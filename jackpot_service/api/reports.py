@@ -1,27 +1,29 @@
 """Finance reports, as JSON or as files."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from datetime import datetime
+from dataclasses import fields as fields_of
 from typing import Any, ClassVar
 
 import flask
-from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import report_files
-from jackpot_service.api.door import Blueprint, answer, door, now, principal
-from jackpot_service.api.fields import Identifier, Instant, ReadField, instant
-from jackpot_service.api.reporting import bounded, in_time, made, narrowed, rows_of, section_of
+from jackpot_service.api.door import Blueprint, answer, door, look, now, principal
+from jackpot_service.api.fields import Identifier, Instant, ReadField, instant_or_day
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth import allow, require_house
 from jackpot_service.domain.principals import Role
-from jackpot_service.domain.shapes import DAY
-from jackpot_service.records.references import UnknownCasino
-from jackpot_service.reports.documents import Document
+from jackpot_service.reporting import questions
+from jackpot_service.reporting.bounds import bounded, in_time
+from jackpot_service.reporting.making import made
+from jackpot_service.reporting.questions import Edge, Question
+from jackpot_service.reports.documents import Document, Section
 from jackpot_service.reports.files import csv_file, xlsx_file
 from jackpot_service.reports.files.cells import as_text
-from jackpot_service.reports.finance.frame import Asked, By, Report
+from jackpot_service.reports.finance import frame
+from jackpot_service.reports.finance.frame import By, Report
 from jackpot_service.reports.finance.registry import REPORTS, report_of
 
 JSON, CSV, XLSX = "json", "csv", "xlsx"
@@ -35,16 +37,20 @@ FILES = {
 blueprint = Blueprint("reports", __name__, url_prefix="/v1/reports", description="What the books say, as of any time.")
 
 
-class Edge(ReadField[datetime]):
-    """The edge of a period: an instant, or a UTC day for its beginning."""
+class EdgeField(ReadField[Edge]):
+    """The edge of a period: an instant, or a day."""
 
-    described: ClassVar = {"type": "string", "description": "A time by RFC 3339, or a day, which begins at 00:00 UTC."}
+    described: ClassVar = {
+        "type": "string",
+        "description": (
+            "A time by RFC 3339, or a day: the gaming day of the casino that is asked about, if one is, by its id or "
+            "by a table; otherwise it begins at 00:00 UTC."
+        ),
+    }
 
-    def read(self, value: object) -> datetime:
+    def read(self, value: object) -> Edge:
         """Raises: ValidationError."""
-        if isinstance(value, str) and DAY.fullmatch(value):
-            value = f"{value}T00:00:00Z"
-        return instant(value)
+        return instant_or_day(value)
 
 
 class Groupings(ReadField[tuple[By, ...]]):
@@ -64,8 +70,8 @@ class Groupings(ReadField[tuple[By, ...]]):
 class ReportQuerySchema(RequestSchema):
     """Of what a report is asked: `from` is included, `to` and `as_of` are not."""
 
-    start = Edge(data_key="from", load_default=None)
-    end = Edge(data_key="to", load_default=None)
+    start = EdgeField(data_key="from", load_default=None)
+    end = EdgeField(data_key="to", load_default=None)
     as_of = Instant(load_default=None)
     jackpot_id = Identifier(load_default=None)
     casino_id = Identifier(load_default=None)
@@ -76,12 +82,6 @@ class ReportQuerySchema(RequestSchema):
     section = Identifier(
         load_default=None, metadata={"description": "Only this one. A CSV file holds one: the first, unless stated."}
     )
-
-    @validates_schema(skip_on_field_errors=True)
-    def _require_order(self, query: Mapping[str, Any], **_: object) -> None:
-        if query["start"] is not None and query["end"] is not None and query["end"] < query["start"]:
-            message = "lies before `from`"
-            raise ValidationError(message, field_name="to")
 
 
 class ColumnSchema(Schema):
@@ -129,6 +129,7 @@ class ReportNameSchema(Schema):
     needs = described(fields.List, "What of that has to be stated.", cls_or_instance=fields.String())
     by = described(fields.List, "What it can sum by.", cls_or_instance=fields.String())
     usual = described(fields.List, "What it sums by unless asked.", cls_or_instance=fields.String())
+    sections = described(fields.List, "The names of its sections.", cls_or_instance=fields.String())
 
 
 class ReportNamesSchema(Schema):
@@ -151,6 +152,7 @@ def get_reports() -> flask.Response:
             "needs": sorted(one.needs),
             "by": list(one.by),
             "usual": list(one.usual or one.by[:1]),
+            "sections": list(one.sections),
         }
         for one in REPORTS.values()
         if one.is_for_casinos or not of_casino
@@ -171,39 +173,27 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
     something goes wrong on the way, the last line says that the file is not complete.
     """
     report = report_of(name)
-    asked = _asked(report, query)
-    longest_s = door().config.report_timeout_s
-    until = time.monotonic() + longest_s
+    question = _question(report, query)
+    frame.require_section(report, query["section"])
+    config = door().config
+    until = time.monotonic() + config.report_timeout_s
     with ExitStack() as opened:
         opened.enter_context(door().reports.place())
-        whole = opened.enter_context(made(door().engine, report, asked, now=now(), longest_s=longest_s))
-        document = narrowed(whole, query["section"])
+        asked = look(lambda session: questions.asked(session, report, question, config.longest_open))
+        whole = opened.enter_context(made(door().engine, report, asked, now=now(), longest_s=config.report_timeout_s))
+        document = whole.narrowed(query["section"])
         if query["format"] == CSV:
-            return report_files.csv(document, section_of(document, None), opened)
+            return report_files.csv(document, opened)
         document = in_time(document, until)
         return report_files.workbook(document) if query["format"] == XLSX else answer(_shown(bounded(document)))
 
 
-def _asked(report: Report, query: Mapping[str, Any]) -> Asked:
+def _question(report: Report, query: Mapping[str, Any]) -> Question:
     """Raises: RoleForbidden, UnknownCasino for what somebody who is bound to a casino may not see."""
-    own = principal().casino_id
-    if own is not None:
-        if not report.is_for_casinos:
-            require_house(principal())
-        if query["casino_id"] not in {None, own}:
-            message = f"There is no casino {query['casino_id']}."
-            raise UnknownCasino(message, casino_id=query["casino_id"])
-    ends = [edge for edge in (query["end"], query["as_of"]) if edge is not None]
-    return Asked(
-        jackpot_id=query["jackpot_id"],
-        casino_id=query["casino_id"] or own,
-        table_id=query["table_id"],
-        round_id=query["round_id"],
-        start=query["start"],
-        end=min(ends, default=None),
-        by=query["by"] or (),
-        longest_open=door().config.longest_open,
-    )
+    if not report.is_for_casinos:
+        require_house(principal())
+    stated = {field.name: query[field.name] for field in fields_of(Question) if query[field.name] is not None}
+    return questions.of_casino(Question(**stated), principal().casino_id)
 
 
 def _shown(document: Document) -> Mapping[str, Any]:
@@ -231,8 +221,16 @@ def _shown(document: Document) -> Mapping[str, Any]:
                     }
                     for column in section.columns
                 ],
-                "rows": list(rows_of(section)),
+                "rows": list(_rows(section)),
             }
             for section in document.sections
         ],
     }
+
+
+def _rows(section: Section) -> Iterator[dict[str, str | int | None]]:
+    """Counts are numbers, all else exact texts."""
+    names = [column.name for column in section.columns]
+    for row in section.rows:
+        shown = [value if value is None or type(value) is int else as_text(value) for value in row]
+        yield dict(zip(names, shown, strict=True))

@@ -24,6 +24,7 @@ from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal
 from jackpot_service.jobs import asking
 from jackpot_service.jobs.asking import ASKERS, AskJob
+from jackpot_service.jobs.kinds import Asker
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.jobs.runner import Runner
 from jackpot_service.jobs.shown import shown
@@ -50,9 +51,8 @@ def jobs() -> None:
 def ask(config: Config, kind: str, parameters: dict[str, Any], request_id: str) -> None:
     """Ask for a job; PARAMETERS is JSON, or @FILE. Its id is printed. JACKPOT_KEY says who asks."""
     with opened_engine(config) as engine:
-        asker = _whoever(config, engine)
-        command = AskJob(asker, datetime.now(UTC), request_id, KINDS[kind], parameters)
-        asked = transact(engine, lambda session: asking.ask(session, command))
+        asker = Asker(_whoever(config, engine), datetime.now(UTC), config.longest_open)
+        asked = asking.ask(engine, AskJob(asker, request_id, KINDS[kind], parameters))
     if asked.is_replay:
         click.echo(f"Asked for before; it is {asked.job.state}.", err=True)
     click.echo(asked.job.job_id)

@@ -9,15 +9,20 @@ from pathlib import Path
 import click
 
 from jackpot_service.api.closing import closed
-from jackpot_service.api.reporting import bounded, made, narrowed, section_of
 from jackpot_service.auth import require_house, require_role
 from jackpot_service.cli.opening import opened_engine, signed_act
-from jackpot_service.cli.values import Day, Identifier, Instant, reason_option, request_id_option
+from jackpot_service.cli.values import Day, Identifier, Instant, InstantOrDay, reason_option, request_id_option
 from jackpot_service.config import Config
+from jackpot_service.db import read
 from jackpot_service.domain.principals import Role
+from jackpot_service.reporting import questions
+from jackpot_service.reporting.bounds import bounded
+from jackpot_service.reporting.making import made
+from jackpot_service.reporting.questions import Edge, Question
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.files import csv_file, text_table, xlsx_file
-from jackpot_service.reports.finance.frame import Asked, By
+from jackpot_service.reports.finance import frame
+from jackpot_service.reports.finance.frame import By
 from jackpot_service.reports.finance.registry import REPORTS, report_of
 
 TEXT, CSV, XLSX = "text", "csv", "xlsx"
@@ -38,8 +43,10 @@ def list_reports() -> None:
 
 @reports.command("show")
 @click.argument("name", type=click.Choice(list(REPORTS)))
-@click.option("--from", "start", type=Day(), help="An instant, or a day; included. Default: the beginning.")
-@click.option("--to", "end", type=Day(), help="An instant, or a day; not included. Default: all that is booked.")
+@click.option("--from", "start", type=InstantOrDay(), help="An instant, or a day; included. Default: the beginning.")
+@click.option(
+    "--to", "end", type=InstantOrDay(), help="An instant, or a day; not included. Default: all that is booked."
+)
 @click.option("--as-of", type=Instant(), help="What was booked before this instant, whatever came later.")
 @click.option("--jackpot", "jackpot_id", type=Identifier())
 @click.option("--casino", "casino_id", type=Identifier())
@@ -53,8 +60,8 @@ def list_reports() -> None:
 def show_report(  # noqa: PLR0917  click passes what its options say
     config: Config,
     name: str,
-    start: datetime | None,
-    end: datetime | None,
+    start: Edge | None,
+    end: Edge | None,
     as_of: datetime | None,
     jackpot_id: str | None,
     casino_id: str | None,
@@ -65,18 +72,27 @@ def show_report(  # noqa: PLR0917  click passes what its options say
     section: str | None,
     output: Path | None,
 ) -> None:
-    """Make the report NAME, and print it or write it to a file."""
-    ends = [edge for edge in (end, as_of) if edge is not None]
-    end = min(ends, default=None)
-    asked = Asked(jackpot_id, casino_id, table_id, start, end, tuple(map(By, by)), round_id, config.longest_open)
-    with opened_engine(config) as engine, made(engine, report_of(name), asked, now=datetime.now(UTC)) as whole:
-        document = narrowed(whole, section)
-        if form == XLSX:
-            _write_workbook(document, output)
-        elif form == CSV:
-            _write_lines(csv_file.lines(section_of(document, None)), output)
-        else:
-            _write_lines([f"{line}\n" for line in text_table.lines(bounded(document))], output)
+    """
+    Make the report NAME, and print it or write it to a file.
+
+    A day is one of UTC; of a report of a casino, or of a table, it is the casino's gaming day.
+    """
+    report = report_of(name)
+    frame.require_section(report, section)
+    question = Question(
+        jackpot_id=jackpot_id,
+        casino_id=casino_id,
+        table_id=table_id,
+        round_id=round_id,
+        start=start,
+        end=end,
+        as_of=as_of,
+        by=tuple(map(By, by)),
+    )
+    with opened_engine(config) as engine:
+        asked = read(engine, lambda session: questions.asked(session, report, question, config.longest_open))
+        with made(engine, report, asked, now=datetime.now(UTC)) as whole:
+            _write(whole.narrowed(section), form, output)
 
 
 @reports.command("close")
@@ -93,6 +109,15 @@ def close_a_period(config: Config, end: datetime, reason: str, request_id: str) 
         done, _ = closed(engine, act, end)
     for name, kept in sorted(done.reports.items()):
         click.echo(f"{kept.sha256}  {name}")
+
+
+def _write(document: Document, form: str, output: Path | None) -> None:
+    if form == XLSX:
+        _write_workbook(document, output)
+    elif form == CSV:
+        _write_lines(csv_file.lines(document.sections[0]), output)
+    else:
+        _write_lines([f"{line}\n" for line in text_table.lines(bounded(document))], output)
 
 
 def _write_workbook(document: Document, output: Path | None) -> None:

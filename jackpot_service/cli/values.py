@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections.abc import Iterable
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +12,7 @@ import click
 from jackpot_service.api.parsing import KeyTwice, NotJson, read_json
 from jackpot_service.domain.money import EXACT
 from jackpot_service.domain.shapes import CURRENCY, DAY, IDENTIFIER, IDENTIFIER_PATTERN, INSTANT
+from jackpot_service.reports.finance.spans import midnight
 
 LONGEST_TEXT = 500
 
@@ -78,17 +79,32 @@ class Instant(click.ParamType[datetime]):
             self.fail(f"{text!r} is no time that there is", param, ctx)
 
 
-class Day(Instant):
+class InstantOrDay(click.ParamType[datetime | date]):
+    """A time by RFC 3339, or a day."""
+
+    name = "time or day"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime | date:
+        """Fails with a usage error."""
+        if isinstance(value, date):
+            return value
+        if not DAY.fullmatch(str(value)):
+            return Instant().convert(value, param, ctx)
+        try:
+            return date.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no day that there is", param, ctx)
+
+
+class Day(click.ParamType[datetime]):
     """A time by RFC 3339, or a day, which begins at 00:00 UTC."""
 
     name = "time or day"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         """Fails with a usage error."""
-        text = value
-        if isinstance(value, str) and DAY.fullmatch(value):
-            text = f"{value}T00:00:00Z"
-        return super().convert(text, param, ctx)
+        found = InstantOrDay().convert(value, param, ctx)
+        return found if isinstance(found, datetime) else midnight(found)
 
 
 class WallClock(click.ParamType[time]):

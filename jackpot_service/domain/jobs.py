@@ -32,7 +32,7 @@ class Job:
     does the same whenever it is done. `position` is where its file ends so far, in the words of its kind; None before
     the first chunk, or for a kind that cannot go on from its middle. `done` of `total` (None: unknown) is counted in
     whatever the kind counts. `began_at` and `began_with` are when the present attempt began, and what was done by
-    then; `attempts` counts those since the last chunk.
+    then; `attempts` counts those since the last chunk that it can go on from.
     """
 
     job_id: str

@@ -8,11 +8,11 @@ from typing import Any
 
 import sqlalchemy
 
-from jackpot_service.db import Session, read
+from jackpot_service.db import Session, read, transact
 from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.jobs.kinds import Kind
+from jackpot_service.jobs.kinds import Asker, Kind
 from jackpot_service.records import jobs
 
 MOST_WAITING = 20
@@ -63,8 +63,7 @@ class JobFileRemoved(NotFound):
 class AskJob:
     """Somebody asks for a job of a kind, under an id of his own."""
 
-    principal: Principal
-    now: datetime
+    asker: Asker
     request_id: str
     kind: Kind[Any]
     parameters: Mapping[str, Any]
@@ -78,35 +77,52 @@ class JobAsked:
     is_replay: bool
 
 
-def ask(session: Session, command: AskJob) -> JobAsked:
+def ask(engine: sqlalchemy.Engine, command: AskJob) -> JobAsked:
     """
     Ask for a job; what is asked again under the same id is the same job.
 
     Raises: BadPayload, JobForbidden, JobConflict, JobsWaiting, and what the kind refuses.
     """
-    kind = command.kind
+    kind, asker = command.kind, command.asker
     asked = kind.read(command.parameters)
-    kind.require(command.principal, asked)
-    before = jobs.by_request(session, command.principal.name, command.request_id)
+    kind.require(asker.principal, asked)
+    before = read(engine, lambda session: _before(session, command))
     if before is not None:
-        return JobAsked(_same(before, command), is_replay=True)
-    if jobs.waiting_of(session, command.principal.name) >= MOST_WAITING:
-        message = f"{MOST_WAITING} jobs of yours are not over: wait for one, or cancel it."
-        raise JobsWaiting(message)
-    settled = kind.settle(session, asked)
+        return JobAsked(before, is_replay=True)
+    settled = kind.settle(engine, asked, asker)
     job = Job(
-        job_id=_new_id(command.now),
+        job_id=_new_id(asker.now),
         kind=kind.name,
         asked=command.parameters,
         parameters=settled.parameters,
-        principal=command.principal.name,
-        casino_id=command.principal.casino_id,
+        principal=asker.principal.name,
+        casino_id=asker.principal.casino_id,
         request_id=command.request_id,
-        asked_at=command.now,
+        asked_at=asker.now,
         file_name=settled.file_name,
         media_type=settled.media_type,
         total=settled.total,
     )
+    return transact(engine, lambda session: _add(session, command, job))
+
+
+def _before(session: Session, command: AskJob) -> Job | None:
+    """The same job, if it was asked for before. Raises: JobConflict; JobsWaiting if there is no room for a new one."""
+    principal = command.asker.principal.name
+    before = jobs.by_request(session, principal, command.request_id)
+    if before is not None:
+        return _same(before, command)
+    if jobs.waiting_of(session, principal) >= MOST_WAITING:
+        message = f"{MOST_WAITING} jobs of yours are not over: wait for one, or cancel it."
+        raise JobsWaiting(message)
+    return None
+
+
+def _add(session: Session, command: AskJob, job: Job) -> JobAsked:
+    """Add the job, unless somebody was faster. Raises: as `_before`."""
+    before = _before(session, command)
+    if before is not None:
+        return JobAsked(before, is_replay=True)
     jobs.add(session, job)
     return JobAsked(job, is_replay=False)
 

@@ -2,14 +2,19 @@
 
 from collections.abc import Generator
 from dataclasses import asdict, dataclass
+from datetime import datetime
 
 import sqlalchemy
 
-from jackpot_service.db import Session, reading
+from jackpot_service.db import read, reading
+from jackpot_service.domain.errors import Flaw
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.shapes import LARGEST_MINOR
-from jackpot_service.jobs.kinds import JobForbidden, Json, Kind, Piece, Settled
+from jackpot_service.jobs.kinds import Asker, JobForbidden, Json, Kind, Piece, Settled
+from jackpot_service.reporting.making import positions_at
 from jackpot_service.reports.export.journal import FORMS, PIECE_BYTES, JournalExport, Mark, journal_export, pieces
+from jackpot_service.usecases.changes.kinds import BadPayload
 from jackpot_service.usecases.changes.payloads import Payload
 
 MOST_STRIPES = 256
@@ -18,11 +23,16 @@ MEDIA_TYPE = "text/plain; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose journal, in which form, and up to where; None: everything committed by now."""
+    """
+    Whose journal, in which form, and up to where: up to positions, or what was booked before `as_of`.
+
+    Neither of these two: everything committed by now.
+    """
 
     jackpot_id: str
     form: str
     positions: tuple[int, ...] | None
+    as_of: datetime | None
 
 
 def _read(parameters: Json) -> Asked:
@@ -33,8 +43,12 @@ def _read(parameters: Json) -> Asked:
         given.items("positions", _position, what="the seqs of stripes 0, 1, 2 …", most=MOST_STRIPES)
         if given.has("positions")
         else None,
+        given.perhaps("as_of", given.instant),
     )
     given.end()
+    if asked.positions is not None and asked.as_of is not None:
+        message = "Either positions or as_of says where the journal ends."
+        raise BadPayload(message, flaws=(Flaw("/parameters/as_of", BadPayload.code, "stands beside positions"),))
     return asked
 
 
@@ -50,14 +64,17 @@ def _require(principal: Principal, _asked: Asked) -> None:
         raise JobForbidden(message)
 
 
-def _settle(session: Session, asked: Asked) -> Settled:
-    form = FORMS[asked.form]
-    export = journal_export(session, asked.jackpot_id, form, positions=asked.positions)
+def _settle(engine: sqlalchemy.Engine, asked: Asked, asker: Asker) -> Settled:
+    form, positions = FORMS[asked.form], asked.positions
+    if asked.as_of is not None:
+        positions = positions_at(engine, asked.jackpot_id, asked.as_of, now=asker.now)
+    export = read(engine, lambda session: journal_export(session, asked.jackpot_id, form, positions=positions))
     return Settled(
         {
             "jackpot_id": export.jackpot_id,
             "base": export.base,
             "format": form.name,
+            "as_of": instant(asked.as_of),
             "positions": list(export.positions),
         },
         export.total,

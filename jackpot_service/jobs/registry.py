@@ -6,5 +6,6 @@ from typing import Any, Final
 
 from jackpot_service.jobs.journal import journal
 from jackpot_service.jobs.kinds import Kind
+from jackpot_service.jobs.report import report
 
-KINDS: Final[Mapping[str, Kind[Any]]] = MappingProxyType({kind.name: kind for kind in (journal(),)})
+KINDS: Final[Mapping[str, Kind[Any]]] = MappingProxyType({kind.name: kind for kind in (journal(), report())})

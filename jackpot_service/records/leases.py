@@ -101,7 +101,11 @@ def renew(session: Session, job_id: str, lease: Lease) -> None:
 
 
 def write(session: Session, job_id: str, lease: Lease, chunk: Chunk) -> None:
-    """Write the next chunk of a job's file, and how far it is with it. Raises: LeaseLost."""
+    """
+    Write the next chunk of a job's file, and how far it is with it. Raises: LeaseLost.
+
+    It ends the count of attempts only if it is one to go on from: what begins anew has got no further by it.
+    """
     _change(
         session,
         job_id,
@@ -111,7 +115,7 @@ def write(session: Session, job_id: str, lease: Lease, chunk: Chunk) -> None:
         size=JobRow.size + len(chunk.content),
         position=chunk.position,
         done=chunk.done,
-        attempts=0,
+        attempts=JobRow.attempts if chunk.position is None else 0,
         heartbeat_at=func.now(),
         lease_until=func.now() + lease.length,
     )

@@ -41,11 +41,13 @@ def is_zone(session: Session, zone: str) -> bool:
     return bool(session.scalar(_IS_ZONE, {"zone": zone}))
 
 
-def require_casino(session: Session, casino_id: str) -> None:
-    """Raises: UnknownCasino."""
-    if casino(session, casino_id) is None:
+def require_casino(session: Session, casino_id: str) -> Casino:
+    """The casino. Raises: UnknownCasino."""
+    found = casino(session, casino_id)
+    if found is None:
         message = f"There is no casino {casino_id}."
         raise UnknownCasino(message, casino_id=casino_id)
+    return found
 
 
 def add_casino(session: Session, new: Casino, *, entry_seq: int) -> None:

@@ -1,7 +1,7 @@
 """What every report is: a head that says what it shows and as of when, and sections of rows with typed columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -72,3 +72,7 @@ class Document:
     positions: Mapping[str, Positions]
     sections: Sequence[Section]
     closed_as: str | None = None
+
+    def narrowed(self, name: str | None) -> "Document":
+        """The same with the section of a name only; unless one is named, with all."""
+        return self if name is None else replace(self, sections=[one for one in self.sections if one.name == name])

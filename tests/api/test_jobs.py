@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from jackpot_service import db
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
 from jackpot_service.jobs.asking import MOST_WAITING
 from jackpot_service.reports.export.journal import FORMS, journal_export, pieces
@@ -29,7 +30,7 @@ def post(house: House, what: str, body: object, role: Role = Role.AUDITOR, casin
 
 def test_a_job_is_asked_for_done_and_fetched(opened: House) -> None:
     asked = opened.ask_job(ASKED).ok(201)
-    assert asked["parameters"] == {**ASKED, "base": "EUR", "positions": asked["parameters"]["positions"]}
+    assert asked["parameters"] == {**ASKED, "base": "EUR", "as_of": None, "positions": asked["parameters"]["positions"]}
     assert sum(asked["parameters"]["positions"]) == 2
     assert (asked["state"], asked["principal"], asked["request_id"]) == ("queued", "a auditor", "job")
     path = f"/v1/jobs/{asked['job_id']}"
@@ -47,6 +48,21 @@ def test_a_job_is_asked_for_done_and_fetched(opened: House) -> None:
     assert file.headers["Content-Disposition"] == 'attachment; filename="journal-j1-2.journal"'
     assert int(file.headers["Content-Length"]) == done["file"]["size"] == len(file.text.encode())
     assert done["file"]["name"] == "journal-j1-2.journal"
+
+
+def test_a_journal_ends_at_an_instant_if_it_is_asked_to(opened: House) -> None:
+    at = instant(opened.clock())
+    positions = opened.ask_job(ASKED, request_id="all").ok(201)["parameters"]["positions"]
+    opened.bet(bet(), round_id="later")
+
+    job = opened.ask_job({**ASKED, "as_of": at}).ok(201)
+
+    assert job["parameters"] == {**ASKED, "base": "EUR", "as_of": at, "positions": positions}
+    assert opened.ask_job({**ASKED, "as_of": "2026-01-01T00:00:00Z"}, request_id="empty").ok(201)["parameters"][
+        "positions"
+    ] == [0, 0]
+    opened.ask_job({**ASKED, "as_of": "2126-01-01T00:00:00Z"}, request_id="ahead").problem(422, "instant-ahead")
+    opened.ask_job({**ASKED, "as_of": at, "jackpot_id": "j9"}, request_id="j9").problem(404, "jackpot-unknown")
 
 
 def test_the_same_request_again_is_the_same_job(opened: House) -> None:
@@ -170,6 +186,10 @@ def test_nobody_has_more_jobs_than_that_wait(opened: House) -> None:
         ({**ASKED, "positions": [True, 1]}, "positions/0"),
         ({**ASKED, "positions": [10**16, 1]}, "positions/0"),
         ({**ASKED, "positions": [[1], 1]}, "positions/0"),
+        ({**ASKED, "as_of": None}, "as_of"),
+        ({**ASKED, "as_of": "2026-11-20"}, "as_of"),
+        ({**ASKED, "as_of": 5}, "as_of"),
+        ({**ASKED, "as_of": "2026-11-20T09:00:00Z", "positions": [1]}, "as_of"),
         ({**ASKED, "from": "2026-01-01T00:00:00Z"}, "from"),
         ({**ASKED, "a/b~c": 1}, "a~1b~0c"),
     ],

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import orjson
@@ -65,6 +65,17 @@ def test_a_journal_is_written_to_a_file_that_is_there_when_it_is_whole(opened: J
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
+def test_a_journal_ends_at_an_instant_if_it_is_asked_to(opened: Jackpot) -> None:
+    export = ("books", "export", "live", "--format", "beancount")
+    whole = opened(*export).ok()
+
+    assert opened(*export, "--as-of", f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}").ok() == whole
+    assert "jackpot_opened" not in opened(*export, "--as-of", "2026-01-01T00:00:00Z").ok()
+    opened(*export, "--as-of", "2126-01-01T00:00:00Z").refused(1, "instant-ahead")
+    opened(*export, "--as-of", "2026-01-01").refused(2, "no time by RFC 3339")
+    opened("books", "export", "nothing", *export[3:], "--as-of", "2026-01-01T00:00:00Z").refused(1, "jackpot-unknown")
+
+
 def test_an_export_that_is_refused_leaves_no_file(opened: Jackpot, tmp_path: Path) -> None:
     file = tmp_path / "it"
 
@@ -90,6 +101,23 @@ def test_a_job_is_asked_for_waited_for_and_fetched(
     assert opened("jobs", "fetch", job_id).ok() == file.read_text()
     shown = orjson.loads(opened("jobs", "show", job_id).ok())
     assert (shown["state"], shown["principal"], shown["file"]["size"]) == ("done", "cli", file.stat().st_size)
+
+
+def test_a_report_is_asked_for_as_a_job_and_is_the_one_that_is_shown(
+    opened: Jackpot, engine: sqlalchemy.Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "balance.csv"
+    job_id = opened("jobs", "ask", "report", '{"name":"trial-balance","format":"csv"}').ok().strip()
+    to = orjson.loads(opened("jobs", "show", job_id).ok())["parameters"]["to"]
+
+    with at_work(engine, monkeypatch):
+        opened("jobs", "fetch", job_id, "--wait", "--output", str(file)).ok()
+
+    shown = opened("reports", "show", "trial-balance", "--as-of", to, "--format", "csv").ok()
+    assert file.read_bytes() == shown.encode()
+    assert shown.startswith("jackpot_id,account,")
+    opened("jobs", "ask", "report", '{"name":"nothing","format":"csv"}').refused(1, "report-unknown")
+    opened("jobs", "ask", "report", '{"name":"rounds"}').refused(1, "payload-invalid: parameters/format")
 
 
 def test_jobs_are_listed_and_ended(opened: Jackpot) -> None:

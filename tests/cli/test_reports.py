@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from jackpot_service.api import reporting
 from jackpot_service.domain.principals import Role
+from jackpot_service.reporting import bounds
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.cli.test_command_line import Ended, program
 from tests.support import workbooks
@@ -114,7 +114,7 @@ def test_csv_keeps_its_line_ends_also_in_a_file(jackpot: Jackpot, tmp_path: Path
 def test_what_is_too_long_for_a_terminal_goes_to_a_file(
     jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(reporting, "MOST_ROWS", 1)
+    monkeypatch.setattr(bounds, "MOST_ROWS", 1)
     path = tmp_path / "bets.csv"
     show = ("reports", "show", "rounds", "--section", "bets")
 
@@ -136,7 +136,7 @@ def test_a_file_that_cannot_be_written_is_one_line(jackpot: Jackpot, tmp_path: P
 WRONG: Final = (
     (2, ("nothing",), "Invalid value"),
     (2, ("trial-balance", "--from", "yesterday"), "no time by RFC 3339"),
-    (2, ("trial-balance", "--from", "2026-02-30"), "no time that there is"),
+    (2, ("trial-balance", "--from", "2026-02-30"), "no day that there is"),
     (2, ("trial-balance", "--as-of", "2026-11-20"), "no time by RFC 3339"),
     (2, ("trial-balance", "--jackpot", "j 1"), "does not match"),
     (2, ("trial-balance", "--by", "weekday"), "'day', 'month'"),
@@ -158,6 +158,18 @@ def test_a_question_that_cannot_be_is_one_line(
     jackpot: Jackpot, status: int, arguments: tuple[str, ...], said: str
 ) -> None:
     jackpot("reports", "show", *arguments).refused(status, said)
+
+
+def test_days_of_a_casino_are_its_gaming_days(jackpot: Jackpot, house: House) -> None:
+    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    days = ("--from", "2026-01-01", "--to", "2026-07-01")
+    shown = [jackpot("reports", "show", "contributions", *days, *casino).ok() for casino in ((), ("--casino", "riga"))]
+
+    heads = [dict(re.split(r" {2,}", line) for line in one.partition("\n\n")[0].splitlines()) for one in shown]
+    assert [(head["from"], head["to"]) for head in heads] == [
+        ("2026-01-01T00:00:00Z", "2026-07-01T00:00:00Z"),
+        ("2026-01-01T04:00:00Z", "2026-07-01T03:00:00Z"),
+    ]
 
 
 def test_one_round_can_be_asked_for(jackpot: Jackpot) -> None:

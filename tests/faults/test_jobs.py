@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -19,6 +20,7 @@ from jackpot_service.db import Busy, transact
 from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.jobs import asking
+from jackpot_service.jobs.registry import KINDS
 from jackpot_service.records import jobs as records
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
@@ -40,6 +42,13 @@ WITH more AS (
     WHERE s.jackpot_id = 'live'
 )
 UPDATE stripes SET seq = seq + 5000 WHERE jackpot_id = 'live'
+"""
+
+# So many bets that a runner needs a second or more to list them.
+MANY_BETS = """
+INSERT INTO bets
+SELECT jackpot_id, round_key, bet_id || number, step, player_id, hand, currency, stake_minor, occurred_at
+FROM bets, generate_series(1, %(times)s) AS number
 """
 
 
@@ -100,6 +109,40 @@ def test_a_runner_killed_midway_is_followed_by_another_that_makes_the_same_file(
     require_whole(engine, job_id)
     chunks = "SELECT number, sha256 FROM job_chunks WHERE job_id = :job_id ORDER BY number"
     assert books.ask(engine, chunks, job_id=job_id) == books.ask(engine, chunks, job_id=uninterrupted)
+
+
+@pytest.mark.parametrize(("form", "times"), [("csv", 2000), ("xlsx", 500)])
+def test_a_runner_killed_midway_through_a_report_is_followed_by_another_that_makes_the_same_file(
+    durable: embedded.Cluster, engine: sqlalchemy.Engine, tmp_path: Path, form: str, times: int
+) -> None:
+    scene.found(engine)
+    play(engine)
+    with sqlalchemy.create_engine(durable.url(), poolclass=sqlalchemy.NullPool).begin() as owner:
+        owner.exec_driver_sql(MANY_BETS, {"times": times})
+    asked = {"name": "rounds", "section": "bets", "format": form}
+    job_id = ask(engine, "killed", "report", asked)
+    scene.bet(engine, "T1", "later", scene.euro("b"))
+
+    def has_come_so_far(attempt: int) -> bool:
+        found = job(engine, job_id)
+        return found.attempts == attempt and found.chunks >= 4
+
+    for attempt in (1, 2):
+        with at_work(durable.url(), tmp_path / "log") as process:
+            wait_until(partial(has_come_so_far, attempt))
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+        assert job(engine, job_id).state is JobState.RUNNING
+        assert job(engine, job_id).done > 0
+        with engine.begin() as session:  # What a minute without a word does.
+            session.exec_driver_sql("UPDATE jobs SET lease_until = now() - interval '1 s' WHERE state = 'running'")
+    with at_work(durable.url(), tmp_path / "log"):
+        wait_until(lambda: job(engine, job_id).is_over)
+
+    done = job(engine, job_id)
+    assert (done.state, done.done) == (JobState.DONE, 30 * (1 + times))
+    whole = b"".join(piece.content for piece in KINDS["report"].pieces(engine, done.parameters, None))
+    assert b"".join(asking.file_of(engine, done)) == whole
 
 
 def test_a_runner_whose_database_was_away_goes_on_after_the_last_chunk(

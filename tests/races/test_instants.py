@@ -11,13 +11,13 @@ from typing import Any
 
 import sqlalchemy
 
-from jackpot_service.api.reporting import made
 from jackpot_service.db import transact
 from jackpot_service.domain.bets import Bets
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.money import total
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.ledger.instants import Positions
+from jackpot_service.reporting.making import made
 from jackpot_service.reports.files.cells import as_text
 from jackpot_service.reports.finance.frame import Asked
 from jackpot_service.reports.finance.registry import report_of

@@ -1,5 +1,6 @@
 """Runners and askers at once: a job is asked for once, and done by exactly one of those that would."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 
@@ -10,6 +11,7 @@ from jackpot_service.domain.jobs import JobState
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.jobs import asking
 from jackpot_service.jobs.asking import AskJob
+from jackpot_service.jobs.kinds import Asker
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.jobs.runner import Runner
 from jackpot_service.records import jobs as records
@@ -24,10 +26,14 @@ RUNNERS = 4
 JOBS = 6
 
 
-def ask(engine: sqlalchemy.Engine, request_id: str) -> str:
-    parameters = {"jackpot_id": "live", "format": "beancount"}
-    command = AskJob(AUDITOR, scene.now(), request_id, KINDS["journal"], parameters)
-    return transact(engine, lambda session: asking.ask(session, command)).job.job_id
+JOURNAL = {"jackpot_id": "live", "format": "beancount"}
+
+
+def ask(
+    engine: sqlalchemy.Engine, request_id: str, kind: str = "journal", parameters: Mapping[str, object] = JOURNAL
+) -> str:
+    asker = Asker(AUDITOR, scene.now(), timedelta(minutes=15))
+    return asking.ask(engine, AskJob(asker, request_id, KINDS[kind], parameters)).job.job_id
 
 
 def runner(engine: sqlalchemy.Engine, doing: Kinds | None = None) -> Runner:

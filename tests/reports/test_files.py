@@ -1,8 +1,11 @@
 """A report as a file: every format holds the same figures, and nothing in it does anything when it is opened."""
 
 import csv
+import re
 import tracemalloc
+import zipfile
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from io import BytesIO, StringIO
@@ -257,6 +260,40 @@ def test_a_section_of_a_long_name_has_a_sheet_of_a_name_that_excel_takes(monkeyp
 
     assert len(set(names)) == 2
     assert all(len(name) <= 31 for name in names)
+
+
+def test_the_same_report_is_the_same_workbook_to_the_byte() -> None:
+    made = document(section(Column("a", "A"), rows=[("x",), ("y",)]))
+    files = [BytesIO(), BytesIO()]
+    for file in files:
+        xlsx_file.write(made, file)
+
+    assert files[0].getvalue() == files[1].getvalue()
+    with zipfile.ZipFile(files[0]) as parts:
+        properties = parts.read("docProps/core.xml").decode()
+    assert re.findall(r"\d{4}-\d\d-\d\dT[^<]*", properties) == ["2026-11-20T09:00:00Z"] * 2
+
+
+def test_a_workbook_is_written_with_a_pause_after_each_row_and_may_be_left_in_one() -> None:
+    one = section(Column("a", "A"), rows=[(f"x{number}",) for number in range(5)])
+    file = BytesIO()
+    assert len(list(xlsx_file.steps(document(one, one_more(one)), file))) == 10
+    assert list(workbooks.read(file.getvalue())) == ["head", "some", "more"]
+
+    left = xlsx_file.steps(document(one), BytesIO())
+    next(left)
+    left.close()
+
+
+def one_more(one: Section) -> Section:
+    return replace(one, name="more")
+
+
+def test_a_sheet_that_is_larger_than_a_plain_zip_holds_is_written_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 2000)
+    rows = [(f"number {number}",) for number in range(100)]
+
+    assert len(workbook(document(section(Column("a", "A"), rows=rows)))["some"]) == 101
 
 
 # Text.

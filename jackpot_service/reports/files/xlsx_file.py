@@ -5,7 +5,8 @@ A figure of money is a number rounded half up to its currency's minor unit, so t
 the exact figure as text: a spreadsheet's numbers hold fifteen digits.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from datetime import UTC
 from decimal import ROUND_HALF_UP, Context, Decimal
 from itertools import chain, islice
 from typing import IO, Any
@@ -36,21 +37,33 @@ _DIGITS = {Sort.NUMBER: 10, Sort.PERCENT: 4}
 _OTHERWISE = 2
 _WIDE = Context(prec=100)
 
-_OPTIONS = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+_OPTIONS = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "use_zip64": True}
+"""A sheet of a million rows may be larger than a plain zip holds; smaller ones are written as ever."""
 
 
 def write(document: Document, file: IO[bytes]) -> None:
-    """Write the whole workbook, a row at a time, into a file that is open for writing."""
+    """Write the whole workbook into a file that is open for writing."""
+    for _ in steps(document, file):
+        pass
+
+
+def steps(document: Document, file: IO[bytes]) -> Generator[None, None, None]:
+    """
+    Write a workbook a row at a time, with a pause after each; it is there when the last one is over.
+
+    The same document makes the same bytes: the file says that it was created when the report was made.
+    """
     with xlsxwriter.Workbook(file, _OPTIONS) as workbook:
+        workbook.set_properties({"created": document.made_at.astimezone(UTC)})
         head = workbook.add_worksheet("head")
         for number, texts in enumerate(head_of(document)):
             for place, text in enumerate(texts):
                 head.write_string(number, place, text)
         for section in document.sections:
-            _write_section(workbook, section)
+            yield from _write_section(workbook, section)
 
 
-def _write_section(workbook: Any, section: Section) -> None:  # noqa: ANN401  the library has no types
+def _write_section(workbook: Any, section: Section) -> Iterator[None]:  # noqa: ANN401  the library has no types
     formats = {digits: workbook.add_format({"num_format": _pattern(digits)}) for digits in (0, 1, 2, 3, 4, 10)}
     for name, rows in _sheets(section):
         sheet = workbook.add_worksheet(name)
@@ -58,6 +71,7 @@ def _write_section(workbook: Any, section: Section) -> None:  # noqa: ANN401  th
             sheet.write_string(0, place, title)
         for number, row in enumerate(rows, 1):
             _write_row(sheet, number, section.columns, row, formats)
+            yield
 
 
 def _sheets(section: Section) -> Iterator[tuple[str, Iterator[Row]]]:

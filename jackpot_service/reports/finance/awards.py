@@ -169,4 +169,12 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     )
 
 
-REPORT = Report("awards", "Awards", make, frozenset({Takes.CASINO, Takes.TABLE}), is_for_casinos=True, is_kept=False)
+REPORT = Report(
+    "awards",
+    "Awards",
+    make,
+    frozenset({Takes.CASINO, Takes.TABLE}),
+    sections=("awards", "totals"),
+    is_for_casinos=True,
+    is_kept=False,
+)

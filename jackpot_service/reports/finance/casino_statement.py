@@ -160,6 +160,7 @@ REPORT = Report(
     make,
     takes=frozenset({Takes.CASINO}),
     needs=frozenset({Takes.CASINO}),
+    sections=("accounts", "days", "settled"),
     is_for_casinos=True,
     is_kept=False,
 )

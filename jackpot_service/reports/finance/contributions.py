@@ -172,5 +172,6 @@ REPORT = Report(
     takes=frozenset({Takes.CASINO, Takes.TABLE, Takes.BY}),
     by=BY,
     usual=USUAL,
+    sections=("contributions", "totals"),
     is_for_casinos=True,
 )

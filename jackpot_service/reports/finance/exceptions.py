@@ -105,6 +105,7 @@ REPORT = Report(
     "Exceptions",
     make,
     takes=frozenset({Takes.CASINO, Takes.TABLE}),
+    sections=("kinds", "exceptions", "open_rounds"),
     is_for_casinos=True,
     is_kept=False,
 )

@@ -96,9 +96,9 @@ class Report:
     A report: how it is called, what it takes, and how its sections are made, in a session that sees one instant.
 
     `by` are the groupings that it knows, `usual` what it does unless asked, the first of them if that is not said.
-    `needs` is what has to be stated of what it takes. `is_for_casinos` tells whether somebody who is bound to a casino
-    may ask it, of that casino. `is_kept` tells whether closing a period keeps its hash; `edition` is raised whenever
-    the same books make it say something else.
+    `sections` are their names, in their order, whatever is asked. `needs` is what has to be stated of what it takes.
+    `is_for_casinos` tells whether somebody who is bound to a casino may ask it, of that casino. `is_kept` tells whether
+    closing a period keeps its hash; `edition` is raised whenever the same books make it say something else.
     """
 
     name: str
@@ -107,6 +107,7 @@ class Report:
     takes: frozenset[Takes] = field(default_factory=frozenset)
     by: tuple[By, ...] = ()
     usual: tuple[By, ...] = ()
+    sections: tuple[str, ...] = ()
     needs: frozenset[Takes] = field(default_factory=frozenset)
     is_for_casinos: bool = False
     is_kept: bool = True
@@ -164,6 +165,13 @@ def require_possible(report: Report, asked: Asked) -> None:
         raise BadQuestion(message)
 
 
+def require_section(report: Report, name: str | None) -> None:
+    """Raises: BadQuestion for one that the report does not have; None is all of them."""
+    if name not in {None, *report.sections}:
+        message = f"The report {report.name} has no section {name}; it has {', '.join(report.sections)}."
+        raise BadQuestion(message)
+
+
 def make(session: Session, report: Report, asked: Asked, resolved: Resolved, *, made_at: datetime) -> Document:
     """Make a report, in a session that sees one instant; its rows may be read while it is written out."""
     scope = _scope(session, asked, resolved, made_at=made_at)
@@ -184,12 +192,12 @@ def make(session: Session, report: Report, asked: Asked, resolved: Resolved, *, 
         scope={name: value for name, value in stated.items() if value},
         positions={REFERENCE_BOOK: (scope.acts_end,), **{stand.jackpot_id: stand.end for stand in scope.stands}},
         sections=report.make(session, scope),
-        closed_as=_closed_as(session, report, asked),
+        closed_as=closed_as(session, report, asked),
     )
 
 
-def _closed_as(session: Session, report: Report, asked: Asked) -> str | None:
-    """The hash under which a report was kept: of exactly its period, and of the whole house."""
+def closed_as(session: Session, report: Report, asked: Asked) -> str | None:
+    """The hash under which a report was kept, if it was: of exactly its period, and of the whole house."""
     if asked.end is None or asked != Asked(start=asked.start, end=asked.end):
         return None
     closed = closed_periods.find(session, Period(asked.start, asked.end))

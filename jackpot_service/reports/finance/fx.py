@@ -220,4 +220,4 @@ def _revalued(value: Decimal, revalued: Decimal | None) -> Row:
     return variances.compared(value, revalued)[1:]
 
 
-REPORT = Report("fx", "Foreign currencies and their revaluation", make)
+REPORT = Report("fx", "Foreign currencies and their revaluation", make, sections=("currencies", "positions", "residue"))

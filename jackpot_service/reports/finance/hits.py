@@ -123,4 +123,4 @@ def _order(stand: Stand, hits: Sequence[Won]) -> Iterator[Row]:
         )
 
 
-REPORT = Report("hits", "Hits", make)
+REPORT = Report("hits", "Hits", make, sections=("hits", "payoffs", "order"))

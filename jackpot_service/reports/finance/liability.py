@@ -100,4 +100,4 @@ def _unpaid(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Row]:
         )
 
 
-REPORT = Report("liability", "Liability to players", make)
+REPORT = Report("liability", "Liability to players", make, sections=("liability", "jackpots", "totals", "unpaid"))

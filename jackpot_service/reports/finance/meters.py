@@ -145,4 +145,4 @@ def _version(found: Found[Any]) -> Row:
     )
 
 
-REPORT = Report("meters", "Meters", make)
+REPORT = Report("meters", "Meters", make, sections=("meters", "parameters"))

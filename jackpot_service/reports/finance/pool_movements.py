@@ -102,4 +102,11 @@ def _rows(stand: Stand, opening: Pools, periods: Iterable[_Period]) -> Iterator[
             yield (stand.jackpot_id, *period.key, name, stand.base, before, *amounts, held[name])
 
 
-REPORT = Report("pool-movements", "Pool movements", make, frozenset({Takes.BY}), (By.DAY, By.MONTH, By.CYCLE))
+REPORT = Report(
+    "pool-movements",
+    "Pool movements",
+    make,
+    frozenset({Takes.BY}),
+    (By.DAY, By.MONTH, By.CYCLE),
+    sections=("movements", "totals"),
+)

@@ -199,4 +199,6 @@ def _summed(amounts: Iterable[tuple[K, Decimal]]) -> dict[K, Decimal]:
     return {key: total(of_key) for key, of_key in lists.items()}
 
 
-REPORT = Report("reconciliation", "Reconciliation", make)
+REPORT = Report(
+    "reconciliation", "Reconciliation", make, sections=("summary", "contributions", "reversals", "accounts", "held")
+)

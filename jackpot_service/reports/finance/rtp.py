@@ -140,4 +140,4 @@ def _cost(awards: Sequence[AwardSum]) -> Decimal:
     return total(one.cost for one in awards)
 
 
-REPORT = Report("rtp", "Return to players", make)
+REPORT = Report("rtp", "Return to players", make, sections=("funds", "tiers"))

@@ -68,4 +68,4 @@ def _amount(value: object) -> Decimal:
     return value
 
 
-REPORT = Report("trial-balance", "Trial balance", make)
+REPORT = Report("trial-balance", "Trial balance", make, sections=("accounts", "totals"))

@@ -33,6 +33,10 @@ class Payload:
         """Whether an optional field is there."""
         return name in self.values
 
+    def perhaps(self, name: str, read: Callable[[str], T]) -> T | None:
+        """What one of the methods reads of an optional field; None if it is not there."""
+        return read(name) if self.has(name) else None
+
     def identifier(self, name: str) -> str:
         """An id of ours or of the caller's."""
         return self._take(name, f"must be a string that matches {shapes.IDENTIFIER_PATTERN}", _identifier)
@@ -60,6 +64,10 @@ class Payload:
     def instant(self, name: str) -> datetime:
         """A time by RFC 3339."""
         return self._take(name, "must be a time by RFC 3339 with its offset, such as 2026-11-20T09:30:00Z", _instant)
+
+    def instant_or_day(self, name: str) -> datetime | date:
+        """A time by RFC 3339, or a day of the calendar."""
+        return self._take(name, "must be a time by RFC 3339 with its offset, or a day", _instant_or_day)
 
     def one_of(self, name: str, *choices: str) -> str:
         """One of some words."""
@@ -182,6 +190,11 @@ def _instant(value: object) -> datetime:
         return datetime.fromisoformat(value).astimezone(UTC)
     except OverflowError:
         raise ValueError from None
+
+
+def _instant_or_day(value: object) -> datetime | date:
+    is_day = isinstance(value, str) and shapes.DAY.fullmatch(value)
+    return _day(value) if is_day else _instant(value)
 
 
 def _flag(value: object) -> bool:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from jackpot_service.api import reporting
 from jackpot_service.domain.principals import Role
+from jackpot_service.reporting import bounds
 from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
@@ -75,7 +75,7 @@ def test_a_period_holds_what_was_noticed_in_it(refusing: House) -> None:
 def test_too_many_for_an_answer_are_a_file_and_leave_nothing_open(
     refusing: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reporting, "MOST_ROWS", 1)
+    monkeypatch.setattr(bounds, "MOST_ROWS", 1)
 
     asked(refusing, "exceptions").problem(409, "report-too-long")
 

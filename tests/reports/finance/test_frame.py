@@ -6,13 +6,13 @@ from decimal import Decimal
 import pytest
 
 from jackpot_service import db
-from jackpot_service.api.reporting import made
 from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.ledger import instants
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.reporting.making import made
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import Asked, BadQuestion, By, Report, Scope, Takes

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.api.reporting import made
 from jackpot_service.domain.accounts import POOL_ACCOUNTS
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.reporting.making import made
 from jackpot_service.reports.documents import Section
 from jackpot_service.reports.finance import figures as sums
 from jackpot_service.reports.finance.figures import Key

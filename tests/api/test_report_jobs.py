@@ -1,0 +1,353 @@
+"""Reports as jobs: the file is what would have been answered when it was asked for, whatever comes later."""
+
+import csv
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from typing import Final
+
+import pytest
+
+from jackpot_service.domain.principals import Role
+from jackpot_service.jobs.asking import MOST_WAITING
+from jackpot_service.reports.files import csv_file, xlsx_file
+from jackpot_service.reports.finance.registry import REPORTS
+from tests.reports.finance.play import Play
+from tests.support import workbooks
+from tests.support.answers import Answer, Body
+from tests.support.asking import asked, report, stated
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, hand
+from tests.support.house import House
+
+ROUNDS: Final[Body] = {"name": "rounds", "format": "csv"}
+
+BEGINNING: Final = "2026-11-01"
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    house.open(base_amount="1000", stripes=2)
+    house.bet(bet("a", currency="GBP"), bet("b", hand="2"))
+    house.settle(hand("1", FLUSH), hand("2"))
+    return house
+
+
+def ask(house: House, key: str | None = None, request_id: str = "job", /, **parameters: object) -> Answer:
+    """Ask for rounds as CSV, unless stated otherwise."""
+    return house.ask_job({**ROUNDS, **parameters}, kind="report", request_id=request_id, key=key)
+
+
+def go_on(house: House) -> None:
+    """Have later what a report could tell of."""
+    house.clock.advance(timedelta(hours=3))
+    house.bet(bet("late"), round_id="late")
+    house.settle(hand("1", FLUSH), round_id="late")
+
+
+def done(house: House) -> None:
+    while house.runner().run_next():
+        pass
+    assert house.books.rows("SELECT state, error FROM jobs WHERE state <> 'done'") == []
+
+
+def file_of(house: House, job: Body, key: str | None = None) -> bytes:
+    return downloaded(house, f"/v1/jobs/{job['job_id']}/file", key)
+
+
+def downloaded(house: House, path: str, key: str | None = None) -> bytes:
+    headers = {"Authorization": f"Bearer {key or house.key(Role.AUDITOR)}"}
+    with house.app.test_client().get(path, headers=headers) as response:
+        assert response.status_code == 200
+        content: bytes = response.get_data()
+        return content
+
+
+# The file.
+
+
+def test_every_section_of_every_report_is_to_the_byte_as_over_http(house: House) -> None:
+    play = Play(house, 7)
+    play.open()
+    play.go_on(40)
+    jobs, answers = [], []
+    wanted = [(one, section) for one in REPORTS.values() for section in one.sections]
+    for number, (one, section) in enumerate(wanted):
+        key = house.person(f"Fay {number // MOST_WAITING}", Role.FINANCE)
+        file = {"format": "csv", "section": section, **stated(one)}
+        jobs.append(ask(house, key, f"q{number}", name=one.name, **file).ok(201))
+        answers.append(asked(house, one.name, end=jobs[-1]["parameters"]["to"], **file).text.encode())
+    play.go_on(30)
+
+    done(house)
+
+    assert [file_of(house, job) for job in jobs] == answers
+    assert sum(answer.count(b"\n") for answer in answers) > 5 * len(answers)
+
+
+def test_a_workbook_has_the_cells_that_it_has_over_http(opened: House) -> None:
+    job = ask(opened, format="xlsx").ok(201)
+    at = job["parameters"]["to"]
+    over_http = workbooks.read(downloaded(opened, f"/v1/reports/rounds?format=xlsx&as_of={at}"))
+    go_on(opened)
+
+    done(opened)
+
+    found = workbooks.read(file_of(opened, job))
+    assert found.keys() == over_http.keys() == {"head", "rounds", "bets", "refunds"}
+    assert [found[section] for section in REPORTS["rounds"].sections] == [
+        over_http[section] for section in REPORTS["rounds"].sections
+    ]
+    head, head_over_http = (dict(workbooks.texts(sheets["head"])) for sheets in (found, over_http))
+    assert datetime.fromisoformat(head.pop("made at")) == datetime.fromisoformat(at)
+    assert head_over_http.pop("made at") > at
+    assert head == head_over_http
+
+
+def test_what_a_job_was_asked_for_is_settled_then(opened: House) -> None:
+    job = ask(opened, **{"from": BEGINNING, "by": ["day", "casino"], "name": "contributions"}).ok(201)
+
+    to = job["parameters"]["to"]
+    assert job["parameters"] == {
+        "name": "contributions",
+        "format": "csv",
+        "section": None,
+        "from": "2026-11-01T00:00:00.000000Z",
+        "to": to,
+        "jackpot_id": None,
+        "casino_id": None,
+        "table_id": None,
+        "round_id": None,
+        "by": ["day", "casino"],
+        "open_round_minutes": 15,
+        "made_at": to,
+        "closed_as": None,
+    }
+    assert datetime.fromisoformat(to) == datetime.fromisoformat(job["asked_at"])
+    assert opened.books.value("SELECT count(DISTINCT instant) FROM instants") == 2
+    go_on(opened)
+    again = ask(opened, **{"from": BEGINNING, "by": ["day", "casino"], "name": "contributions"}).ok(200)
+    assert (again["job_id"], again["parameters"]) == (job["job_id"], job["parameters"])
+
+
+@pytest.mark.parametrize(
+    ("stated", "to"),
+    [
+        ({"to": "2026-11-20"}, "2026-11-20T00:00:00.000000Z"),
+        ({"as_of": "2026-11-20T09:00:01Z"}, "2026-11-20T09:00:01.000000Z"),
+        ({"to": "2026-11-20", "as_of": "2026-11-20T09:00:01Z"}, "2026-11-20T00:00:00.000000Z"),
+        ({"to": "2026-11-20T10:00:02+01:00", "as_of": "2026-11-20T09:00:01Z"}, "2026-11-20T09:00:01.000000Z"),
+    ],
+)
+def test_it_ends_where_it_is_said_to(opened: House, stated: Body, to: str) -> None:
+    assert ask(opened, **stated).ok(201)["parameters"]["to"] == to
+
+
+def test_days_are_gaming_days_where_it_is_asked_of_a_casino(opened: House) -> None:
+    opened.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    opened.clock.advance(timedelta(days=1))
+    days = {"from": "2026-11-19", "to": "2026-11-20"}
+    own = opened.key(Role.FINANCE, casino_id="riga")
+
+    jobs = [ask(opened, None, "q1", casino_id="riga", **days).ok(201), ask(opened, own, **days).ok(201)]
+
+    for job in jobs:
+        assert job["parameters"]["casino_id"] == "riga"
+        assert job["parameters"]["from"] == "2026-11-19T04:00:00.000000Z"
+        assert job["parameters"]["to"] == "2026-11-20T04:00:00.000000Z"
+
+
+def test_the_file_says_what_it_is_and_what_it_is_called(opened: House) -> None:
+    jobs = [ask(opened, None, form, format=form, name="trial-balance").ok(201) for form in ("csv", "xlsx")]
+    done(opened)
+
+    shown = [opened.get(f"/v1/jobs/{job['job_id']}").ok() for job in jobs]
+
+    assert [one["file"]["media_type"] for one in shown] == [csv_file.MEDIA_TYPE, xlsx_file.MEDIA_TYPE]
+    for one, form in zip(shown, ("csv", "xlsx"), strict=True):
+        stamp = f"{datetime.fromisoformat(one['asked_at']).astimezone(UTC):%Y%m%dT%H%M%SZ}"
+        assert one["file"]["name"] == f"trial-balance-{stamp}.{form}"
+        assert one["file"]["size"] == len(file_of(opened, one))
+
+
+def test_what_is_done_is_counted_in_rows_and_nobody_knows_of_how_many(opened: House) -> None:
+    jobs = [ask(opened, None, section, section=section).ok(201) for section in ("rounds", "bets", "refunds")]
+    book = ask(opened, None, "book", format="xlsx").ok(201)
+    done(opened)
+
+    progress = [opened.get(f"/v1/jobs/{job['job_id']}").ok()["progress"] for job in (*jobs, book)]
+
+    assert [(one["done"], one["total"], one["remaining_seconds"]) for one in progress] == [
+        (2, None, None),
+        (2, None, None),
+        (0, None, None),
+        (4, None, None),
+    ]
+
+
+def test_what_an_exception_is_was_settled_when_it_was_asked_for(database_url: str) -> None:
+    house = House(database_url, open_round_minutes=60)
+    house.open()
+    house.bet(bet())
+    house.clock.advance(timedelta(minutes=30))
+    young = ask(house, None, "young", name="exceptions", section="open_rounds").ok(201)
+    house.clock.advance(timedelta(minutes=40))
+    old = ask(house, None, "old", name="exceptions", section="open_rounds").ok(201)
+    done(house)
+
+    lines = [list(csv.reader(StringIO(file_of(house, job).decode(), newline=""))) for job in (young, old)]
+
+    assert young["parameters"]["open_round_minutes"] == 60
+    assert [len(of_job) for of_job in lines] == [1, 2]
+    house.engine.dispose()
+
+
+def test_a_period_that_is_closed_later_does_not_change_the_file(opened: House) -> None:
+    opened.clock.advance(timedelta(days=1))
+    closing = {"request_id": "p1", "to": "2026-11-21", "reason": "as agreed"}
+    before = ask(opened, None, "before", name="trial-balance", format="xlsx", to="2026-11-21").ok(201)
+    opened.post("/v1/closed-periods", closing, key=opened.person("Fay", Role.FINANCE)).ok(201)
+    after = ask(opened, None, "after", name="trial-balance", format="xlsx", to="2026-11-21").ok(201)
+    done(opened)
+
+    heads = [dict(workbooks.texts(workbooks.read(file_of(opened, job))["head"])) for job in (before, after)]
+
+    assert "closed as" not in heads[0]
+    assert heads[1]["closed as"] == report(opened, "trial-balance", end="2026-11-21")["closed_as"]
+
+
+# Who may.
+
+
+def test_a_casinos_finance_asks_for_its_own(opened: House) -> None:
+    opened.add_casino("c2")
+    opened.add_table("T2", jackpot_id="j1", casino_id="c2")
+    opened.bet(bet("of-c2"), round_id="r2", table_id="T2")
+    carl, clara = (opened.key(Role.FINANCE, casino_id=casino_id) for casino_id in ("c1", "c2"))
+
+    own = ask(opened, carl, section="bets").ok(201)
+    done(opened)
+
+    file = file_of(opened, own, carl).decode()
+    assert own["parameters"]["casino_id"] == "c1"
+    assert {row["casino_id"] for row in csv.DictReader(StringIO(file, newline=""))} == {"c1"}
+    assert "of-c2" not in file
+    opened.get(f"/v1/jobs/{own['job_id']}/file", key=clara).problem(404, "job-unknown")
+    assert opened.get("/v1/jobs", key=clara).ok()["items"] == []
+    ask(opened, carl, "q2", casino_id="c1").ok(201)
+    ask(opened, carl, "q3", casino_id="c2").problem(404, "casino-unknown")
+    ask(opened, carl, "q3", casino_id="c9").problem(404, "casino-unknown")
+    ask(opened, carl, "q3", table_id="T2").problem(404, "table-unknown")
+
+
+def test_only_what_is_for_casinos_is_for_them(opened: House) -> None:
+    carl = opened.key(Role.FINANCE, casino_id="c1")
+
+    for name, one in REPORTS.items():
+        answer = ask(opened, carl, name, name=name)
+        if one.is_for_casinos:
+            assert answer.ok(201)["parameters"]["casino_id"] == "c1"
+        else:
+            answer.problem(403, "job-forbidden")
+
+
+@pytest.mark.parametrize("role", [Role.TABLE, Role.RATES, Role.OPERATOR])
+def test_other_roles_ask_for_none(opened: House, role: Role) -> None:
+    ask(opened, opened.key(role)).problem(403, "role-forbidden")
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("wrong", "pointer"),
+    [
+        ({"name": None}, "name"),
+        ({"name": "a b"}, "name"),
+        ({"name": ["rounds"]}, "name"),
+        ({"format": "json"}, "format"),
+        ({"format": "CSV"}, "format"),
+        ({"format": None}, "format"),
+        ({"format": {}}, "format"),
+        ({"section": ""}, "section"),
+        ({"section": None}, "section"),
+        ({"section": "x" * 65}, "section"),
+        ({"from": "2026-02-30"}, "from"),
+        ({"from": "0000-01-01"}, "from"),
+        ({"from": "20261120"}, "from"),
+        ({"from": "2026-11-20T09:00:00"}, "from"),
+        ({"from": "9999-12-31T23:59:59-23:59"}, "from"),
+        ({"from": 0}, "from"),
+        ({"from": True}, "from"),
+        ({"to": "tomorrow"}, "to"),
+        ({"to": ["2026-11-20"]}, "to"),
+        ({"as_of": "2026-11-20"}, "as_of"),
+        ({"as_of": None}, "as_of"),
+        ({"jackpot_id": "j\x001"}, "jackpot_id"),
+        ({"casino_id": 1}, "casino_id"),
+        ({"table_id": {"T1": "T1"}}, "table_id"),
+        ({"round_id": ""}, "round_id"),
+        ({"by": "day"}, "by"),
+        ({"by": []}, "by"),
+        ({"by": ["weekday"]}, "by/0"),
+        ({"by": ["day", ["day"]]}, "by/1"),
+        ({"by": ["day", {}]}, "by/1"),
+        ({"by": [None]}, "by/0"),
+        ({"by": ["day"] * 8}, "by"),
+        ({"when": "now"}, "when"),
+        ({"start": "2026-11-20"}, "start"),
+        ({"made_at": "2026-11-20T09:00:00Z"}, "made_at"),
+        ({"open_round_minutes": 1}, "open_round_minutes"),
+    ],
+    ids=str,
+)
+def test_parameters_of_another_shape_are_refused(opened: House, wrong: Body, pointer: str) -> None:
+    before = opened.books.counts()
+
+    ask(opened, **wrong).problem(422, "payload-invalid", f"/parameters/{pointer}")
+
+    assert opened.books.counts() == before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status", "code"),
+    [
+        ({"name": "nothing"}, 404, "report-unknown"),
+        ({"section": "nothing"}, 422, "question-invalid"),
+        ({"name": "trial-balance", "section": "bets"}, 422, "question-invalid"),
+        ({"name": "casino-statement"}, 422, "question-invalid"),
+        ({"name": "trial-balance", "casino_id": "c1"}, 422, "question-invalid"),
+        ({"name": "trial-balance", "casino_id": "c9", "from": "2026-11-01"}, 422, "question-invalid"),
+        ({"by": ["day"]}, 422, "question-invalid"),
+        ({"name": "contributions", "by": ["cycle"]}, 422, "question-invalid"),
+        ({"name": "contributions", "by": ["day", "day"]}, 422, "question-invalid"),
+        ({"from": "2026-11-20", "to": "2026-11-19"}, 422, "question-invalid"),
+        ({"from": "2126-11-20"}, 422, "question-invalid"),
+        ({"to": "2126-11-20"}, 422, "instant-ahead"),
+        ({"as_of": "2126-11-20T00:00:00Z"}, 422, "instant-ahead"),
+        ({"jackpot_id": "j9"}, 404, "jackpot-unknown"),
+        ({"jackpot_id": "-"}, 404, "jackpot-unknown"),
+        ({"casino_id": "c9"}, 404, "casino-unknown"),
+        ({"casino_id": "c9", "from": "2026-11-01"}, 404, "casino-unknown"),
+        ({"table_id": "T9"}, 404, "table-unknown"),
+    ],
+    ids=str,
+)
+def test_a_question_that_cannot_be_is_refused_and_nothing_is_fixed(
+    opened: House, wrong: Body, status: int, code: str
+) -> None:
+    before = opened.books.counts()
+
+    ask(opened, **wrong).problem(status, code)
+
+    assert opened.books.counts() == before
+
+
+def test_who_has_too_many_jobs_fixes_nothing(opened: House) -> None:
+    for number in range(MOST_WAITING):
+        ask(opened, None, f"q{number}", to="2026-11-01").ok(201)
+    before = opened.books.counts()
+
+    ask(opened, None, "one-more").problem(409, "jobs-waiting")
+
+    assert opened.books.counts() == before
+    ask(opened, None, "q0", to="2026-11-02").problem(409, "job-conflict")
