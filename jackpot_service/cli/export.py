@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine
-from jackpot_service.cli.showing import bar
 from jackpot_service.cli.values import Identifier
 from jackpot_service.cli.writing import opened, output_option
 from jackpot_service.config import Config
@@ -27,10 +27,10 @@ def export_journal(config: Config, jackpot_id: str, form: str, output: Path | No
     """Write a jackpot's journal, every entry that is committed by now, to standard output."""
     with opened_engine(config) as engine, told(engine), reading(engine) as session:
         export = journal_export(session, jackpot_id, FORMS[form])
-        with opened(output) as file, bar(f"journal of {jackpot_id}") as advance:
+        with opened(output) as file, counting.shown() as count:
             for piece in pieces(session, export):
                 file.write(piece.content)
-                advance(sum(piece.mark.positions), export.total)
+                count(sum(piece.mark.positions), export.total, f"journal of {jackpot_id}")
 
 
 COMMANDS = (books,)
