@@ -159,28 +159,6 @@ def test_the_first_day_there_is_can_be_asked_from(house: House, fay: str) -> Non
 # The formats.
 
 
-def test_every_format_has_the_same_figures(house: House, fay: str) -> None:
-    end = house.clock()
-    for name, one in registry.REPORTS.items():
-        needed = stated(one)
-        document = report(house, name, as_of=end, **needed)
-        query = urlencode({"format": "xlsx", "as_of": f"{end:%Y-%m-%dT%H:%M:%SZ}", **needed})
-        sheets = workbooks.read(downloaded(house, fay, f"/v1/reports/{name}?{query}"))
-        for section in document["sections"]:
-            columns = [column["name"] for column in section["columns"]]
-            shown = [["" if row[one] is None else str(row[one]) for one in columns] for row in section["rows"]]
-
-            answer = asked(house, name, as_of=end, format="csv", section=section["name"], **needed)
-            assert answer.headers["Content-Type"] == csv_file.MEDIA_TYPE
-            assert list(csv.reader(StringIO(answer.text, newline=""))) == [columns, *shown]
-
-            titles, *found = workbooks.texts(sheets[section["name"]])
-            exact = [place for place, title in enumerate(titles) if f"{title} (exact)" not in titles]
-            width = len(titles)
-            padded = [row + [""] * (width - len(row)) for row in found]
-            assert [[row[place] for place in exact] for row in padded] == shown
-
-
 def downloaded(house: House, key: str, path: str) -> bytes:
     with house.app.test_client().get(path, headers={"Authorization": f"Bearer {key}"}) as response:
         assert response.status_code == 200
