@@ -84,7 +84,8 @@ def post_closed_period(body: Mapping[str, Any]) -> flask.Response:
     """Close everything before an instant that is over: what its reports say is kept by hashes."""
     require_house(principal())
     act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
-    done, is_replay = closing.closed(door().engine, act, body["end"])
+    with door().reports.place():
+        done, is_replay = closing.closed(door().engine, act, body["end"], longest_s=door().config.report_timeout_s)
     return answer(_shown(done), 200 if is_replay else 201)
 
 

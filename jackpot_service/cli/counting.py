@@ -13,8 +13,8 @@ SECONDS_BETWEEN_LINES = 5.0
 LEAST_SECONDS = 1e-6
 """Two looks at the clock may see the same."""
 
-OnCount = Callable[[int, int, str], None]
-"""Told how much is done, of how much, and of what."""
+OnCount = Callable[[int, int | None, str], None]
+"""Told how much is done, of how much if anybody knows, and of what."""
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def shown() -> Iterator[OnCount]:
         with _bar(console) as bar:
             task = bar.add_task("", total=None, rate="")
 
-            def advance(done: int, total: int, what: str) -> None:
+            def advance(done: int, total: int | None, what: str) -> None:
                 speed = bar.tasks[0].speed
                 bar.update(task, completed=done, total=total, description=what, rate=_rate(speed or 0))
 
@@ -33,7 +33,7 @@ def shown() -> Iterator[OnCount]:
         return
     last, done_at_last = time.monotonic(), 0
 
-    def tell(done: int, total: int, what: str) -> None:
+    def tell(done: int, total: int | None, what: str) -> None:
         nonlocal last, done_at_last
         now = time.monotonic()
         if now - last >= SECONDS_BETWEEN_LINES:
@@ -57,8 +57,10 @@ def _bar(console: Console) -> Progress:
     )
 
 
-def _line(done: int, total: int, what: str, *, per_second: float) -> str:
+def _line(done: int, total: int | None, what: str, *, per_second: float) -> str:
     """Say what is left at the rate since the last line: the parts of a work need not take the same time."""
+    if total is None:
+        return f"{what}: {done:,}, {_rate(per_second)}"
     left = f"{(total - done) / per_second:,.0f} s left" if per_second else "no telling how long it takes"
     return f"{what}: {done:,} of {total:,} ({100 * done // max(total, 1)} %), {_rate(per_second)}, {left}"
 

@@ -14,8 +14,8 @@ import sqlalchemy
 
 from jackpot_service import logs
 from jackpot_service.auth import require_role
+from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine, signed_act
-from jackpot_service.cli.showing import bar
 from jackpot_service.cli.values import Identifier, JsonDocument, request_id_option
 from jackpot_service.cli.writing import opened, output_option
 from jackpot_service.config import Config
@@ -147,11 +147,11 @@ def _found(engine: sqlalchemy.Engine, job_id: str) -> Job:
 def _over(engine: sqlalchemy.Engine, job_id: str) -> Job:
     """Wait until a job is over."""
     pause = threading.Event()
-    with bar(f"job {job_id}") as advance:
+    with counting.shown() as count:
         while not (job := _found(engine, job_id)).is_over:
-            advance(job.done, job.total)
+            count(job.done, job.total, f"job {job_id}")
             pause.wait(SECONDS_BETWEEN_LOOKS)
-        advance(job.done, job.total)
+        count(job.done, job.total, f"job {job_id}")
     return job
 
 

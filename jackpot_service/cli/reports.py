@@ -1,8 +1,6 @@
 """`jackpot reports …`: what the books say, on the terminal or as a file."""
 
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from jackpot_service.api.closing import closed
 from jackpot_service.auth import require_house, require_role
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import Day, Identifier, Instant, InstantOrDay, reason_option, request_id_option
+from jackpot_service.cli.writing import opened, output_option
 from jackpot_service.config import Config
 from jackpot_service.db import read
 from jackpot_service.domain.principals import Role
@@ -55,7 +54,7 @@ def list_reports() -> None:
 @click.option("--by", type=click.Choice([one.value for one in By]), multiple=True, help="What to sum by.")
 @click.option("--format", "form", type=click.Choice([TEXT, CSV, XLSX]), default=TEXT, show_default=True)
 @click.option("--section", help="Only this one. A CSV file holds one: the first, unless stated.")
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: standard output.")
+@output_option
 @click.pass_obj
 def show_report(  # noqa: PLR0917  click passes what its options say
     config: Config,
@@ -124,33 +123,13 @@ def _write_workbook(document: Document, output: Path | None) -> None:
     if output is None:
         message = "a workbook needs --output FILE"
         raise click.UsageError(message)
-    with _put_in_place(output) as path, path.open("wb") as file:
+    with opened(output) as file:
         xlsx_file.write(document, file)
 
 
 def _write_lines(lines: Iterable[str], output: Path | None) -> None:
-    if output is None:
-        sys.stdout.writelines(lines)
-        return
-    with _put_in_place(output) as path, path.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(lines)
-
-
-@contextmanager
-def _put_in_place(output: Path) -> Iterator[Path]:
-    """Give a path to write to, whose file takes the other's place when all is written: half a report is none."""
-    is_special = output.exists() and not output.is_file()
-    path = output if is_special else output.with_name(f"{output.name}.part")
-    try:
-        yield path
-        if not is_special:
-            path.replace(output)
-    except OSError as error:
-        message = f"{output} cannot be written: {error.strerror}"
-        raise click.ClickException(message) from None
-    finally:
-        if not is_special:
-            path.unlink(missing_ok=True)
+    with opened(output) as file:
+        file.writelines(line.encode() for line in lines)
 
 
 COMMANDS = (reports,)

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,19 +20,24 @@ def opened(output: Path | None) -> Iterator[BinaryIO]:
     """
     Open what is to be written; a file is written beside its place, and moved there at the end.
 
+    A device or a pipe is written to as it is: nothing may take its place.
+
     Raises: click.ClickException if it cannot be written.
     """
     if output is None:
         yield sys.stdout.buffer
         return
-    unfinished = output.with_name(f"{output.name}.part")
+    is_special = output.exists() and not output.is_file()
+    place = output if is_special else output.resolve()
+    unfinished = place if is_special else place.with_name(f"{place.name}.part")
     try:
         with unfinished.open("wb") as file:
             yield file
-        unfinished.replace(output)
+        if not is_special:
+            unfinished.replace(place)
     except OSError as error:
         message = f"{output} cannot be written: {error.strerror}"
         raise click.ClickException(message) from None
     finally:
-        with suppress(OSError):
-            unfinished.unlink()
+        if not is_special:
+            unfinished.unlink(missing_ok=True)

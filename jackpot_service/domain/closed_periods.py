@@ -43,11 +43,12 @@ class ClosedPeriod:
 def require_next(period: Period, *, last: Period | None, now: datetime) -> None:
     """Raises: PeriodConflict unless the period follows the last that was closed, and is over."""
     begins = None if last is None else last.end
+    beginning = instant(begins) or "the beginning of the books"
     if period.start != begins:
-        message = f"The next period to be closed begins at {instant(begins) or 'the beginning of the books'}."
+        message = f"The next period to be closed begins at {beginning}."
         raise PeriodConflict(message)
     if period.end > now or (begins is not None and period.end <= begins):
-        message = f"A period that begins at {instant(begins)} cannot be closed at {instant(period.end)}, now."
+        message = f"A period that begins at {beginning} cannot be closed up to {instant(period.end)} now."
         raise PeriodConflict(message)
 
 

@@ -19,6 +19,7 @@ from jackpot_service.reports.files import csv_file, xlsx_file
 from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Report, Scope
 from tests.support import workbooks
+from tests.support.answers import Answer
 from tests.support.asking import asked, report, rows, stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
@@ -159,28 +160,6 @@ def test_the_first_day_there_is_can_be_asked_from(house: House, fay: str) -> Non
 
 
 # The formats.
-
-
-def test_every_format_has_the_same_figures(house: House, fay: str) -> None:
-    end = house.clock()
-    for name, one in registry.REPORTS.items():
-        needed = stated(one)
-        document = report(house, name, as_of=end, **needed)
-        query = urlencode({"format": "xlsx", "as_of": f"{end:%Y-%m-%dT%H:%M:%SZ}", **needed})
-        sheets = workbooks.read(downloaded(house, fay, f"/v1/reports/{name}?{query}"))
-        for section in document["sections"]:
-            columns = [column["name"] for column in section["columns"]]
-            shown = [["" if row[one] is None else str(row[one]) for one in columns] for row in section["rows"]]
-
-            answer = asked(house, name, as_of=end, format="csv", section=section["name"], **needed)
-            assert answer.headers["Content-Type"] == csv_file.MEDIA_TYPE
-            assert list(csv.reader(StringIO(answer.text, newline=""))) == [columns, *shown]
-
-            titles, *found = workbooks.texts(sheets[section["name"]])
-            exact = [place for place, title in enumerate(titles) if f"{title} (exact)" not in titles]
-            width = len(titles)
-            padded = [row + [""] * (width - len(row)) for row in found]
-            assert [[row[place] for place in exact] for row in padded] == shown
 
 
 def downloaded(house: House, key: str, path: str) -> bytes:
@@ -341,6 +320,11 @@ def slow_to_read(session: Session) -> Iterator[Row]:
         yield row
 
 
+def closing(house: House) -> Answer:
+    body = {"request_id": "p1", "to": "2026-01-01", "reason": "new year"}
+    return house.post("/v1/closed-periods", body, key=house.person("Fay", Role.FINANCE))
+
+
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(("count", "seconds"), [(1, 5), (100, 0.05)])
 def test_a_report_that_takes_too_long_is_told_to_be(
@@ -361,6 +345,15 @@ def test_so_is_a_workbook_of_which_each_row_is_read_slowly(hurried: House, monke
     asked(hurried, "listing", format="xlsx").problem(503, "report-took-too-long")
 
 
+@pytest.mark.parametrize("rows", [slow(1, 5), slow_to_read], ids=["asked", "read"])
+def test_so_is_a_period_whose_reports_take_too_long(hurried: House, monkeypatch: pytest.MonkeyPatch, rows: Any) -> None:
+    listing(rows, monkeypatch)
+
+    closing(hurried).problem(503, "report-took-too-long")
+
+    assert hurried.get("/v1/closed-periods", key=hurried.person("Fay", Role.FINANCE)).ok() == {"items": []}
+
+
 def test_reports_leave_connections_for_bets(hurried: House, monkeypatch: pytest.MonkeyPatch) -> None:
     hurried.open()
     listing(count_to(1000), monkeypatch)
@@ -371,9 +364,9 @@ def test_reports_leave_connections_for_bets(hurried: House, monkeypatch: pytest.
     parts = response.iter_encoded()
     next(parts)
 
-    busy = asked(hurried, "trial-balance")
-    busy.problem(503, "busy")
-    assert busy.headers["Retry-After"]
+    for busy in (asked(hurried, "trial-balance"), closing(hurried)):
+        busy.problem(503, "busy")
+        assert busy.headers["Retry-After"]
     hurried.bet(bet())
 
     response.close()

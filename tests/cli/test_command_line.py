@@ -299,31 +299,17 @@ def test_a_wrong_setting_ends_the_program_with_one_line() -> None:
     assert ended.stderr == "jackpot: JACKPOT_POOL_SIZE='x' is refused: it takes a whole number from 1 to 100\n"
 
 
-def section(beginning: str) -> str:
-    """The part of the README below a heading."""
-    return README.read_text(encoding="utf-8").partition(f"## {beginning}")[2].partition("\n## ")[0]
-
-
-def test_the_readmes_questions_of_finance_work_as_they_stand_there(
-    opened: Jackpot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    asked = re.findall(r"^    jackpot (.+?)(?: +#.*)?$", section("What finance and the inspector ask"), re.MULTILINE)
-    assert len(asked) == 6
-    for command in asked:
-        arguments, _, file = command.partition(" > ")
-        printed = opened(*shlex.split(arguments.replace(" --follow", ""))).ok()
-        if file:
-            Path(file).write_text(printed, encoding="utf-8")
-
-    assert {path.name for path in tmp_path.iterdir()} >= {"riga.xlsx", "live.beancount", "seal.key", "seal.pub"}
+def readme_commands(title: str) -> list[tuple[str, str]]:
+    """The commands of a section, without what is said of them; with each, whether what it prints is to be the key."""
+    _, section = README.read_text(encoding="utf-8").split(f"\n## {title}", 1)
+    block = section.partition("\n## ")[0]
+    return re.findall(r"^    (export JACKPOT_KEY=\$\()?jackpot (.+?)\)?(?: > \S+)?(?: +#.*)?$", block, re.MULTILINE)
 
 
 def test_the_readmes_change_by_two_people_works_as_it_stands_there(
     opened: Jackpot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    block = section("Running it for years")
-    commands = re.findall(r"^    (export JACKPOT_KEY=\$\()?jackpot (.+?)\)?(?: +#.*)?$", block, re.MULTILINE)
+    commands = readme_commands("Running it for years")
     assert len(commands) == 5
     printed = ""
     for is_key, command in commands:
@@ -332,3 +318,15 @@ def test_the_readmes_change_by_two_people_works_as_it_stands_there(
             monkeypatch.setenv("JACKPOT_KEY", printed.strip())
 
     assert printed == "q1  rate-sheet  rate sheet EUR  by Rita: as the market moved\n"
+
+
+def test_the_readmes_questions_of_finance_work_as_they_stand_there(
+    opened: Jackpot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    commands = readme_commands("What finance and the inspector ask")
+    assert len(commands) == 6
+    for _, command in commands:
+        opened(*shlex.split(command.removesuffix(" --follow"))).ok()
+
+    assert {path.name for path in tmp_path.iterdir()} == {"riga.xlsx", "seal.key"}

@@ -12,12 +12,12 @@ import pytest
 import sqlalchemy
 
 from jackpot_service import embedded
-from jackpot_service.api.reporting import made
 from jackpot_service.app import create_app
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import snapshot, transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.reporting.making import made
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.files.cells import as_text
 from jackpot_service.reports.finance.frame import Asked

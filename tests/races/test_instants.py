@@ -31,7 +31,7 @@ from tests.support.accepting import accept_bets
 
 WRITERS = 4
 THREADS = 4
-ROUNDS_OF_A_THREAD = 25
+ROUNDS_OF_A_THREAD = 15
 QUESTIONS = 10
 STRIPES = (3, 5, 8)
 BEHIND = timedelta(seconds=0.2)

@@ -226,7 +226,7 @@ def brute_force(house: House, *, start: datetime, end: datetime) -> Iterator[Map
 NAMED = ("jackpot_id", "tier", "currency", "state")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_awards_add_up_to_the_journal_whatever_happens(house: House, seed: int) -> None:
     play = PayingPlay(house, seed)
     play.open()

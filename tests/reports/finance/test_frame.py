@@ -175,12 +175,14 @@ def test_every_report_says_for_ever_what_it_said_of_a_period(house: House, seed:
         edges.append(house.clock())
     periods = [{"start": edges[0], "end": edges[2]}, {"start": edges[2], "end": edges[3]}, {"as_of": edges[3]}]
     asked = [(name, {**stated(one), **period}) for name, one in REPORTS.items() for period in periods]
-    seen = [figures(report(house, name, **period)) for name, period in asked]
+    asked += [(name, {**stated(one), **periods[1], "by": by}) for name, one in REPORTS.items() for by in one.by]
+    seen = [figures(report(house, name, **query)) for name, query in asked]
 
     play.go_on(60)
     play.retire()
 
-    assert [figures(report(house, name, **period)) for name, period in asked] == seen
+    assert [figures(report(house, name, **query)) for name, query in asked] == seen
+    assert figures(report(house, "meters"))["sections"] != figures(report(house, "meters", **periods[2]))["sections"]
 
 
 def test_accounts_are_zero_together_in_every_currency_whatever_the_period(house: House) -> None:

@@ -59,7 +59,7 @@ def require_chain(found: list[Mapping[str, Any]], *, opening: Decimal) -> None:
         held = Decimal(row["closing"])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_every_row_balances_and_equals_the_journal(house: House, seed: int) -> None:
     history = Chance(house, seed)
     history.go_on(50)

@@ -128,7 +128,7 @@ def test_an_estate_is_held_against_its_transfer_in_both_books(house: House) -> N
     assert differing(house) == 0
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_whatever_happens_it_reconciles_as_of_any_time(house: House, seed: int) -> None:
     play = Play(house, seed)
     play.open()
