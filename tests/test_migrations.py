@@ -1,6 +1,6 @@
 """The schema's way up and down, and the walls around the books that it builds."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -35,7 +35,7 @@ from jackpot_service.usecases.changes.request_change import RequestChange, reque
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
-from tests.races import scene
+from tests.races import books, scene
 
 UPDATABLE = {
     "stripes": {"seq", "head", "meter_players", "meter_house", "reserve", "prize_fund", "accepting", "booked_at"},
@@ -95,7 +95,7 @@ def test_a_database_knows_whether_it_is_current(empty_database_url: str) -> None
 def test_exceptions_of_before_get_the_ids_that_they_would_have_now(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
     engine = create_engine(Config(), empty_database_url)
-    _write_everything(engine)
+    _play(engine, now=datetime.now(UTC))
     engine.dispose()
     with psycopg.connect(_plain(empty_database_url)) as owner:
         before = owner.execute("SELECT kind, exception_id FROM exceptions ORDER BY kind").fetchall()
@@ -105,6 +105,34 @@ def test_exceptions_of_before_get_the_ids_that_they_would_have_now(empty_databas
 
     with psycopg.connect(_plain(empty_database_url)) as owner:
         assert before == owner.execute("SELECT kind, exception_id FROM exceptions ORDER BY kind").fetchall() != []
+
+
+def _close_a_period(engine: sqlalchemy.Engine, now: datetime) -> None:
+    closed(engine, Act(Principal("Fay", Role.FINANCE), now, request_id="p1", reason="month end"), now)
+
+
+def _seal(engine: sqlalchemy.Engine, now: datetime) -> None:
+    sealing = SealBooks(Act(SYSTEM_OPERATOR, now), signing.new_key(), "0")
+    transact(engine, lambda session: seal_books(session, sealing))
+
+
+@pytest.mark.parametrize(
+    ("done", "downgraded_to", "message"),
+    [(_close_a_period, "0014", "periods of this database are closed"), (_seal, "0015", "the books .* are sealed")],
+)
+def test_what_acts_in_the_chain_speak_of_is_not_taken_away(
+    empty_database_url: str, done: Callable[[sqlalchemy.Engine, datetime], None], downgraded_to: str, message: str
+) -> None:
+    migrate.upgrade(empty_database_url)
+    engine = create_engine(Config(), empty_database_url)
+    scene.found(engine)
+    done(engine, datetime.now(UTC))
+    with pytest.raises(sqlalchemy.exc.DBAPIError, match=message):
+        migrate.downgrade(empty_database_url, downgraded_to)
+
+    migrate.upgrade(empty_database_url)
+    books.require_clean(engine)
+    engine.dispose()
 
 
 def _catalogue(url: str) -> list[tuple[Any, ...]]:
@@ -165,6 +193,23 @@ def application(owner: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
 
 
 def _write_everything(engine: sqlalchemy.Engine) -> None:
+    now = datetime.now(UTC)
+    _play(engine, now=now)
+    auditor = Principal("auditor", Role.AUDITOR)
+    transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
+    _administer(engine)
+    _close_a_period(engine, now)
+    asker = Asker(auditor, now, timedelta(minutes=15))
+    ask(engine, AskJob(asker, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"}))
+    assert Runner(engine, timedelta(days=7)).run_next()
+    _seal(engine, now)
+    reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
+    noting = NoteVerification(reached, now, now, "0", None)
+    transact(engine, lambda session: note_verification(session, noting))
+
+
+def _play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
+    """Play rounds, and have an exception acknowledged."""
     scene.found(engine)
     scene.publish(engine, GBP="1.18")
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
@@ -173,7 +218,6 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
     scene.settle(engine, "T1", "r1", 1, {"1": scene.ROYAL})
     scene.correct(engine, "live", RoundName("T1", "r1"), 1, {"1": scene.FLUSH})
     scene.cancel(engine, "T1", "r2")
-    now = datetime.now(UTC)
     record = ExceptionRecord(
         kind="late-bet",
         table_id="T1",
@@ -189,18 +233,6 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
     act = Act(Principal("Olga", Role.OPERATOR), now, request_id="a1", reason="looked into")
     acknowledge = AcknowledgeException(act, noted.exception_id, now)
     transact(engine, lambda session: acknowledge_exception(session, acknowledge))
-    auditor = Principal("auditor", Role.AUDITOR)
-    transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
-    _administer(engine)
-    closed(engine, Act(Principal("Fay", Role.FINANCE), now, request_id="p1", reason="month end"), now)
-    asker = Asker(auditor, now, timedelta(minutes=15))
-    ask(engine, AskJob(asker, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"}))
-    assert Runner(engine, timedelta(days=7)).run_next()
-    sealing = SealBooks(Act(SYSTEM_OPERATOR, now), signing.new_key(), "0")
-    transact(engine, lambda session: seal_books(session, sealing))
-    reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
-    noting = NoteVerification(reached, now, now, "0", None)
-    transact(engine, lambda session: note_verification(session, noting))
 
 
 def _administer(engine: sqlalchemy.Engine) -> None:

@@ -74,10 +74,16 @@ def before(session: Session, book: str, instant: datetime) -> Positions:
     return tuple(session.execute(_BEFORE, {"book": book, "instant": instant}).scalar_one())
 
 
-def store(session: Session, book: str, instant: datetime, positions: Sequence[int]) -> None:
-    """Write the positions at an instant that is over; whoever else finds them, finds the same."""
+def store(session: Session, book: str, instant: datetime, positions: Positions) -> Positions:
+    """
+    Write the positions at an instant that is over, and give those that are stored from then on.
+
+    They are another's who was first; his do not reach a stripe that was added since, and has no entry before the
+    instant.
+    """
     row = insert(InstantRow).values(jackpot_id=book, instant=instant, positions=list(positions))
     session.execute(row.on_conflict_do_nothing())
+    return stored(session, book, instant) or positions
 
 
 def now(session: Session, book: str) -> Positions:

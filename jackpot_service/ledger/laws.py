@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from jackpot_service.db import Session
-from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.money import EXACT, ZERO, plain, total
 from jackpot_service.domain.pools import Pools
@@ -194,14 +194,25 @@ def accounts_sum_to_zero(replayed: Replayed) -> Found:
 
 
 def days_add_up(replayed: Replayed) -> Found:
-    """What the daily rollups put into an account is what the entries did."""
-    if replayed.since != NOTHING:
-        return  # The balances are of what came since; `verify` compares all days with all entries.
-    for account, amount in replayed.rolled_up.items():
-        due = total(balance for (name, _), balance in replayed.balances.items() if name == account)
+    """What the daily rollups, of all days, put into an account is what the entries did."""
+    for account, due in _put_into_accounts(replayed).items():
+        amount = replayed.rolled_up.get(account, due)
         if amount != due:
             detail = f"the days sum to {plain(amount)}, the entries to {plain(due)}"
             yield Mismatch(Code.ROLLUP_FIGURES, replayed.book, account, detail)
+
+
+def _put_into_accounts(replayed: Replayed) -> Mapping[Account, Decimal]:
+    """Where the book was verified before, the balances are of what came since: the pools alone are of all entries."""
+    if replayed.since != NOTHING:
+        pools = sum(replayed.pools.values(), Pools())
+        return dict(
+            zip(POOL_ACCOUNTS, (pools.meter_players, pools.meter_house, pools.reserve, pools.prize_fund), strict=True)
+        )
+    return {
+        account: total(balance for (name, _), balance in replayed.balances.items() if name == account)
+        for account in replayed.rolled_up
+    }
 
 
 def reserve_is_not_negative(replayed: Replayed) -> Found:

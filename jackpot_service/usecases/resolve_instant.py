@@ -43,9 +43,7 @@ def resolve_instant(session: Session, book: str, instant: datetime, *, now: date
         _require_possible(instant, now=now, is_replica=is_replica)
         instants.close(session, book, instant)
     positions = instants.before(session, book, instant)
-    if not is_replica:
-        instants.store(session, book, instant, positions)
-    return positions
+    return positions if is_replica else instants.store(session, book, instant, positions)
 
 
 def _require_possible(instant: datetime, *, now: datetime, is_replica: bool) -> None:

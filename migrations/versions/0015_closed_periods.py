@@ -22,6 +22,19 @@ CREATE TABLE closed_periods (
 );
 """
 
+# The act that closed a period is in the chain for good, and says what its row says: without the row, `verify` would
+# find it for ever.
+REFUSE_CLOSED = """
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM closed_periods) THEN
+        RAISE EXCEPTION 'periods of this database are closed'
+            USING HINT = 'Earlier versions cannot tell them, and what their reports said would be lost.';
+    END IF;
+END
+$$
+"""
+
 
 def upgrade() -> None:
     """Make room for them; written once, like everything else in the books."""
@@ -39,5 +52,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Forget which periods were closed; the acts that closed them stay."""
+    """Refuses where a period is closed."""
+    op.execute(REFUSE_CLOSED)
     op.execute("DROP TABLE closed_periods")

@@ -41,6 +41,19 @@ CREATE TABLE verifications (
 TABLES = ("seals", "verifications")
 """Written once, like everything else in the books."""
 
+# The act that recorded a seal is in the chain for good: without the seal, `verify` would find it for ever, and nobody
+# could hold a seal that was handed out against the one that was kept.
+REFUSE_SEALED = """
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM seals) THEN
+        RAISE EXCEPTION 'the books in this database are sealed'
+            USING HINT = 'Earlier versions cannot tell seals, and those that were kept would be lost.';
+    END IF;
+END
+$$
+"""
+
 
 def upgrade() -> None:
     """Make room for both."""
@@ -60,6 +73,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Forget both; the seals that were handed out stay what they are."""
+    """Refuses where the books are sealed; where verifications stood is forgotten, and they begin at zero again."""
+    op.execute(REFUSE_SEALED)
     for table in TABLES:
         op.execute(f"DROP TABLE {table}")

@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from jackpot_service.db import Base, Session
 from jackpot_service.ledger.mismatches import Code
+from jackpot_service.ledger.verified import Reached
 from jackpot_service.reports.verification.proof import verify
 from tests.reports import days
 from tests.reports.corruption import Corruption, change, codes_after, forge, mismatches_after_changing, remove
@@ -126,3 +127,24 @@ def test_a_mismatch_tells_the_row_what_it_holds_and_what_is_due(superuser: Sessi
 def test_a_zone_that_there_is_not_is_refused_even_to_a_superuser(superuser: Session) -> None:
     with pytest.raises(sqlalchemy.exc.DBAPIError, match="time zone"):
         superuser.execute(text("UPDATE casinos SET zone = 'Mars/Olympus' WHERE casino_id = 'riga'"))
+
+
+# --- Going on from a verification before ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("table", "changed"),
+    [("daily_bets", "meter = meter + 10, value = value + 10"), ("daily_postings", "amount = amount + 7")],
+)
+def test_a_pool_of_a_day_that_was_verified_before_is_not_changed_unseen(
+    superuser: Session, table: str, changed: str
+) -> None:
+    reached: list[Reached] = []
+    assert not verify(superuser, on_reached=reached.append).mismatches
+    in_pool = "" if table == "daily_bets" else "AND account = 'pool:prize_fund'"
+    place = one(table, f"jackpot_id = 'j1' {in_pool} AND day = (SELECT min(day) FROM daily_bets)")  # noqa: S608
+    superuser.execute(text(f"UPDATE {table} SET {changed} WHERE {place}"))  # noqa: S608  constants
+
+    found = verify(superuser, since=reached[-1].books).mismatches
+
+    assert [(mismatch.code, mismatch.book) for mismatch in found] == [(Code.ROLLUP_FIGURES, "j1")]

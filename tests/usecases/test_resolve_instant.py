@@ -1,6 +1,7 @@
 """An instant is fixed once: what is booked later is booked at it or after it, whatever a clock says."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from jackpot_service.usecases.resolve_instant import InstantAhead, resolve_instant
+from tests.races.books import wait_until_one_waits
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, hand
 from tests.support.house import House
@@ -172,3 +174,20 @@ def test_a_meter_says_since_when_nothing_has_moved_and_is_another_answer_then(op
 
     assert (after.status, after.body["exact"]) == (200, before.body["exact"])
     assert datetime.fromisoformat(after.body["as_of"]) == instant
+
+
+def test_who_comes_second_gets_what_the_first_stored_though_stripes_came_between(opened: House) -> None:
+    instant = opened.clock()
+    resolve(opened, instant)
+    opened.clock.advance(timedelta(minutes=1))
+    earlier = instant - MICROSECOND  # It is over, so whoever resolves it holds no stripe.
+
+    with opened.engine.connect() as session, ThreadPoolExecutor() as threads:
+        session.begin()
+        first = resolve_instant(session, "j1", earlier, now=opened.clock())
+        opened.transact(lambda other: add_stripes(other, AddStripes(opened.act(), "j1", 5)))
+        second = threads.submit(resolve, opened, earlier)
+        wait_until_one_waits(opened.engine)
+        session.commit()
+
+        assert second.result() == first == resolve(opened, earlier)
