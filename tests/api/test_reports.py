@@ -63,7 +63,7 @@ def test_the_reports_there_are_are_listed_with_what_they_take(house: House, fay:
         "needs": [],
         "by": [],
         "usual": [],
-        "sections": ["rounds", "bets", "refunds"],
+        "sections": ["rounds", "bets", "refunds", "acts"],
     }
     for name, one in registry.REPORTS.items():
         made = house.get(f"/v1/reports/{name}?{urlencode(stated(one))}", role=Role.AUDITOR).ok()

@@ -249,7 +249,7 @@ REPORT = Report(
     "Rounds and bets",
     make,
     frozenset({Takes.CASINO, Takes.TABLE, Takes.ROUND}),
-    sections=("rounds", "bets", "refunds"),
+    sections=("rounds", "bets", "refunds", "acts"),
     is_for_casinos=True,
     is_kept=False,
 )
