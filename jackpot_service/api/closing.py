@@ -7,7 +7,7 @@ from datetime import datetime
 import sqlalchemy
 
 from jackpot_service.db import read, rehearse, transact
-from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period, require_next
+from jackpot_service.domain.closed_periods import KeptReport, Period, require_next
 from jackpot_service.domain.facts import instant
 from jackpot_service.records import closed_periods
 from jackpot_service.reporting.bounds import in_time
@@ -16,12 +16,10 @@ from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Asked, Report
 from jackpot_service.reports.finance.hashing import sha256_of
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.close_period import ClosePeriod, close_period, closed_before
+from jackpot_service.usecases.close_period import ClosePeriod, PeriodClosed, close_period, closed_before
 
 
-def closed(
-    engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: float | None = None
-) -> tuple[ClosedPeriod, bool]:
+def closed(engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: float | None = None) -> PeriodClosed:
     """
     Close the period from the end of the last one up to `end`, not included; tell whether it was closed so before.
 
@@ -31,7 +29,7 @@ def closed(
     """
     replayed = rehearse(engine, lambda session: closed_before(session, act, instant(end)))
     if replayed is not None:
-        return replayed, True
+        return PeriodClosed(replayed, is_replay=True)
     last = read(engine, closed_periods.last)
     period = Period(None if last is None else last.period.end, end)
     require_next(period, last=None if last is None else last.period, now=act.now)
@@ -41,7 +39,7 @@ def closed(
         if report.is_kept
     }
     command = ClosePeriod(act, period, kept)
-    return transact(engine, lambda session: close_period(session, command)), False
+    return transact(engine, lambda session: close_period(session, command))
 
 
 def _sha256(

@@ -85,8 +85,8 @@ def post_closed_period(body: Mapping[str, Any]) -> flask.Response:
     require_house(principal())
     act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     with door().reports.place():
-        done, is_replay = closing.closed(door().engine, act, body["end"], longest_s=door().config.report_timeout_s)
-    return answer(_shown(done), 200 if is_replay else 201)
+        done = closing.closed(door().engine, act, body["end"], longest_s=door().config.report_timeout_s)
+    return answer(_shown(done.period), 200 if done.is_replay else 201)
 
 
 def _shown(closed: ClosedPeriod) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def close_a_period(config: Config, end: datetime, reason: str, request_id: str) 
         act = signed_act(config, engine, request_id=request_id, reason=reason)
         require_role(act.principal, frozenset({Role.FINANCE}))
         require_house(act.principal)
-        done, _ = closed(engine, act, end)
+        done = closed(engine, act, end).period
     for name, kept in sorted(done.reports.items()):
         click.echo(f"{kept.sha256}  {name}")
 

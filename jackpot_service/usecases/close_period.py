@@ -22,6 +22,14 @@ class ClosePeriod:
     reports: Mapping[str, KeptReport]
 
 
+@dataclass(frozen=True, slots=True)
+class PeriodClosed:
+    """The period, and whether it had been closed so before."""
+
+    period: ClosedPeriod
+    is_replay: bool
+
+
 def closed_before(session: Session, act: Act, end: object) -> ClosedPeriod | None:
     """The period that was closed under this request id before. Raises: RequestConflict."""
     replayed = acts.find_replay(session, act, EntryKind.PERIOD_CLOSED, {"to": end, "reason": act.reason})
@@ -30,7 +38,7 @@ def closed_before(session: Session, act: Act, end: object) -> ClosedPeriod | Non
     return next(one for one in records.latest(session) if one.entry_seq == replayed.seq)
 
 
-def close_period(session: Session, command: ClosePeriod) -> ClosedPeriod:
+def close_period(session: Session, command: ClosePeriod) -> PeriodClosed:
     """
     Close the period that follows the last closed one; nothing can be booked in it any more, since it is over.
 
@@ -40,7 +48,7 @@ def close_period(session: Session, command: ClosePeriod) -> ClosedPeriod:
     period, end = command.period, instant(command.period.end)
     replayed = closed_before(session, command.act, end)
     if replayed is not None:
-        return replayed
+        return PeriodClosed(replayed, is_replay=True)
     last = records.last(session)
     closed_periods.require_next(period, last=None if last is None else last.period, now=command.act.now)
     seq = acts.post(
@@ -54,4 +62,4 @@ def close_period(session: Session, command: ClosePeriod) -> ClosedPeriod:
     )
     closed = ClosedPeriod(period, command.reports, seq)
     records.add(session, closed)
-    return closed
+    return PeriodClosed(closed, is_replay=False)

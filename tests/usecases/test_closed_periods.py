@@ -4,9 +4,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from jackpot_service.domain.closed_periods import Period
 from jackpot_service.domain.facts import instant
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.finance.registry import REPORTS
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.close_period import ClosePeriod, close_period
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.correcting import correct
@@ -93,6 +96,17 @@ def test_the_same_closing_again_is_a_replay(busy: House) -> None:
     assert close(busy, midnight(busy)).ok(200) == first
     close(busy, midnight(busy), reason="another").problem(409, "request-conflict")
     close(busy, midnight(busy), by="Flo").problem(409, "request-conflict")
+
+
+def test_of_two_that_close_it_at_once_the_second_is_a_replay(busy: House) -> None:
+    """Both have made the reports before either has closed it."""
+    act = Act(Principal("Fay", Role.FINANCE), busy.clock(), request_id="p1", reason="month end")
+    command = ClosePeriod(act, Period(None, midnight(busy)), {})
+
+    first, second = (busy.transact(lambda session: close_period(session, command)) for _ in range(2))
+
+    assert (first.is_replay, second.is_replay) == (False, True)
+    assert first.period == second.period
 
 
 def test_closing_is_an_act_of_finance_of_the_house(busy: House) -> None:
