@@ -52,7 +52,7 @@ def lock_all(pipe: Pipeline, jackpot_id: str) -> None:
 
 
 def booking_time(session: Session, book: str, *, now: datetime) -> datetime:
-    """When an entry that comes now is booked on stripe 0, whose lock is held: time never falls on a stripe."""
+    """When an entry that comes now is booked on stripe 0, if its lock is held: time never falls on a stripe."""
     question = select(func.greatest(StripeRow.booked_at, now)).where(
         StripeRow.jackpot_id == book, StripeRow.stripe_no == 0
     )

@@ -12,6 +12,8 @@ from sqlalchemy import insert as insert_row
 from sqlalchemy.dialects.postgresql import insert
 
 from jackpot_service.db import Session
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.ledger import stripes
 from jackpot_service.records import pinned
 from jackpot_service.records.schema import AcknowledgementRow, ExceptionRow
 
@@ -35,19 +37,25 @@ class ExceptionRecord:
 
 
 def keep(session: Session, record: ExceptionRecord) -> None:
-    """Write a refusal, unless the very same call was refused for the same reason before."""
+    """
+    Write a refusal, unless the very same call was refused for the same reason before.
+
+    It is dated no earlier than the last act, nor than any instant that a report was asked about: a clock that is behind
+    must not put it into a period that was told of.
+    """
     digest = hashlib.sha256(orjson.dumps(record.content, option=orjson.OPT_SORT_KEYS)).digest()
+    noticed_at = stripes.booking_time(session, REFERENCE_BOOK, now=record.noticed_at)
     session.execute(
         insert(ExceptionRow)
         .values(
-            exception_id=id_of(record.noticed_at, record.kind, record.table_id, record.round_id, digest.hex()),
+            exception_id=id_of(noticed_at, record.kind, record.table_id, record.round_id, digest.hex()),
             kind=record.kind,
             table_id=record.table_id,
             round_id=record.round_id,
             digest=digest,
             jackpot_id=pinned.table(session, record.table_id).jackpot_id or "",
             principal=record.principal,
-            noticed_at=record.noticed_at,
+            noticed_at=noticed_at,
             detail={"request": record.request, "detail": record.detail},
         )
         .on_conflict_do_nothing()

@@ -51,6 +51,16 @@ def test_scenario_6_and_17_what_was_refused_is_told_with_its_table_and_round(ref
     ]
 
 
+def test_what_is_refused_by_a_clock_that_is_behind_joins_no_instant_that_was_asked_about(refusing: House) -> None:
+    then = refusing.clock()
+    before = report(refusing, "exceptions", as_of=then)
+    refusing.clock.advance(timedelta(minutes=-1))
+    refusing.post_bets(bet("later"), table_id="T2").problem(409, "round-settled")
+
+    assert figures(report(refusing, "exceptions", as_of=then)) == figures(before)
+    assert len(listed(refusing)) == 3
+
+
 def test_what_was_acknowledged_later_is_not_acknowledged_before(refusing: House) -> None:
     then = refusing.clock()
     before = report(refusing, "exceptions", as_of=then)
