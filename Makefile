@@ -8,7 +8,7 @@ INSTALL = $(PIP) install --quiet --root-user-action=ignore
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test soak check check-format check-lint check-types check-layers check-migrations check-openapi bench bench-large clean
+.PHONY: help setup run test soak check check-format check-lint check-types check-layers check-migrations check-openapi bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -72,6 +72,12 @@ bench: setup  ## measure everything in some seven minutes; ARGS="ingest --second
 
 bench-large: setup  ## measure ingest at ten million bets; ARGS="--millions 0,1" for fewer
 	@$(BENCH) growth $(ARGS)
+
+bench-reports: setup  ## measure the reports of a month of a million bets
+	@$(BENCH) reports $(ARGS)
+
+bench-reports-large: setup  ## the same of ten million; takes most of an hour
+	@$(BENCH) reports --millions 10 $(ARGS)
 
 clean:  ## remove what was built, not the data in var
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
-from bench import everything, flush, growth, hits, ingest, latency, meters, report, slow_flush, verification
+from bench import everything, flush, growth, hits, ingest, latency, meters, report, reports, slow_flush, verification
 from bench import run as runs
 from bench.run import Measurement, Outcome
 from bench.servers import ServerFailed
@@ -155,6 +155,14 @@ def growth_command(*, millions: tuple[int, ...], seconds: float, json_file: Path
 def verification_command(*, thousands: tuple[int, ...], bets: int, json_file: Path | None) -> None:
     """Measure how long the proof takes, and how much memory, as the books grow."""
     _end(_run([partial(verification.measure, plan=verification.Plan(thousands, bets))], json_file))
+
+
+@main.command("reports")
+@click.option("--millions", type=_Numbers(1, 100), default="1", show_default=True, help="Bets in the month.")
+@_json_option
+def reports_command(*, millions: tuple[int, ...], json_file: Path | None) -> None:
+    """Measure how long every finance report of a month takes; ten million take most of an hour."""
+    _end(_run([partial(reports.measure, plan=reports.Plan(millions))], json_file))
 
 
 @main.command("all")

@@ -57,14 +57,19 @@ def service(url: URL, directory: Path) -> Iterator[Server]:
 
     Raises: ServerFailed, with what the command or the server had to say.
     """
-    for arguments in _REFERENCES:
-        _jackpot(url, arguments)
+    set_up(url)
     open_jackpot(url, "live", tables=TABLES)
     key = _jackpot(url, _KEY).stdout.strip()
     port = _free_port()
     serve = (_command(), "serve", "--port", str(port), "--workers", str(WORKERS))
     with _running(serve, port, environment=_environment(url), log=directory / "service.log"):
         yield Server(port, key, url)
+
+
+def set_up(url: URL) -> None:
+    """Make the tables of an empty database, a casino and the rates. Raises: ServerFailed."""
+    for arguments in _REFERENCES:
+        _jackpot(url, arguments)
 
 
 def open_jackpot(url: URL, jackpot_id: str, *, tables: Sequence[str], stripes: int | None = None) -> None:

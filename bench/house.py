@@ -1,0 +1,61 @@
+"""A house with more than one casino: eight, in four time zones, each with four tables that play for one jackpot."""
+
+from collections.abc import Mapping
+from datetime import datetime, time
+from functools import partial
+from types import MappingProxyType
+
+import sqlalchemy
+from sqlalchemy import URL
+
+from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
+from jackpot_service.db import transact
+from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.records.pinned import Table
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.add_casino import add_casino
+from jackpot_service.usecases.add_table import add_table
+from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
+
+JACKPOT = "house"
+CASINOS = tuple(f"house-{number}" for number in range(1, 9))
+CASINO_OF: Mapping[str, str] = MappingProxyType(
+    {f"{casino_id}-{number}": casino_id for casino_id in CASINOS for number in range(1, 5)}
+)
+
+_ZONES = ("UTC", "Europe/Riga", "Europe/London", "Asia/Manila")
+_DAY_STARTS = time(6)
+_HELD_FROM = "2000"
+_PATIENCE_MS = 60_000
+
+
+def set_up(url: URL, *, now: datetime) -> None:
+    """Add the casinos and their tables, and open the jackpot, whose large awards are held."""
+    act = Act(SYSTEM_OPERATOR, now, reason="to be measured")
+    opening = OpenJackpot(
+        act=act,
+        jackpot_id=JACKPOT,
+        rulebook="live-caribbean-stud",
+        base="EUR",
+        base_amount=None,
+        settings={"held_threshold": _HELD_FROM},
+        stripes=Config().stripes,
+    )
+    connected = engine(url)
+    try:
+        for number, casino_id in enumerate(CASINOS):
+            add = partial(add_casino, act=act, casino_id=casino_id, name=casino_id)
+            transact(connected, partial(add, zone=_ZONES[number % len(_ZONES)], day_starts=_DAY_STARTS))
+        transact(connected, partial(open_jackpot, command=opening))
+        for table_id, casino_id in CASINO_OF.items():
+            table = Table(table_id, casino_id, "caribbean-stud", JACKPOT)
+            transact(connected, partial(add_table, act=act, new=table))
+    finally:
+        connected.dispose()
+
+
+def engine(url: URL) -> sqlalchemy.Engine:
+    """Connect as the service does, but wait longer than a table would; whoever asks lets go of the connections."""
+    patient = Config(statement_timeout_ms=_PATIENCE_MS, lock_timeout_ms=_PATIENCE_MS)
+    return create_engine(patient, url.render_as_string(hide_password=False))

@@ -1,0 +1,148 @@
+"""
+How long finance waits for its reports of a month of so many million bets, and of a month up to an instant in a day.
+
+A report is asked in this process, and all of its rows are read and written as JSON shows them; what HTTP adds is the
+same for all. The month is played beforehand, see `month`; so is a small one in the books that are verified at the end.
+Of the large one, the reconciliation must find no difference.
+"""
+
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy
+
+from bench import databases, house, month, servers
+from bench.figures import Figure
+from bench.month import Calendar
+from bench.site import Site
+from bench.targets import REPORT_MS, Target
+from jackpot_service.api.reporting import made, narrowed, rows_of
+from jackpot_service.reports.finance.frame import Asked, By
+from jackpot_service.reports.finance.registry import report_of
+
+NAME = "reports"
+RUNS = 5
+MILLION = 1_000_000
+SAMPLE = 20_000
+"""So many bets are played in the books that are verified."""
+
+_INSIDE = timedelta(hours=14, minutes=30)
+_CASINO = house.CASINOS[0]
+_TABLE = next(iter(house.CASINO_OF))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Over how many million bets to ask."""
+
+    millions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A report, what it is asked besides the period, and whether it is read whole or one section of it."""
+
+    name: str
+    stated: dict[str, Any] = field(default_factory=dict)
+    words: str = ""
+    section: str | None = None
+    days: int = month.DAYS
+    target: Target | None = REPORT_MS
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}{self.words and ' '}{self.words}"
+
+    def asked(self, end: datetime) -> Asked:
+        """Ask it of the days before an instant, the first of them whole."""
+        start = end.replace(hour=0, minute=0, second=0) - timedelta(days=self.days)
+        return Asked(start=start, end=end, **self.stated)
+
+
+_QUESTIONS = (
+    _Question("meters"),
+    _Question("liability"),
+    _Question("pool-movements", words="by day"),
+    _Question("pool-movements", {"by": (By.CYCLE,)}, "by cycle"),
+    _Question("contributions", words="by casino and currency"),
+    _Question("contributions", {"by": (By.TABLE, By.DAY)}, "by table and day"),
+    _Question("hits"),
+    _Question("casino-statement", {"casino_id": _CASINO}),
+    _Question("trial-balance"),
+    _Question("rtp"),
+    _Question("fx"),
+    _Question("exceptions"),
+    _Question("awards", words="in sums", section="totals"),
+    _Question("awards", {"table_id": _TABLE}, "of a table's day", days=1),
+    _Question("rounds", {"table_id": _TABLE}, "of a table's day", days=1),
+    # What is as long as the books, and what looks at each bet because that is its purpose, has no target.
+    _Question("awards", words="one by one", section="awards", target=None),
+    _Question("reconciliation", target=None),
+)
+
+
+def measure(site: Site, plan: Plan) -> tuple[Figure, ...]:
+    """Ask every report over every month. Raises: RuntimeError if a reconciliation finds a difference."""
+    calendar = Calendar.ahead_of(datetime.now().astimezone())
+    month.play(site.service.database, calendar, bets=SAMPLE, tell=lambda _: None)
+    return tuple(figure for millions in plan.millions for figure in _month(site, calendar, millions))
+
+
+def _month(site: Site, calendar: Calendar, millions: int) -> Iterator[Figure]:
+    books = databases.create(site.cluster, f"bench_month_{millions}")
+    servers.set_up(books)
+    month.play(books, calendar, bets=millions * MILLION, tell=site.tell)
+    engine = house.engine(books)
+    try:
+        for number, question in enumerate(_QUESTIONS):
+            site.tell(f"reports: {question.title} over {millions} million bets")
+            yield from _question(engine, question, calendar, number=number, millions=millions)
+        _require_reconciled(engine, calendar)
+    finally:
+        engine.dispose()
+
+
+def _question(
+    engine: sqlalchemy.Engine, question: _Question, calendar: Calendar, *, number: int, millions: int
+) -> Iterator[Figure]:
+    """Ask over whole days; then as of an instant that nobody has asked about, and again."""
+    inside = calendar.ends_at + _INSIDE + timedelta(seconds=number)
+    _ask(engine, question, calendar.ends_at)
+    for words, end, runs in (
+        ("", calendar.ends_at, RUNS),
+        (", inside a day, first", inside, 1),
+        (", inside a day", inside, RUNS),
+    ):
+        answers = [_ask(engine, question, end) for _ in range(runs)]
+        at = {"millions": millions, "rows": answers[0].rows}
+        took_ms = statistics.median(answer.took_ms for answer in answers)
+        yield Figure(NAME, f"{question.title}{words}", took_ms, "ms", at, question.target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    rows: int
+    took_ms: float
+
+
+def _ask(engine: sqlalchemy.Engine, question: _Question, end: datetime) -> _Answer:
+    began = time.perf_counter()
+    asked = question.asked(end)
+    with made(engine, report_of(question.name), asked, now=end + timedelta(days=1)) as document:
+        shown = narrowed(document, question.section)
+        rows = sum(1 for section in shown.sections for _ in rows_of(section))
+    return _Answer(rows, (time.perf_counter() - began) * 1e3)
+
+
+def _require_reconciled(engine: sqlalchemy.Engine, calendar: Calendar) -> None:
+    """The reconciliation counts the figures that differ."""
+    asked = Asked(start=calendar.begins_at, end=calendar.ends_at)
+    with made(engine, report_of("reconciliation"), asked, now=calendar.ends_at) as document:
+        for jackpot_id, _, differing in narrowed(document, "summary").sections[0].rows:
+            if differing:
+                message = f"{differing} figures of {jackpot_id} differ from what the documents make them"
+                raise RuntimeError(message)

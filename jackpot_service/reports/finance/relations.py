@@ -1,0 +1,165 @@
+"""
+What figures are summed from, in SQL: the sums that days keep, and the entries beside the whole days.
+
+Each relation is summed by the keys already, so that little is left to put together. A key is the name of a column; the
+currency is always one, of bets as of postings. `stated` are the keys of which one value is wanted.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+SUMS_OF_BETS: Final = ("bets", "value", "meter", "reserve", "prize_fund", "house", "stakes")
+"""What relations of bets sum up."""
+
+MOVED: Final = ("account", "currency", "movement")
+"""What relations of postings keep apart besides the keys; they sum up `amount`."""
+
+_CASINO = "casino_id"
+_CURRENCY = "currency"
+
+_WHOLE_DAYS = "kept.jackpot_id = :jackpot_id AND kept.day >= :first_day AND kept.day < :end_day"
+
+_BESIDE = """
+    unnest(CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[]))
+        AS part (stripe_no, start, upto)
+    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = part.stripe_no
+                  AND e.seq > part.start AND e.seq <= part.upto
+"""
+
+# An entry of no round is of the casino whose account it moves.
+_OF_WHOM = """
+    LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+    LEFT JOIN LATERAL (
+        SELECT coalesce(r.casino_id, (SELECT substr(account, length('casino:') + 1) FROM unnest(e.accounts) AS account
+                                      WHERE account LIKE 'casino:%' LIMIT 1), '') AS casino_id
+    ) AS whose ON true
+    LEFT JOIN casinos c ON c.casino_id = whose.casino_id
+"""
+
+_TOLD = {
+    "day": "(e.booked_at AT TIME ZONE 'UTC')::date",
+    "gaming_day": """coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts,
+                              e.booked_at AT TIME ZONE 'UTC')::date""",
+    _CASINO: "whose.casino_id",
+    "table_id": "coalesce(r.table_id, '')",
+}
+"""How an entry tells the keys that its bets or postings do not tell themselves."""
+
+
+def kept_bets(keys: Sequence[str], stated: Sequence[str]) -> str:
+    """The bets of whole days."""
+    columns = ", ".join(f"kept.{key}" for key in [*_entries(keys), _CURRENCY])
+    sums = ", ".join(f"sum(kept.{name}) AS {name}" for name in SUMS_OF_BETS[:-1])
+    return f"""
+        SELECT {columns}, {sums}, sum(kept.stakes_minor) * unit.one AS stakes
+        FROM daily_bets kept
+        JOIN (SELECT DISTINCT currency, CAST('1e-' || exponent AS numeric) AS one FROM rates WHERE base = :base) AS unit
+          ON unit.currency = kept.currency
+        WHERE {_WHOLE_DAYS} {_only(stated)}
+        GROUP BY {columns}, unit.one
+    """  # noqa: S608  the parts are ours
+
+
+def kept_postings(keys: Sequence[str], stated: Sequence[str]) -> str:
+    """The postings of whole days, but those of bets."""
+    columns = ", ".join(f"kept.{key}" for key in [*_entries(keys), *MOVED])
+    return f"""
+        SELECT {columns}, sum(kept.amount) AS amount
+        FROM daily_postings kept
+        WHERE {_WHOLE_DAYS} {_only(stated)}
+        GROUP BY {columns}
+    """  # noqa: S608  as above
+
+
+def kept_contributions(keys: Sequence[str], stated: Sequence[str]) -> str:
+    """The postings of the bets of whole days, made of what those of a casino in a currency come to."""
+    columns = "".join(f"one.{key}, " for key in _entries(keys))
+    by_casino = kept_bets([*keys, *({_CASINO} - {*keys})], stated)
+    return f"""
+        SELECT {columns} p.account, p.currency, 'contribution' AS movement, p.amount
+        FROM ({by_casino}) AS one
+        CROSS JOIN LATERAL (VALUES
+            ('casino:' || one.casino_id, one.currency, -stakes),
+            ('fx:' || one.currency, one.currency, CASE WHEN one.currency <> :base THEN stakes ELSE 0 END),
+            ('fx:' || CAST(:base AS text), :base, CASE WHEN one.currency <> :base THEN -value ELSE 0 END),
+            ('pool:meter:players', :base, meter),
+            ('pool:reserve', :base, reserve),
+            ('pool:prize_fund', :base, prize_fund),
+            ('house:margin', :base, house)
+        ) AS p (account, currency, amount)
+    """  # noqa: S608  as above
+
+
+def bets_beside(keys: Sequence[str], stated: Sequence[str]) -> str:
+    """
+    The bets of the entries beside the whole days.
+
+    The round's own version and sheet split its bets; a sum of stakes is split like each of them, exactly. The bets are
+    looked up entry by entry: joined as a whole, all that there are might be read for those of a few hours.
+    """
+    columns = "".join(f"{key}, " for key in _entries(keys))
+    return f"""
+        SELECT {columns} currency, bets, value, value * to_meter AS meter, value * to_reserve AS reserve,
+               value * to_prize_fund AS prize_fund, value * (1 - to_meter - to_reserve - to_prize_fund) AS house, stakes
+        FROM (
+            SELECT {_telling(keys)} b.currency, sum(b.bets) AS bets,
+                   sum(b.stakes_minor) * unit.one AS stakes, sum(b.stakes_minor) * unit.one * s.base_per_unit AS value,
+                   CAST(v.document #>> '{{split,meter}}' AS numeric) AS to_meter,
+                   CAST(v.document #>> '{{split,reserve}}' AS numeric) AS to_reserve,
+                   CAST(v.document #>> '{{split,prize_fund}}' AS numeric) AS to_prize_fund
+            FROM {_BESIDE} {_OF_WHOM}
+            CROSS JOIN LATERAL (
+                SELECT b.currency, count(*) AS bets, sum(b.stake_minor) AS stakes_minor
+                FROM bets b
+                WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+                GROUP BY b.currency
+            ) AS b
+            JOIN rules_versions v ON v.jackpot_id = r.jackpot_id AND v.version = r.rules_version
+            JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
+            CROSS JOIN LATERAL (SELECT CAST('1e-' || s.exponent AS numeric) AS one) AS unit
+            WHERE e.kind = 'bets' {_only_told(stated)}
+            GROUP BY {_grouped(keys)} b.currency, unit.one, s.base_per_unit, v.document
+        ) AS one
+    """  # noqa: S608  as above
+
+
+def postings_beside(keys: Sequence[str], stated: Sequence[str], *, without_bets: bool = False) -> str:
+    """The postings of the entries beside the whole days; those of bets too, unless they are to be left out."""
+    of_whom = _OF_WHOM if {*_entries(keys), *stated} - {"day"} else ""
+    return f"""
+        SELECT {_telling(keys)} p.account, p.currency, p.movement, sum(p.amount) AS amount
+        FROM {_BESIDE} {of_whom}
+        CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
+            AS p (account, currency, amount, movement)
+        WHERE (e.kind <> 'bets' OR NOT {without_bets}) {_only_told(stated)}
+        GROUP BY {_grouped(keys)} p.account, p.currency, p.movement
+    """  # noqa: S608  as above
+
+
+def united(keys: Sequence[str], sums: Sequence[str], relations: Sequence[str]) -> str:
+    """The question that puts relations together, in the order of the keys."""
+    columns = [*keys, *(f"sum({name}) AS {name}" for name in sums)]
+    places = ", ".join(str(place) for place in range(1, len(keys) + 1))
+    ordered = f"GROUP BY {places} ORDER BY {places}" if keys else ""
+    return f"SELECT {', '.join(columns)} FROM ({' UNION ALL '.join(relations)}) AS one {ordered}"  # noqa: S608  as above
+
+
+def _entries(keys: Sequence[str]) -> list[str]:
+    """The keys that an entry tells."""
+    return [key for key in keys if key != _CURRENCY]
+
+
+def _telling(keys: Sequence[str]) -> str:
+    return "".join(f"{_TOLD[key]} AS {key}, " for key in _entries(keys))
+
+
+def _grouped(keys: Sequence[str]) -> str:
+    return "".join(f"{_TOLD[key]}, " for key in _entries(keys))
+
+
+def _only(stated: Sequence[str]) -> str:
+    return "".join(f"AND kept.{key} = :of_{key} " for key in stated)
+
+
+def _only_told(stated: Sequence[str]) -> str:
+    return "".join(f"AND {_TOLD[key]} = :of_{key} " for key in stated)
