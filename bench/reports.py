@@ -20,7 +20,8 @@ from bench.figures import Figure
 from bench.month import Calendar
 from bench.site import Site
 from bench.targets import REPORT_MS, Target
-from jackpot_service.api.reporting import made, narrowed, rows_of
+from jackpot_service.reporting.making import made
+from jackpot_service.reports.files.cells import as_text
 from jackpot_service.reports.finance.frame import Asked, By
 from jackpot_service.reports.finance.registry import report_of
 
@@ -133,8 +134,8 @@ def _ask(engine: sqlalchemy.Engine, question: _Question, end: datetime) -> _Answ
     began = time.perf_counter()
     asked = question.asked(end)
     with made(engine, report_of(question.name), asked, now=end + timedelta(days=1)) as document:
-        shown = narrowed(document, question.section)
-        rows = sum(1 for section in shown.sections for _ in rows_of(section))
+        shown = document.narrowed(question.section)
+        rows = sum(1 for section in shown.sections for row in section.rows if [as_text(value) for value in row])
     return _Answer(rows, (time.perf_counter() - began) * 1e3)
 
 
@@ -142,7 +143,7 @@ def _require_reconciled(engine: sqlalchemy.Engine, calendar: Calendar) -> None:
     """The reconciliation counts the figures that differ."""
     asked = Asked(start=calendar.begins_at, end=calendar.ends_at)
     with made(engine, report_of("reconciliation"), asked, now=calendar.ends_at) as document:
-        for jackpot_id, _, differing in narrowed(document, "summary").sections[0].rows:
+        for jackpot_id, _, differing in document.narrowed("summary").sections[0].rows:
             if differing:
                 message = f"{differing} figures of {jackpot_id} differ from what the documents make them"
                 raise RuntimeError(message)

@@ -93,7 +93,7 @@ def test_a_workbook_has_the_cells_that_it_has_over_http(opened: House) -> None:
     done(opened)
 
     found = workbooks.read(file_of(opened, job))
-    assert found.keys() == over_http.keys() == {"head", "rounds", "bets", "refunds"}
+    assert found.keys() == over_http.keys() == {"head", "rounds", "bets", "refunds", "acts"}
     assert [found[section] for section in REPORTS["rounds"].sections] == [
         over_http[section] for section in REPORTS["rounds"].sections
     ]
@@ -180,7 +180,7 @@ def test_what_is_done_is_counted_in_rows_and_nobody_knows_of_how_many(opened: Ho
         (2, None, None),
         (2, None, None),
         (0, None, None),
-        (4, None, None),
+        (6, None, None),
     ]
 
 

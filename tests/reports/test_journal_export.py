@@ -1,15 +1,11 @@
 """Other people's programs add the journal up, and come to the ledger's own sums, to the last digit."""
 
-import csv
 import decimal
 import random
 import re
-import shutil
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
-from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -44,8 +40,6 @@ __all__ = ["house"]
 
 Balances = dict[tuple[str, str], Decimal]
 """What each account holds in each currency, zeros left out."""
-
-HLEDGER: Final = shutil.which("hledger")
 
 
 def write(url: str) -> None:
@@ -216,31 +210,6 @@ def test_what_means_something_to_hledger_is_written_otherwise(session: db.Sessio
     assert (
         "Eve %22the%3B comma%2C%22 %7C date:2020-01-01 %5C %5B%3D2020-01-01%5D 100 %25 %28%241%29 é | bets" in written
     )
-
-
-@pytest.mark.skipif(HLEDGER is None, reason="hledger is a program of its own; where it is installed, it is asked too")
-@pytest.mark.parametrize("jackpot_id", busy_day.JACKPOTS)
-def test_hledger_itself_is_strict_and_comes_to_the_ledgers_own_sums(
-    session: db.Session, tmp_path: Path, jackpot_id: str
-) -> None:
-    path = tmp_path / "it.journal"
-    path.write_text(text_of(session, jackpot_id, "hledger"), encoding="utf-8")
-
-    def hledger(*arguments: str) -> str:
-        command = [str(HLEDGER), "--file", str(path), *arguments]
-        return subprocess.run(
-            command, check=True, capture_output=True, encoding="utf-8", env={"LC_ALL": "C.UTF-8"}
-        ).stdout
-
-    hledger("check", "--strict")
-    rows = csv.reader(
-        StringIO(hledger("balance", "--flat", "--no-total", "--output-format", "csv", "--layout", "bare"))
-    )
-    next(rows)
-    balances = {
-        (account_of(account), currency): Decimal(amount) for account, currency, amount in rows if Decimal(amount)
-    }
-    assert balances == ledgers_own(session, jackpot_id)
 
 
 # --- Order, positions, pieces -----------------------------------------------------------------------------------------

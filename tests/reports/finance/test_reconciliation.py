@@ -277,6 +277,6 @@ def test_a_period_that_ends_before_it_begins_is_refused(house: House) -> None:
     house.open()
     now = house.clock()
 
-    asked(house, "reconciliation", start=now, end=now - timedelta(days=1)).problem(422, "validation", "?to")
+    asked(house, "reconciliation", start=now, end=now - timedelta(days=1)).problem(422, "question-invalid")
     asked(house, "reconciliation", casino_id="c1").problem(422, "question-invalid")
     asked(house, "reconciliation", jackpot_id="j9").problem(404, "jackpot-unknown")
