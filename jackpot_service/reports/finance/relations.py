@@ -19,11 +19,17 @@ _CURRENCY = "currency"
 
 _WHOLE_DAYS = "kept.jackpot_id = :jackpot_id AND kept.day >= :first_day AND kept.day < :end_day"
 
+# Less than two days' entries lie beside; OFFSET 0 has each stripe's looked up by their seqs. Joined, all entries that
+# there are would be read: how few are between two positions, no statistics tell.
 _BESIDE = """
     unnest(CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[]))
         AS part (stripe_no, start, upto)
-    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = part.stripe_no
-                  AND e.seq > part.start AND e.seq <= part.upto
+    CROSS JOIN LATERAL (
+        SELECT *
+        FROM entries e
+        WHERE e.jackpot_id = :jackpot_id AND e.stripe_no = part.stripe_no AND e.seq > part.start AND e.seq <= part.upto
+        OFFSET 0
+    ) AS e
 """
 
 # An entry of no round is of the casino whose account it moves.
