@@ -21,7 +21,7 @@ from bench.month import Calendar
 from bench.site import Site
 from bench.targets import REPORT_MS, Target
 from jackpot_service.reporting.making import made
-from jackpot_service.reports.files.cells import as_text
+from jackpot_service.reports.files.json_rows import rows_of
 from jackpot_service.reports.finance.frame import Asked, By
 from jackpot_service.reports.finance.registry import report_of
 
@@ -135,7 +135,7 @@ def _ask(engine: sqlalchemy.Engine, question: _Question, end: datetime) -> _Answ
     asked = question.asked(end)
     with made(engine, report_of(question.name), asked, now=end + timedelta(days=1)) as document:
         shown = document.narrowed(question.section)
-        rows = sum(1 for section in shown.sections for row in section.rows if [as_text(value) for value in row])
+        rows = sum(1 for section in shown.sections for _ in rows_of(section))
     return _Answer(rows, (time.perf_counter() - began) * 1e3)
 
 

@@ -1,7 +1,7 @@
 """Finance reports, as JSON or as files."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import fields as fields_of
 from typing import Any, ClassVar
@@ -19,9 +19,10 @@ from jackpot_service.reporting import questions
 from jackpot_service.reporting.bounds import bounded, in_time
 from jackpot_service.reporting.making import made
 from jackpot_service.reporting.questions import Edge, Question
-from jackpot_service.reports.documents import Document, Section
+from jackpot_service.reports.documents import Document
 from jackpot_service.reports.files import csv_file, xlsx_file
 from jackpot_service.reports.files.cells import as_text
+from jackpot_service.reports.files.json_rows import rows_of
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import By, Report
 from jackpot_service.reports.finance.registry import REPORTS, report_of
@@ -221,16 +222,8 @@ def _shown(document: Document) -> Mapping[str, Any]:
                     }
                     for column in section.columns
                 ],
-                "rows": list(_rows(section)),
+                "rows": list(rows_of(section)),
             }
             for section in document.sections
         ],
     }
-
-
-def _rows(section: Section) -> Iterator[dict[str, str | int | None]]:
-    """Counts are numbers, all else exact texts."""
-    names = [column.name for column in section.columns]
-    for row in section.rows:
-        shown = [value if value is None or type(value) is int else as_text(value) for value in row]
-        yield dict(zip(names, shown, strict=True))

@@ -37,12 +37,12 @@ def gaming_day(instant: datetime, zone: tzinfo, day_starts: time) -> date:
 
 def gaming_day_start(day: date, zone: tzinfo, day_starts: time) -> datetime:
     """
-    Tell when a gaming day starts, in UTC: the first instant of it.
+    Tell when a gaming day starts, in UTC: the first instant whose gaming day it is.
 
     By the wall's clock that is `day_starts`: the first of both if the zone repeats that time, and if it skips it, the
     instant at which it does. A day that a zone has left out starts when the next one does, so it is empty.
 
-    Raises: OverflowError where UTC has not begun to count, or counts no further.
+    Raises: OverflowError for a first or last day of the calendar that starts outside of it.
     """
     starts = datetime.combine(day, day_starts)
     first, second = (starts.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))

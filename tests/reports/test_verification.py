@@ -218,3 +218,12 @@ def test_a_snapshot_cannot_write_and_leaves_its_connection_as_it_was(database_ur
             assert session.scalar(text("SHOW transaction_read_only")) == "off"
             assert session.scalar(text("SHOW transaction_isolation")) == "read committed"
             assert session.scalar(text("SHOW statement_timeout")) != "0"
+
+
+def test_whoever_reads_without_a_limit_may_pause_and_whoever_has_one_may_not(database_url: str) -> None:
+    shown = text("SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')")
+    with history.engine_of(database_url) as engine:
+        with db.snapshot(engine) as session:
+            assert tuple(session.execute(shown).one()) == ("0", "0")
+        with db.snapshot(engine, longest_s=20) as session:
+            assert tuple(session.execute(shown).one()) == ("20s", "1min")
