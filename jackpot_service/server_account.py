@@ -5,6 +5,7 @@ An ordinary user runs it as himself. Root runs it as the account that owns the d
 account of its own; nothing on the way to the directory is opened to others if it can be helped.
 """
 
+import fcntl
 import logging
 import os
 import pwd
@@ -71,16 +72,31 @@ def _owner(directory: Path) -> pwd.struct_passwd | None:
 
 
 def _own_entry() -> pwd.struct_passwd:
-    """Return the server's own system account; make it the first time."""
+    """
+    Return the server's own system account; make it the first time.
+
+    One process at a time: of two at once useradd may make two accounts of the same name.
+    """
+    adding = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", _NAME]
+    said = ""
+    accounts = os.open("/etc", os.O_RDONLY)  # It is locked itself: the files in it are replaced by those who write.
     try:
+        fcntl.flock(accounts, fcntl.LOCK_EX)
+        if not _exists(_NAME):
+            said = subprocess.run(adding, capture_output=True, text=True, check=False).stderr  # noqa: S603
         return pwd.getpwnam(_NAME)
-    except KeyError:
-        adding = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", _NAME]
-        said = subprocess.run(adding, capture_output=True, text=True, check=False).stderr  # noqa: S603
-    try:
-        return pwd.getpwnam(_NAME)  # Also when another process was quicker, and useradd said so.
     except KeyError as error:
         raise NoAccount(f"PostgreSQL cannot run as root, and the account {_NAME} cannot be made: {said}") from error
+    finally:
+        os.close(accounts)
+
+
+def _exists(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True
 
 
 def _reaching(run_as: tuple[str, ...], *places: Path) -> tuple[str, ...]:

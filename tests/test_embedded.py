@@ -31,6 +31,15 @@ from jackpot_service import server_account
 server_account._reaching(("setpriv", "--reuid=1", "--regid=1", "--clear-groups"), Path(sys.argv[1]))
 """
 
+MAKE_ACCOUNT = """
+import sys
+from jackpot_service import server_account
+
+server_account._NAME = sys.argv[1]
+sys.stdin.read()
+print(server_account._own_entry().pw_uid)
+"""
+
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -279,6 +288,27 @@ def test_root_opens_a_closed_directory_only_where_no_capability_reaches_into_it(
     assert closed.stat().st_mode & 0o777 == 0o700
     subprocess.run(["setpriv", "--bounding-set=-dac_read_search", *reach], check=True)
     assert closed.stat().st_mode & 0o777 == 0o701
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes accounts")
+def test_processes_that_make_the_account_at_once_all_get_it() -> None:
+    name = f"pgserver-test-{os.getpid()}"
+    making = [sys.executable, "-c", MAKE_ACCOUNT, name]
+    makers = [
+        subprocess.Popen(making, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    time.sleep(0.5)
+    try:
+        for maker in makers:
+            assert maker.stdin is not None
+            maker.stdin.close()
+            maker.stdin = None
+        ended = [(maker.communicate(), maker.returncode) for maker in makers]
+    finally:
+        subprocess.run(["userdel", name], check=False, capture_output=True)
+    assert [code for _, code in ended] == [0, 0, 0, 0], ended
+    assert len({said for (said, _), _ in ended}) == 1
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
