@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 import psycopg
@@ -58,7 +59,7 @@ SELECT %(book)s, %(stripe_no)s, moved.seq + new.number, new.kind, new.principal,
        string_to_array(coalesce(new.amounts, ''), ' ')::numeric[], string_to_array(coalesce(new.movements, ''), ' ')
 FROM new
 LEFT JOIN moved ON true
-RETURNING seq
+RETURNING seq, booked_at
 """
 
 
@@ -81,20 +82,26 @@ def refused_if_suspended(jackpot_id: str) -> Iterator[None]:
         raise JackpotSuspended(message, jackpot_id=jackpot_id) from None
 
 
-def post(pipe: Pipeline, entry: Entry, *, stripe_no: int) -> psycopg.Cursor[Any]:
+def post(pipe: Pipeline, entry: Entry, *, stripe_no: int, not_before: datetime | None = None) -> psycopg.Cursor[Any]:
     """Book one entry on a stripe; see `post_all`."""
-    return post_all(pipe, [entry], stripe_no=stripe_no)
+    return post_all(pipe, [entry], stripe_no=stripe_no, not_before=not_before)
 
 
 def post_all(
-    pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int, if_accepting: bool = False
+    pipe: Pipeline,
+    entries: Sequence[Entry],
+    *,
+    stripe_no: int,
+    if_accepting: bool = False,
+    not_before: datetime | None = None,
 ) -> psycopg.Cursor[Any]:
     """
     Book entries of one book on a stripe, one after another, at the same instant.
 
-    The stripe's lock is held from then to the commit: so this, and what the day's sums take from it, are the last
-    statements of their act that write. With `if_accepting`, a stripe whose jackpot is suspended does not take them; see
-    `refused_if_suspended`. The cursor tells the entries' seqs.
+    That is when they were received, or later: not before the stripe's last entry or `not_before`. The stripe's lock is
+    held from then to the commit: so this, and what the day's sums take from it, are the last statements of their act
+    that write. With `if_accepting`, a stripe whose jackpot is suspended does not take them; see `refused_if_suspended`.
+    The cursor tells each entry's seq, and when it was booked.
     """
     pools = Pools()
     for entry in entries:
@@ -108,7 +115,7 @@ def post_all(
             "stripe_no": stripe_no,
             "if_accepting": if_accepting,
             "count": len(entries),
-            "now": max(entry.received_at for entry in entries),
+            "now": max([*(entry.received_at for entry in entries), *([] if not_before is None else [not_before])]),
             "kinds": "|".join([entry.kind.value for entry in entries]),
             "principals": [entry.principal for entry in entries],
             "round_keys": "|".join(["-" if step is None else str(step.round_key) for step in steps]),

@@ -11,8 +11,10 @@ from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.awards import AwardState, AwardStep, steps_beyond, steps_into
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round
+from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records import verdicts
 from jackpot_service.records.schema import AwardStepRow
 from jackpot_service.records.verdicts import BookedAward
@@ -214,6 +216,18 @@ def acts_of_step(session: Session, round_: Round, step: AwardStep) -> dict[Award
         )
     )
     return {(bet_id, tier, correction): act_seq for bet_id, tier, correction, act_seq in found if act_seq is not None}
+
+
+def credited_at(session: Session, record: AwardRecord) -> datetime:
+    """When the settlement that an award goes back to was booked; what acts made of it is booked in the acts' order."""
+    booked_at: datetime = session.execute(
+        select(EntryRow.booked_at).where(
+            EntryRow.jackpot_id == record.jackpot_id,
+            EntryRow.round_key == record.round_key,
+            EntryRow.kind == EntryKind.RESULT.value,
+        )
+    ).scalar_one()
+    return booked_at
 
 
 def take_step(

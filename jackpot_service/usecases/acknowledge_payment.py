@@ -71,7 +71,8 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
     """
     Write the act and the step.
 
-    The act names no jackpot: payments come by the thousand, and must not hide what else was done to the jackpot.
+    The act names no jackpot: payments come by the thousand, and must not hide what else was done to the jackpot. It is
+    not booked before what it pays, whatever the clocks say: at no instant was more paid than had been awarded.
     """
     made = records.made(record.award)
     act_seq = acts.post(
@@ -82,6 +83,7 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
         before={"state": record.award.state.value},
         after={**award_facts.of_step(record, AwardStep.PAID, [made]), "payment": told},
         asked=asked,
+        not_before=records.credited_at(session, record),
     )
     records.take_step(
         session,

@@ -55,10 +55,11 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """An entry that an act booked on stripe 0 of a jackpot's book, and what that entry recorded."""
+    """An entry that an act booked on stripe 0 of a jackpot's book, when, and what that entry recorded."""
 
     book: str
     seq: int
+    booked_at: datetime
     kind: EntryKind
     recorded: Facts
 
@@ -102,6 +103,7 @@ def book_effect(
     act: Act,
     *,
     act_seq: int,
+    not_before: datetime,
     book: str,
     kind: EntryKind,
     recorded: Facts,
@@ -110,7 +112,8 @@ def book_effect(
     """
     Book what an act does in a jackpot's book, on its stripe 0; `effect_of` reads the cursor.
 
-    Whoever calls this has locked what the postings depend on: all stripes where they depend on the pools.
+    Whoever calls this has locked what the postings depend on: all stripes where they depend on the pools. `not_before`
+    is the act's `booking_time`, or later: so both are on the same side of every instant that was resolved before.
     """
     entry = Entry(
         book=book,
@@ -120,12 +123,13 @@ def book_effect(
         facts=facts.of_entry_of_act(act=act_seq, recorded=recorded),
         postings=postings or Postings(),
     )
-    return journal.post(pipe, entry, stripe_no=0)
+    return journal.post(pipe, entry, stripe_no=0, not_before=not_before)
 
 
 def effect_of(cursor: psycopg.Cursor[Any], *, book: str, kind: EntryKind, recorded: Facts) -> Effect:
     """What `book_effect` booked."""
-    return Effect(book, next(int(seq) for (seq,) in cursor), kind, recorded)
+    seq, booked_at = next(iter(cursor))
+    return Effect(book, int(seq), booked_at, kind, recorded)
 
 
 def post(
@@ -139,9 +143,10 @@ def post(
     asked: Facts | None = None,
     jackpot_id: str | None = None,
     effects: Sequence[Effect] = (),
+    not_before: datetime | None = None,
 ) -> int:
     """
-    Record an act in the reference book, with the lock held; returns its seq.
+    Record an act in the reference book, with the lock held; returns its seq. It is not booked before its effects.
 
     `subject` names what it is about, `before` and `after` show it; `asked` is what makes a repeated request the same.
     """
@@ -166,9 +171,10 @@ def post(
         received_at=act.now,
         facts=facts.of_act(**recorded),
     )
+    earliest = max([*(one.booked_at for one in effects), *([] if not_before is None else [not_before])], default=None)
     with pipelined(session) as pipe:
-        cursor = journal.post(pipe, entry, stripe_no=0)
-    seq = next(int(seq) for (seq,) in cursor)
+        cursor = journal.post(pipe, entry, stripe_no=0, not_before=earliest)
+    seq = next(int(seq) for seq, _ in cursor)
     acts.add(session, seq, recorded)
     return seq
 
@@ -191,9 +197,18 @@ def do(
     The act shows `after`; unless stated, what the entry recorded. Returns the act's seq and the entry. Stripe 0 is
     locked from here to the commit: a hit, which holds all stripes, comes before or after it.
     """
-    act_seq = next_seq(session)
+    act_seq, not_before = next_seq(session), booking_time(session, act)
     with pipelined(session) as pipe:
-        cursor = book_effect(pipe, act, act_seq=act_seq, book=book, kind=kind, recorded=recorded, postings=postings)
+        cursor = book_effect(
+            pipe,
+            act,
+            act_seq=act_seq,
+            not_before=not_before,
+            book=book,
+            kind=kind,
+            recorded=recorded,
+            postings=postings,
+        )
     effect = effect_of(cursor, book=book, kind=kind, recorded=recorded)
     shown = recorded if after is None else after
     post(session, act, kind, subject=subject, before=before, after=shown, jackpot_id=book, effects=[effect])

@@ -55,7 +55,7 @@ def add_stripes(session: Session, command: AddStripes) -> int:
         raise TooManyStripes(message, stripes=count)
     added = range(count, command.stripes)
     recorded = facts.of_stripes(added)
-    act_seq = acts.next_seq(session)
+    act_seq, not_before = acts.next_seq(session), acts.booking_time(session, command.act)
     with pipelined(session) as pipe:
         stripes.add(
             pipe,
@@ -69,6 +69,7 @@ def add_stripes(session: Session, command: AddStripes) -> int:
             pipe,
             command.act,
             act_seq=act_seq,
+            not_before=not_before,
             book=command.jackpot_id,
             kind=EntryKind.STRIPES_ADDED,
             recorded=recorded,

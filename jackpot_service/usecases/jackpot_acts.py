@@ -1,6 +1,8 @@
 """Acts about a jackpot that holds still: its stripes locked, its books read, what is done booked as one entry."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.facts import Facts
@@ -67,6 +69,11 @@ def money_version(session: Session, jackpot_id: str) -> str:
     return f"{changes.last_approved(session, jackpot_id)}.{cycle}"
 
 
+def booking_time(session: Session, act: Act, jackpots: Iterable[StillJackpot]) -> datetime:
+    """When an act that does something in several jackpots is booked in each: after all that was booked in any."""
+    return max([acts.booking_time(session, act), *(jackpot.books.booked_at for jackpot in jackpots)])
+
+
 def book(
     session: Session,
     act: Act,
@@ -74,16 +81,24 @@ def book(
     kind: EntryKind,
     *,
     act_seq: int,
+    not_before: datetime,
     recorded: Facts,
     postings: Postings | None = None,
     accepting: bool | None = None,
 ) -> Effect:
-    """Book what an act does in a jackpot's book; `accepting` closes or opens its door to bets with it."""
+    """Book what an act does in a jackpot's book, see `booking_time`; `accepting` closes or opens its door to bets."""
     with pipelined(session) as pipe:
         if accepting is not None:
             stripes.set_accepting(pipe, jackpot.jackpot_id, accepting=accepting)
         cursor = acts.book_effect(
-            pipe, act, act_seq=act_seq, book=jackpot.jackpot_id, kind=kind, recorded=recorded, postings=postings
+            pipe,
+            act,
+            act_seq=act_seq,
+            not_before=not_before,
+            book=jackpot.jackpot_id,
+            kind=kind,
+            recorded=recorded,
+            postings=postings,
         )
     return acts.effect_of(cursor, book=jackpot.jackpot_id, kind=kind, recorded=recorded)
 

@@ -66,6 +66,7 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
             pipe,
             command.act,
             act_seq=act_seq,
+            not_before=booked_at,
             book=command.jackpot_id,
             kind=EntryKind.JACKPOT_OPENED,
             recorded=recorded,

@@ -67,6 +67,7 @@ def _set(session: Session, command: SetDoor, kind: EntryKind, life: Life) -> Doo
                 jackpot,
                 kind,
                 act_seq=acts.next_seq(session),
+                not_before=jackpot_acts.booking_time(session, act, [jackpot]),
                 recorded=recorded,
                 accepting=life is Life.OPEN,
             )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from jackpot_service.db import Session
@@ -86,10 +87,10 @@ def apply(session: Session, act: Act, change: RetireJackpot) -> Applied:
         message = f"Jackpot {change.to} is {heir.life}."
         raise HeirClosed(message, jackpot_id=change.to)
     estate = retirement.estate_of(ending.books.pools)
-    act_seq = acts.next_seq(session)
+    place = _Place(acts.next_seq(session), jackpot_acts.booking_time(session, act, (ending, heir)))
     effects = (
-        _book_the_end(session, act, ending, estate, to=change.to, act_seq=act_seq),
-        _book_the_receipt(session, act, heir, estate, came_from=change.jackpot_id, act_seq=act_seq),
+        _book_the_end(session, act, ending, estate, to=change.to, place=place),
+        _book_the_receipt(session, act, heir, estate, came_from=change.jackpot_id, place=place),
     )
     before = {"state": ending.life.value, **life_facts.of_pools(ending.books.pools)}
     after = effects[0].recorded
@@ -117,7 +118,17 @@ def _require_out_of_play(session: Session, jackpot_id: str) -> None:
         raise StillInPlay(message)
 
 
-def _book_the_end(session: Session, act: Act, ending: StillJackpot, estate: Estate, *, to: str, act_seq: int) -> Effect:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The act's seq, and when both entries are booked."""
+
+    act_seq: int
+    not_before: datetime
+
+
+def _book_the_end(
+    session: Session, act: Act, ending: StillJackpot, estate: Estate, *, to: str, place: _Place
+) -> Effect:
     pools = ending.books.pools
     postings = retirement.left(pools, request_id=_request(act), base=ending.base)
     recorded = life_facts.of_retirement(
@@ -132,7 +143,8 @@ def _book_the_end(session: Session, act: Act, ending: StillJackpot, estate: Esta
         act,
         ending,
         EntryKind.JACKPOT_RETIRED,
-        act_seq=act_seq,
+        act_seq=place.act_seq,
+        not_before=place.not_before,
         recorded=recorded,
         postings=postings,
         accepting=False,
@@ -140,7 +152,7 @@ def _book_the_end(session: Session, act: Act, ending: StillJackpot, estate: Esta
 
 
 def _book_the_receipt(
-    session: Session, act: Act, heir: StillJackpot, estate: Estate, *, came_from: str, act_seq: int
+    session: Session, act: Act, heir: StillJackpot, estate: Estate, *, came_from: str, place: _Place
 ) -> Effect:
     pools = heir.books.pools
     postings = retirement.received(
@@ -150,7 +162,14 @@ def _book_the_receipt(
         estate, came_from=came_from, positions=heir.books.positions, after=pools + postings.pools()
     )
     return jackpot_acts.book(
-        session, act, heir, EntryKind.TRANSFER_RECEIVED, act_seq=act_seq, recorded=recorded, postings=postings
+        session,
+        act,
+        heir,
+        EntryKind.TRANSFER_RECEIVED,
+        act_seq=place.act_seq,
+        not_before=place.not_before,
+        recorded=recorded,
+        postings=postings,
     )
 
 

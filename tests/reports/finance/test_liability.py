@@ -1,3 +1,4 @@
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -34,6 +35,25 @@ def test_liability_equals_the_journal_and_the_awards(house: House, seed: int) ->
         require_unpaid(house, document, jackpot_id)
     (whole,) = rows_of(document, "totals")
     assert Decimal(whole["total"]) == total(Decimal(row["total"]) for row in rows_of(document, "jackpots"))
+
+
+def test_nothing_is_paid_before_it_was_awarded_whatever_the_clocks_say(house: House) -> None:
+    """A server whose clock is ahead settles, one that is behind is told of the payment."""
+    house.open(stripes=1)
+    house.bet(bet())
+    house.clock.advance(timedelta(minutes=10))
+    house.settle(hand("1", THREE_OF_A_KIND))
+    settled = house.clock.at
+    house.clock.at = settled - timedelta(minutes=9)
+    (award,) = house.get("/v1/awards?state=payable").ok()["items"]
+    house.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p1"}, key=house.key(Role.TABLE)).ok(201)
+    between = house.clock()
+    house.clock.at = settled + timedelta(minutes=1)
+
+    for instant in (between, settled - timedelta(seconds=1), settled + timedelta(seconds=2)):
+        assert rows(house, "liability", "unpaid", as_of=instant) == []
+    paid = house.books.value("SELECT booked_at FROM entries WHERE kind = 'award_paid'")
+    assert paid >= house.books.value("SELECT booked_at FROM entries WHERE kind = 'result'")
 
 
 def require_unpaid(house: House, document: dict[str, object], jackpot_id: str) -> None:
