@@ -50,6 +50,13 @@ def last_number(session: Session, base: str) -> int:
     return session.scalar(select(func.coalesce(func.max(RateSheetRow.number), 0)).where(RateSheetRow.base == base)) or 0
 
 
+def exponents(session: Session, base: str) -> dict[str, int]:
+    """How every currency that a base currency's sheets ever had is divided; a sheet never changes that."""
+    question = select(RateRow.currency, RateRow.exponent).where(RateRow.base == base).distinct()
+    found = session.execute(question)
+    return {row.currency: row.exponent for row in found}
+
+
 def find(session: Session, base: str, number: int) -> SheetHead | None:
     """The sheet of this number, or None if there is none."""
     return _only(session, _heads(base).where(RateSheetRow.number == number))

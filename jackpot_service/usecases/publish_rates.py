@@ -36,6 +36,17 @@ class SheetExists(Conflict):
     title = "The base currency has a rate sheet"
 
 
+class ExponentChanged(Conflict):
+    """
+    The currency's minor units were others in earlier sheets.
+
+    Sums of minor units by day could not be told apart. Whoever renames a currency gives it another code.
+    """
+
+    code = "exponent-changed"
+    title = "The currency was divided otherwise"
+
+
 @dataclass(frozen=True, slots=True)
 class PublishRates:
     """
@@ -70,10 +81,11 @@ def publish_rates(session: Session, command: PublishRates) -> RateSheet:
 
     For the first sheet and for an approved change: whoever calls this has seen to it that it may be.
 
-    Raises: UnknownCurrency; BadRate.
+    Raises: UnknownCurrency; BadRate; ExponentChanged.
     """
     rates = sheet_rates(command.base, command.rates, effective_at=command.effective_at)
     acts.lock(session)
+    _require_same_exponents(rates, rate_sheets.exponents(session, command.base))
     sheet = RateSheet(command.base, rate_sheets.last_number(session, command.base) + 1, rates)
     source = facts.of_rate_source(command.source)
     seq = acts.post(
@@ -98,6 +110,15 @@ def sheet_rates(base: str, rates: Mapping[str, Decimal], *, effective_at: dateti
         made[code] = Rate(code, rate, currency.exponent)
         _require_minor_value(made[code])
     return made
+
+
+def _require_same_exponents(rates: Mapping[str, Rate], earlier: Mapping[str, int]) -> None:
+    for code, rate in rates.items():
+        if earlier.get(code, rate.exponent) != rate.exponent:
+            message = (
+                f"Earlier sheets divide {code} by 10^{earlier[code]}, not 10^{rate.exponent}: it needs another code."
+            )
+            raise ExponentChanged(message, currency=code)
 
 
 def sheet_at(session: Session, base: str, *, at: datetime) -> Facts | None:

@@ -4,10 +4,18 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
+import sqlalchemy
+from sqlalchemy import NullPool, text
 
 from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.usecases.changes.kinds import BadPayload
-from jackpot_service.usecases.publish_rates import BadRate, PublishRates, publish_first_sheet
+from jackpot_service.usecases.publish_rates import (
+    BadRate,
+    ExponentChanged,
+    PublishRates,
+    publish_first_sheet,
+    publish_rates,
+)
 from tests.support import publishing
 from tests.support.bets import bet
 from tests.support.house import House
@@ -37,6 +45,25 @@ def in_force(house: House) -> tuple[int, str]:
 def test_sheets_are_numbered_from_one_for_each_base(house: House) -> None:
     assert [house.publish(GBP="1.2"), house.publish(GBP="1.3")] == [2, 3]
     assert house.publish("USD", GBP="1.3") == 1
+
+
+def test_a_currency_is_not_divided_anew(opened: House, database_url: str) -> None:
+    """Of a day's sum of minor units nobody could tell what they were."""
+    divide_pounds(database_url, by=3)
+    command = PublishRates(opened.act(), "EUR", {"GBP": Decimal("1.30")}, effective_at=opened.clock())
+
+    with pytest.raises(ExponentChanged, match="GBP"):
+        opened.transact(lambda session: publish_rates(session, command))
+
+    divide_pounds(database_url, by=2)
+
+
+def divide_pounds(url: str, *, by: int) -> None:
+    """Change what earlier sheets say of pounds, with a superuser's rights."""
+    owner = sqlalchemy.create_engine(url, poolclass=NullPool)
+    with owner.begin() as connection:
+        connection.execute(text("SET LOCAL session_replication_role = replica"))
+        connection.execute(text("UPDATE rates SET exponent = :by WHERE currency = 'GBP'"), {"by": by})
 
 
 def test_a_sheet_of_the_future_is_not_yet_in_force(opened: House) -> None:
