@@ -36,8 +36,9 @@ import sys
 from jackpot_service import server_account
 
 server_account._NAME = sys.argv[1]
+print("ready", flush=True)
 sys.stdin.read()
-print(server_account._own_entry().pw_uid)
+server_account._own_entry()
 """
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -298,17 +299,21 @@ def test_processes_that_make_the_account_at_once_all_get_it() -> None:
         subprocess.Popen(making, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
-    time.sleep(0.5)
     try:
+        for maker in makers:
+            assert maker.stdout is not None
+            assert maker.stdout.readline() == "ready\n"
         for maker in makers:
             assert maker.stdin is not None
             maker.stdin.close()
             maker.stdin = None
         ended = [(maker.communicate(), maker.returncode) for maker in makers]
+        accounts = [line for line in Path("/etc/passwd").read_text().splitlines() if line.startswith(f"{name}:")]
     finally:
-        subprocess.run(["userdel", name], check=False, capture_output=True)
+        while subprocess.run(["userdel", name], check=False, capture_output=True).returncode == 0:
+            pass
     assert [code for _, code in ended] == [0, 0, 0, 0], ended
-    assert len({said for (said, _), _ in ended}) == 1
+    assert len(accounts) == 1
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")

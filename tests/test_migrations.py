@@ -41,6 +41,9 @@ UPDATABLE = {
     "stripes": {"seq", "head", "meter_players", "meter_house", "reserve", "prize_fund", "accepting", "booked_at"},
     "daily_bets": {"bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house"},
     "daily_postings": {"lines", "amount"},
+    "daily_refunds": {"bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house", "adjustments"},
+    "daily_awards": {"awards", "amount_minor", "cost"},
+    "daily_hands": {"hands", "value", "squares"},
     "rounds": {"state", "steps", "bet_count", "weight", "replays"},
     "keys": {"revoked_at", "last_used_at"},
     "jobs": {

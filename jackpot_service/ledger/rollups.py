@@ -7,83 +7,108 @@ for a row, and no two can wait for each other.
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import text
 
 from jackpot_service.db import Pipeline, Session
 from jackpot_service.domain.accounts import CASINO, HOUSE_MARGIN, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
-from jackpot_service.domain.entries import Entry
+from jackpot_service.domain.contribution import Turnover
+from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import BooksBroken
-from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.journal import EntryKind, Movement
 from jackpot_service.domain.money import EXACT, ZERO
+from jackpot_service.domain.tallies import Refund
+
+K = TypeVar("K", bound=tuple[str, ...])
+Figures = tuple[Any, ...]
+"""Whole numbers and exact amounts, in the order of a table's columns."""
+
+
+class _Rollup(NamedTuple):
+    """A table of sums: the columns that its rows are kept apart by and summed up in, and the statement that adds."""
+
+    columns: tuple[str, ...]
+    statement: str
+
 
 # The stripe was updated by the statement before, in this transaction: its `booked_at` is that of the entries. Columns
 # travel as texts joined by spaces, see `journal`; `?` stands for an empty one, because no id holds it. One row a key:
 # ON CONFLICT takes none twice.
-_PLACE = """
-stripe.jackpot_id, stripe.stripe_no, (stripe.booked_at AT TIME ZONE 'UTC')::date,
-       coalesce((stripe.booked_at AT TIME ZONE casino.zone) - casino.day_starts,
-                stripe.booked_at AT TIME ZONE 'UTC')::date
-"""
-
-_OF_STRIPE = """
-CROSS JOIN stripes AS stripe
-LEFT JOIN casinos AS casino ON casino.casino_id = new.casino_id
+_ADD = """
+INSERT INTO {table} AS kept (jackpot_id, stripe_no, day, {names})
+SELECT stripe.jackpot_id, stripe.stripe_no, (stripe.booked_at AT TIME ZONE 'UTC')::date, {values}
+FROM unnest({arrays}) AS new ({columns})
+CROSS JOIN stripes AS stripe {joined}
 WHERE stripe.jackpot_id = %(book)s AND stripe.stripe_no = %(stripe_no)s
+ON CONFLICT (jackpot_id, day, stripe_no, {keys}) DO UPDATE
+SET {sums}
 """
 
-_ADD_BETS = f"""
-INSERT INTO daily_bets AS kept (jackpot_id, stripe_no, day, gaming_day, casino_id, table_id, currency,
-                                bets, stakes_minor, value, meter, reserve, prize_fund, house)
-SELECT {_PLACE}, new.*
-FROM unnest(string_to_array(%(casino_ids)s, ' '), string_to_array(%(table_ids)s, ' '),
-            string_to_array(%(currencies)s, ' '), string_to_array(%(bets)s, ' ')::bigint[],
-            string_to_array(%(stakes_minor)s, ' ')::numeric[], string_to_array(%(values)s, ' ')::numeric[],
-            string_to_array(%(meters)s, ' ')::numeric[], string_to_array(%(reserves)s, ' ')::numeric[],
-            string_to_array(%(prize_funds)s, ' ')::numeric[], string_to_array(%(houses)s, ' ')::numeric[])
-     AS new (casino_id, table_id, currency, bets, stakes_minor, value, meter, reserve, prize_fund, house)
-{_OF_STRIPE}
-ON CONFLICT (jackpot_id, day, stripe_no, gaming_day, casino_id, table_id, currency) DO UPDATE
-SET bets = kept.bets + EXCLUDED.bets,
-    stakes_minor = kept.stakes_minor + EXCLUDED.stakes_minor,
-    value = kept.value + EXCLUDED.value,
-    meter = kept.meter + EXCLUDED.meter,
-    reserve = kept.reserve + EXCLUDED.reserve,
-    prize_fund = kept.prize_fund + EXCLUDED.prize_fund,
-    house = kept.house + EXCLUDED.house
-"""  # noqa: S608  constants
+_GAMING_DAY = """coalesce((stripe.booked_at AT TIME ZONE casino.zone) - casino.day_starts,
+                          stripe.booked_at AT TIME ZONE 'UTC')::date"""
 
-_BETS_COLUMNS = (
-    "casino_ids",
-    "table_ids",
-    "currencies",
-    "bets",
-    "stakes_minor",
-    "values",
-    "meters",
-    "reserves",
-    "prize_funds",
-    "houses",
+_ITS_CASINO = "LEFT JOIN casinos AS casino ON casino.casino_id = new.casino_id"
+
+
+def _rollup(table: str, keys: Mapping[str, str], figures: Mapping[str, str]) -> _Rollup:
+    """A table of sums, given its columns and their types; one that tells its casino tells its gaming day too."""
+    by_gaming_day = "casino_id" in keys
+    types = {**keys, **figures}
+    values = [f"coalesce(new.{key}, '')" if type_ == "text" else f"new.{key}" for key, type_ in types.items()]
+    days = {"gaming_day": _GAMING_DAY} if by_gaming_day else {}
+    statement = _ADD.format(
+        table=table,
+        names=", ".join([*days, *types]),
+        values=", ".join([*days.values(), *values]),
+        arrays=", ".join(f"string_to_array(%({name})s, ' ', '?')::{type_}[]" for name, type_ in types.items()),
+        columns=", ".join(types),
+        joined=_ITS_CASINO if by_gaming_day else "",
+        keys=", ".join([*days, *keys]),
+        sums=", ".join(f"{name} = kept.{name} + EXCLUDED.{name}" for name in figures),
+    )
+    return _Rollup(tuple(types), statement)
+
+
+def _texts(*names: str) -> dict[str, str]:
+    return dict.fromkeys(names, "text")
+
+
+def _numbers(*names: str) -> dict[str, str]:
+    return dict.fromkeys(names, "numeric")
+
+
+_PARTS = ("value", "meter", "reserve", "prize_fund", "house")
+
+_BETS = _rollup(
+    "daily_bets",
+    _texts("casino_id", "table_id", "currency"),
+    {"bets": "bigint", **_numbers("stakes_minor", *_PARTS)},
 )
 
-_ADD_POSTINGS = f"""
-INSERT INTO daily_postings AS kept (jackpot_id, stripe_no, day, gaming_day, casino_id, table_id,
-                                    account, currency, movement, lines, amount)
-SELECT {_PLACE}, coalesce(new.casino_id, ''), coalesce(new.table_id, ''), new.account, new.currency, new.movement,
-       new.lines, new.amount
-FROM unnest(string_to_array(%(casino_ids)s, ' ', '?'), string_to_array(%(table_ids)s, ' ', '?'),
-            string_to_array(%(accounts)s, ' '), string_to_array(%(currencies)s, ' '),
-            string_to_array(%(movements)s, ' '), string_to_array(%(lines)s, ' ')::bigint[],
-            string_to_array(%(amounts)s, ' ')::numeric[])
-     AS new (casino_id, table_id, account, currency, movement, lines, amount)
-{_OF_STRIPE}
-ON CONFLICT (jackpot_id, day, stripe_no, gaming_day, casino_id, table_id, account, currency, movement) DO UPDATE
-SET lines = kept.lines + EXCLUDED.lines,
-    amount = kept.amount + EXCLUDED.amount
-"""  # noqa: S608  constants
+_REFUNDS = _rollup(
+    "daily_refunds",
+    _texts("casino_id", "table_id", "currency"),
+    {"bets": "bigint", **_numbers("stakes_minor", *_PARTS, "adjustments")},
+)
 
-_POSTINGS_COLUMNS = ("casino_ids", "table_ids", "accounts", "currencies", "movements", "lines", "amounts")
+_POSTINGS = _rollup(
+    "daily_postings",
+    _texts("casino_id", "table_id", "account", "currency", "movement"),
+    {"lines": "bigint", **_numbers("amount")},
+)
+
+_AWARDS = _rollup(
+    "daily_awards",
+    _texts("tier", "funded_by", "currency", "state"),
+    {"awards": "bigint", **_numbers("amount_minor", "cost")},
+)
+
+_HANDS = _rollup(
+    "daily_hands",
+    {"rules_version": "int"},
+    {"hands": "bigint", **_numbers("value", "squares")},
+)
 
 _NONE = "?"
 
@@ -104,38 +129,54 @@ _SPLIT_SUMS = text(
     """
 )
 
-K = TypeVar("K", bound=tuple[str, ...])
-Figures = tuple[Any, ...]
-"""Whole numbers and exact amounts, in the order of a table's columns."""
 
+class TallyMissing(BooksBroken):
+    """An entry of a round was about to be booked without what it adds to its day's sums."""
 
-class TurnoverMissing(BooksBroken):
-    """Bets were about to be booked without what they come to by currency."""
-
-    code = "turnover-missing"
+    code = "tally-missing"
 
 
 def add(pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int) -> None:
     """
     Add to the days' sums what entries of one book have just booked on a stripe, whose lock is held to the commit.
 
-    Raises: TurnoverMissing.
+    Raises: TallyMissing.
     """
-    place = {"book": entries[0].book, "stripe_no": stripe_no}
-    bets = _summed(row for entry in entries if entry.kind is EntryKind.BETS for row in _of_bets(entry))
-    if bets:
-        pipe.send(_ADD_BETS, {**place, **_columns(_BETS_COLUMNS, bets)})
-    postings = _summed(row for entry in entries if entry.kind is not EntryKind.BETS for row in _of_postings(entry))
-    if postings:
-        pipe.send(_ADD_POSTINGS, {**place, **_columns(_POSTINGS_COLUMNS, postings)})
+    bets = [(_round_of(entry), entry.tally) for entry in entries if entry.kind is EntryKind.BETS]
+    others = [entry for entry in entries if entry.kind is not EntryKind.BETS]
+    ended = [(_round_of(entry), entry.tally) for entry in others if entry.round_step is not None]
+    added = (
+        (_BETS, _summed(_of_stakes(step, one) for step, tally in bets for one in tally.bets)),
+        (_POSTINGS, _summed(row for entry in others for row in _of_postings(entry))),
+        (_REFUNDS, _summed(_of_stakes(step, one) for step, tally in ended for one in tally.refunds)),
+        (_AWARDS, _summed((one[:4], one[4:]) for _, tally in ended for one in tally.awards)),
+        (_HANDS, _summed(((str(step.rules_version),), one) for step, tally in ended for one in tally.hands)),
+    )
+    for rollup, rows in added:
+        if rows:
+            columns = zip(*[(*key, *map(str, figures)) for key, figures in rows], strict=True)
+            asked = {"book": entries[0].book, "stripe_no": stripe_no}
+            pipe.send(rollup.statement, {**asked, **dict(zip(rollup.columns, map(" ".join, columns), strict=True))})
 
 
-def _of_bets(entry: Entry) -> Sequence[tuple[tuple[str, str, str], Figures]]:
-    step = entry.round_step
-    if step is None or not entry.turnover:
-        message = "An entry of bets tells its round, and its turnover by currency."
-        raise TurnoverMissing(message)
-    return [((step.casino_id, step.table_id, one.currency), one[1:]) for one in entry.turnover]
+def _round_of(entry: Entry) -> RoundStep:
+    """The round of an entry that tells all that its day sums up. Raises: TallyMissing."""
+    step, tally = entry.round_step, entry.tally
+    if entry.kind is EntryKind.BETS:
+        is_whole = bool(tally.bets)
+    else:
+        movements = {line.movement for line in entry.postings.lines}
+        is_whole = (Movement.REVERSAL in movements) is bool(tally.refunds) and (
+            (Movement.AWARD in movements) is bool(tally.awards)
+        )
+    if step is None or not is_whole:
+        message = f"An entry of {entry.kind} tells its round, and what it comes to by currency."
+        raise TallyMissing(message)
+    return step
+
+
+def _of_stakes(step: RoundStep, one: Turnover | Refund) -> tuple[tuple[str, str, str], Figures]:
+    return (step.casino_id, step.table_id, one.currency), one[1:]
 
 
 def _of_postings(entry: Entry) -> Sequence[tuple[tuple[str, str, str, str, str], Figures]]:
@@ -161,11 +202,6 @@ def _summed(rows: Iterable[tuple[K, Figures]]) -> list[tuple[K, Figures]]:
 
 def _add(one: int | Decimal, other: int | Decimal) -> int | Decimal:
     return one + other if isinstance(one, int) else EXACT.add(one, other)
-
-
-def _columns(names: Sequence[str], rows: Sequence[tuple[K, Figures]]) -> dict[str, str]:
-    columns = zip(*[(*key, *map(str, figures)) for key, figures in rows], strict=True)
-    return dict(zip(names, map(" ".join, columns), strict=True))
 
 
 def split_sums(session: Session, book: str) -> Mapping[Account, Decimal]:

@@ -57,6 +57,92 @@ class DailyBetsRow(Base):
     house: Mapped[Amount]
 
 
+class DailyRefundsRow(Base):
+    """
+    What the entries of a day refunded, by table and currency: voids, cancellations and dead hands.
+
+    What a correction of a round refunds or books again is not here: its act tells that. `adjustments` bore the meter's
+    and the reserve's parts of bets whose cycle had been won.
+    """
+
+    __tablename__ = "daily_refunds"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "day", "stripe_no", "gaming_day", "casino_id", "table_id", "currency"),
+        CheckConstraint("bets >= 1 AND stakes_minor >= bets AND scale(stakes_minor) = 0", name="stakes"),
+        CheckConstraint("value = meter + reserve + prize_fund + house + adjustments", name="parts"),
+        exact("value", "meter", "reserve", "prize_fund", "house", "adjustments"),
+        HALF_FULL,
+    )
+
+    jackpot_id: Mapped[Key]
+    stripe_no: Mapped[Count]
+    day: Mapped[Day]
+    gaming_day: Mapped[Day]
+    casino_id: Mapped[Key]
+    table_id: Mapped[Key]
+    currency: Mapped[Key]
+    bets: Mapped[Position]
+    stakes_minor: Mapped[Total]
+    value: Mapped[Amount]
+    meter: Mapped[Amount]
+    reserve: Mapped[Amount]
+    prize_fund: Mapped[Amount]
+    house: Mapped[Amount]
+    adjustments: Mapped[Amount]
+
+
+class DailyAwardsRow(Base):
+    """
+    The awards that the settlements of a day made, by tier, the pool that pays, currency, and the state they began in.
+
+    What became of them later, and the awards of corrections, acts tell.
+    """
+
+    __tablename__ = "daily_awards"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "day", "stripe_no", "tier", "funded_by", "currency", "state"),
+        CheckConstraint("awards >= 1 AND amount_minor >= awards AND scale(amount_minor) = 0", name="amounts"),
+        exact("cost"),
+        HALF_FULL,
+    )
+
+    jackpot_id: Mapped[Key]
+    stripe_no: Mapped[Count]
+    day: Mapped[Day]
+    tier: Mapped[Key]
+    funded_by: Mapped[Key]
+    currency: Mapped[Key]
+    state: Mapped[Key]
+    awards: Mapped[Position]
+    amount_minor: Mapped[Total]
+    cost: Mapped[Amount]
+
+
+class DailyHandsRow(Base):
+    """
+    The hands with bets that the settlements of a day judged, by the rules version of their rounds.
+
+    `value` is what stood on them in base units, `squares` the sum of the squares of what stood on each. Dead hands are
+    not among them.
+    """
+
+    __tablename__ = "daily_hands"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "day", "stripe_no", "rules_version"),
+        CheckConstraint("hands >= 1 AND value > 0 AND squares > 0", name="hands"),
+        exact("value"),
+        HALF_FULL,
+    )
+
+    jackpot_id: Mapped[Key]
+    stripe_no: Mapped[Count]
+    day: Mapped[Day]
+    rules_version: Mapped[Count]
+    hands: Mapped[Position]
+    value: Mapped[Amount]
+    squares: Mapped[Decimal] = mapped_column(Numeric)
+
+
 class DailyPostingsRow(Base):
     """
     What all other entries of a day posted, by account, currency and movement: how many postings, and their sum.

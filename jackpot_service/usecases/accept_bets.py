@@ -24,6 +24,7 @@ from jackpot_service.domain.money import NoRate, Rate, RateSheet
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules
+from jackpot_service.domain.tallies import Tally
 from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
@@ -201,7 +202,7 @@ def _decision(session: Session, command: AcceptBets, pins: Pins, seen: _Seen) ->
         facts={"bets": columns, **facts.of_opening(after)},
         postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=sheet),
         round_step=RoundStep.of(after),
-        turnover=by_currency(contributed, batch.new.currencies, rules.split),
+        tally=Tally(bets=by_currency(contributed, batch.new.currencies, rules.split)),
     )
     return _Decision(batch, after, rules, sheet, columns, entry)
 

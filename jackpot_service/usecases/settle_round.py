@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jackpot_service.db import Pipeline, Session, committed, pipelined
-from jackpot_service.domain import facts
+from jackpot_service.domain import facts, tallies
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.entries import Entry, RoundStep
@@ -174,12 +174,8 @@ def _book(
     after = round_.stepped(state=RoundState.SETTLED)
     locked = _lock_and_read(session, after, stripe_no=stripe_no, locks_all=verdict.pays_from_meter)
     cycle, positions = locked.books.cycle, locked.books.positions
-    settlement = settle(
-        verdict,
-        terms=reversals.terms(session, round_, cycle),
-        pools=locked.books.pools,
-        won_since=reversals.won_since(live, cycle, locked.places),
-    )
+    terms, won_since = reversals.terms(session, round_, cycle), reversals.won_since(live, cycle, locked.places)
+    settlement = settle(verdict, terms=terms, pools=locked.books.pools, won_since=won_since)
     cut = cycles.cut_after(positions, stripe_no=stripe_no) if verdict.is_hit else None
     entry = Entry(
         book=round_.jackpot_id,
@@ -194,6 +190,7 @@ def _book(
         },
         postings=settlement.postings,
         round_step=RoundStep.of(after),
+        tally=tallies.of_settlement(settlement, [one.bet for one in live], terms=terms, won_since=won_since),
     )
     with committed(session) as pipe:
         verdicts.add_result(pipe, after, command.result)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from jackpot_service.db import Session, pipelined
-from jackpot_service.domain import facts
+from jackpot_service.domain import facts, tallies
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.entries import Entry, RoundStep
@@ -14,6 +14,7 @@ from jackpot_service.domain.money import negated
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
+from jackpot_service.domain.tallies import Tally
 from jackpot_service.ledger import cycles, journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing
@@ -122,7 +123,7 @@ def _book(
     after = round_.stepped(bets=-len(bets), weight=negated(weight(bets, sheet)))
     cycle, places = reversals.lock_and_read(session, after, stripe_no=stripe_no)
     terms = reversals.terms(session, round_, cycle)
-    postings = reverse(bets, terms=terms, won_since=reversals.won_since(refunded, cycle, places))
+    won_since = reversals.won_since(refunded, cycle, places)
     voided = {bet.bet_id for bet in bets}
     entry = Entry(
         book=round_.jackpot_id,
@@ -130,8 +131,9 @@ def _book(
         principal=command.principal.name,
         received_at=command.now,
         facts={**facts.of_voids(voided, tombstones, occurred_at=command.occurred_at), **facts.of_opening(after)},
-        postings=postings,
+        postings=reverse(bets, terms=terms, won_since=won_since),
         round_step=RoundStep.of(after),
+        tally=Tally(refunds=tallies.of_refunds(bets, terms=terms, won_since=won_since)),
     )
     with pipelined(session) as pipe:
         bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones, occurred_at=command.occurred_at)

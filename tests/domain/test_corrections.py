@@ -23,9 +23,9 @@ from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.settlement import Award, Settlement, Terms, due_at, settle
 from jackpot_service.domain.verdict import Hand, HandStatus, judge
 from jackpot_service.ledger import replay
-from tests.domain.test_settlement import Round, rounds
 from tests.properties import values
 from tests.properties.profile import repeatable
+from tests.properties.settling import Round, rounds
 from tests.support.hands import FLUSH, NOTHING, STRAIGHT_FLUSH
 
 

@@ -13,20 +13,29 @@ import sqlalchemy
 from sqlalchemy import NullPool, text
 
 from jackpot_service.db import pipelined
+from jackpot_service.domain.accounts import PRIZE_FUND, casino
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.entries import Entry, RoundStep
-from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.journal import EntryKind, Movement, Posting, Postings
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import journal
-from jackpot_service.ledger.rollups import TurnoverMissing
+from jackpot_service.ledger.rollups import TallyMissing
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 from tests.reports import days, history
 from tests.support import rolling
 from tests.support.bets import bet
-from tests.support.hands import NOTHING, STRAIGHT_FLUSH, hand
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, forfeited, hand
 from tests.support.house import House
 
-(MIGRATION,) = (Path(__file__).resolve().parents[2] / "migrations" / "versions").glob("*_daily_rollups.py")
+VERSIONS: Final = Path(__file__).resolve().parents[2] / "migrations" / "versions"
+STATEMENTS: Final = {
+    "daily_bets": ("0011_daily_rollups", "FILL_BETS"),
+    "daily_postings": ("0011_daily_rollups", "FILL_POSTINGS"),
+    "daily_refunds": ("0017_refunds_and_awards_by_day", "FILL_REFUNDS"),
+    "daily_awards": ("0017_refunds_and_awards_by_day", "FILL_AWARDS"),
+    "daily_hands": ("0017_refunds_and_awards_by_day", "FILL_HANDS"),
+}
+"""By table, the migration that made its sums for what was booked before, and the statement that did."""
 
 SERVER: Final = Principal("server", Role.TABLE)
 MIDNIGHT: Final = datetime(2026, 11, 21, tzinfo=UTC)
@@ -115,12 +124,51 @@ def test_a_round_in_the_night_keeps_its_casinos_gaming_day(opened: House) -> Non
     assert tuple(row.values()) == ("2026-11-21", "2026-11-20", "riga", "R1")
 
 
-def test_what_moves_no_money_leaves_no_row(opened: House) -> None:
+def test_what_moves_no_money_leaves_no_row_but_of_the_hands_that_were_judged(opened: House) -> None:
     opened.void("unknown")
     opened.bet(bet("b"))
-    before = opened.books.rows("SELECT * FROM daily_postings")
     opened.settle(hand("1", NOTHING))
-    assert opened.books.rows("SELECT * FROM daily_postings") == before == []
+    counts = opened.books.counts()
+    assert {table: counts[table] for table in STATEMENTS} == dict.fromkeys(STATEMENTS, 0) | {
+        "daily_bets": 1,
+        "daily_hands": 1,
+    }
+
+
+def test_refunds_are_kept_by_currency_and_by_what_was_charged(opened: House) -> None:
+    """Decision 14: what is taken back of a cycle that was won is the house's."""
+    opened.bet(bet("a", stake_minor=250), bet("b", currency="GBP"), bet("c", hand="2"))
+    opened.void("a")
+    opened.bet(bet("d"), round_id="r2")
+    opened.settle(hand("1", ROYAL_FLUSH), round_id="r2")
+    opened.settle(dead("1"), hand("2", NOTHING))
+
+    rows = opened.books.rows("SELECT * FROM daily_refunds ORDER BY currency")
+
+    figures = ("bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house", "adjustments")
+    assert [(row["currency"], *(row[name] for name in figures)) for row in rows] == [
+        ("EUR", 1, 250, *map(Decimal, ("2.5", "1.125", "0.125", "0.796", "0.454", "0"))),
+        ("GBP", 1, 100, *map(Decimal, ("1.17", "0", "0", "0.372528", "0.212472", "0.585"))),
+    ]
+
+
+def test_awards_are_kept_by_the_state_they_began_in_and_hands_by_what_stood_on_them(house: House) -> None:
+    house.open(settings={"held_threshold": "100"}, stripes=1)
+    house.bet(bet("a", stake_minor=200), bet("b", currency="GBP"), bet("c", hand="2"), bet("d", hand="3"))
+    house.settle(hand("1", FOUR_OF_A_KIND), hand("2", NOTHING), forfeited("3"))
+    house.bet(bet("e"), round_id="r2")
+    house.settle(hand("1", FLUSH), round_id="r2")
+
+    awards = house.books.rows("SELECT * FROM daily_awards ORDER BY tier, currency")
+    told = ("tier", "funded_by", "currency", "state", "awards", "amount_minor", "cost")
+    assert [tuple(row[name] for name in told) for row in awards] == [
+        ("flush", "prize_fund", "EUR", "payable", 1, 2500, 25),
+        ("four_of_a_kind", "prize_fund", "EUR", "held", 1, 50_000, 500),
+        ("four_of_a_kind", "prize_fund", "GBP", "held", 1, 25_000, Decimal("292.5")),
+    ]
+    (hands,) = house.books.rows("SELECT rules_version, hands, value, squares FROM daily_hands")
+    # 3.17 on the first hand, 1 on the two others, 1 in the second round.
+    assert tuple(hands.values()) == (1, 4, Decimal("6.17"), Decimal("13.0489"))
 
 
 def test_a_suspended_jackpot_leaves_no_row(opened: House) -> None:
@@ -130,12 +178,22 @@ def test_a_suspended_jackpot_leaves_no_row(opened: House) -> None:
     assert opened.books.counts()["daily_bets"] == 0
 
 
+def test_a_result_without_its_refunds_and_awards_is_not_booked(opened: House) -> None:
+    opened.bet(bet())
+    taken = Posting(PRIZE_FUND, "EUR", Decimal(-1), Movement.AWARD)
+    postings = Postings((taken, Posting(casino("c1"), "EUR", Decimal(1), Movement.AWARD)))
+    step = RoundStep("c1", "T1", "r1", 1, 2, 1)
+    entry = Entry("j1", EntryKind.RESULT, "srv", opened.clock(), {}, postings=postings, round_step=step)
+    with opened.engine.connect() as session, pytest.raises(TallyMissing), pipelined(session) as pipe:
+        journal.post(pipe, entry, stripe_no=0)
+
+
 def test_bets_without_their_turnover_are_not_booked(opened: House) -> None:
     now = opened.clock()
-    step = RoundStep("c1", "T1", "r1", 1, 1)
+    step = RoundStep("c1", "T1", "r1", 1, 1, 1)
     entry = Entry("j1", EntryKind.BETS, "srv", now, {"bets": {}}, round_step=step)
     for wrong in (entry, replace(entry, round_step=None)):
-        with opened.engine.connect() as session, pytest.raises(TurnoverMissing), pipelined(session) as pipe:
+        with opened.engine.connect() as session, pytest.raises(TallyMissing), pipelined(session) as pipe:
             journal.post(pipe, wrong, stripe_no=0)
 
 
@@ -151,20 +209,19 @@ def test_sums_that_no_bigint_holds_are_kept(opened: House) -> None:
 
 
 @pytest.mark.parametrize("write", [history.write, None], ids=["every kind of round", "every kind of act"])
-def test_the_migration_makes_what_the_service_kept(database_url: str, write: Any) -> None:
+def test_the_migrations_make_what_the_service_kept(database_url: str, write: Any) -> None:
     if write is None:
         days.write(database_url)
     else:
         with history.engine_of(database_url) as engine:
             write(engine)
-    statements = runpy.run_path(str(MIGRATION))
     owner = sqlalchemy.create_engine(database_url, poolclass=NullPool)
     with owner.connect() as session:
-        kept = {table: _rows(session, table) for table in ("daily_bets", "daily_postings")}
+        kept = {table: _rows(session, table) for table in STATEMENTS}
         session.execute(text("SET LOCAL session_replication_role = replica"))
-        session.execute(text("TRUNCATE daily_bets, daily_postings"))
-        for statement in ("FILL_BETS", "FILL_POSTINGS"):
-            session.exec_driver_sql(statements[statement])
+        session.execute(text(f"TRUNCATE {', '.join(STATEMENTS)}"))
+        for migration, statement in STATEMENTS.values():
+            session.exec_driver_sql(runpy.run_path(str(VERSIONS / f"{migration}.py"))[statement])
         made = {table: _rows(session, table) for table in kept}
         assert rolling.rolled_up(session) == rolling.posted(session)
     assert made == kept
@@ -172,5 +229,5 @@ def test_the_migration_makes_what_the_service_kept(database_url: str, write: Any
 
 
 def _rows(session: sqlalchemy.Connection, table: str) -> list[tuple[Any, ...]]:
-    rows = session.execute(text(f"SELECT * FROM {table}"))  # noqa: S608  one of the two
+    rows = session.execute(text(f"SELECT * FROM {table}"))  # noqa: S608  one of `STATEMENTS`
     return sorted(tuple(row) for row in rows)

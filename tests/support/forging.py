@@ -84,8 +84,15 @@ def _rechain(session: Session, forged: BookedEntry, *, moved: Pools) -> None:
 
 def _roll_up_again(session: Session) -> None:
     """Sum the days anew, by the very statements that did it once."""
-    filling = import_module("migrations.versions.0011_daily_rollups")
-    for table, statement in (("daily_bets", filling.FILL_BETS), ("daily_postings", filling.FILL_POSTINGS)):
+    first = import_module("migrations.versions.0011_daily_rollups")
+    further = import_module("migrations.versions.0017_refunds_and_awards_by_day")
+    for table, statement in (
+        ("daily_bets", first.FILL_BETS),
+        ("daily_postings", first.FILL_POSTINGS),
+        ("daily_refunds", further.FILL_REFUNDS),
+        ("daily_awards", further.FILL_AWARDS),
+        ("daily_hands", further.FILL_HANDS),
+    ):
         session.execute(text(f"DELETE FROM {table}"))  # noqa: S608  as above
         session.execute(text(statement))
 

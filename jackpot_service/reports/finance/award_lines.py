@@ -16,6 +16,7 @@ from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import negated
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.reports.finance import parts
+from jackpot_service.reports.finance.award_questions import IN_UNITS, OF_ROUND, SAME_AWARD, STEP_TAKEN
 from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Stand
 from jackpot_service.reports.finance.subledger import Line, casino_lines
@@ -24,43 +25,28 @@ METER = Account("pool:meter")
 """Both parts of the meter: documents do not say whose money an award from it was."""
 
 
-_IN_UNITS = "a.amount_minor * CAST('1e-' || s.exponent AS numeric)"
-
-_OF_AWARD = """
-    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
-    JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
-"""
-
-_SAME_AWARD = """t.jackpot_id = a.jackpot_id AND t.round_key = a.round_key AND t.bet_id = a.bet_id
-         AND t.tier = a.tier AND t.correction = a.correction"""
-
 _MADE = text(
     f"""
-    SELECT r.casino_id, a.currency, a.funded_by, t.step, sum({_IN_UNITS}), sum(a.cost)
+    SELECT r.casino_id, a.currency, a.funded_by, t.step, sum({IN_UNITS}), sum(a.cost)
     FROM {parts.ENTRIES}
     JOIN settlements d ON d.jackpot_id = e.jackpot_id AND d.round_key = e.round_key AND d.step = e.step
     JOIN awards a ON a.jackpot_id = d.jackpot_id AND a.round_key = d.round_key AND a.correction = 0
-    JOIN award_steps t ON {_SAME_AWARD} AND t.act_seq IS NULL
-    {_OF_AWARD}
+    JOIN award_steps t ON {SAME_AWARD} AND t.act_seq IS NULL
+    {OF_ROUND}
     GROUP BY 1, 2, 3, 4
     ORDER BY 1, 2, 3, 4
     """  # noqa: S608  the parts are ours
 )
 
-# An award that was reversed had been held to the end, or had become what the casino owed its player.
 _DECIDED = text(
     f"""
     WITH {EFFECTS}
-    SELECT r.casino_id, a.currency, CASE WHEN t.step = 'reversed' AND EXISTS (
-               SELECT FROM award_steps t WHERE {_SAME_AWARD} AND t.step = 'held'
-           ) AND NOT EXISTS (
-               SELECT FROM award_steps t WHERE {_SAME_AWARD} AND t.step IN ('approved', 'reinstated')
-           ) THEN 'reversed while held' ELSE t.step END,
-           sum({_IN_UNITS}), sum(a.cost)
+    SELECT r.casino_id, a.currency, {STEP_TAKEN},
+           sum({IN_UNITS}), sum(a.cost)
     FROM effects f
     JOIN award_steps t ON t.jackpot_id = :jackpot_id AND t.round_key = f.round_key AND t.act_seq = f.act_seq
-    JOIN awards a ON {_SAME_AWARD}
-    {_OF_AWARD}
+    JOIN awards a ON {SAME_AWARD}
+    {OF_ROUND}
     GROUP BY 1, 2, 3
     ORDER BY 1, 2, 3
     """  # noqa: S608  the parts are ours
@@ -69,10 +55,10 @@ _DECIDED = text(
 _COMPENSATED = text(
     f"""
     WITH {EFFECTS}
-    SELECT r.casino_id, a.currency, sum({_IN_UNITS}), sum(a.cost)
+    SELECT r.casino_id, a.currency, sum({IN_UNITS}), sum(a.cost)
     FROM effects f
     JOIN compensations a ON a.jackpot_id = :jackpot_id AND a.round_key = f.round_key AND a.act_seq = f.act_seq
-    {_OF_AWARD}
+    {OF_ROUND}
     GROUP BY 1, 2
     ORDER BY 1, 2
     """  # noqa: S608  the parts are ours
@@ -91,9 +77,14 @@ def of_awards(session: Session, stand: Stand) -> Iterator[Line]:
             yield from casino_lines(casino_id, currency, Movement.AWARD, amount, cost, base=base)
     for casino_id, currency, step, amount, cost in session.execute(_DECIDED, parts.bounds(stand)):
         yield from _of_step(step, casino_id, currency, amount, cost, base=base)
+    yield from of_compensations(session, stand)
+
+
+def of_compensations(session: Session, stand: Stand) -> Iterator[Line]:
+    """What compensations of a part make of the accounts they move."""
     for casino_id, currency, amount, cost in session.execute(_COMPENSATED, parts.bounds(stand)):
-        yield from casino_lines(casino_id, currency, Movement.COMPENSATION, amount, cost, base=base)
-        yield Line(accounts.HOUSE_ADJUSTMENTS, base, Movement.COMPENSATION, negated(cost))
+        yield from casino_lines(casino_id, currency, Movement.COMPENSATION, amount, cost, base=stand.base)
+        yield Line(accounts.HOUSE_ADJUSTMENTS, stand.base, Movement.COMPENSATION, negated(cost))
 
 
 def _of_step(step: str, casino_id: str, currency: str, amount: Decimal, cost: Decimal, *, base: str) -> Iterator[Line]:

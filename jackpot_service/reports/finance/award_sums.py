@@ -1,58 +1,133 @@
-"""What awards cost in a part of a jackpot's book, by tier and pool: those made, less those taken back."""
+"""
+What awards come to in a part of a jackpot's book, by the steps that they took.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+Settlements make most of them, and are summed by whole days and beside; acts, which decide about awards or correct
+rounds, are few, and are read one by one.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sqlalchemy import text
 
 from jackpot_service.db import Session
+from jackpot_service.domain.money import product
 from jackpot_service.domain.rules import FundedBy, Tier
-from jackpot_service.reports.finance import parts
+from jackpot_service.reports.finance import parts, relations
+from jackpot_service.reports.finance.award_questions import IN_UNITS, OF_ROUND, SAME_AWARD, STEP_TAKEN
+from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Stand
 
-# A round has one result, and a step by an act counts from the entry that the act booked, on stripe 0. Of a correction's
-# own awards the first step is the correction's act; a reinstatement takes a rejection back.
-_SUMS = text(
-    f"""
-    SELECT tier, funded_by, sum(sign), sum(sign * cost)
-    FROM (
-        SELECT a.tier, a.funded_by, 1 AS sign, a.cost
-        FROM {parts.ENTRIES}
-        JOIN awards a ON a.jackpot_id = e.jackpot_id AND a.round_key = e.round_key AND a.correction = 0
-        WHERE e.kind = 'result'
-        UNION ALL
-        SELECT a.tier, a.funded_by, CASE WHEN s.step IN ('rejected', 'reversed') THEN -1 ELSE 1 END, a.cost
-        FROM acts t
-        CROSS JOIN LATERAL jsonb_array_elements(t.effects) AS one
-        JOIN award_steps s
-          ON s.jackpot_id = t.jackpot_id AND s.act_seq = t.seq
-         AND s.round_key = CAST(coalesce(t.after #>> '{{round,round_key}}', t.after ->> 'round_key') AS bigint)
-        JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.bet_id = s.bet_id
-                     AND a.tier = s.tier AND a.correction = s.correction
-        WHERE t.jackpot_id = :jackpot_id AND one ->> 'book' = :jackpot_id
-          AND CAST(one ->> 'seq' AS bigint) > (CAST(:starts AS bigint[]))[1]
-          AND CAST(one ->> 'seq' AS bigint) <= (CAST(:ends AS bigint[]))[1]
-          AND s.step IN ('rejected', 'reversed', 'reinstated', 'payable')
-    ) AS made
-    GROUP BY tier, funded_by
-    """  # noqa: S608  a constant
-)
+_OF = ("tier", "funded_by", "currency", "step")
+
+_SUMS = ("awards", "amount", "cost")
+
+_KEPT = f"""
+    SELECT tier, funded_by, kept.currency, state AS step, sum(awards) AS awards,
+           sum(amount_minor) * unit.one AS amount, sum(cost) AS cost
+    FROM daily_awards kept
+    JOIN {relations.UNITS} ON unit.currency = kept.currency
+    WHERE {parts.WHOLE_DAYS}
+    GROUP BY tier, funded_by, kept.currency, state, unit.one
+"""  # noqa: S608  the parts are ours
+
+# The first step of an award was taken by the settlement, and so by no act.
+_BESIDE = f"""
+    SELECT tier, funded_by, currency, one.step, count(*) AS awards, sum(amount) AS amount, sum(cost) AS cost
+    FROM {parts.ENTRIES}
+    CROSS JOIN LATERAL (
+        SELECT a.tier, a.funded_by, a.currency, t.step, {IN_UNITS} AS amount, a.cost
+        FROM awards a
+        JOIN award_steps t ON {SAME_AWARD} AND t.act_seq IS NULL
+        {OF_ROUND}
+        WHERE a.jackpot_id = :jackpot_id AND a.round_key = e.round_key AND a.correction = 0
+        OFFSET 0
+    ) AS one
+    WHERE e.kind = 'result' AND e.movements @> ARRAY['award']
+    GROUP BY 1, 2, 3, 4
+"""  # noqa: S608  as above
+
+# OFFSET 0 has the awards of each act looked up: that acts are few, no statistics tell.
+_BY_ACTS = f"""
+    SELECT tier, funded_by, currency, one.step, count(*) AS awards, sum(amount) AS amount, sum(cost) AS cost
+    FROM effects f
+    CROSS JOIN LATERAL (
+        SELECT a.tier, a.funded_by, a.currency, {STEP_TAKEN} AS step,
+               {IN_UNITS} AS amount, a.cost
+        FROM award_steps t
+        JOIN awards a ON {SAME_AWARD}
+        {OF_ROUND}
+        WHERE t.jackpot_id = :jackpot_id AND t.round_key = f.round_key AND t.act_seq = f.act_seq
+        OFFSET 0
+    ) AS one
+    GROUP BY 1, 2, 3, 4
+"""  # noqa: S608  as above
 
 
 @dataclass(frozen=True, slots=True)
-class AwardSum:
-    """The awards of a tier that a pool paid: how many, and what they cost it in the base currency."""
+class Taken:
+    """
+    The awards of a tier, pool and currency that took a step: how many, how much in units of it, and what that cost.
+
+    `step` is one of an award's, or "reversed while held".
+    """
 
     tier: Tier
     funded_by: FundedBy
+    currency: str
+    step: str
     awards: int
+    amount: Decimal
     cost: Decimal
 
+    def times(self, factor: int) -> "Taken":
+        """So many times as much."""
+        amount, cost = (product(one, Decimal(factor)) for one in (self.amount, self.cost))
+        return replace(self, awards=self.awards * factor, amount=amount, cost=cost)
 
-def by_tier(session: Session, stand: Stand) -> Sequence[AwardSum]:
-    """Sum the awards of a part, best tier first, the meter's before the prize fund's."""
-    found = session.execute(_SUMS, parts.bounds(stand))
-    sums = [AwardSum(Tier(tier), FundedBy(funded_by), awards, cost) for tier, funded_by, awards, cost in found]
-    order = list(Tier)
-    return sorted(sums, key=lambda one: (order.index(one.tier), one.funded_by))
+
+def steps(session: Session, stand: Stand) -> Sequence[Taken]:
+    """Sum what settlements and acts made of awards in a part; payments are not in a jackpot's book, and not here."""
+    summed = [_KEPT, *([_BESIDE] if stand.span.beside else [])]
+    return [
+        *_taken(session, relations.united(_OF, _SUMS, summed), parts.divided(stand)),
+        *_taken(session, f"WITH {EFFECTS} {relations.united(_OF, _SUMS, [_BY_ACTS])}", parts.bounds(stand)),
+    ]
+
+
+def _taken(session: Session, question: str, asked: dict[str, object]) -> Iterator[Taken]:
+    for tier, funded_by, currency, step, *sums in session.execute(text(question), asked):
+        awards, amount, cost = sums
+        yield Taken(Tier(tier), FundedBy(funded_by), currency, step, int(awards), amount, cost)
+
+
+_MADE = {
+    "payable": 1,
+    "held": 1,
+    "reinstated": 1,
+    "rejected": -1,
+    "reversed": -1,
+    "reversed while held": -1,
+    "approved": 0,
+}
+
+_CREDITED = {
+    "payable": 1,
+    "approved": 1,
+    "reinstated": 1,
+    "reversed": -1,
+    "held": 0,
+    "rejected": 0,
+    "reversed while held": 0,
+}
+
+
+def made(taken: Iterable[Taken]) -> list[Taken]:
+    """What steps make of what awards cost the pools: those made, and, negative, those taken back."""
+    return [one.times(_MADE[one.step]) for one in taken if _MADE[one.step]]
+
+
+def credited(taken: Iterable[Taken]) -> list[Taken]:
+    """What steps make of what casinos are credited with: what became theirs, and, negative, what was taken back."""
+    return [one.times(_CREDITED[one.step]) for one in taken if _CREDITED[one.step]]

@@ -13,17 +13,18 @@ from jackpot_service.db import Session
 from jackpot_service.domain.awards import ORDER, STATE_AFTER
 from jackpot_service.reports.documents import Column, Section, Sort
 from jackpot_service.reports.finance.frame import Report, Scope, Takes
-from jackpot_service.reports.finance.long_lists import OF_THOSE_ASKED, streamed
+from jackpot_service.reports.finance.long_lists import of_those_asked, streamed
 from jackpot_service.reports.finance.parts import ENTRIES
+from jackpot_service.reports.finance.relations import UNITS
 
 _STATES = ", ".join(f"('{step}', {place}, '{STATE_AFTER[step]}')" for place, step in enumerate(ORDER))
 
 # Acts that decide about awards hold all of them in their effects, and are read once, not once for each award.
-_AWARDS = f"""
+_MADE = f"""
 WITH made AS MATERIALIZED (
     SELECT e.stripe_no, e.seq, e.booked_at, e.round_key, 0 AS correction
     FROM {ENTRIES}
-    WHERE e.kind = 'result' AND e.movements @> ARRAY['award']
+    WHERE e.kind = 'result' AND e.movements @> ARRAY['award'] AND {of_those_asked("e.round_key")}
     UNION ALL
     SELECT e.stripe_no, e.seq, e.booked_at, c.round_key, c.number
     FROM corrections c
@@ -31,6 +32,7 @@ WITH made AS MATERIALIZED (
     CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS effect (book text, seq bigint)
     JOIN entries e ON e.jackpot_id = effect.book AND e.stripe_no = 0 AND e.seq = effect.seq
     WHERE c.jackpot_id = :jackpot_id AND effect.book = :jackpot_id AND effect.seq > :start AND effect.seq <= :upto
+      AND {of_those_asked("c.round_key")}
 ),
 decided AS MATERIALIZED (
     SELECT a.seq AS act_seq, max(effect.seq) AS effect_seq
@@ -38,7 +40,19 @@ decided AS MATERIALIZED (
     CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS effect (book text, seq bigint)
     WHERE a.jackpot_id = :jackpot_id AND effect.book = :jackpot_id
     GROUP BY a.seq
-),
+)
+"""  # noqa: S608  the parts are ours
+
+_STATE = f"(VALUES {_STATES}) AS of (step, place, state)"
+
+_BY_THE_END = """
+    (s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
+                               ELSE decided.effect_seq <= :upto END)
+"""
+
+_LIST = text(
+    f"""
+{_MADE},
 taken AS MATERIALIZED (
     SELECT s.round_key, s.bet_id, s.tier, s.correction,
            (array_agg(of.state ORDER BY of.place DESC))[1] AS state,
@@ -51,70 +65,49 @@ taken AS MATERIALIZED (
     FROM made
     JOIN award_steps s ON s.jackpot_id = :jackpot_id AND s.round_key = made.round_key
                       AND s.correction = made.correction
-    JOIN (VALUES {_STATES}) AS of (step, place, state) ON of.step = s.step
+    JOIN {_STATE} ON of.step = s.step
     LEFT JOIN decided ON decided.act_seq = s.act_seq
     LEFT JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = s.act_seq
     LEFT JOIN acts payment ON payment.seq = s.act_seq AND s.step = 'paid'
-    WHERE s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
-                                    ELSE decided.effect_seq <= :upto END
+    WHERE {_BY_THE_END}
     GROUP BY s.round_key, s.bet_id, s.tier, s.correction
-),
-told AS (
-    SELECT made.stripe_no, made.seq, made.booked_at AS made_at, r.casino_id, r.table_id, r.round_id, a.award_id,
-           a.bet_id, b.hand, b.player_id, a.tier, a.amount_minor * CAST('1e-' || rate.exponent AS numeric) AS amount,
-           a.currency, a.cost, a.funded_by, a.correction, taken.state, taken.approved_at, taken.rejected_at,
-           taken.reinstated_at, taken.paid_at, taken.reversed_at, taken.payment_reference
-    FROM made
-    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
-    JOIN taken ON taken.round_key = a.round_key AND taken.bet_id = a.bet_id AND taken.tier = a.tier
-              AND taken.correction = a.correction
-    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
-    JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
-    JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
-    WHERE {OF_THOSE_ASKED}
 )
-"""  # noqa: S608  the parts are ours
-
-_LISTED = (
-    "award_id",
-    "casino_id",
-    "table_id",
-    "round_id",
-    "bet_id",
-    "hand",
-    "player_id",
-    "tier",
-    "amount",
-    "currency",
-    "cost",
-    "funded_by",
-    "correction",
-    "state",
-    "made_at",
-    "approved_at",
-    "rejected_at",
-    "reinstated_at",
-    "paid_at",
-    "payment_reference",
-    "reversed_at",
-)
-
-_LIST = text(
-    f"""
-{_AWARDS}
-SELECT {", ".join(_LISTED)}
-FROM told
-ORDER BY told.made_at, told.stripe_no, told.seq, told.bet_id, told.tier
+SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.player_id, a.tier,
+       a.amount_minor * CAST('1e-' || rate.exponent AS numeric), a.currency, a.cost, a.funded_by, a.correction,
+       taken.state, made.booked_at, taken.approved_at, taken.rejected_at, taken.reinstated_at, taken.paid_at,
+       taken.payment_reference, taken.reversed_at
+FROM made
+JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
+JOIN taken ON taken.round_key = a.round_key AND taken.bet_id = a.bet_id AND taken.tier = a.tier
+          AND taken.correction = a.correction
+JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
+JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
+ORDER BY made.booked_at, made.stripe_no, made.seq, a.bet_id, a.tier
 """  # noqa: S608  as above
 )
 
+# Summed by what an award is and the last step it took; so nothing is looked up award by award.
 _TOTALS = text(
     f"""
-{_AWARDS}
-SELECT tier, currency, state, count(*), sum(amount), sum(cost)
-FROM told
-GROUP BY tier, currency, state
-ORDER BY tier, currency, state
+{_MADE},
+last AS MATERIALIZED (
+    SELECT s.round_key, s.bet_id, s.tier, s.correction, max(of.place) AS place
+    FROM award_steps s
+    JOIN {_STATE} ON of.step = s.step
+    LEFT JOIN decided ON decided.act_seq = s.act_seq
+    WHERE s.jackpot_id = :jackpot_id AND {_BY_THE_END}
+      AND (s.round_key, s.correction) IN (SELECT made.round_key, made.correction FROM made)
+    GROUP BY s.round_key, s.bet_id, s.tier, s.correction
+)
+SELECT a.tier, a.currency, of.state, count(*), sum(a.amount_minor) * unit.one, sum(a.cost)
+FROM last
+JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = last.round_key AND a.bet_id = last.bet_id
+             AND a.tier = last.tier AND a.correction = last.correction
+JOIN {_STATE} ON of.place = last.place
+JOIN {UNITS} ON unit.currency = a.currency
+GROUP BY a.tier, a.currency, of.state, unit.one
+ORDER BY a.tier, a.currency, of.state
 """  # noqa: S608  as above
 )
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
-from itertools import zip_longest
 from typing import Any
 
 from sqlalchemy import Row, text
@@ -17,7 +16,7 @@ from sqlalchemy import Row, text
 from jackpot_service.db import Session
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
-from jackpot_service.reports.finance import relations
+from jackpot_service.reports.finance import parts, relations
 from jackpot_service.reports.finance.frame import Stand
 
 
@@ -118,23 +117,7 @@ def _moved(session: Session, stand: Stand, summed: Sequence[str], by: Sequence[K
 
 
 def _parameters(stand: Stand, of: Of) -> dict[str, Any]:
-    ranges = [
-        (stripe_no, start, upto)
-        for part in stand.span.beside
-        for stripe_no, (start, upto) in enumerate(zip_longest(part.start, part.end, fillvalue=0))
-        if start < upto
-    ]
-    return {
-        "jackpot_id": stand.jackpot_id,
-        "base": stand.base,
-        "first_day": stand.span.first_day,
-        "end_day": stand.span.end_day or date.max,
-        "stripe_nos": [stripe_no for stripe_no, _, _ in ranges],
-        "starts": [start for _, start, _ in ranges],
-        "ends": [upto for _, _, upto in ranges],
-        "of_casino_id": of.casino_id,
-        "of_table_id": of.table_id,
-    }
+    return {**parts.divided(stand), "of_casino_id": of.casino_id, "of_table_id": of.table_id}
 
 
 def _key(by: Sequence[Key], row: Row[Any]) -> dict[Key, str | date]:

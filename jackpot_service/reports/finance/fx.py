@@ -11,12 +11,11 @@ from decimal import Decimal
 
 from jackpot_service.db import Session
 from jackpot_service.domain import accounts
-from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, product, total
 from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
-from jackpot_service.reports.finance import award_lines, figures, frame, refunds, variances
+from jackpot_service.reports.finance import award_lines, award_sums, figures, frame, refunds, variances
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Report, Scope, Stand
 
@@ -175,13 +174,12 @@ def _flows(session: Session, stand: Stand) -> defaultdict[str, _Flow]:
         flows[bets.key[Key.CURRENCY]].turnover = _Worth(bets.stakes, bets.value)
     for back in refunds.sums(session, stand, by=(Key.CURRENCY,)):
         flows[back.key[Key.CURRENCY]].refunds = _Worth(back.stakes, back.value)
-    for line in award_lines.of_awards(session, stand):
+    for one in award_sums.credited(award_sums.steps(session, stand)):
+        flows[one.currency].awards = flows[one.currency].awards.plus(_Worth(one.amount, one.cost))
+    for line in award_lines.of_compensations(session, stand):
         if line.account.startswith(accounts.CASINO):
-            flow, worth = flows[line.currency], _Worth(line.amount, line.value)
-            if line.movement is Movement.COMPENSATION:
-                flow.compensations = flow.compensations.plus(worth)
-            else:
-                flow.awards = flow.awards.plus(worth)
+            flow = flows[line.currency]
+            flow.compensations = flow.compensations.plus(_Worth(line.amount, line.value))
     return flows
 
 

@@ -13,11 +13,19 @@ from jackpot_service.reports.finance.frame import Scope, Stand
 PAGE: Final = 1000
 """How many rows are in memory at a time."""
 
-OF_THOSE_ASKED: Final = """
-    (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
-    AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
+_OF_THOSE_ASKED: Final = """
+    (coalesce(CAST(:casino_id AS text), CAST(:table_id AS text)) IS NULL OR EXISTS (
+        SELECT FROM rounds o
+        WHERE o.jackpot_id = :jackpot_id AND o.round_key = {round_key}
+          AND (CAST(:casino_id AS text) IS NULL OR o.casino_id = :casino_id)
+          AND (CAST(:table_id AS text) IS NULL OR o.table_id = :table_id)
+    ))
 """
-"""The condition that a round `r` is of the casino and the table that were asked about."""
+
+
+def of_those_asked(round_key: str) -> str:
+    """The condition that a round, by its key, is of the casino and at the table that were asked about."""
+    return _OF_THOSE_ASKED.format(round_key=round_key)
 
 
 def streamed(session: Session, statement: TextClause, scope: Scope) -> Iterator[Row]:

@@ -1,16 +1,38 @@
-"""Parts of a jackpot's book in SQL: the entries after one vector of positions, up to another."""
+"""
+Parts of a jackpot's book in SQL: the entries after one vector of positions, up to another; whole days, and the rest.
 
+A question is asked either of all entries of a part (`ENTRIES` with `bounds`), or of its whole days in a daily rollup
+(`WHOLE_DAYS`) and of the entries beside them (`ENTRIES`), both with `divided`.
+"""
+
+from datetime import date
+from itertools import zip_longest
 from typing import Any, Final
 
 from jackpot_service.reports.finance.frame import Stand
 
+# OFFSET 0 has each stripe's entries looked up by their seqs, few or many. Joined, all entries that there are might be
+# read for those of a few hours: how many are between two positions, no statistics tell.
 ENTRIES: Final = """
     unnest(CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[]))
         AS part (stripe_no, start, upto)
-    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = part.stripe_no
-                  AND e.seq > part.start AND e.seq <= part.upto
+    CROSS JOIN LATERAL (
+        SELECT *
+        FROM entries e
+        WHERE e.jackpot_id = :jackpot_id AND e.stripe_no = part.stripe_no AND e.seq > part.start AND e.seq <= part.upto
+        OFFSET 0
+    ) AS e
 """
-"""FROM this: the entries `e` of a part; `bounds` are its parameters."""
+"""FROM this: the entries `e` of a part, or those beside its whole days."""
+
+WHOLE_DAYS: Final = "kept.jackpot_id = :jackpot_id AND kept.day >= :first_day AND kept.day < :end_day"
+"""WHERE this: the rows `kept` of a daily rollup that the whole days of a part have."""
+
+
+LIVE: Final = """NOT EXISTS (
+    SELECT FROM voids w WHERE w.jackpot_id = b.jackpot_id AND w.round_key = b.round_key AND w.bet_id = b.bet_id
+)"""
+"""WHERE this: the bets `b` that were not voided. None is once its round has ended."""
 
 
 def bounds(stand: Stand) -> dict[str, Any]:
@@ -21,4 +43,23 @@ def bounds(stand: Stand) -> dict[str, Any]:
         "stripe_nos": list(range(len(stand.end))),
         "starts": [*stand.start, *(0 for _ in stand.end[len(stand.start) :])],
         "ends": list(stand.end),
+    }
+
+
+def divided(stand: Stand) -> dict[str, Any]:
+    """The parameters of a question about a part that is divided into whole days and the entries beside them."""
+    ranges = [
+        (stripe_no, start, upto)
+        for part in stand.span.beside
+        for stripe_no, (start, upto) in enumerate(zip_longest(part.start, part.end, fillvalue=0))
+        if start < upto
+    ]
+    return {
+        "jackpot_id": stand.jackpot_id,
+        "base": stand.base,
+        "first_day": stand.span.first_day,
+        "end_day": stand.span.end_day or date.max,
+        "stripe_nos": [stripe_no for stripe_no, _, _ in ranges],
+        "starts": [start for _, start, _ in ranges],
+        "ends": [upto for _, _, upto in ranges],
     }

@@ -12,9 +12,10 @@ from typing import Any
 from sqlalchemy import text
 
 from jackpot_service.db import Session
-from jackpot_service.reports.finance import parts
-from jackpot_service.reports.finance.effects import EFFECTS
-from jackpot_service.reports.finance.figures import Key, Of
+from jackpot_service.domain.money import EXACT
+from jackpot_service.reports.finance import parts, relations
+from jackpot_service.reports.finance.effects import DEAD_BEFORE, DEAD_NOW, EFFECTS
+from jackpot_service.reports.finance.figures import EVERYWHERE, Key, Of
 from jackpot_service.reports.finance.frame import Stand
 
 
@@ -54,93 +55,105 @@ class RefundOf:
     value: Decimal
 
 
-_DAY = "(e.booked_at AT TIME ZONE 'UTC')::date"
-
-_GAMING_DAY = "((e.booked_at AT TIME ZONE c.zone) - c.day_starts)::date"
-
-_LIVE = """NOT EXISTS (
-        SELECT FROM voids w
-        WHERE w.jackpot_id = b.jackpot_id AND w.round_key = b.round_key AND w.bet_id = b.bet_id
-    )"""
-
-# A bet's cycle had been won when it was refunded if it stands at or before the cut of the cycle that then ran: the last
-# one that the refund stands after.
-_REFUNDED = f"""
-    SELECT {_DAY} AS day, {_GAMING_DAY} AS gaming_day,
-           r.casino_id, r.table_id, b.currency, r.rules_version, told.times,
-           o.seq <= coalesce(running.cut[o.stripe_no + 1], 0) AS is_over,
-           told.times * b.stake_minor * CAST('1e-' || s.exponent AS numeric) AS stakes,
-           s.base_per_unit AS rate,
-           CAST(v.document -> 'split' ->> 'meter' AS numeric) AS of_meter,
-           CAST(v.document -> 'split' ->> 'reserve' AS numeric) AS of_reserve,
-           CAST(v.document -> 'split' ->> 'prize_fund' AS numeric) AS of_prize_fund
-    FROM (
-        SELECT e.stripe_no, e.seq, v.round_key, v.bet_id, 1 AS times
-        FROM {parts.ENTRIES}
-        JOIN voids v ON v.jackpot_id = e.jackpot_id AND v.round_key = e.round_key AND v.step = e.step
-        WHERE e.kind = 'voids' AND NOT v.is_tombstone AND {{chosen}}
-        UNION ALL
-        SELECT e.stripe_no, e.seq, b.round_key, b.bet_id, 1
-        FROM {parts.ENTRIES}
-        JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key
-        WHERE e.kind = 'cancellation' AND {_LIVE} AND {{chosen}}
-        UNION ALL
-        SELECT e.stripe_no, e.seq, b.round_key, b.bet_id, 1
-        FROM {parts.ENTRIES}
-        JOIN hands h ON h.jackpot_id = e.jackpot_id AND h.round_key = e.round_key AND h.status = 'dead'
-        JOIN bets b ON b.jackpot_id = h.jackpot_id AND b.round_key = h.round_key AND b.hand = h.hand
-        WHERE e.kind = 'result' AND {_LIVE} AND {{chosen}}
-        UNION ALL
-        SELECT 0, f.seq, b.round_key, b.bet_id, CASE WHEN dead.now THEN 1 ELSE -1 END
-        FROM effects f
-        JOIN bets b ON b.jackpot_id = :jackpot_id AND b.round_key = f.round_key
-        CROSS JOIN LATERAL (
-            SELECT f.after -> 'refunds' ? b.bet_id,
-                   EXISTS (
-                       SELECT FROM jsonb_array_elements(f.before -> 'result' -> 'hands') AS told (hand)
-                       WHERE told.hand ->> 0 = b.hand AND told.hand ->> 1 = 'dead'
-                   )
-        ) AS dead (now, before)
-        WHERE f.kind = 'round_corrected' AND dead.now <> dead.before AND {_LIVE}
-    ) AS told
-    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = told.stripe_no AND e.seq = told.seq
-    JOIN bets b ON b.jackpot_id = :jackpot_id AND b.round_key = told.round_key AND b.bet_id = told.bet_id
-    JOIN entries o ON o.jackpot_id = :jackpot_id AND o.round_key = b.round_key AND o.step = b.step
-    JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = b.round_key
-    JOIN casinos c ON c.casino_id = r.casino_id
-    JOIN rules_versions v ON v.jackpot_id = :jackpot_id AND v.version = r.rules_version
-    JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
-    LEFT JOIN LATERAL (
-        SELECT y.cut
-        FROM cycles y
-        WHERE y.jackpot_id = :jackpot_id AND coalesce(y.cut[told.stripe_no + 1], 0) < told.seq
-        ORDER BY y.cycle DESC
-        LIMIT 1
-    ) AS running ON true
-"""  # noqa: S608  the parts are ours
-
-_SPLIT = f"""
-    SELECT one.*, stakes * rate AS value,
-           CASE WHEN is_over THEN 0 ELSE stakes * rate * of_meter END AS meter,
-           CASE WHEN is_over THEN 0 ELSE stakes * rate * of_reserve END AS reserve,
-           stakes * rate * of_prize_fund AS prize_fund,
-           stakes * rate * (1 - of_meter - of_reserve - of_prize_fund) AS house,
-           CASE WHEN is_over THEN stakes * rate * (of_meter + of_reserve) ELSE 0 END AS adjustments
-    FROM ({_REFUNDED}) AS one
-"""  # noqa: S608  the parts are ours
-
 # Few entries take stakes back, and each says so: nobody has to look at the hands of all the others.
 _THAT_SAY_SO = "e.movements @> ARRAY['reversal']"
 
-EVERYWHERE = Of()
+_BY_ENTRIES = f"""
+    SELECT e.stripe_no, e.seq, e.round_key, v.bet_id, 1 AS times
+    FROM {parts.ENTRIES}
+    CROSS JOIN LATERAL (
+        SELECT v.bet_id
+        FROM voids v
+        WHERE v.jackpot_id = e.jackpot_id AND v.round_key = e.round_key AND v.step = e.step AND NOT v.is_tombstone
+        OFFSET 0
+    ) AS v
+    WHERE e.kind = 'voids' AND {{chosen}}
+    UNION ALL
+    SELECT e.stripe_no, e.seq, e.round_key, b.bet_id, 1
+    FROM {parts.ENTRIES}
+    CROSS JOIN LATERAL (
+        SELECT b.bet_id
+        FROM bets b
+        WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND {parts.LIVE}
+        OFFSET 0
+    ) AS b
+    WHERE e.kind = 'cancellation' AND {{chosen}}
+    UNION ALL
+    SELECT e.stripe_no, e.seq, e.round_key, b.bet_id, 1
+    FROM {parts.ENTRIES}
+    CROSS JOIN LATERAL (
+        SELECT b.bet_id
+        FROM hands h
+        JOIN bets b ON b.jackpot_id = h.jackpot_id AND b.round_key = h.round_key AND b.hand = h.hand
+        WHERE h.jackpot_id = e.jackpot_id AND h.round_key = e.round_key AND h.status = 'dead' AND {parts.LIVE}
+        OFFSET 0
+    ) AS b
+    WHERE e.kind = 'result' AND {{chosen}}
+"""  # noqa: S608  the parts are ours
 
-_SUMMED = ("times", "stakes", "value", "meter", "reserve", "prize_fund", "house", "adjustments")
+_BY_CORRECTIONS = f"""
+    SELECT 0 AS stripe_no, f.seq, b.round_key, b.bet_id, CASE WHEN dead.now THEN 1 ELSE -1 END AS times
+    FROM effects f
+    CROSS JOIN LATERAL (
+        SELECT * FROM bets b WHERE b.jackpot_id = :jackpot_id AND b.round_key = f.round_key OFFSET 0
+    ) AS b
+    CROSS JOIN LATERAL (
+        SELECT {DEAD_NOW}, {DEAD_BEFORE}
+    ) AS dead (now, before)
+    WHERE f.kind = 'round_corrected' AND dead.now <> dead.before AND {parts.LIVE}
+"""  # noqa: S608  the parts are ours
+
+# A bet's cycle had been won when it was refunded if it stands at or before the cut of the cycle that then ran: the last
+# one that the refund stands after. OFFSET 0 has what belongs to each bet looked up: few are refunded.
+_REFUNDED = """
+    SELECT one.*, told.times, told.times * one.stake AS stakes
+    FROM ({told}) AS told
+    CROSS JOIN LATERAL (
+        SELECT (e.booked_at AT TIME ZONE 'UTC')::date AS day,
+               ((e.booked_at AT TIME ZONE c.zone) - c.day_starts)::date AS gaming_day,
+               r.casino_id, r.table_id, b.currency, r.rules_version,
+               o.seq <= coalesce(running.cut[o.stripe_no + 1], 0) AS is_over,
+               b.stake_minor * CAST('1e-' || s.exponent AS numeric) AS stake, s.base_per_unit AS rate,
+               CAST(v.document -> 'split' ->> 'meter' AS numeric) AS of_meter,
+               CAST(v.document -> 'split' ->> 'reserve' AS numeric) AS of_reserve,
+               CAST(v.document -> 'split' ->> 'prize_fund' AS numeric) AS of_prize_fund
+        FROM bets b
+        JOIN entries e ON e.jackpot_id = b.jackpot_id AND e.stripe_no = told.stripe_no AND e.seq = told.seq
+        JOIN entries o ON o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key AND o.step = b.step
+        JOIN rounds r ON r.jackpot_id = b.jackpot_id AND r.round_key = b.round_key
+        JOIN casinos c ON c.casino_id = r.casino_id
+        JOIN rules_versions v ON v.jackpot_id = b.jackpot_id AND v.version = r.rules_version
+        JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
+        LEFT JOIN LATERAL (
+            SELECT y.cut
+            FROM cycles y
+            WHERE y.jackpot_id = b.jackpot_id AND coalesce(y.cut[told.stripe_no + 1], 0) < told.seq
+            ORDER BY y.cycle DESC
+            LIMIT 1
+        ) AS running ON true
+        WHERE b.jackpot_id = :jackpot_id AND b.round_key = told.round_key AND b.bet_id = told.bet_id
+        OFFSET 0
+    ) AS one
+"""
+
+_SPLIT = """
+    SELECT {keys}sum(times) AS bets, sum(stakes) AS stakes, sum(stakes * rate) AS value,
+           sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * of_meter END) AS meter,
+           sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * of_reserve END) AS reserve,
+           sum(stakes * rate * of_prize_fund) AS prize_fund,
+           sum(stakes * rate * (1 - of_meter - of_reserve - of_prize_fund)) AS house,
+           sum(CASE WHEN is_over THEN stakes * rate * (of_meter + of_reserve) ELSE 0 END) AS adjustments
+    FROM ({refunded}) AS one
+    WHERE (CAST(:of_casino_id AS text) IS NULL OR casino_id = :of_casino_id)
+      AND (CAST(:of_table_id AS text) IS NULL OR table_id = :of_table_id)
+    {grouped}
+"""
 
 _BY_VERSION = text(
     f"""
     WITH {EFFECTS}
     SELECT rules_version, casino_id, currency, times < 0, is_over, abs(sum(stakes)), abs(sum(stakes * rate))
-    FROM ({_REFUNDED.format(chosen="true")}) AS one
+    FROM ({_REFUNDED.format(told=f"{_BY_ENTRIES.format(chosen='true')} UNION ALL {_BY_CORRECTIONS}")}) AS one
     GROUP BY 1, 2, 3, 4, 5
     ORDER BY 1, 2, 3, 4, 5
     """  # noqa: S608  the parts are ours
@@ -148,21 +161,32 @@ _BY_VERSION = text(
 
 
 def sums(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[RefundSums]:
-    """Sum what was refunded in a part, in the order of the key; found by the entries that booked it."""
-    summed = ", ".join(f"sum({name})" for name in _SUMMED)
-    keys = "".join(f"{key.value}, " for key in by)
-    places_of_keys = ", ".join(str(place) for place in range(1, len(by) + 1))
-    grouped = f"GROUP BY {places_of_keys} ORDER BY {places_of_keys}" if by else ""
-    question = f"""
-        WITH {EFFECTS}
-        SELECT {keys}{summed}
-        FROM ({_SPLIT.format(chosen=_THAT_SAY_SO)}) AS refunded
-        WHERE (CAST(:casino_id AS text) IS NULL OR casino_id = :casino_id)
-          AND (CAST(:table_id AS text) IS NULL OR table_id = :table_id)
-        {grouped}
-    """  # noqa: S608  the parts are ours
-    found = session.execute(text(question), parts.bounds(stand) | {"casino_id": of.casino_id, "table_id": of.table_id})
-    return [RefundSums(dict(zip(by, row, strict=False)), *row[len(by) :]) for row in found if row[len(by)] is not None]
+    """Sum what was refunded in a part, in the order of the key: whole days, the entries beside them, corrections."""
+    asked = {"of_casino_id": of.casino_id, "of_table_id": of.table_id}
+    booked = [relations.kept_refunds(by, of.stated)]
+    if stand.span.beside:
+        booked.append(_split(_BY_ENTRIES.format(chosen=_THAT_SAY_SO), by))
+    corrected = f"WITH {EFFECTS} {_united(by, [_split(_BY_CORRECTIONS, by)])}"
+    found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for question, part in ((_united(by, booked), parts.divided(stand)), (corrected, parts.bounds(stand))):
+        for row in session.execute(text(question), part | asked):
+            key, figures = row[: len(by)], row[len(by) :]
+            if figures[0] is not None:
+                found[key] = tuple(map(EXACT.add, found[key], figures)) if key in found else figures
+    return [RefundSums(dict(zip(by, key, strict=True)), int(found[key][0]), *found[key][1:]) for key in sorted(found)]
+
+
+def _united(by: Sequence[Key], summed: Sequence[str]) -> str:
+    return relations.united(by, relations.SUMS_OF_REFUNDS, summed)
+
+
+def _split(told: str, by: Sequence[Key]) -> str:
+    """The relation of refunds that are told, of the form that `relations.kept_refunds` has."""
+    keys = [*(key.value for key in by if key is not Key.CURRENCY), Key.CURRENCY.value]
+    grouped = f"GROUP BY {', '.join(str(place) for place in range(1, len(keys) + 1))}"
+    return _SPLIT.format(
+        keys="".join(f"{key}, " for key in keys), refunded=_REFUNDED.format(told=told), grouped=grouped
+    )
 
 
 def by_version(session: Session, stand: Stand) -> list[RefundOf]:

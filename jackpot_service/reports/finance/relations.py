@@ -8,29 +8,19 @@ currency is always one, of bets as of postings. `stated` are the keys of which o
 from collections.abc import Sequence
 from typing import Final
 
-SUMS_OF_BETS: Final = ("bets", "value", "meter", "reserve", "prize_fund", "house", "stakes")
+from jackpot_service.reports.finance.parts import ENTRIES, WHOLE_DAYS
+
+SUMS_OF_BETS: Final = ("bets", "stakes", "value", "meter", "reserve", "prize_fund", "house")
 """What relations of bets sum up."""
+
+SUMS_OF_REFUNDS: Final = (*SUMS_OF_BETS, "adjustments")
+"""What relations of refunds sum up."""
 
 MOVED: Final = ("account", "currency", "movement")
 """What relations of postings keep apart besides the keys; they sum up `amount`."""
 
 _CASINO = "casino_id"
 _CURRENCY = "currency"
-
-_WHOLE_DAYS = "kept.jackpot_id = :jackpot_id AND kept.day >= :first_day AND kept.day < :end_day"
-
-# Less than two days' entries lie beside; OFFSET 0 has each stripe's looked up by their seqs. Joined, all entries that
-# there are would be read: how few are between two positions, no statistics tell.
-_BESIDE = """
-    unnest(CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[]))
-        AS part (stripe_no, start, upto)
-    CROSS JOIN LATERAL (
-        SELECT *
-        FROM entries e
-        WHERE e.jackpot_id = :jackpot_id AND e.stripe_no = part.stripe_no AND e.seq > part.start AND e.seq <= part.upto
-        OFFSET 0
-    ) AS e
-"""
 
 # An entry of no round is of the casino whose account it moves.
 _OF_WHOM = """
@@ -52,16 +42,30 @@ _TOLD = {
 """How an entry tells the keys that its bets or postings do not tell themselves."""
 
 
+UNITS: Final = """
+    (SELECT DISTINCT currency, CAST('1e-' || exponent AS numeric) AS one FROM rates WHERE base = :base) AS unit
+"""
+"""FROM this: what one minor unit of a currency is in its units."""
+
+
 def kept_bets(keys: Sequence[str], stated: Sequence[str]) -> str:
     """The bets of whole days."""
+    return _kept_stakes("daily_bets", SUMS_OF_BETS, keys, stated)
+
+
+def kept_refunds(keys: Sequence[str], stated: Sequence[str]) -> str:
+    """The refunds of whole days, but those of corrections."""
+    return _kept_stakes("daily_refunds", SUMS_OF_REFUNDS, keys, stated)
+
+
+def _kept_stakes(table: str, sums: Sequence[str], keys: Sequence[str], stated: Sequence[str]) -> str:
     columns = ", ".join(f"kept.{key}" for key in [*_entries(keys), _CURRENCY])
-    sums = ", ".join(f"sum(kept.{name}) AS {name}" for name in SUMS_OF_BETS[:-1])
+    summed = {name: f"sum(kept.{name})" for name in sums} | {"stakes": "sum(kept.stakes_minor) * unit.one"}
     return f"""
-        SELECT {columns}, {sums}, sum(kept.stakes_minor) * unit.one AS stakes
-        FROM daily_bets kept
-        JOIN (SELECT DISTINCT currency, CAST('1e-' || exponent AS numeric) AS one FROM rates WHERE base = :base) AS unit
-          ON unit.currency = kept.currency
-        WHERE {_WHOLE_DAYS} {_only(stated)}
+        SELECT {columns}, {", ".join(f"{sum_} AS {name}" for name, sum_ in summed.items())}
+        FROM {table} kept
+        JOIN {UNITS} ON unit.currency = kept.currency
+        WHERE {WHOLE_DAYS} {_only(stated)}
         GROUP BY {columns}, unit.one
     """  # noqa: S608  the parts are ours
 
@@ -72,7 +76,7 @@ def kept_postings(keys: Sequence[str], stated: Sequence[str]) -> str:
     return f"""
         SELECT {columns}, sum(kept.amount) AS amount
         FROM daily_postings kept
-        WHERE {_WHOLE_DAYS} {_only(stated)}
+        WHERE {WHOLE_DAYS} {_only(stated)}
         GROUP BY {columns}
     """  # noqa: S608  as above
 
@@ -105,15 +109,15 @@ def bets_beside(keys: Sequence[str], stated: Sequence[str]) -> str:
     """
     columns = "".join(f"{key}, " for key in _entries(keys))
     return f"""
-        SELECT {columns} currency, bets, value, value * to_meter AS meter, value * to_reserve AS reserve,
-               value * to_prize_fund AS prize_fund, value * (1 - to_meter - to_reserve - to_prize_fund) AS house, stakes
+        SELECT {columns} currency, bets, stakes, value, value * to_meter AS meter, value * to_reserve AS reserve,
+               value * to_prize_fund AS prize_fund, value * (1 - to_meter - to_reserve - to_prize_fund) AS house
         FROM (
             SELECT {_telling(keys)} b.currency, sum(b.bets) AS bets,
                    sum(b.stakes_minor) * unit.one AS stakes, sum(b.stakes_minor) * unit.one * s.base_per_unit AS value,
                    CAST(v.document #>> '{{split,meter}}' AS numeric) AS to_meter,
                    CAST(v.document #>> '{{split,reserve}}' AS numeric) AS to_reserve,
                    CAST(v.document #>> '{{split,prize_fund}}' AS numeric) AS to_prize_fund
-            FROM {_BESIDE} {_OF_WHOM}
+            FROM {ENTRIES} {_OF_WHOM}
             CROSS JOIN LATERAL (
                 SELECT b.currency, count(*) AS bets, sum(b.stake_minor) AS stakes_minor
                 FROM bets b
@@ -134,7 +138,7 @@ def postings_beside(keys: Sequence[str], stated: Sequence[str], *, without_bets:
     of_whom = _OF_WHOM if {*_entries(keys), *stated} - {"day"} else ""
     return f"""
         SELECT {_telling(keys)} p.account, p.currency, p.movement, sum(p.amount) AS amount
-        FROM {_BESIDE} {of_whom}
+        FROM {ENTRIES} {of_whom}
         CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
             AS p (account, currency, amount, movement)
         WHERE (e.kind <> 'bets' OR NOT {without_bets}) {_only_told(stated)}

@@ -13,10 +13,10 @@ from sqlalchemy import text
 from jackpot_service.db import Session
 from jackpot_service.reports.documents import Column, Section, Sort
 from jackpot_service.reports.finance.frame import Report, Scope, Takes
-from jackpot_service.reports.finance.long_lists import OF_THOSE_ASKED, streamed
+from jackpot_service.reports.finance.long_lists import of_those_asked, streamed
 from jackpot_service.reports.finance.parts import ENTRIES
 
-# One round is found by its ids first: there are few tables, and then its entries by its key.
+# One round is found by its ids: there are few tables.
 _ROUNDS = f"""
 WITH named AS (
     SELECT n.round_key
@@ -35,6 +35,7 @@ touched AS (
     FROM {ENTRIES}
     WHERE e.round_key IS NOT NULL
       AND (CAST(:round_id AS text) IS NULL OR e.round_key IN (SELECT named.round_key FROM named))
+      AND {of_those_asked("e.round_key")}
     GROUP BY e.round_key
 ),
 told AS (
@@ -42,7 +43,6 @@ told AS (
            touched.entries
     FROM touched
     JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = touched.round_key
-    WHERE {OF_THOSE_ASKED}
 )
 """  # noqa: S608  the parts are ours
 

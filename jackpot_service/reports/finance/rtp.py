@@ -1,5 +1,6 @@
 """Return to players: what was awarded of what was played, and whether its variance from the rules means anything."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,13 +13,13 @@ from jackpot_service.domain.ratios import deviations, percent, root, rounded
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
 from jackpot_service.reports.finance import award_sums, turnover
-from jackpot_service.reports.finance.award_sums import AwardSum
+from jackpot_service.reports.finance.award_sums import Taken
 from jackpot_service.reports.finance.frame import Report, Scope, Stand
 from jackpot_service.reports.finance.turnover import Turnover
 
 _COMPARED = (
     Column("currency", "Currency"),
-    Column("turnover", "Turnover", Sort.AMOUNT, currency_in="currency"),
+    Column("turnover", "Turnover of judged hands", Sort.AMOUNT, currency_in="currency"),
     Column("awards", "Awards", Sort.COUNT),
     Column("actual", "Awarded", Sort.AMOUNT, currency_in="currency"),
     Column("actual_percent", "Awarded, % of turnover", Sort.PERCENT),
@@ -45,7 +46,7 @@ class _Played:
 
     stand: Stand
     turnovers: Sequence[Turnover]
-    awards: Sequence[AwardSum]
+    awards: Sequence[Taken]
 
     @property
     def turnover(self) -> Decimal:
@@ -55,7 +56,8 @@ class _Played:
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """Compare, by the pool that pays and by tier, what was awarded with what the rules give."""
     played = [
-        _Played(stand, turnover.by_rules(session, stand), award_sums.by_tier(session, stand)) for stand in scope.stands
+        _Played(stand, turnover.by_rules(session, stand), award_sums.made(award_sums.steps(session, stand)))
+        for stand in scope.stands
     ]
     return (
         Section("funds", "Return by the pool that pays", FUNDS, [row for one in played for row in _funds(one)]),
@@ -95,23 +97,29 @@ def _with_prize_fund(played: _Played) -> list[Turnover]:
 
 
 def _deviation(played: _Played, difference: Decimal) -> tuple[Value, Value]:
-    """How far fixed prizes stray by chance, and how many times as far they did."""
+    """
+    How far fixed prizes stray by chance, and how many times as far they did.
+
+    Neither is told of a part in which corrections took more hands away than were judged.
+    """
     variance = sum(
         (Fraction(one.squares) * fixed_prize_variance(one.rules) for one in _with_prize_fund(played)), Fraction(0)
     )
-    return root(variance), deviations(difference, variance)
+    hands = sum(one.hands for one in played.turnovers)
+    return (root(variance), deviations(difference, variance)) if hands >= 0 <= variance else (None, None)
 
 
 def _tiers(played: _Played) -> Iterator[Row]:
     """A part of the meter has no theoretical cost of its own: it is what the meter holds."""
-    awarded = {(one.tier, one.funded_by): one for one in played.awards}
+    awarded = defaultdict[tuple[Tier, FundedBy], list[Taken]](list)
+    for one in played.awards:
+        awarded[one.tier, one.funded_by].append(one)
     fixed = {(tier, one.rules.fixed_prizes_from) for one in played.turnovers for tier in fixed_prizes(one.rules)}
     order = list(Tier)
     for tier, fund in sorted({*awarded, *fixed}, key=lambda key: (order.index(key[0]), key[1])):
         theoretical = _of_tier(played, tier, fund) if (tier, fund) in fixed else None
-        awards = [awarded[tier, fund]] if (tier, fund) in awarded else []
         name = fund.value.replace("_", " ")
-        yield (played.stand.jackpot_id, tier.value, name, *_compared(played, awards, theoretical))
+        yield (played.stand.jackpot_id, tier.value, name, *_compared(played, awarded[tier, fund], theoretical))
 
 
 def _of_tier(played: _Played, tier: Tier, fund: FundedBy) -> Fraction:
@@ -125,10 +133,16 @@ def _of_tier(played: _Played, tier: Tier, fund: FundedBy) -> Fraction:
     )
 
 
-def _compared(played: _Played, awards: Sequence[AwardSum], theoretical: Fraction | None) -> Row:
+def _compared(played: _Played, awards: Sequence[Taken], theoretical: Fraction | None) -> Row:
     """What `_COMPARED` shows; the variance is positive where players got more than the rules give."""
     actual, turnover_ = _cost(awards), played.turnover
-    common = (played.stand.base, turnover_, sum(one.awards for one in awards), actual, percent(actual, turnover_))
+    common = (
+        played.stand.base,
+        turnover_,
+        sum(one.awards for one in awards),
+        actual,
+        percent(actual, turnover_),
+    )
     if theoretical is None:
         return (*common, None, None, None, None)
     due = rounded(theoretical)
@@ -136,8 +150,8 @@ def _compared(played: _Played, awards: Sequence[AwardSum], theoretical: Fraction
     return (*common, due, percent(theoretical, turnover_), variance, percent(variance, due))
 
 
-def _cost(awards: Sequence[AwardSum]) -> Decimal:
+def _cost(awards: Sequence[Taken]) -> Decimal:
     return total(one.cost for one in awards)
 
 
-REPORT = Report("rtp", "Return to players", make, sections=("funds", "tiers"))
+REPORT = Report("rtp", "Return to players", make, sections=("funds", "tiers"), edition=2)

@@ -6,7 +6,7 @@ one that booked something in the jackpot's book counts from that entry on, a pay
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sqlalchemy import text
@@ -18,6 +18,8 @@ from jackpot_service.domain.held_awards import AwardKey, MadeAward, Origin
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.ledger import replay
+from jackpot_service.reports.finance import award_sums, frame
+from jackpot_service.reports.finance.award_questions import IN_UNITS, OF_ROUND, SAME_AWARD
 from jackpot_service.reports.finance.frame import Stand
 
 _TAKEN = """
@@ -58,23 +60,16 @@ _MADE = text(
     """
 )
 
-_UNPAID = text(
+# A payment has no entry in the jackpot's book, only its act; it takes away from what is payable.
+_PAID = text(
     f"""
-    WITH payable AS (
-        SELECT round_key, bet_id, tier, correction
-        FROM ({_TAKEN}) AS taken
-        GROUP BY 1, 2, 3, 4
-        HAVING bool_or(step IN ('payable', 'approved', 'reinstated')) AND NOT bool_or(step IN ('paid', 'reversed'))
-    )
-    SELECT a.funded_by, a.currency, count(*), sum(a.amount_minor * CAST('1e-' || s.exponent AS numeric)), sum(a.cost)
-    FROM payable
-    JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = payable.round_key AND a.bet_id = payable.bet_id
-                 AND a.tier = payable.tier AND a.correction = payable.correction
-    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
-    JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
+    SELECT a.funded_by, a.currency, -count(*), -sum({IN_UNITS}), -sum(a.cost)
+    FROM award_steps t
+    JOIN awards a ON {SAME_AWARD}
+    {OF_ROUND}
+    WHERE t.jackpot_id = :jackpot_id AND t.step = 'paid' AND t.act_seq <= :acts_end
     GROUP BY a.funded_by, a.currency
-    ORDER BY a.funded_by, a.currency
-    """  # noqa: S608  a constant
+    """  # noqa: S608  the parts are ours
 )
 
 
@@ -88,11 +83,24 @@ class Unpaid:
     amount: Decimal
     cost: Decimal
 
+    def plus(self, other: "Unpaid") -> "Unpaid":
+        """Both together."""
+        amount, cost = EXACT.add(self.amount, other.amount), EXACT.add(self.cost, other.cost)
+        return replace(self, awards=self.awards + other.awards, amount=amount, cost=cost)
+
 
 def unpaid(session: Session, stand: Stand, *, acts_end: int) -> Sequence[Unpaid]:
     """Sum the awards that were payable at the end; `amount` is in units of their currency, `cost` in the base."""
-    asked = {"jackpot_id": stand.jackpot_id, "base": stand.base, "ends": list(stand.end), "acts_end": acts_end}
-    return [Unpaid(*row) for row in session.execute(_UNPAID, asked)]
+    asked = {"jackpot_id": stand.jackpot_id, "base": stand.base, "acts_end": acts_end}
+    credited = award_sums.credited(award_sums.steps(session, frame.until_end(session, stand)))
+    sums: dict[tuple[str, str], Unpaid] = {}
+    for one in (
+        *(Unpaid(of.funded_by, of.currency, of.awards, of.amount, of.cost) for of in credited),
+        *(Unpaid(*row) for row in session.execute(_PAID, asked)),
+    ):
+        key = (one.funded_by, one.currency)
+        sums[key] = sums[key].plus(one) if key in sums else one
+    return [sums[key] for key in sorted(sums) if sums[key].awards]
 
 
 def held_by_origin(session: Session, stand: Stand, *, acts_end: int) -> dict[Account, Decimal]:

@@ -11,7 +11,13 @@ from jackpot_service.ledger import laws, replay
 from jackpot_service.ledger.instants_schema import InstantRow
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry, BookedStripe
-from jackpot_service.ledger.rollups_schema import DailyBetsRow, DailyPostingsRow
+from jackpot_service.ledger.rollups_schema import (
+    DailyAwardsRow,
+    DailyBetsRow,
+    DailyHandsRow,
+    DailyPostingsRow,
+    DailyRefundsRow,
+)
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
 from jackpot_service.ledger.verified import NOTHING, Reached, Verified, VerifiedStripe
 from jackpot_service.records.schema import (
@@ -74,6 +80,9 @@ _BOOKS_OF = (
     CycleRow.jackpot_id,
     DailyBetsRow.jackpot_id,
     DailyPostingsRow.jackpot_id,
+    DailyRefundsRow.jackpot_id,
+    DailyAwardsRow.jackpot_id,
+    DailyHandsRow.jackpot_id,
     RulesVersionRow.jackpot_id,
     RoundRow.jackpot_id,
     BetRow.jackpot_id,

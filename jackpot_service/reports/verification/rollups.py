@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from sqlalchemy import Row, text
+import sqlalchemy
+from sqlalchemy import RowMapping, text
 
-from jackpot_service.db import Session
+from jackpot_service.db import Base, Session
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import instants, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
@@ -22,10 +23,8 @@ Found = Iterator[Mismatch]
 
 # Bets find their entry by their round and its step. They are summed before they are valued: few products, all exact.
 _BETS = """
-    WITH entry AS (
-        SELECT e.stripe_no, e.round_key, e.step, (e.booked_at AT TIME ZONE 'UTC')::date AS day,
-               coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts, e.booked_at AT TIME ZONE 'UTC')::date
-                   AS gaming_day,
+    entry AS (
+        SELECT e.stripe_no, e.round_key, e.step, {day} AS day, {gaming_day} AS gaming_day,
                coalesce(r.casino_id, '') AS casino_id, coalesce(r.table_id, '') AS table_id,
                r.rules_version, r.rate_sheet
         FROM entries e {since}
@@ -42,13 +41,11 @@ _BETS = """
         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
     ),
     valued AS (
-        SELECT s.*, s.stakes_minor * CAST('1e-' || x.exponent AS numeric) * x.base_per_unit AS value,
+        SELECT s.*, s.stakes_minor * {worth} AS value,
                p.meter AS to_meter, p.reserve AS to_reserve, p.prize_fund AS to_prize_fund
         FROM staked s
         LEFT JOIN rates x ON x.base = :base AND x.number = s.rate_sheet AND x.currency = s.currency
-        LEFT JOIN unnest(CAST(:versions AS int[]), CAST(:meters AS numeric[]), CAST(:reserves AS numeric[]),
-                         CAST(:prize_funds AS numeric[])) AS p (version, meter, reserve, prize_fund)
-               ON p.version = s.rules_version
+        LEFT JOIN {splits} ON p.version = s.rules_version
     ),
     due AS (
         SELECT day, stripe_no, gaming_day, casino_id, table_id, currency, sum(bets) AS bets,
@@ -57,26 +54,13 @@ _BETS = """
                sum(value * (1 - to_meter - to_reserve - to_prize_fund)) AS house
         FROM valued
         GROUP BY 1, 2, 3, 4, 5, 6
-    ),
-    kept AS (SELECT * FROM daily_bets WHERE jackpot_id = :book {days})
-    SELECT day, stripe_no, gaming_day, casino_id, table_id, currency,
-           CASE WHEN kept.bets IS NOT NULL THEN ROW(kept.bets, kept.stakes_minor, kept.value, kept.meter, kept.reserve,
-                                                    kept.prize_fund, kept.house)::text END AS kept,
-           CASE WHEN due.bets IS NOT NULL THEN ROW(due.bets, due.stakes_minor, due.value, due.meter, due.reserve,
-                                                   due.prize_fund, due.house)::text END AS due
-    FROM due FULL JOIN kept USING (day, stripe_no, gaming_day, casino_id, table_id, currency)
-    WHERE ROW(kept.bets, kept.stakes_minor, kept.value, kept.meter, kept.reserve, kept.prize_fund, kept.house)
-          IS DISTINCT FROM
-          ROW(due.bets, due.stakes_minor, due.value, due.meter, due.reserve, due.prize_fund, due.house)
-    ORDER BY 1, 2, 3, 4, 5, 6
+    )
 """
 
 # An entry of no round belongs to the casino whose account it moves; none moves those of two.
 _POSTINGS = """
-    WITH due AS (
-        SELECT (e.booked_at AT TIME ZONE 'UTC')::date AS day, e.stripe_no,
-               coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts, e.booked_at AT TIME ZONE 'UTC')::date
-                   AS gaming_day,
+    due AS (
+        SELECT {day} AS day, e.stripe_no, {gaming_day} AS gaming_day,
                coalesce(its.casino_id, '') AS casino_id, coalesce(r.table_id, '') AS table_id,
                p.account, p.currency, p.movement, count(*) AS lines, sum(p.amount) AS amount
         FROM entries e {since}
@@ -90,15 +74,148 @@ _POSTINGS = """
             AS p (account, currency, amount, movement)
         WHERE e.jackpot_id = :book AND e.kind <> 'bets'
         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-    ),
-    kept AS (SELECT * FROM daily_postings WHERE jackpot_id = :book {days})
-    SELECT day, stripe_no, gaming_day, casino_id, table_id, account, currency, movement,
-           CASE WHEN kept.lines IS NOT NULL THEN ROW(kept.lines, kept.amount)::text END AS kept,
-           CASE WHEN due.lines IS NOT NULL THEN ROW(due.lines, due.amount)::text END AS due
-    FROM due FULL JOIN kept USING (day, stripe_no, gaming_day, casino_id, table_id, account, currency, movement)
-    WHERE ROW(kept.lines, kept.amount) IS DISTINCT FROM ROW(due.lines, due.amount)
-    ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
+    )
 """
+
+# A bet's cycle had been won when it was refunded if it stands at or before the cut of the cycle that then ran.
+_REFUNDS = """
+    entry AS (
+        SELECT e.jackpot_id, e.stripe_no, e.seq, e.booked_at, e.round_key, e.step, e.kind
+        FROM entries e {since}
+        WHERE e.jackpot_id = :book AND e.kind IN ('voids', 'cancellation', 'result')
+    ),
+    refunded AS (
+        SELECT e.*, v.bet_id
+        FROM entry e
+        JOIN voids v ON v.jackpot_id = :book AND v.round_key = e.round_key AND v.step = e.step
+        WHERE e.kind = 'voids' AND NOT v.is_tombstone
+        UNION ALL
+        SELECT e.*, b.bet_id
+        FROM entry e
+        JOIN bets b ON b.jackpot_id = :book AND b.round_key = e.round_key
+        WHERE e.kind = 'cancellation' AND {live}
+        UNION ALL
+        SELECT e.*, b.bet_id
+        FROM entry e
+        JOIN hands h ON h.jackpot_id = :book AND h.round_key = e.round_key AND h.status = 'dead'
+        JOIN bets b ON b.jackpot_id = :book AND b.round_key = e.round_key AND b.hand = h.hand
+        WHERE e.kind = 'result' AND {live}
+    ),
+    valued AS (
+        SELECT {day} AS day, e.stripe_no, {gaming_day} AS gaming_day, r.casino_id, r.table_id, b.currency,
+               b.stake_minor, o.seq <= coalesce(running.cut[o.stripe_no + 1], 0) AS is_over,
+               b.stake_minor * {worth} AS value,
+               p.meter AS to_meter, p.reserve AS to_reserve, p.prize_fund AS to_prize_fund
+        FROM refunded e
+        JOIN bets b ON b.jackpot_id = :book AND b.round_key = e.round_key AND b.bet_id = e.bet_id
+        LEFT JOIN entries o ON o.jackpot_id = :book AND o.round_key = b.round_key AND o.step = b.step
+        JOIN rounds r ON r.jackpot_id = :book AND r.round_key = e.round_key
+        LEFT JOIN casinos c ON c.casino_id = r.casino_id
+        LEFT JOIN rates x ON x.base = :base AND x.number = r.rate_sheet AND x.currency = b.currency
+        LEFT JOIN {splits} ON p.version = r.rules_version
+        LEFT JOIN LATERAL (
+            SELECT y.cut
+            FROM cycles y
+            WHERE y.jackpot_id = :book AND coalesce(y.cut[e.stripe_no + 1], 0) < e.seq
+            ORDER BY y.cycle DESC
+            LIMIT 1
+        ) AS running ON true
+    ),
+    due AS (
+        SELECT day, stripe_no, gaming_day, casino_id, table_id, currency, count(*) AS bets,
+               sum(stake_minor) AS stakes_minor, sum(value) AS value,
+               sum(CASE WHEN is_over THEN 0 ELSE value * to_meter END) AS meter,
+               sum(CASE WHEN is_over THEN 0 ELSE value * to_reserve END) AS reserve,
+               sum(value * to_prize_fund) AS prize_fund,
+               sum(value * (1 - to_meter - to_reserve - to_prize_fund)) AS house,
+               sum(CASE WHEN is_over THEN value * (to_meter + to_reserve) ELSE 0 END) AS adjustments
+        FROM valued
+        GROUP BY 1, 2, 3, 4, 5, 6
+    )
+"""
+
+# The first step of an award is the one that no act took.
+_AWARDS = """
+    due AS (
+        SELECT {day} AS day, e.stripe_no, a.tier, a.funded_by, a.currency, s.step AS state, count(*) AS awards,
+               sum(a.amount_minor) AS amount_minor, sum(a.cost) AS cost
+        FROM entries e {since}
+        JOIN awards a ON a.jackpot_id = :book AND a.round_key = e.round_key AND a.correction = 0
+        JOIN award_steps s ON s.jackpot_id = :book AND s.round_key = a.round_key AND s.bet_id = a.bet_id
+                          AND s.tier = a.tier AND s.correction = 0 AND s.act_seq IS NULL
+        WHERE e.jackpot_id = :book AND e.kind = 'result'
+        GROUP BY 1, 2, 3, 4, 5, 6
+    )
+"""
+
+_HANDS = """
+    judged AS (
+        SELECT {day} AS day, e.stripe_no, r.rules_version, e.round_key, b.hand, sum(b.stake_minor * {worth}) AS value
+        FROM entries e {since}
+        JOIN rounds r ON r.jackpot_id = :book AND r.round_key = e.round_key
+        JOIN bets b ON b.jackpot_id = :book AND b.round_key = e.round_key
+        LEFT JOIN hands h ON h.jackpot_id = :book AND h.round_key = e.round_key AND h.hand = b.hand
+        LEFT JOIN rates x ON x.base = :base AND x.number = r.rate_sheet AND x.currency = b.currency
+        WHERE e.jackpot_id = :book AND e.kind = 'result' AND h.status IS DISTINCT FROM 'dead' AND {live}
+        GROUP BY 1, 2, 3, 4, 5
+    ),
+    due AS (
+        SELECT day, stripe_no, rules_version, count(*) AS hands, sum(value) AS value, sum(value * value) AS squares
+        FROM judged
+        GROUP BY 1, 2, 3
+    )
+"""
+
+_TOLD = {
+    "day": "(e.booked_at AT TIME ZONE 'UTC')::date",
+    "gaming_day": """coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts,
+                              e.booked_at AT TIME ZONE 'UTC')::date""",
+    "worth": "CAST('1e-' || x.exponent AS numeric) * x.base_per_unit",
+    "splits": """unnest(CAST(:versions AS int[]), CAST(:meters AS numeric[]), CAST(:reserves AS numeric[]),
+                        CAST(:prize_funds AS numeric[])) AS p (version, meter, reserve, prize_fund)""",
+    "live": """NOT EXISTS (SELECT FROM voids v WHERE v.jackpot_id = :book AND v.round_key = b.round_key
+                                                     AND v.bet_id = b.bet_id)""",
+}
+"""Parts of the questions above."""
+
+_COMPARED = """
+    WITH {due},
+    kept AS (SELECT * FROM {table} WHERE jackpot_id = :book {days})
+    SELECT {keys}, CASE WHEN kept.{counted} IS NOT NULL THEN ROW({kept})::text END AS kept,
+           CASE WHEN due.{counted} IS NOT NULL THEN ROW({made})::text END AS due
+    FROM due FULL JOIN kept USING ({keys})
+    WHERE ROW({kept}) IS DISTINCT FROM ROW({made})
+    ORDER BY {keys}
+"""
+
+
+_TABLES: Mapping[sqlalchemy.Table, str] = {
+    Base.metadata.tables[name]: due
+    for name, due in (
+        ("daily_bets", _BETS),
+        ("daily_postings", _POSTINGS),
+        ("daily_refunds", _REFUNDS),
+        ("daily_awards", _AWARDS),
+        ("daily_hands", _HANDS),
+    )
+}
+"""The tables of sums, and of each the question what its rows are due to be."""
+
+
+def _compared(table: sqlalchemy.Table, due: str, *, since: str, days: str) -> sqlalchemy.TextClause:
+    """The question in which rows a table and the entries differ: their keys, what is kept, and what is due."""
+    keys = [column.name for column in table.primary_key if column.name != "jackpot_id"]
+    figures = [column.name for column in table.columns if not column.primary_key]
+    question = _COMPARED.format(
+        due=due.format(since=since, **_TOLD),
+        table=table.name,
+        days=days,
+        keys=", ".join(keys),
+        counted=figures[0],
+        kept=", ".join(f"kept.{name}" for name in figures),
+        made=", ".join(f"due.{name}" for name in figures),
+    )
+    return text(question)
 
 
 _SINCE = """
@@ -112,7 +229,7 @@ _DAYS = "AND day >= :first_day"
 
 def check(session: Session, jackpot: Jackpot, since: Verified = NOTHING) -> Found:
     """
-    Both tables hold exactly the rows that the jackpot's entries make: none changed, missing, or too many.
+    The tables hold exactly the rows that the jackpot's entries make: none changed, missing, or too many.
 
     Where the book was verified before, the days are looked at on which something was booked since.
     """
@@ -126,9 +243,9 @@ def check(session: Session, jackpot: Jackpot, since: Verified = NOTHING) -> Foun
         afters = instants.before(session, book, datetime.combine(first_day, time(), UTC))
         asked |= {"first_day": first_day, "stripe_nos": list(range(len(afters))), "afters": list(afters)}
         parts = {"since": _SINCE, "days": _DAYS}
-    for what, question in (("daily bets", _BETS), ("daily postings", _POSTINGS)):
-        for row in session.execute(text(question.format(**parts)), asked):
-            yield _mismatch(book, what, row)
+    for table, due in _TABLES.items():
+        for row in session.execute(_compared(table, due, **parts), asked).mappings():
+            yield _mismatch(book, table.name.replace("_", " "), row)
 
 
 def _first_day(session: Session, jackpot: Jackpot, since: Verified) -> date | None:
@@ -152,8 +269,9 @@ def _splits(rules: Mapping[int, JackpotRules]) -> dict[str, list[Any]]:
     }
 
 
-def _mismatch(book: str, what: str, row: Row[Any]) -> Mismatch:
-    day, stripe_no, gaming_day, *names, kept, due = tuple(row)
-    place = f"{what} of {day} (gaming day {gaming_day}), stripe {stripe_no}, {'/'.join(map(str, names))}"
+def _mismatch(book: str, what: str, row: RowMapping) -> Mismatch:
+    told = dict(row)
+    kept, due = told.pop("kept"), told.pop("due")
+    place = f"{what} of {', '.join(f'{name} {value}' for name, value in told.items() if value != '')}"
     detail = f"holds {kept or 'nothing'}, its entries make {due or 'nothing'}"
     return Mismatch(Code.ROLLUP_FIGURES, book, place, detail)

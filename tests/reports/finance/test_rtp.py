@@ -1,4 +1,5 @@
 from collections import defaultdict
+from datetime import datetime
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 
@@ -46,10 +47,13 @@ def test_bettors_of_one_hand_stray_together_those_of_two_apart(house: House) -> 
     """Decision 2: 10.34 stakes for a bet alone on its hand."""
     house.open()
     house.bet(bet("b1"))
+    house.settle(hand("1", NOTHING))
     alone = house.clock()
     house.bet(bet("b2", player_id="p2"), bet("b3", player_id="p3"), round_id="r2")
+    house.settle(hand("1", NOTHING), round_id="r2")
     together = house.clock()
     house.bet(bet("b4"), bet("b5", hand="2"), round_id="r3")
+    house.settle(hand("1", NOTHING), hand("2", FLUSH), round_id="r3")
 
     deviations = [
         only(rows(house, "rtp", None, **period), paid_from="prize fund")["deviation"]
@@ -73,6 +77,20 @@ def test_a_variance_is_told_in_deviations(house: House) -> None:
 
     assert told(as_of=lost) == ("-0.318448918", "-0.03")
     assert told(start=lost) == ("249.681551082", "24.15")
+
+
+def test_a_round_is_played_when_it_is_settled(house: House) -> None:
+    """So that awards are held against the very stakes that they were won with."""
+    house.open()
+    house.bet(bet("b1"))
+    bet_at = house.clock()
+    house.settle(hand("1", FLUSH))
+
+    def told(**period: object) -> tuple[str, str]:
+        row = only(rows(house, "rtp", None, **period), paid_from="both")
+        return row["turnover"], row["actual"]
+
+    assert (told(as_of=bet_at), told(start=bet_at)) == (("0", "0"), ("1", "25"))
 
 
 def test_what_was_refunded_was_not_played(house: House) -> None:
@@ -103,6 +121,8 @@ def test_what_a_correction_refunds_was_not_played_either_and_its_awards_replace_
     assert (tiers["flush"]["actual"], tiers["three_of_a_kind"]["actual"]) == ("0", "3")
     since = {row["tier"]: row["actual"] for row in rows(house, "rtp", "tiers", start=before)}
     assert (since["flush"], since["three_of_a_kind"]) == ("-25", "3")
+    taken_back = only(rows(house, "rtp", start=before), paid_from="prize fund")
+    assert (taken_back["turnover"], taken_back["deviation"], taken_back["deviations"]) == ("-1", None, None)
 
 
 def test_each_round_counts_by_its_own_rules(house: House) -> None:
@@ -112,6 +132,7 @@ def test_each_round_counts_by_its_own_rules(house: House) -> None:
     house.settle(hand("1", ROYAL_FLUSH))
     since = house.clock()
     house.bet(bet(), round_id="r2")
+    house.settle(hand("1", NOTHING), round_id="r2")
 
     assert only(rows(house, "rtp", "tiers"), tier="flush")["theoretical"] == "0.108097085"
     assert only(rows(house, "rtp", "tiers", start=since), tier="flush")["theoretical_percent"] == "5.8962046357"
@@ -147,19 +168,37 @@ def test_return_to_players_equals_the_journal_and_the_documents(house: House, se
     whole, early, late = (report(house, "rtp", **query) for query in ({}, {"as_of": start}, {"start": start}))
 
     for jackpot_id in ("j1", "j2"):
-        for document, booked in (
-            (whole, lines(house, jackpot_id)),
-            (early, lines(house, jackpot_id, end=start)),
-            (late, lines(house, jackpot_id, start=start)),
-        ):
-            played = [one for one in booked if one["movement"] in {"contribution", "reversal"}]
+        for document, period in ((whole, {}), (early, {"end": start}), (late, {"start": start})):
             both = only(rows_of(document), jackpot_id=jackpot_id, paid_from="both")
-            assert Decimal(both["turnover"]) == moved(played, *CREDITED)
+            assert Decimal(both["turnover"]) == judged(house, jackpot_id, **period)
         require_awards(house, whole, jackpot_id)
         require_deviation(house, whole, jackpot_id)
         parts = [only(rows_of(one), jackpot_id=jackpot_id, paid_from="both") for one in (early, late)]
         both = only(rows_of(whole), jackpot_id=jackpot_id, paid_from="both")
-        assert total(Decimal(part["actual"]) for part in parts) == Decimal(both["actual"])
+        for figure in ("turnover", "actual", "theoretical"):
+            assert total(Decimal(part[figure]) for part in parts) == Decimal(both[figure])
+
+
+def judged(house: House, jackpot_id: str, *, start: datetime | None = None, end: datetime | None = None) -> Decimal:
+    """All that was ever booked for the rounds that a period settled, and what it corrected of any."""
+    entries = {
+        (one["stripe_no"], one["seq"]): one
+        for one in house.books.rows("SELECT * FROM entries WHERE jackpot_id = :jackpot", jackpot=jackpot_id)
+    }
+    inside = {
+        place
+        for place, one in entries.items()
+        if (start is None or one["booked_at"] >= start) and (end is None or one["booked_at"] < end)
+    }
+    settled = {entries[place]["round_key"] for place in inside if entries[place]["kind"] == "result"}
+    stakes = [line for line in lines(house, jackpot_id) if line["movement"] in {"contribution", "reversal"}]
+    counted = []
+    for line in stakes:
+        place = (line["stripe_no"], line["seq"])
+        round_key = entries[place]["round_key"]
+        if round_key in settled or (round_key is None and place in inside):
+            counted.append(line)
+    return moved(counted, *CREDITED)
 
 
 def require_awards(house: House, document: dict[str, object], jackpot_id: str) -> None:
@@ -196,22 +235,31 @@ def require_awards(house: House, document: dict[str, object], jackpot_id: str) -
 
 
 def require_deviation(house: House, document: dict[str, object], jackpot_id: str) -> None:
-    """The deviation of the bets that stood, hand by hand, each by its own rules."""
+    """The deviation of the hands that were judged, each by its own rules."""
     stood = house.books.rows(
         """
-        SELECT r.round_key, b.hand, r.rules_version, b.stake_minor * s.base_per_unit / 100 AS value
+        SELECT r.round_key, b.bet_id, b.hand, r.rules_version, b.stake_minor * s.base_per_unit / 100 AS value,
+               coalesce(c.refunds ? b.bet_id, h.status = 'dead') AS is_dead
         FROM bets b
         JOIN rounds r USING (jackpot_id, round_key)
         JOIN rates s ON s.base = 'EUR' AND s.number = r.rate_sheet AND s.currency = b.currency
         LEFT JOIN voids v USING (jackpot_id, round_key, bet_id)
-        LEFT JOIN cancellations c USING (jackpot_id, round_key)
+        LEFT JOIN results d USING (jackpot_id, round_key)
         LEFT JOIN hands h ON (h.jackpot_id, h.round_key, h.hand) = (b.jackpot_id, b.round_key, b.hand)
-        WHERE b.jackpot_id = :jackpot AND v.bet_id IS NULL AND c.round_key IS NULL AND h.status IS DISTINCT FROM 'dead'
+        LEFT JOIN LATERAL (
+            SELECT a.after -> 'refunds' AS refunds
+            FROM corrections x
+            JOIN acts a ON a.seq = x.act_seq
+            WHERE (x.jackpot_id, x.round_key) = (b.jackpot_id, b.round_key)
+            ORDER BY x.number DESC
+            LIMIT 1
+        ) AS c ON true
+        WHERE b.jackpot_id = :jackpot AND v.bet_id IS NULL AND d.round_key IS NOT NULL
         """,
         jackpot=jackpot_id,
     )
     hands: defaultdict[tuple[int, str, int], Decimal] = defaultdict(Decimal)
-    for one in stood:
+    for one in (one for one in stood if not one["is_dead"]):
         hands[one["round_key"], one["hand"], one["rules_version"]] += one["value"]
     documents = house.books.rows("SELECT version, document FROM rules_versions WHERE jackpot_id = :j", j=jackpot_id)
     rules = {one["version"]: from_document(one["document"]) for one in documents}
