@@ -90,6 +90,14 @@ class EntryRow(Base):
             unique=True,
             postgresql_where=text("round_key IS NOT NULL"),
         ),
+        # For reports of awards: few results made any. Of bets the condition looks at the kind alone.
+        Index(
+            "ix_entries_of_awards",
+            "jackpot_id",
+            "stripe_no",
+            "seq",
+            postgresql_where=text("kind = 'result'::text AND movements @> ARRAY['award'::text]"),
+        ),
         CheckConstraint("(round_key IS NULL) = (step IS NULL)", name="round_step"),
         CheckConstraint("length(digest) = 32 AND length(head) = 32", name="digests"),
         CheckConstraint("booked_at >= received_at", name="booked_at"),

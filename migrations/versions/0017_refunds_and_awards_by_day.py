@@ -67,6 +67,11 @@ CREATE TABLE daily_hands (
 ) WITH (fillfactor = 50);
 """
 
+ENTRIES_OF_AWARDS = """
+CREATE INDEX ix_entries_of_awards ON entries (jackpot_id, stripe_no, seq)
+    WHERE kind = 'result' AND movements @> ARRAY['award'];
+"""
+
 UPDATABLE = {
     "daily_refunds": "bets, stakes_minor, value, meter, reserve, prize_fund, house, adjustments",
     "daily_awards": "awards, amount_minor, cost",
@@ -174,6 +179,7 @@ def upgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("LOCK TABLE entries IN SHARE MODE")
     op.execute(TABLES)
+    op.execute(ENTRIES_OF_AWARDS)
     for statement in (FILL_REFUNDS, FILL_AWARDS, FILL_HANDS):
         op.execute(statement)
     for table, columns in UPDATABLE.items():
@@ -189,3 +195,4 @@ def downgrade() -> None:
     """The sums can be made again."""
     for table in UPDATABLE:
         op.execute(f"DROP TABLE {table}")
+    op.execute("DROP INDEX ix_entries_of_awards")

@@ -28,7 +28,7 @@ METER = Account("pool:meter")
 _MADE = text(
     f"""
     SELECT r.casino_id, a.currency, a.funded_by, t.step, sum({IN_UNITS}), sum(a.cost)
-    FROM {parts.ENTRIES}
+    FROM {parts.ENTRIES_OF_AWARDS}
     JOIN settlements d ON d.jackpot_id = e.jackpot_id AND d.round_key = e.round_key AND d.step = e.step
     JOIN awards a ON a.jackpot_id = d.jackpot_id AND a.round_key = d.round_key AND a.correction = 0
     JOIN award_steps t ON {SAME_AWARD} AND t.act_seq IS NULL

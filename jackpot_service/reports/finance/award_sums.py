@@ -35,7 +35,7 @@ _KEPT = f"""
 # The first step of an award was taken by the settlement, and so by no act.
 _BESIDE = f"""
     SELECT tier, funded_by, currency, one.step, count(*) AS awards, sum(amount) AS amount, sum(cost) AS cost
-    FROM {parts.ENTRIES}
+    FROM {parts.ENTRIES_OF_AWARDS}
     CROSS JOIN LATERAL (
         SELECT a.tier, a.funded_by, a.currency, t.step, {IN_UNITS} AS amount, a.cost
         FROM awards a
@@ -44,7 +44,6 @@ _BESIDE = f"""
         WHERE a.jackpot_id = :jackpot_id AND a.round_key = e.round_key AND a.correction = 0
         OFFSET 0
     ) AS one
-    WHERE e.kind = 'result' AND e.movements @> ARRAY['award']
     GROUP BY 1, 2, 3, 4
 """  # noqa: S608  as above
 

@@ -14,7 +14,7 @@ from jackpot_service.domain.awards import ORDER, STATE_AFTER
 from jackpot_service.reports.documents import Column, Section, Sort
 from jackpot_service.reports.finance.frame import Report, Scope, Takes
 from jackpot_service.reports.finance.long_lists import of_those_asked, streamed
-from jackpot_service.reports.finance.parts import ENTRIES
+from jackpot_service.reports.finance.parts import ENTRIES_OF_AWARDS
 from jackpot_service.reports.finance.relations import UNITS
 
 _STATES = ", ".join(f"('{step}', {place}, '{STATE_AFTER[step]}')" for place, step in enumerate(ORDER))
@@ -23,8 +23,8 @@ _STATES = ", ".join(f"('{step}', {place}, '{STATE_AFTER[step]}')" for place, ste
 _MADE = f"""
 WITH made AS MATERIALIZED (
     SELECT e.stripe_no, e.seq, e.booked_at, e.round_key, 0 AS correction
-    FROM {ENTRIES}
-    WHERE e.kind = 'result' AND e.movements @> ARRAY['award'] AND {of_those_asked("e.round_key")}
+    FROM {ENTRIES_OF_AWARDS}
+    WHERE {of_those_asked("e.round_key")}
     UNION ALL
     SELECT e.stripe_no, e.seq, e.booked_at, c.round_key, c.number
     FROM corrections c

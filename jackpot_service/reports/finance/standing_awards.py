@@ -19,8 +19,9 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.ledger import replay
 from jackpot_service.reports.finance import award_sums, frame
-from jackpot_service.reports.finance.award_questions import IN_UNITS, OF_ROUND, SAME_AWARD
+from jackpot_service.reports.finance.award_questions import SAME_AWARD
 from jackpot_service.reports.finance.frame import Stand
+from jackpot_service.reports.finance.relations import UNITS
 
 _TAKEN = """
     SELECT s.round_key, s.bet_id, s.tier, s.correction, s.step
@@ -63,12 +64,12 @@ _MADE = text(
 # A payment has no entry in the jackpot's book, only its act; it takes away from what is payable.
 _PAID = text(
     f"""
-    SELECT a.funded_by, a.currency, -count(*), -sum({IN_UNITS}), -sum(a.cost)
+    SELECT a.funded_by, a.currency, -count(*), -sum(a.amount_minor) * unit.one, -sum(a.cost)
     FROM award_steps t
     JOIN awards a ON {SAME_AWARD}
-    {OF_ROUND}
+    JOIN {UNITS} ON unit.currency = a.currency
     WHERE t.jackpot_id = :jackpot_id AND t.step = 'paid' AND t.act_seq <= :acts_end
-    GROUP BY a.funded_by, a.currency
+    GROUP BY a.funded_by, a.currency, unit.one
     """  # noqa: S608  the parts are ours
 )
 
