@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 _NAME: Final = "pgserver"
+_WITH_SBIN: Final = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 # The secure bit keeps the capability in access(2), by which PostgreSQL looks for its own programs.
 _SEARCHING: Final = (
     "--inh-caps=-all,+dac_read_search",
@@ -83,7 +84,7 @@ def _own_entry() -> pwd.struct_passwd:
     try:
         fcntl.flock(accounts, fcntl.LOCK_EX)
         if not _exists(_NAME):
-            said = subprocess.run(adding, capture_output=True, text=True, check=False).stderr  # noqa: S603
+            said = subprocess.run(adding, capture_output=True, text=True, check=False, env=_WITH_SBIN).stderr  # noqa: S603
         return pwd.getpwnam(_NAME)
     except KeyError as error:
         raise NoAccount(f"PostgreSQL cannot run as root, and the account {_NAME} cannot be made: {said}") from error

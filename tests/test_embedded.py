@@ -310,7 +310,7 @@ def test_processes_that_make_the_account_at_once_all_get_it() -> None:
         ended = [(maker.communicate(), maker.returncode) for maker in makers]
         accounts = [line for line in Path("/etc/passwd").read_text().splitlines() if line.startswith(f"{name}:")]
     finally:
-        while subprocess.run(["userdel", name], check=False, capture_output=True).returncode == 0:
+        while subprocess.run(["/usr/sbin/userdel", name], check=False, capture_output=True).returncode == 0:
             pass
     assert [code for _, code in ended] == [0, 0, 0, 0], ended
     assert len(accounts) == 1

@@ -145,10 +145,12 @@ FIRST = "reference = 's0'"
 STEPS: Final = (
     change("award_steps", "taken_at = taken_at + interval '1 us'", APPROVED, "award-steps"),
     change("award_steps", "act_seq = act_seq - 1", PAID, "award-steps"),
-    change("award_steps", "act_seq = NULL", PAID, "award-steps"),
-    change("award_steps", "act_seq = 1", f"step = 'payable' AND {in_round('r2')}", "award-steps"),
+    change("award_steps", "act_seq = NULL", PAID, "award-steps rollup-figures"),
+    change("award_steps", "act_seq = 1", f"step = 'payable' AND {in_round('r2')}", "award-steps rollup-figures"),
     change("award_steps", "step = 'reversed'", PAID, "award-steps"),
-    change("award_steps", "step = 'payable'", HELD, "award-figures award-steps entry-digest held-balance"),
+    change(
+        "award_steps", "step = 'payable'", HELD, "award-figures award-steps entry-digest held-balance rollup-figures"
+    ),
     remove("award_steps", PAID, "award-steps"),
     remove("award_steps", f"{APPROVED}", "award-steps"),
     remove("award_steps", f"step = 'rejected' AND {in_round('r1')}", "award-steps held-balance"),
@@ -160,7 +162,7 @@ STEPS: Final = (
         "awards",
         "cost = cost + 1",
         f"{in_round('r1')} AND bet_id = 'c'",
-        "award-figures entry-digest held-balance",
+        "award-figures entry-digest held-balance rollup-figures",
     ),
 )
 
