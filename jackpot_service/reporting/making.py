@@ -7,7 +7,6 @@ from functools import partial
 from itertools import product
 
 import sqlalchemy
-from sqlalchemy import text
 
 from jackpot_service.db import HeldUp, read, snapshot, transact
 from jackpot_service.domain.entries import REFERENCE_BOOK
@@ -28,10 +27,6 @@ class ReportTookTooLong(Unavailable):
     title = "The report took too long"
 
 
-# Few reports are made at a time, and one of a large month sorts and hashes more than a bet's statements ever do.
-_MORE_MEMORY = text("SET LOCAL work_mem = '64MB'")
-
-
 @contextmanager
 def made(
     engine: sqlalchemy.Engine, report: Report, asked: Asked, *, now: datetime, longest_s: float | None = None
@@ -44,7 +39,6 @@ def made(
     resolved = fix(engine, report, asked, now=now)
     try:
         with snapshot(engine, longest_s=longest_s) as session:
-            session.execute(_MORE_MEMORY)
             document = frame.make(session, report, asked, resolved, made_at=now)
             with _read_no_further(document):
                 yield document

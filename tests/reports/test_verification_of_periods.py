@@ -39,9 +39,12 @@ def test_closed_periods_that_nobody_touched_are_right(superuser: Session) -> Non
 FIRST = "starts_at IS NULL"
 SECOND = "starts_at IS NOT NULL"
 KEPT = "'{trial-balance,sha256}'"
+OF_ANOTHER_EDITION = f"jsonb_set(jsonb_set(reports, {KEPT}, '\"x\"'), '{{trial-balance,edition}}', '99')"
 
 CORRUPTIONS: Final = (
     change("closed_periods", f"reports = jsonb_set(reports, {KEPT}, '\"x\"')", FIRST, "closed-period entry-digest"),
+    # A report of another edition says other things than the one that was kept: only the act's digest tells.
+    change("closed_periods", f"reports = {OF_ANOTHER_EDITION}", FIRST, "entry-digest"),
     change("closed_periods", "reports = '{}'", FIRST, "entry-digest"),
     change("closed_periods", "starts_at = starts_at - interval '1 hour'", SECOND, "closed-period entry-digest"),
     change("closed_periods", "ends_at = ends_at + interval '1 hour'", SECOND, "closed-period entry-digest"),

@@ -87,7 +87,7 @@ ORDER BY made.booked_at, made.stripe_no, made.seq, a.bet_id, a.tier
 """  # noqa: S608  as above
 )
 
-# Summed by what an award is and the last step it took; so nothing is looked up award by award.
+# Summed by what an award is and the last step it took, which depends on the instant: no rollup tells it.
 _TOTALS = text(
     f"""
 {_MADE},

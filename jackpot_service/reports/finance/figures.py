@@ -50,10 +50,6 @@ class Of:
 
 EVERYWHERE = Of()
 
-_KEYS = text(
-    f"SELECT min(e.round_key) AS first_key, max(e.round_key) AS last_key FROM {parts.ENTRIES} WHERE e.kind = 'bets'"  # noqa: S608  a constant
-)
-
 
 @dataclass(frozen=True, slots=True)
 class BetSums:
@@ -85,11 +81,8 @@ def bets(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVE
     summed = [relations.kept_bets(by, of.stated)]
     if stand.span.beside:
         summed.append(relations.bets_beside(by, of.stated))
-    question, asked = relations.united(by, relations.SUMS_OF_BETS, summed), _parameters(stand, of)
-    if stand.span.beside:
-        first_key, last_key = session.execute(_KEYS, asked).one()
-        asked |= {"first_key": first_key, "last_key": last_key}
-    found = session.execute(text(question), asked)
+    question = relations.united(by, relations.SUMS_OF_BETS, summed)
+    found = session.execute(text(question), _parameters(stand, of))
     return [
         BetSums(_key(by, row), row.bets, row.stakes, row.value, row.meter, row.reserve, row.prize_fund, row.house)
         for row in found

@@ -1,5 +1,5 @@
 """
-Sums of what was refunded, as the documents say: voids, cancellations, dead hands, and corrections of any of them.
+Sums of what was refunded: whole days from the rollups, the rest and what acts refunded as the documents say.
 
 Postings tell what a refund took from which pool, but not how many bets it was, nor for which of its currencies.
 """

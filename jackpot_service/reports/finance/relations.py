@@ -104,8 +104,8 @@ def bets_beside(keys: Sequence[str], stated: Sequence[str]) -> str:
     """
     The bets of the entries beside the whole days.
 
-    The round's own version and sheet split its bets; a sum of stakes is split like each of them, exactly. Only bets
-    between the first and the last key of these entries' rounds are read, in one go: not all that there are.
+    The round's own version and sheet split its bets; a sum of stakes is split like each of them, exactly. The bets are
+    looked up entry by entry: joined as a whole, all that there are might be read for those of a few hours.
     """
     columns = "".join(f"{key}, " for key in _entries(keys))
     return f"""
@@ -118,12 +118,12 @@ def bets_beside(keys: Sequence[str], stated: Sequence[str]) -> str:
                    CAST(v.document #>> '{{split,reserve}}' AS numeric) AS to_reserve,
                    CAST(v.document #>> '{{split,prize_fund}}' AS numeric) AS to_prize_fund
             FROM {ENTRIES} {_OF_WHOM}
-            JOIN (
-                SELECT b.round_key, b.step, b.currency, count(*) AS bets, sum(b.stake_minor) AS stakes_minor
+            CROSS JOIN LATERAL (
+                SELECT b.currency, count(*) AS bets, sum(b.stake_minor) AS stakes_minor
                 FROM bets b
-                WHERE b.jackpot_id = :jackpot_id AND b.round_key BETWEEN :first_key AND :last_key
-                GROUP BY b.round_key, b.step, b.currency
-            ) AS b ON b.round_key = e.round_key AND b.step = e.step
+                WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+                GROUP BY b.currency
+            ) AS b
             JOIN rules_versions v ON v.jackpot_id = r.jackpot_id AND v.version = r.rules_version
             JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
             CROSS JOIN LATERAL (SELECT CAST('1e-' || s.exponent AS numeric) AS one) AS unit

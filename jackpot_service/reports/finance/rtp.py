@@ -136,13 +136,7 @@ def _of_tier(played: _Played, tier: Tier, fund: FundedBy) -> Fraction:
 def _compared(played: _Played, awards: Sequence[Taken], theoretical: Fraction | None) -> Row:
     """What `_COMPARED` shows; the variance is positive where players got more than the rules give."""
     actual, turnover_ = _cost(awards), played.turnover
-    common = (
-        played.stand.base,
-        turnover_,
-        sum(one.awards for one in awards),
-        actual,
-        percent(actual, turnover_),
-    )
+    common = (played.stand.base, turnover_, sum(one.awards for one in awards), actual, percent(actual, turnover_))
     if theoretical is None:
         return (*common, None, None, None, None)
     due = rounded(theoretical)

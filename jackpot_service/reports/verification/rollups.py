@@ -188,7 +188,6 @@ _COMPARED = """
     ORDER BY {keys}
 """
 
-
 _TABLES: Mapping[sqlalchemy.Table, str] = {
     Base.metadata.tables[name]: due
     for name, due in (
