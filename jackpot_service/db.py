@@ -347,14 +347,18 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
     ):
         # Said by a statement: as an option, the connection's next user would ask to write, which a replica refuses.
         session.execute(sqlalchemy.text("SET TRANSACTION READ ONLY"))
-        session.execute(sqlalchemy.text(f"SET LOCAL statement_timeout = {round((longest_s or 0) * 1000)}"))
-        for name, usual in PLANNED_ANEW.items():
-            session.execute(sqlalchemy.text(f"SET LOCAL {name} = {usual}"))
+        session.execute(_FOR_LONG, {"statement_timeout": str(round((longest_s or 0) * 1000))})
         if longest_s is None:
             session.execute(sqlalchemy.text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         else:
             event.listen(session, "before_cursor_execute", _refusing_after(time.monotonic() + longest_s))
         yield session
+
+
+_FOR_LONG = sqlalchemy.text(
+    "SELECT set_config('statement_timeout', :statement_timeout, true)"
+    + "".join(f", set_config('{name}', '{usual}', true)" for name, usual in PLANNED_ANEW.items())
+)
 
 
 def _refusing_after(until: float) -> Callable[..., None]:

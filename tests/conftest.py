@@ -7,6 +7,7 @@ ends. It alone runs with fsync off; tests that kill servers start their own.
 """
 
 import fcntl
+import gc
 import os
 import shutil
 import tempfile
@@ -23,6 +24,7 @@ import pytest
 from psycopg import sql
 
 from jackpot_service import embedded, migrate, months
+from tests.support import compiled
 
 SETTINGS: Final = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off", "max_wal_size": "256MB"}
 TEMPLATE: Final = "migrated"
@@ -42,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the directory of the run's PostgreSQL; a worker is told which it is."""
+    compiled.share()
     workerinput = getattr(config, "workerinput", None)
     if workerinput is not None:
         config.stash[_DIRECTORY] = Path(workerinput["postgres_directory"])
@@ -71,6 +74,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         embedded.stop(embedded.cluster_in(directory))
     shutil.rmtree(directory, ignore_errors=True)
     config.stash[_LOCK].close()
+
+
+def pytest_collection_finish() -> None:
+    """Have no collection of garbage look at thousands of tests that stay to the end: each would take half a second."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """The API's description: openapi.yaml is written from here and from the schemas, and a test fails when it drifts."""
 
+from collections.abc import Callable
 from typing import Any
 
 import flask
@@ -21,7 +22,22 @@ class IdentifierConverter(BaseConverter):
 
 
 class Api(problems.ProblemMixin, flask_smorest.Api):  # type: ignore[misc]
-    """flask-smorest with our problems, described as what they are."""
+    """flask-smorest with our problems, described as what they are, when somebody asks."""
+
+    def __init__(self, app: flask.Flask) -> None:
+        self._undescribed: list[Callable[[], None]] = []
+        super().__init__(app)
+
+    def describe_later(self, describe: Callable[[], None]) -> None:
+        """Put off what only `described` needs: a server, which is started more often, never shows the description."""
+        self._undescribed.append(describe)
+
+    def described(self) -> dict[str, Any]:
+        """The whole description, of all that was registered."""
+        while self._undescribed:
+            self._undescribed.pop(0)()
+        document: dict[str, Any] = self.spec.to_dict()
+        return document
 
     def _register_responses(self) -> None:
         # flask-smorest would describe errors under the media type of answers.
@@ -55,7 +71,7 @@ def text(api: Api, app: flask.Flask) -> str:
 
     What is open to all says that it needs no key.
     """
-    document = api.spec.to_dict()
+    document = api.described()
     for rule in app.url_map.iter_rules():
         operations = document["paths"][FlaskPlugin.flaskpath2openapi(rule.rule)]
         roles = roles_of(app.view_functions[rule.endpoint])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import flask
@@ -13,6 +13,7 @@ import sqlalchemy
 
 from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
+from jackpot_service.api.description import Api
 from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.parsing import Parser
 from jackpot_service.api.recent import Recent
@@ -46,9 +47,17 @@ class Door:
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
-    """flask-smorest's blueprint with our parser; views that take a query are marked, so that others can refuse one."""
+    """
+    flask-smorest's blueprint with our parser, described when somebody asks.
+
+    Views that take a query are marked, so that others can refuse one.
+    """
 
     ARGUMENTS_PARSER = Parser()
+
+    def register_views_in_doc(self, api: Api, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  as the base
+        """Have the views described later; see flask-smorest."""
+        api.describe_later(partial(super().register_views_in_doc, api, *args, **kwargs))
 
     def arguments(self, schema: Any, **kwargs: Any) -> Callable[[View], View]:  # noqa: ANN401  as the base
         """Read the arguments of a view; see flask-smorest."""

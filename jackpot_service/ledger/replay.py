@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, case, func, select
+from sqlalchemy import ColumnElement, Row, Select, and_, case, func, select, union
 from sqlalchemy.orm import InstrumentedAttribute
 
 from jackpot_service.db import Session
@@ -16,7 +16,7 @@ from jackpot_service.domain.journal import Movement, Posting, Postings
 from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, total
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
-from jackpot_service.ledger.verified import Verified
+from jackpot_service.ledger.verified import BEFORE_ALL_ROUNDS, Verified
 
 PAGE = 1000
 """How many entries are in memory at a time."""
@@ -106,22 +106,23 @@ def is_exact(amount: Decimal | None) -> bool:
     return amount is not None and has_decimals(amount, POOL_DECIMALS) and abs(amount) < LARGEST
 
 
-def distinct(
-    session: Session, column: InstrumentedAttribute[Any], *conditions: ColumnElement[bool], lowest: str | int
-) -> Iterator[Any]:
-    """Find the different values of an indexed column above a lowest, one look into the index for each."""
-    last = lowest
-    while (found := session.scalar(select(func.min(column)).where(column > last, *conditions))) is not None:
-        yield found
-        last = found
+def distinct(column: InstrumentedAttribute[Any], *conditions: ColumnElement[bool], lowest: str | int) -> Select[Any]:
+    """The few different values of an indexed column above a lowest, one look into the index for each."""
+    found = (
+        select(func.min(column).label("value"))
+        .where(column > lowest, *conditions)
+        .cte(f"different_{column.class_.__tablename__}", recursive=True)
+    )
+    following = select(func.min(column)).where(column > found.c.value, *conditions).scalar_subquery()
+    found = found.union_all(select(following).where(found.c.value.is_not(None)))
+    return select(found.c.value).where(found.c.value.is_not(None))
 
 
 def books(session: Session) -> tuple[str, ...]:
     """Name every book that has a stripe, an entry or a cycle, and the reference book, which always is."""
     columns = (StripeRow.jackpot_id, EntryRow.jackpot_id, CycleRow.jackpot_id)
-    return tuple(
-        sorted({REFERENCE_BOOK, *(book for column in columns for book in distinct(session, column, lowest=""))})
-    )
+    found = session.scalars(union(*(distinct(column, lowest="") for column in columns)))
+    return tuple(sorted({REFERENCE_BOOK, *found}))
 
 
 def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
@@ -148,7 +149,7 @@ def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
 
 def stripe_numbers(session: Session, book: str) -> tuple[int, ...]:
     """Name the stripes that have an entry, whether or not they are there."""
-    return tuple(distinct(session, EntryRow.stripe_no, EntryRow.jackpot_id == book, lowest=-(2**31)))
+    return tuple(session.scalars(distinct(EntryRow.stripe_no, EntryRow.jackpot_id == book, lowest=-(2**31))))
 
 
 def cycles(session: Session, book: str) -> tuple[BookedCycle, ...]:
@@ -212,6 +213,8 @@ def entries_within(session: Session, book: str, within: Within) -> list[BookedEn
 
 def rounds_touched(session: Session, book: str, *, since: Verified) -> Iterator[int]:
     """Find the rounds that were verified before and have an entry since; a round may be found again and again."""
+    if since.last_round_key == BEFORE_ALL_ROUNDS:
+        return
     for stripe_no in stripe_numbers(session, book):
         keys: Iterable[Any] = session.scalars(
             select(EntryRow.round_key)

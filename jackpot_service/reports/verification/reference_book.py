@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import Row, func, select
 
 from jackpot_service.db import Session
 from jackpot_service.domain import facts, seals
@@ -32,7 +32,7 @@ def entries(session: Session) -> Mapping[int, BookedEntry]:
         return {entry.seq: entry for entry in found}
 
     def first_from(seq: int) -> int | None:
-        return next(replay.distinct(session, EntryRow.seq, *_IS_ACT, lowest=seq - 1), None)
+        return session.scalar(select(func.min(EntryRow.seq)).where(*_IS_ACT, EntryRow.seq >= seq))
 
     return BySeq(read, first_from)
 
