@@ -21,6 +21,7 @@ from typing import Any, Final, TextIO
 
 import psycopg
 import pytest
+import structlog
 from psycopg import sql
 
 from jackpot_service import embedded, migrate, months
@@ -45,6 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Make the directory of the run's PostgreSQL; a worker is told which it is."""
     compiled.share()
+    # By itself it draws every local variable of every frame of an exception: seconds, with a transaction left waiting.
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[structlog.processors.add_log_level, plain])
     workerinput = getattr(config, "workerinput", None)
     if workerinput is not None:
         config.stash[_DIRECTORY] = Path(workerinput["postgres_directory"])
