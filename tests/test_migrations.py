@@ -29,6 +29,7 @@ from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
+from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
@@ -43,6 +44,7 @@ UPDATABLE = {
     "daily_postings": {"lines", "amount"},
     "daily_refunds": {"bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house", "adjustments"},
     "daily_awards": {"awards", "amount_minor", "cost"},
+    "daily_payments": {"awards", "amount_minor", "cost"},
     "daily_hands": {"hands", "value", "squares"},
     "rounds": {"state", "steps", "bet_count", "weight", "replays"},
     "keys": {"revoked_at", "last_used_at"},
@@ -221,6 +223,10 @@ def _play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
     scene.settle(engine, "T1", "r1", 1, {"1": scene.ROYAL})
     scene.correct(engine, "live", RoundName("T1", "r1"), 1, {"1": scene.FLUSH})
     scene.cancel(engine, "T1", "r2")
+    scene.bet(engine, "T1", "r4", scene.euro("b1"))
+    (won,) = scene.settle(engine, "T1", "r4", 1, {"1": scene.FLUSH}).awards
+    paid = AcknowledgePayment(Act(SYSTEM_OPERATOR, scene.now(), request_id="paid"), won.award_id)
+    transact(engine, lambda session: acknowledge_payment(session, paid))
     record = ExceptionRecord(
         kind="late-bet",
         table_id="T1",

@@ -14,8 +14,9 @@ from sqlalchemy import text
 from jackpot_service.db import Pipeline, Session
 from jackpot_service.domain.accounts import CASINO, HOUSE_MARGIN, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
 from jackpot_service.domain.contribution import Turnover
-from jackpot_service.domain.entries import Entry, RoundStep
+from jackpot_service.domain.entries import REFERENCE_BOOK, Entry, RoundStep
 from jackpot_service.domain.errors import BooksBroken
+from jackpot_service.domain.held_awards import MadeAward
 from jackpot_service.domain.journal import EntryKind, Movement
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.domain.tallies import Refund
@@ -115,6 +116,18 @@ _NONE = "?"
 SPLIT_ACCOUNTS = (METER_PLAYERS, RESERVE, PRIZE_FUND, HOUSE_MARGIN)
 """The accounts that a bet is split among, in the order of the columns of `daily_bets`."""
 
+_PAYMENT = text(
+    """
+    INSERT INTO daily_payments AS kept (jackpot_id, day, funded_by, currency, awards, amount_minor, cost)
+    SELECT :jackpot_id, (acts.booked_at AT TIME ZONE 'UTC')::date, :funded_by, :currency, 1, :amount_minor, :cost
+    FROM stripes AS acts
+    WHERE acts.jackpot_id = :reference_book AND acts.stripe_no = 0
+    ON CONFLICT (jackpot_id, day, funded_by, currency) DO UPDATE
+    SET awards = kept.awards + EXCLUDED.awards, amount_minor = kept.amount_minor + EXCLUDED.amount_minor,
+        cost = kept.cost + EXCLUDED.cost
+    """
+)
+
 _SPLIT_SUMS = text(
     """
     SELECT account, sum(amount)
@@ -157,6 +170,21 @@ def add(pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int) -> None:
             columns = zip(*[(*key, *map(str, figures)) for key, figures in rows], strict=True)
             asked = {"book": entries[0].book, "stripe_no": stripe_no}
             pipe.send(rollup.statement, {**asked, **dict(zip(rollup.columns, map(" ".join, columns), strict=True))})
+
+
+def add_payment(session: Session, award: MadeAward, *, jackpot_id: str) -> None:
+    """Add an award of a jackpot to what was paid on the day of the act that has just been recorded, and says so."""
+    session.execute(
+        _PAYMENT,
+        {
+            "reference_book": REFERENCE_BOOK,
+            "jackpot_id": jackpot_id,
+            "funded_by": award.funded_by,
+            "currency": award.currency,
+            "amount_minor": award.amount_minor,
+            "cost": award.cost,
+        },
+    )
 
 
 def _round_of(entry: Entry) -> RoundStep:

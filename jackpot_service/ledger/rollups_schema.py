@@ -118,6 +118,30 @@ class DailyAwardsRow(Base):
     cost: Mapped[Amount]
 
 
+class DailyPaymentsRow(Base):
+    """
+    The awards of a jackpot of which its casinos said on a day that they had paid them, by pool and currency.
+
+    A payment is an act: it is booked in the reference book, by whose time its day goes, and whose lock keeps its row.
+    """
+
+    __tablename__ = "daily_payments"
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "day", "funded_by", "currency"),
+        CheckConstraint("awards >= 1 AND amount_minor >= awards AND scale(amount_minor) = 0", name="amounts"),
+        exact("cost"),
+        HALF_FULL,
+    )
+
+    jackpot_id: Mapped[Key]
+    day: Mapped[Day]
+    funded_by: Mapped[Key]
+    currency: Mapped[Key]
+    awards: Mapped[Position]
+    amount_minor: Mapped[Total]
+    cost: Mapped[Amount]
+
+
 class DailyHandsRow(Base):
     """
     The hands with bets that the settlements of a day judged, by the rules version of their rounds.

@@ -10,6 +10,7 @@ from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.ledger import rollups
 from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardRecord
 from jackpot_service.usecases import acts
@@ -69,7 +70,7 @@ def _require_payer(principal: Principal) -> None:
 
 def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, told: Facts) -> None:
     """
-    Write the act and the step.
+    Write the act and the step, and add to what was paid on that day.
 
     The act names no jackpot: payments come by the thousand, and must not hide what else was done to the jackpot. It is
     not booked before what it pays, whatever the clocks say: at no instant was more paid than had been awarded.
@@ -94,3 +95,4 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
         taken_at=act.now,
         act_seq=act_seq,
     )
+    rollups.add_payment(session, made, jackpot_id=record.jackpot_id)

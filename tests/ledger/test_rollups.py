@@ -34,6 +34,7 @@ STATEMENTS: Final = {
     "daily_refunds": ("0017_refunds_and_awards_by_day", "FILL_REFUNDS"),
     "daily_awards": ("0017_refunds_and_awards_by_day", "FILL_AWARDS"),
     "daily_hands": ("0017_refunds_and_awards_by_day", "FILL_HANDS"),
+    "daily_payments": ("0018_payments_by_day", "FILL_PAYMENTS"),
 }
 """By table, the migration that made its sums for what was booked before, and the statement that did."""
 
@@ -171,6 +172,27 @@ def test_awards_are_kept_by_the_state_they_began_in_and_hands_by_what_stood_on_t
     assert tuple(hands.values()) == (1, 4, Decimal("6.17"), Decimal("13.0489"))
 
 
+def test_payments_are_kept_by_the_day_of_their_act_the_pool_and_the_currency(opened: House) -> None:
+    opened.bet(bet("a"), bet("b", currency="GBP"), bet("c", stake_minor=200))
+    opened.settle(hand("1", FLUSH))
+    opened.bet(bet("a"), round_id="r2")
+    opened.settle(hand("1", ROYAL_FLUSH), round_id="r2")
+    awards = [award for name in ("r1", "r2") for award in opened.round(name)["settlement"]["awards"]]
+    before = MIDNIGHT - timedelta(minutes=1)
+    for number, (award, opened.clock.at) in enumerate(zip(awards, (before, before, before, MIDNIGHT), strict=True)):
+        for status in (201, 200):
+            place = f"/v1/awards/{award['award_id']}/payment"
+            opened.put(place, {"request_id": f"p{number}"}, key=opened.key(Role.TABLE)).ok(status)
+
+    rows = opened.books.rows("SELECT * FROM daily_payments ORDER BY day, currency")
+    (meter,) = (award for award in awards if award["tier"] == "royal_flush")
+    assert [tuple(row.values()) for row in rows] == [
+        ("j1", before.date(), "prize_fund", "EUR", 2, 2500 + 5000, 75),
+        ("j1", before.date(), "prize_fund", "GBP", 1, 2500, Decimal("29.25")),
+        ("j1", MIDNIGHT.date(), "meter", "EUR", 1, meter["amount_minor"], Decimal(meter["cost"])),
+    ]
+
+
 def test_a_suspended_jackpot_leaves_no_row(opened: House) -> None:
     body = {"request_id": "s1", "reason": "as agreed"}
     opened.put("/v1/jackpots/j1/suspension", body, key=opened.person("Ann", Role.OPERATOR)).ok(201)
@@ -208,8 +230,12 @@ def test_sums_that_no_bigint_holds_are_kept(opened: House) -> None:
         connection.execute(text("UPDATE daily_bets SET stakes_minor = 200"))
 
 
-@pytest.mark.parametrize("write", [history.write, None], ids=["every kind of round", "every kind of act"])
-def test_the_migrations_make_what_the_service_kept(database_url: str, write: Any) -> None:
+@pytest.mark.parametrize(
+    ("write", "lacking"),
+    [(history.write, {"daily_payments"}), (None, set())],
+    ids=["every kind of round", "every kind of act"],
+)
+def test_the_migrations_make_what_the_service_kept(database_url: str, write: Any, lacking: set[str]) -> None:
     if write is None:
         days.write(database_url)
     else:
@@ -225,7 +251,7 @@ def test_the_migrations_make_what_the_service_kept(database_url: str, write: Any
         made = {table: _rows(session, table) for table in kept}
         assert rolling.rolled_up(session) == rolling.posted(session)
     assert made == kept
-    assert all(kept.values())
+    assert {table for table, rows in kept.items() if not rows} == lacking
 
 
 def _rows(session: sqlalchemy.Connection, table: str) -> list[tuple[Any, ...]]:

@@ -19,8 +19,8 @@ def write(url: str) -> None:
     """
     Jackpot j1 is played for at a casino of UTC, one of Riga (days from 06:00) and one of Reno (days from 12:00).
 
-    Over three days it is hit, voids and cancels, corrects, holds, compensates, adjusts, settles a statement, recovers
-    its seed and is retired into j2.
+    Over three days it is hit, voids and cancels, pays awards, corrects, holds, compensates, adjusts, settles a
+    statement, recovers its seed and is retired into j2.
     """
     random.seed(3)
     house = House(url)
@@ -49,8 +49,18 @@ def _play(house: House, name: str) -> None:
         house.settle(hand("1", FLUSH), hand("2", NOTHING), dead("4"), round_id=f"{name}-won", **at)
         house.bet(bet("a", currency="JPY"), bet("b", currency="EUR"), round_id=f"{name}-cancelled", **at)
         house.cancel(round_id=f"{name}-cancelled", **at)
+    if name in {"r3", "r8"}:
+        _pay(house, f"{name}-won", "R1")
     if name == "r5":
         _hit_and_correct(house)
+
+
+def _pay(house: House, round_id: str, table_id: str) -> None:
+    """Its casino says that it paid the awards of a round."""
+    server = house.key(Role.TABLE, casino_id=TABLES[table_id])
+    for award in house.round(round_id, table_id=table_id)["settlement"]["awards"]:
+        body = {"request_id": f"paid-{award['award_id']}"}
+        house.put(f"/v1/awards/{award['award_id']}/payment", body, key=server).ok(201)
 
 
 def _hit_and_correct(house: House) -> None:

@@ -37,6 +37,7 @@ PROVED_ELSEWHERE: Final = {
     "corrections": "test_verification_of_corrections",
     "daily_bets": "test_verification_of_rollups",
     "daily_hands": "test_verification_of_rollups",
+    "daily_payments": "test_verification_of_rollups",
     "daily_postings": "test_verification_of_rollups",
     "daily_awards": "test_verification_of_rollups",
     "daily_refunds": "test_verification_of_rollups",

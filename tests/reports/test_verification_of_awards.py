@@ -147,11 +147,11 @@ STEPS: Final = (
     change("award_steps", "act_seq = act_seq - 1", PAID, "award-steps"),
     change("award_steps", "act_seq = NULL", PAID, "award-steps rollup-figures"),
     change("award_steps", "act_seq = 1", f"step = 'payable' AND {in_round('r2')}", "award-steps rollup-figures"),
-    change("award_steps", "step = 'reversed'", PAID, "award-steps"),
+    change("award_steps", "step = 'reversed'", PAID, "award-steps rollup-figures"),
     change(
         "award_steps", "step = 'payable'", HELD, "award-figures award-steps entry-digest held-balance rollup-figures"
     ),
-    remove("award_steps", PAID, "award-steps"),
+    remove("award_steps", PAID, "award-steps rollup-figures"),
     remove("award_steps", f"{APPROVED}", "award-steps"),
     remove("award_steps", f"step = 'rejected' AND {in_round('r1')}", "award-steps held-balance"),
     forge("award_steps", f"{AWARD}, 'rejected', taken_at, 3", f"award_steps WHERE {HELD}", "award-steps held-balance"),

@@ -141,7 +141,7 @@ CORRUPTIONS: Final = (
         "awards",
         "cost = cost + 1",
         f"{MISREAD} AND correction = 1",
-        "award-figures correction-figures act-record",
+        "award-figures correction-figures act-record rollup-figures",
     ),
     remove("awards", f"{FALSE} AND correction = 1", "award-figures document-without-entry"),
     forge(
@@ -170,7 +170,7 @@ CORRUPTIONS: Final = (
         "award_steps",
         "step = 'approved'",
         f"{MISREAD} AND step = 'paid' AND correction = 1",
-        "award-steps correction-figures entry-postings award-figures",
+        "award-steps correction-figures entry-postings award-figures rollup-figures",
     ),
     change("acts", "before = before || '{\"number\": 7}'", f"seq = {ACT}", "entry-digest correction-figures"),
     change("acts", "before = NULL", f"seq = {ACT}", "entry-digest correction-figures"),

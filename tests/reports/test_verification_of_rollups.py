@@ -76,6 +76,7 @@ CORRUPTIONS: Final = (
                 "jackpot_id, stripe_no, day, 'pair', funded_by, currency, state, 1, 1, 0",
             ),
             ("daily_hands", "squares = squares + 1e-18", "jackpot_id, stripe_no, day, 9, 1, 1, 1"),
+            ("daily_payments", "amount_minor = amount_minor + 1", "jackpot_id, day, funded_by, 'XTS', 1, 1, 0"),
         )
         for corruption in (
             change(table, changed, one(table, "true"), "rollup-figures"),
@@ -120,7 +121,7 @@ def test_every_corruption_is_found_under_its_name(superuser: Session, corruption
     assert codes_after(superuser, corruption) == corruption.codes
 
 
-TABLES: Final = ("daily_bets", "daily_postings", "daily_refunds", "daily_awards", "daily_hands")
+TABLES: Final = ("daily_bets", "daily_postings", "daily_refunds", "daily_awards", "daily_hands", "daily_payments")
 
 COLUMNS: Final = [column for table in TABLES for column in Base.metadata.tables[table].columns]
 

@@ -16,12 +16,10 @@ from jackpot_service.domain import held_awards
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.held_awards import AwardKey, MadeAward, Origin
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import EXACT, ZERO
+from jackpot_service.domain.money import EXACT, ZERO, negated
 from jackpot_service.ledger import replay
-from jackpot_service.reports.finance import award_sums, frame
-from jackpot_service.reports.finance.award_questions import SAME_AWARD
+from jackpot_service.reports.finance import award_sums, frame, payments
 from jackpot_service.reports.finance.frame import Stand
-from jackpot_service.reports.finance.relations import UNITS
 
 _TAKEN = """
     SELECT s.round_key, s.bet_id, s.tier, s.correction, s.step
@@ -61,18 +59,6 @@ _MADE = text(
     """
 )
 
-# A payment has no entry in the jackpot's book, only its act; it takes away from what is payable.
-_PAID = text(
-    f"""
-    SELECT a.funded_by, a.currency, -count(*), -sum(a.amount_minor) * unit.one, -sum(a.cost)
-    FROM award_steps t
-    JOIN awards a ON {SAME_AWARD}
-    JOIN {UNITS} ON unit.currency = a.currency
-    WHERE t.jackpot_id = :jackpot_id AND t.step = 'paid' AND t.act_seq <= :acts_end
-    GROUP BY a.funded_by, a.currency, unit.one
-    """  # noqa: S608  the parts are ours
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Unpaid:
@@ -92,12 +78,12 @@ class Unpaid:
 
 def unpaid(session: Session, stand: Stand, *, acts_end: int) -> Sequence[Unpaid]:
     """Sum the awards that were payable at the end; `amount` is in units of their currency, `cost` in the base."""
-    asked = {"jackpot_id": stand.jackpot_id, "base": stand.base, "acts_end": acts_end}
     credited = award_sums.credited(award_sums.steps(session, frame.until_end(session, stand)))
+    paid = payments.until(session, stand, acts_end=acts_end)
     sums: dict[tuple[str, str], Unpaid] = {}
     for one in (
         *(Unpaid(of.funded_by, of.currency, of.awards, of.amount, of.cost) for of in credited),
-        *(Unpaid(*row) for row in session.execute(_PAID, asked)),
+        *(Unpaid(of.funded_by, of.currency, -of.awards, negated(of.amount), negated(of.cost)) for of in paid),
     ):
         key = (one.funded_by, one.currency)
         sums[key] = sums[key].plus(one) if key in sums else one

@@ -17,6 +17,7 @@ from jackpot_service.ledger.rollups_schema import (
     DailyAwardsRow,
     DailyBetsRow,
     DailyHandsRow,
+    DailyPaymentsRow,
     DailyPostingsRow,
     DailyRefundsRow,
 )
@@ -85,6 +86,7 @@ _BOOKS_OF = (
     DailyRefundsRow.jackpot_id,
     DailyAwardsRow.jackpot_id,
     DailyHandsRow.jackpot_id,
+    DailyPaymentsRow.jackpot_id,
     RulesVersionRow.jackpot_id,
     RoundRow.jackpot_id,
     BetRow.jackpot_id,
@@ -217,6 +219,7 @@ class _Proof:
         yield from lives.acts_were_possible(jackpot, jackpot.outside)
         yield from moves.check(jackpot, fresh)
         yield from rollups.check(self.session, jackpot, since)
+        yield from rollups.check_payments(self.session, jackpot_id, since)
         yield from self._of_rounds(jackpot, since, held)
         yield from held.check(jackpot_id)
         crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot), since=since)

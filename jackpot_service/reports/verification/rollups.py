@@ -13,6 +13,7 @@ import sqlalchemy
 from sqlalchemy import RowMapping, text
 
 from jackpot_service.db import Base, Session
+from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import instants, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
@@ -20,6 +21,7 @@ from jackpot_service.ledger.verified import NOTHING, Verified
 from jackpot_service.reports.verification.jackpots import Jackpot
 
 Found = Iterator[Mismatch]
+Asked = dict[str, Any]
 
 # Bets find their entry by their round and its step. They are summed before they are valued: few products, all exact.
 _BETS = """
@@ -166,6 +168,20 @@ _HANDS = """
     )
 """
 
+# A payment is an act, and has no entry but in the reference book.
+_PAYMENTS = """
+    due AS (
+        SELECT {day} AS day, a.funded_by, a.currency, count(*) AS awards, sum(a.amount_minor) AS amount_minor,
+               sum(a.cost) AS cost
+        FROM award_steps s
+        JOIN awards a ON a.jackpot_id = :book AND a.round_key = s.round_key AND a.bet_id = s.bet_id
+                     AND a.tier = s.tier AND a.correction = s.correction
+        JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = s.act_seq
+        WHERE s.jackpot_id = :book AND s.step = 'paid' {since}
+        GROUP BY 1, 2, 3
+    )
+"""
+
 _TOLD = {
     "day": "(e.booked_at AT TIME ZONE 'UTC')::date",
     "gaming_day": """coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts,
@@ -233,18 +249,40 @@ def check(session: Session, jackpot: Jackpot, since: Verified = NOTHING) -> Foun
     Where the book was verified before, the days are looked at on which something was booked since.
     """
     book = jackpot.jackpot_id
-    asked: dict[str, Any] = {"book": book, "base": jackpot.base, **_splits(jackpot.rules)}
+    asked: Asked = {"book": book, "base": jackpot.base, **_splits(jackpot.rules)}
     parts = {"since": "", "days": ""}
     if since != NOTHING:
         first_day = _first_day(session, jackpot, since)
         if first_day is None:
             return
-        afters = instants.before(session, book, datetime.combine(first_day, time(), UTC))
+        afters = _before(session, book, first_day)
         asked |= {"first_day": first_day, "stripe_nos": list(range(len(afters))), "afters": list(afters)}
         parts = {"since": _SINCE, "days": _DAYS}
     for table, due in _TABLES.items():
-        for row in session.execute(_compared(table, due, **parts), asked).mappings():
-            yield _mismatch(book, table.name.replace("_", " "), row)
+        yield from _differing(session, table, _compared(table, due, **parts), asked)
+
+
+def check_payments(session: Session, book: str, since: Verified = NOTHING) -> Found:
+    """
+    The sums of payments hold exactly the rows that the acts on a jackpot's awards make.
+
+    Where the book was verified before, the days are looked at on which acts may have been recorded since.
+    """
+    asked: Asked = {"book": book}
+    parts = {"since": "", "days": ""}
+    if since != NOTHING:
+        last = replay.entries_at(session, REFERENCE_BOOK, 0, [since.acts])
+        first_day = next((entry.booked_at.astimezone(UTC).date() for entry in last), date.min)
+        (after,) = _before(session, REFERENCE_BOOK, first_day)
+        asked |= {"first_day": first_day, "after": after}
+        parts = {"since": "AND s.act_seq > :after", "days": _DAYS}
+    table = Base.metadata.tables["daily_payments"]
+    yield from _differing(session, table, _compared(table, _PAYMENTS, **parts), asked)
+
+
+def _differing(session: Session, table: sqlalchemy.Table, question: sqlalchemy.TextClause, asked: Asked) -> Found:
+    for row in session.execute(question, asked).mappings():
+        yield _mismatch(asked["book"], table.name.replace("_", " "), row)
 
 
 def _first_day(session: Session, jackpot: Jackpot, since: Verified) -> date | None:
@@ -256,6 +294,10 @@ def _first_day(session: Session, jackpot: Jackpot, since: Verified) -> date | No
             last = replay.entries_at(session, jackpot.jackpot_id, stripe.stripe_no, [verified])
             days += [entry.booked_at.astimezone(UTC).date() for entry in last] or [date.min]
     return min(days, default=None)
+
+
+def _before(session: Session, book: str, day: date) -> instants.Positions:
+    return instants.before(session, book, datetime.combine(day, time(), UTC))
 
 
 def _splits(rules: Mapping[int, JackpotRules]) -> dict[str, list[Any]]:

@@ -128,3 +128,26 @@ def test_an_award_waits_until_its_casino_says_that_it_paid(house: House) -> None
         "base": "EUR",
         "cost": "3.51",
     }
+
+
+def test_payments_count_from_their_act_on_whatever_the_day_and_whoever_owns_the_jackpot(house: House) -> None:
+    """Whole days of payments are summed, and those of the day that the instant lies in are looked up."""
+    house.open(tables=("T1",))
+    house.open(jackpot_id="j2", tables=("T2",))
+    for table_id in ("T1", "T2"):
+        for number in range(4):
+            house.bet(bet(), round_id=f"r{number}", table_id=table_id)
+            house.settle(hand("1", THREE_OF_A_KIND), round_id=f"r{number}", table_id=table_id)
+    first = house.clock().replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    told = [first + timedelta(hours=hours) for hours in (1, 23, 25, 48)]
+    for number, house.clock.at in enumerate(told):
+        (award,) = house.round(f"r{number}")["settlement"]["awards"]
+        body = {"request_id": f"p{number}"}
+        house.put(f"/v1/awards/{award['award_id']}/payment", body, key=house.key(Role.TABLE)).ok(201)
+    house.clock.at = told[-1] + timedelta(hours=30)
+
+    for hours, unpaid in ((0, 4), (1.5, 3), (24, 2), (24.5, 2), (26, 1), (48, 1), (50, 0), (72, 0), (75, 0)):
+        listed = rows(house, "liability", "unpaid", as_of=first + timedelta(hours=hours))
+        counts = {row["jackpot_id"]: (row["awards"], row["amount"], row["cost"]) for row in listed}
+        due = {"j1": unpaid, "j2": 4}
+        assert counts == {key: (awards, str(3 * awards), str(3 * awards)) for key, awards in due.items() if awards}
