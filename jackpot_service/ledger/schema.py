@@ -24,6 +24,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TIMESTAMP
 from sqlalchemy.orm import Mapped, mapped_column
 
 from jackpot_service.db import Base
+from jackpot_service.ledger import long_rounds
 
 Instant = Annotated[datetime, mapped_column(TIMESTAMP(timezone=True))]
 Amount = Annotated[Decimal, mapped_column(Numeric)]
@@ -97,6 +98,13 @@ class EntryRow(Base):
             "stripe_no",
             "seq",
             postgresql_where=text("kind = 'result'::text AND movements @> ARRAY['award'::text]"),
+        ),
+        # For rounds that were open at an instant, and have ended since; see docs/decisions/exceptions.md.
+        Index(
+            "ix_entries_of_long_rounds",
+            text(long_rounds.LIFE),
+            postgresql_using="gist",
+            postgresql_where=text(long_rounds.LONG_LIVED),
         ),
         CheckConstraint("(round_key IS NULL) = (step IS NULL)", name="round_step"),
         CheckConstraint("length(digest) = 32 AND length(head) = 32", name="digests"),

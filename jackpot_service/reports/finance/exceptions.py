@@ -91,7 +91,7 @@ def _open_rounds(session: Session, scope: Scope) -> Iterator[Row]:
     of = Of(scope.asked.casino_id, scope.asked.table_id)
     for stand in scope.stands:
         found = open_rounds.at_end(
-            session, stand, opened_before=end - scope.asked.longest_open, acts_end=scope.acts_end, of=of
+            session, stand, end=end, longest_open=scope.asked.longest_open, acts_end=scope.acts_end, of=of
         )
         for one in found:
             minutes = (end - one.opened_at) // timedelta(minutes=1)

@@ -2,34 +2,44 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import text
 
 from jackpot_service.db import Session
 from jackpot_service.domain.exceptions import ROUND_OPEN
 from jackpot_service.domain.round_keys import first_key_at
+from jackpot_service.ledger.long_rounds import ENDED, LIFE, LONG, LONG_LIVED
 from jackpot_service.reports.finance import parts
 from jackpot_service.reports.finance.figures import Of
 from jackpot_service.reports.finance.frame import Stand
 
 _UP_TO_THE_END = "coalesce((CAST(:ends AS bigint[]))[{stripe_no} + 1], 0)"
 
-# Open at the end are those that are open still, and those whose last entry came after it: these are found by reading
-# on from the end, since a round is rarely open for long but may be.
+# Open at the end are those that are open still, and those whose ending stands after it. Of the latter an index holds
+# those that lived long; rounds of the last minutes before the end are looked at one by one. See `ledger/long_rounds`.
+# OFFSET 0 leaves no other way to the long ones: by their keys, all rounds that there were before might be read.
 _OPEN = text(
     f"""
-    WITH open_since AS (
+    WITH ended_since AS (
+        SELECT round_key
+        FROM (SELECT * FROM entries WHERE {LONG_LIVED} AND {LIFE} @> CAST(:end AS timestamptz) OFFSET 0) AS long_lived
+        WHERE jackpot_id = :jackpot_id AND round_key < :long_before
+          AND seq > {_UP_TO_THE_END.format(stripe_no="stripe_no")}
+        UNION ALL
+        SELECT round_key
+        FROM entries
+        WHERE jackpot_id = :jackpot_id AND round_key >= :long_before AND round_key < :opened_before AND {ENDED}
+          AND seq > {_UP_TO_THE_END.format(stripe_no="stripe_no")}
+    ),
+    open_since AS (
         SELECT r.*
         FROM rounds r
         WHERE r.state = 'open' AND r.jackpot_id = :jackpot_id AND r.round_key < :opened_before
         UNION ALL
         SELECT r.*
-        FROM stripes s
-        JOIN entries e ON e.jackpot_id = s.jackpot_id AND e.stripe_no = s.stripe_no
-                      AND e.seq > {_UP_TO_THE_END.format(stripe_no="s.stripe_no")}
-        JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
-        WHERE s.jackpot_id = :jackpot_id AND e.kind IN ('result', 'cancellation') AND e.round_key < :opened_before
+        FROM ended_since e
+        JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = e.round_key
     )
     SELECT r.table_id, r.round_id, r.casino_id, r.opened_at, known.bets, act.booked_at, act.principal, a.reason
     FROM open_since r
@@ -71,11 +81,20 @@ class OpenRound:
     reason: str | None
 
 
-def at_end(session: Session, stand: Stand, *, opened_before: datetime, acts_end: int, of: Of) -> Iterator[OpenRound]:
-    """List those that had been opened before an instant, the longest open first; acts up to `acts_end` count."""
+def at_end(
+    session: Session, stand: Stand, *, end: datetime, longest_open: timedelta, acts_end: int, of: Of
+) -> Iterator[OpenRound]:
+    """
+    List those that had been open for longer than `longest_open`, the longest open first; acts up to `acts_end` count.
+
+    `end` is the instant whose positions the part ends with, or any if it ends with all that is booked.
+    """
+    opened_before = end - longest_open
     asked = {
         **parts.bounds(stand),
+        "end": end,
         "opened_before": first_key_at(opened_before),
+        "long_before": first_key_at(min(opened_before, end - LONG)),
         "acts_end": acts_end,
         "casino_id": of.casino_id,
         "table_id": of.table_id,
