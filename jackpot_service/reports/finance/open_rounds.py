@@ -17,7 +17,7 @@ from jackpot_service.reports.finance.frame import Stand
 _UP_TO_THE_END = "coalesce((CAST(:ends AS bigint[]))[{stripe_no} + 1], 0)"
 
 # Open at the end are those that are open still, and those whose ending stands after it. Of the latter an index holds
-# those that lived long; rounds of the last minutes before the end are looked at one by one. See `ledger/long_rounds`.
+# those that lived long; rounds of the last minutes before the end are looked at one by one: see `ledger/long_rounds`.
 # OFFSET 0 leaves no other way to the long ones: by their keys, all rounds that there were before might be read.
 _OPEN = text(
     f"""
@@ -87,7 +87,7 @@ def at_end(
     """
     List those that had been open for longer than `longest_open`, the longest open first; acts up to `acts_end` count.
 
-    `end` is the instant whose positions the part ends with, or any if it ends with all that is booked.
+    `end` is the instant at whose positions the book's part ends; where it ends with all that is booked, any will do.
     """
     opened_before = end - longest_open
     asked = {
