@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
+from psycopg.rows import dict_row
 from sqlalchemy import Table
 
 from jackpot_service import migrate, signing
@@ -110,6 +111,35 @@ def test_exceptions_of_before_get_the_ids_that_they_would_have_now(empty_databas
 
     with psycopg.connect(_plain(empty_database_url)) as owner:
         assert before == owner.execute("SELECT kind, exception_id FROM exceptions ORDER BY kind").fetchall() != []
+
+
+def test_days_of_before_are_kept_by_the_cycles_that_their_entries_stand_after(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    engine = create_engine(Config(), empty_database_url)
+    _play(engine, now=datetime.now(UTC))
+    scene.open_live(engine, "narrow", tables=["T9"], stripes=1)
+    for round_id in ("r1", "r2"):
+        scene.bet(engine, "T9", round_id, scene.euro("b1"), scene.euro("b2"))
+        scene.void(engine, "T9", round_id, "b2")
+        scene.settle(engine, "T9", round_id, 1, {"1": scene.ROYAL})
+    engine.dispose()
+    whole = _days(empty_database_url)
+
+    migrate.downgrade(empty_database_url, "0017")
+    before = _days(empty_database_url)
+    migrate.upgrade(empty_database_url)
+
+    assert _days(empty_database_url) == whole
+    for table, figures in {"daily_bets": ("bets", "value"), "daily_postings": ("lines", "amount")}.items():
+        assert len(before[table]) < len(whole[table])
+        for figure in figures:
+            assert sum(row[figure] for row in before[table]) == sum(row[figure] for row in whole[table])
+
+
+def _days(url: str) -> dict[str, list[dict[str, Any]]]:
+    with psycopg.connect(_plain(url), row_factory=dict_row) as owner:
+        questions = {table: f"SELECT * FROM {table}" for table in ("daily_bets", "daily_postings")}  # noqa: S608  two
+        return {table: sorted(owner.execute(asked), key=str) for table, asked in questions.items()}
 
 
 def _close_a_period(engine: sqlalchemy.Engine, now: datetime) -> None:

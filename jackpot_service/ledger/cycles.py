@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 
@@ -17,6 +17,29 @@ _OPEN = """
 INSERT INTO cycles (jackpot_id, cycle, rules_version, stripe_no, seq, cut)
 VALUES (%(jackpot_id)s, %(cycle)s, %(rules_version)s, %(stripe_no)s, %(seq)s, %(cut)s)
 """
+
+_CUTS = """
+    (SELECT stripe.stripe_no, array_agg(passed.cycle ORDER BY passed.cycle) AS cycles,
+            array_agg(coalesce(passed.cut[stripe.stripe_no + 1], 0) ORDER BY passed.cycle) AS cuts
+     FROM generate_series(0, (SELECT max(last.stripe_no) FROM entries last WHERE last.jackpot_id = {book}))
+          AS stripe (stripe_no)
+     CROSS JOIN cycles passed
+     WHERE passed.jackpot_id = {book}
+     GROUP BY stripe.stripe_no) AS passed
+"""
+
+OF_ENTRY: Final = "coalesce(passed.cycles[width_bucket(e.seq - 1, passed.cuts)], 1)"
+"""
+SQL for the cycle that an entry `e` stands after, given what `cuts_by_stripe` says of its stripe.
+
+Cuts never fall from one cycle to the next, so they are searched by halves. The opening stands after none; it is of the
+first cycle.
+"""
+
+
+def cuts_by_stripe(book: str) -> str:
+    """JOIN this by `stripe_no`: every cut where it crosses a stripe. `book` is the parameter that names the jackpot."""
+    return _CUTS.format(book=book)
 
 
 @dataclass(frozen=True, slots=True)

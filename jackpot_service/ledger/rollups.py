@@ -51,21 +51,39 @@ _GAMING_DAY = """coalesce((stripe.booked_at AT TIME ZONE casino.zone) - casino.d
 
 _ITS_CASINO = "LEFT JOIN casinos AS casino ON casino.casino_id = new.casino_id"
 
+# Whoever books holds a stripe's lock, and whoever opens a cycle those of all: so what was just booked stands after the
+# last cut, or it is the entry that made it, alone, and ends the cycle before; the opening is of the first. The stripe's
+# seq is that of the last of the entries. No row that is added has a part in it, so it is looked up once a statement.
+_CYCLE = """(SELECT greatest(1, running.cycle - (coalesce(running.cut[last.stripe_no + 1], 0) >= last.seq)::int)
+             FROM stripes AS last
+             CROSS JOIN LATERAL (SELECT cycle, cut
+                                 FROM cycles
+                                 WHERE jackpot_id = last.jackpot_id
+                                 ORDER BY cycle DESC
+                                 LIMIT 1) AS running
+             WHERE last.jackpot_id = %(book)s AND last.stripe_no = %(stripe_no)s)"""
 
-def _rollup(table: str, keys: Mapping[str, str], figures: Mapping[str, str]) -> _Rollup:
-    """A table of sums, given its columns and their types; one that tells its casino tells its gaming day too."""
+
+def _rollup(
+    table: str, keys: Mapping[str, str], figures: Mapping[str, str], *, found: Mapping[str, str] | None = None
+) -> _Rollup:
+    """
+    A table of sums, given its columns and their types; one that tells its casino tells its gaming day too.
+
+    `found` are keys that the database finds itself, and how.
+    """
     by_gaming_day = "casino_id" in keys
     types = {**keys, **figures}
     values = [f"coalesce(new.{key}, '')" if type_ == "text" else f"new.{key}" for key, type_ in types.items()]
-    days = {"gaming_day": _GAMING_DAY} if by_gaming_day else {}
+    told = {**(found or {}), **({"gaming_day": _GAMING_DAY} if by_gaming_day else {})}
     statement = _ADD.format(
         table=table,
-        names=", ".join([*days, *types]),
-        values=", ".join([*days.values(), *values]),
+        names=", ".join([*told, *types]),
+        values=", ".join([*told.values(), *values]),
         arrays=", ".join(f"string_to_array(%({name})s, ' ', '?')::{type_}[]" for name, type_ in types.items()),
         columns=", ".join(types),
         joined=_ITS_CASINO if by_gaming_day else "",
-        keys=", ".join([*days, *keys]),
+        keys=", ".join([*told, *keys]),
         sums=", ".join(f"{name} = kept.{name} + EXCLUDED.{name}" for name in figures),
     )
     return _Rollup(tuple(types), statement)
@@ -85,6 +103,7 @@ _BETS = _rollup(
     "daily_bets",
     _texts("casino_id", "table_id", "currency"),
     {"bets": "bigint", **_numbers("stakes_minor", *_PARTS)},
+    found={"cycle": _CYCLE},
 )
 
 _REFUNDS = _rollup(
@@ -97,6 +116,7 @@ _POSTINGS = _rollup(
     "daily_postings",
     _texts("casino_id", "table_id", "account", "currency", "movement"),
     {"lines": "bigint", **_numbers("amount")},
+    found={"cycle": _CYCLE},
 )
 
 _AWARDS = _rollup(

@@ -27,14 +27,18 @@ HALF_FULL = {"postgresql_with": {"fillfactor": "50"}}
 
 class DailyBetsRow(Base):
     """
-    What the bets of a day came to, by table and currency: entries of the kind `bets`, and no others.
+    What the bets of a day came to, by cycle, table and currency: entries of the kind `bets`, and no others.
 
     `value` and its parts are base units of the jackpot. The key begins with jackpot and day: what reports ask by.
+    `cycle` is the one that the entries stand after.
     """
 
     __tablename__ = "daily_bets"
     __table_args__ = (
-        PrimaryKeyConstraint("jackpot_id", "day", "stripe_no", "gaming_day", "casino_id", "table_id", "currency"),
+        PrimaryKeyConstraint(
+            "jackpot_id", "day", "stripe_no", "cycle", "gaming_day", "casino_id", "table_id", "currency"
+        ),
+        CheckConstraint("cycle >= 1", name="cycle"),
         CheckConstraint("bets >= 1 AND stakes_minor >= bets AND scale(stakes_minor) = 0", name="stakes"),
         CheckConstraint("value = meter + reserve + prize_fund + house", name="parts"),
         exact("value", "meter", "reserve", "prize_fund", "house"),
@@ -44,6 +48,7 @@ class DailyBetsRow(Base):
     jackpot_id: Mapped[Key]
     stripe_no: Mapped[Count]
     day: Mapped[Day]
+    cycle: Mapped[Count]
     gaming_day: Mapped[Day]
     casino_id: Mapped[Key]
     table_id: Mapped[Key]
@@ -169,8 +174,9 @@ class DailyHandsRow(Base):
 
 class DailyPostingsRow(Base):
     """
-    What all other entries of a day posted, by account, currency and movement: how many postings, and their sum.
+    What all other entries of a day posted, by cycle, account, currency and movement: how many postings, and their sum.
 
+    `cycle` is the one that the entry stands after: the hit that ends a cycle is of it, the opening of the first.
     `casino_id` is that of the entry's round, or whose account it moves; `table_id` that of its round. Either is empty
     where there is none, and without a casino the gaming day is the UTC day.
     """
@@ -181,6 +187,7 @@ class DailyPostingsRow(Base):
             "jackpot_id",
             "day",
             "stripe_no",
+            "cycle",
             "gaming_day",
             "casino_id",
             "table_id",
@@ -188,6 +195,7 @@ class DailyPostingsRow(Base):
             "currency",
             "movement",
         ),
+        CheckConstraint("cycle >= 1", name="cycle"),
         CheckConstraint("lines >= 1", name="lines"),
         exact("amount"),
         HALF_FULL,
@@ -196,6 +204,7 @@ class DailyPostingsRow(Base):
     jackpot_id: Mapped[Key]
     stripe_no: Mapped[Count]
     day: Mapped[Day]
+    cycle: Mapped[Count]
     gaming_day: Mapped[Day]
     casino_id: Mapped[Key]
     table_id: Mapped[Key]

@@ -17,10 +17,12 @@ from jackpot_service.domain.accounts import PRIZE_FUND, casino
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.journal import EntryKind, Movement, Posting, Postings
-from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger import journal
 from jackpot_service.ledger.rollups import TallyMissing
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.reports import days, history
 from tests.support import rolling
 from tests.support.bets import bet
@@ -29,8 +31,8 @@ from tests.support.house import House
 
 VERSIONS: Final = Path(__file__).resolve().parents[2] / "migrations" / "versions"
 STATEMENTS: Final = {
-    "daily_bets": ("0011_daily_rollups", "FILL_BETS"),
-    "daily_postings": ("0011_daily_rollups", "FILL_POSTINGS"),
+    "daily_bets": ("0020_cycles_by_day", "FILL_BETS"),
+    "daily_postings": ("0020_cycles_by_day", "FILL_POSTINGS"),
     "daily_refunds": ("0017_refunds_and_awards_by_day", "FILL_REFUNDS"),
     "daily_awards": ("0017_refunds_and_awards_by_day", "FILL_AWARDS"),
     "daily_hands": ("0017_refunds_and_awards_by_day", "FILL_HANDS"),
@@ -134,6 +136,58 @@ def test_what_moves_no_money_leaves_no_row_but_of_the_hands_that_were_judged(ope
         "daily_bets": 1,
         "daily_hands": 1,
     }
+
+
+def _cycles(house: House, table: str) -> list[tuple[Any, ...]]:
+    """By day and cycle, how many rows there are of it."""
+    question = f"SELECT day::text, cycle, count(*) FROM {table} GROUP BY 1, 2 ORDER BY 1, 2"  # noqa: S608  a constant
+    return [tuple(row.values()) for row in house.books.rows(question)]
+
+
+def test_a_hit_belongs_to_the_cycle_that_it_ends_and_the_opening_to_the_first(house: House) -> None:
+    house.open(base_amount="100", stripes=1)
+    house.bet(bet("a"))
+    house.bet(bet("b"), round_id="r2")
+    house.settle(hand("1", ROYAL_FLUSH))
+    house.bet(bet("c"), bet("d"), round_id="r3")
+    house.settle(hand("1", FLUSH), round_id="r2")
+
+    staked = house.books.rows("SELECT cycle, bets FROM daily_bets ORDER BY cycle")
+    moved = house.books.rows("SELECT DISTINCT cycle, movement FROM daily_postings ORDER BY 1, 2")
+
+    assert [tuple(row.values()) for row in staked] == [(1, 2), (2, 2)]
+    assert [tuple(row.values()) for row in moved] == [(1, "award"), (1, "refill"), (1, "seed"), (2, "award")]
+
+
+def test_what_takes_back_a_bet_of_a_cycle_that_was_won_belongs_to_the_cycle_that_runs(opened: House) -> None:
+    opened.bet(bet("a"), bet("b"))
+    opened.bet(bet("c"), round_id="r2")
+    opened.settle(hand("1", ROYAL_FLUSH), round_id="r2")
+    opened.void("a")
+
+    assert opened.books.rows("SELECT DISTINCT cycle FROM daily_postings WHERE movement = 'reversal'") == [{"cycle": 2}]
+
+
+def test_batches_of_a_group_are_of_the_cycle_that_they_stand_after(opened: House) -> None:
+    opened.bet(bet(), round_id="won")
+    opened.settle(hand("1", ROYAL_FLUSH), round_id="won")
+    opened.clock.at = MIDNIGHT
+
+    _book(opened, *(_batch(table_id, name, MIDNIGHT) for table_id in ("T1", "R1") for name in ("r1", "r2")))
+
+    assert _cycles(opened, "daily_bets")[-1] == ("2026-11-21", 2, 2)
+
+
+def test_a_stripe_that_a_cut_does_not_reach_stands_after_it(house: House) -> None:
+    house.open(base_amount="100", stripes=1)
+    house.bet(bet())
+    house.settle(hand("1", ROYAL_FLUSH))
+    adding = AddStripes(Act(SYSTEM_OPERATOR, datetime.now(UTC)), "j1", 9)
+    house.transact(lambda session: add_stripes(session, adding))
+    for number in range(20):
+        house.bet(bet(), round_id=f"more-{number}")
+
+    assert house.books.rows("SELECT DISTINCT cycle FROM daily_bets WHERE stripe_no > 0") == [{"cycle": 2}]
 
 
 def test_refunds_are_kept_by_currency_and_by_what_was_charged(opened: House) -> None:

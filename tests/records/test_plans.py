@@ -141,7 +141,9 @@ def test_a_days_sums_are_found_by_their_key(session: Session, rollup: Any, index
     assert f"Conflict Arbiter Indexes: {index}" in found
     assert "using pk_stripes" in found
     assert ("using pk_casinos" in found) is ("casino_id" in rollup.columns)
+    assert ("Index Scan Backward using pk_cycles" in found) is (rollup in (rollups._BETS, rollups._POSTINGS))
     assert "Seq Scan" not in found
+    assert "Sort" not in found
 
 
 def test_a_batch_is_held_against_its_round_by_hash(session: Session) -> None:

@@ -273,7 +273,7 @@ STRIPES: Final = (
         "jackpot_id, 3, 1, stripe_no, seq, (SELECT cut[1:entries.stripe_no] || entries.seq || "
         "cut[entries.stripe_no + 2:] FROM cycles WHERE jackpot_id = 'cyber' AND cycle = 2)",
         f"entries WHERE {in_round('early')} AND kind = 'voids'",
-        "hit-cycle settlement-cycle settlement-figures",
+        "hit-cycle settlement-cycle settlement-figures rollup-figures",
     ),
 )
 

@@ -27,6 +27,8 @@ def one(table: str, condition: str) -> str:
 
 BETS: Final = one("daily_bets", IN_RIGA)
 POSTINGS: Final = one("daily_postings", f"{IN_RIGA} AND account = 'casino:riga'")
+THE_HIT: Final = one("daily_postings", "movement = 'refill' AND cycle = 1")
+THE_OPENING: Final = one("daily_postings", "movement = 'seed' AND account = 'pool:meter:house'")
 A_RELEASE: Final = one("daily_postings", "movement = 'release' AND account = 'casino:reno'")
 
 CORRUPTIONS: Final = (
@@ -35,12 +37,13 @@ CORRUPTIONS: Final = (
     change("daily_bets", "meter = meter + 1e-18, house = house - 1e-18", BETS, "rollup-figures"),
     change("daily_bets", "gaming_day = gaming_day - 7", BETS, "rollup-figures"),
     change("daily_bets", "stripe_no = stripe_no + 5", BETS, "rollup-figures"),
+    change("daily_bets", "cycle = 3 - cycle", BETS, "rollup-figures"),
     change("daily_bets", "jackpot_id = 'j3'", BETS, "rollup-figures book-unknown"),
     change("daily_bets", "jackpot_id = '-'", BETS, "rollup-figures book-unknown"),
     remove("daily_bets", BETS, "rollup-figures"),
     forge(
         "daily_bets",
-        "jackpot_id, stripe_no, day, gaming_day, casino_id, 'T9', currency, 1, 1, 0, 0, 0, 0, 0",
+        "jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, 'T9', currency, 1, 1, 0, 0, 0, 0, 0",
         "daily_bets",
         "rollup-figures",
     ),
@@ -48,17 +51,19 @@ CORRUPTIONS: Final = (
     change("daily_postings", "lines = lines + 1", POSTINGS, "rollup-figures"),
     change("daily_postings", "gaming_day = gaming_day - 7", POSTINGS, "rollup-figures"),
     change("daily_postings", "casino_id = ''", A_RELEASE, "rollup-figures"),
+    change("daily_postings", "cycle = 2", THE_HIT, "rollup-figures"),
+    change("daily_postings", "cycle = 2", THE_OPENING, "rollup-figures"),
     remove("daily_postings", POSTINGS, "rollup-figures"),
     remove("daily_postings", A_RELEASE, "rollup-figures"),
     forge(
         "daily_postings",
-        "jackpot_id, stripe_no, day, gaming_day, casino_id, table_id, 'house:gift', currency, movement, 1, 0",
+        "jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, 'house:gift', currency, movement, 1, 0",
         "daily_postings",
         "rollup-figures",
     ),
     forge(
         "daily_postings",
-        "'-', stripe_no, day, gaming_day, casino_id, table_id, account, currency, movement, 1, 0",
+        "'-', stripe_no, day, cycle, gaming_day, casino_id, table_id, account, currency, movement, 1, 0",
         "daily_postings",
         "book-unknown",
     ),
@@ -110,6 +115,12 @@ def test_the_history_has_every_movement_and_days_that_differ(superuser: Session)
         "release",
         "return",
     ]
+
+
+def test_the_history_has_rows_of_two_cycles(superuser: Session) -> None:
+    for table in ("daily_bets", "daily_postings"):
+        of_cycles = f"SELECT DISTINCT cycle FROM {table} WHERE jackpot_id = 'j1' ORDER BY 1"  # noqa: S608  constants
+        assert superuser.scalars(text(of_cycles)).all() == [1, 2]
 
 
 def test_the_days_add_up_to_the_postings(superuser: Session) -> None:

@@ -84,16 +84,16 @@ def _rechain(session: Session, forged: BookedEntry, *, moved: Pools) -> None:
 
 def _roll_up_again(session: Session) -> None:
     """Sum the days anew, by the very statements that did it once."""
-    first = import_module("migrations.versions.0011_daily_rollups")
-    further = import_module("migrations.versions.0017_refunds_and_awards_by_day")
-    payments = import_module("migrations.versions.0018_payments_by_day")
+    of_cycles = import_module("migrations.versions.0020_cycles_by_day")
+    of_rounds = import_module("migrations.versions.0017_refunds_and_awards_by_day")
+    of_acts = import_module("migrations.versions.0018_payments_by_day")
     for table, statement in (
-        ("daily_bets", first.FILL_BETS),
-        ("daily_postings", first.FILL_POSTINGS),
-        ("daily_refunds", further.FILL_REFUNDS),
-        ("daily_awards", further.FILL_AWARDS),
-        ("daily_hands", further.FILL_HANDS),
-        ("daily_payments", payments.FILL_PAYMENTS),
+        ("daily_bets", of_cycles.FILL_BETS),
+        ("daily_postings", of_cycles.FILL_POSTINGS),
+        ("daily_refunds", of_rounds.FILL_REFUNDS),
+        ("daily_awards", of_rounds.FILL_AWARDS),
+        ("daily_hands", of_rounds.FILL_HANDS),
+        ("daily_payments", of_acts.FILL_PAYMENTS),
     ):
         session.execute(text(f"DELETE FROM {table}"))  # noqa: S608  as above
         session.execute(text(statement))

@@ -5,8 +5,8 @@ from decimal import Decimal
 import sqlalchemy
 from sqlalchemy import text
 
-Accounts = dict[tuple[str, str, str], Decimal]
-"""Sums by jackpot, account and currency, those of zero left out."""
+Accounts = dict[tuple[str, int, str, str], Decimal]
+"""Sums by jackpot, cycle, account and currency, those of zero left out."""
 
 _ROLLED_UP = text(
     """
@@ -17,21 +17,29 @@ _ROLLED_UP = text(
         JOIN (SELECT DISTINCT currency, exponent FROM rates) AS x ON x.currency = d.currency
     ),
     lines AS (
-        SELECT jackpot_id, account, currency, amount FROM daily_postings
-        UNION ALL SELECT jackpot_id, 'casino:' || casino_id, currency, -stakes FROM bets
-        UNION ALL SELECT jackpot_id, 'fx:' || currency, currency, stakes FROM bets WHERE currency <> base
-        UNION ALL SELECT jackpot_id, 'fx:' || base, base, -value FROM bets WHERE currency <> base
-        UNION ALL SELECT jackpot_id, 'pool:meter:players', base, meter FROM bets
-        UNION ALL SELECT jackpot_id, 'pool:reserve', base, reserve FROM bets
-        UNION ALL SELECT jackpot_id, 'pool:prize_fund', base, prize_fund FROM bets
-        UNION ALL SELECT jackpot_id, 'house:margin', base, house FROM bets
+        SELECT jackpot_id, cycle, account, currency, amount FROM daily_postings
+        UNION ALL SELECT jackpot_id, cycle, 'casino:' || casino_id, currency, -stakes FROM bets
+        UNION ALL SELECT jackpot_id, cycle, 'fx:' || currency, currency, stakes FROM bets WHERE currency <> base
+        UNION ALL SELECT jackpot_id, cycle, 'fx:' || base, base, -value FROM bets WHERE currency <> base
+        UNION ALL SELECT jackpot_id, cycle, 'pool:meter:players', base, meter FROM bets
+        UNION ALL SELECT jackpot_id, cycle, 'pool:reserve', base, reserve FROM bets
+        UNION ALL SELECT jackpot_id, cycle, 'pool:prize_fund', base, prize_fund FROM bets
+        UNION ALL SELECT jackpot_id, cycle, 'house:margin', base, house FROM bets
     )
-    SELECT jackpot_id, account, currency, sum(amount) FROM lines GROUP BY 1, 2, 3 HAVING sum(amount) <> 0
+    SELECT jackpot_id, cycle, account, currency, sum(amount) FROM lines GROUP BY 1, 2, 3, 4 HAVING sum(amount) <> 0
     """
 )
 
 _POSTED = text(
-    "SELECT jackpot_id, account, currency, sum(amount) FROM postings GROUP BY 1, 2, 3 HAVING sum(amount) <> 0"
+    """
+    SELECT jackpot_id,
+           (SELECT max(c.cycle) FROM cycles c
+            WHERE c.jackpot_id = p.jackpot_id AND (c.cycle = 1 OR coalesce(c.cut[p.stripe_no + 1], 0) < p.seq)),
+           account, currency, sum(amount)
+    FROM postings p
+    GROUP BY 1, 2, 3, 4
+    HAVING sum(amount) <> 0
+    """
 )
 
 
@@ -46,4 +54,4 @@ def posted(connection: sqlalchemy.Connection) -> Accounts:
 
 
 def _accounts(connection: sqlalchemy.Connection, question: sqlalchemy.TextClause) -> Accounts:
-    return {(jackpot, account, currency): amount for jackpot, account, currency, amount in connection.execute(question)}
+    return {tuple(key): amount for *key, amount in connection.execute(question)}

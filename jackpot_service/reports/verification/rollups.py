@@ -15,7 +15,7 @@ from sqlalchemy import RowMapping, text
 from jackpot_service.db import Base, Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.rules import JackpotRules
-from jackpot_service.ledger import instants, replay
+from jackpot_service.ledger import cycles, instants, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.verified import NOTHING, Verified
 from jackpot_service.reports.verification.jackpots import Jackpot
@@ -26,21 +26,21 @@ Asked = dict[str, Any]
 # Bets find their entry by their round and its step. They are summed before they are valued: few products, all exact.
 _BETS = """
     entry AS (
-        SELECT e.stripe_no, e.round_key, e.step, {day} AS day, {gaming_day} AS gaming_day,
+        SELECT e.stripe_no, e.round_key, e.step, {day} AS day, {cycle} AS cycle, {gaming_day} AS gaming_day,
                coalesce(r.casino_id, '') AS casino_id, coalesce(r.table_id, '') AS table_id,
                r.rules_version, r.rate_sheet
-        FROM entries e {since}
+        FROM entries e {since} {cuts}
         LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
         LEFT JOIN casinos c ON c.casino_id = r.casino_id
         WHERE e.jackpot_id = :book AND e.kind = 'bets'
     ),
     staked AS (
-        SELECT e.day, e.stripe_no, e.gaming_day, e.casino_id, e.table_id, b.currency, e.rules_version, e.rate_sheet,
-               count(*) AS bets, sum(b.stake_minor) AS stakes_minor
+        SELECT e.day, e.stripe_no, e.cycle, e.gaming_day, e.casino_id, e.table_id, b.currency, e.rules_version,
+               e.rate_sheet, count(*) AS bets, sum(b.stake_minor) AS stakes_minor
         FROM entry e
         JOIN bets b ON b.round_key = e.round_key AND b.step = e.step
         WHERE b.jackpot_id = :book
-        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
     ),
     valued AS (
         SELECT s.*, s.stakes_minor * {worth} AS value,
@@ -50,22 +50,22 @@ _BETS = """
         LEFT JOIN {splits} ON p.version = s.rules_version
     ),
     due AS (
-        SELECT day, stripe_no, gaming_day, casino_id, table_id, currency, sum(bets) AS bets,
+        SELECT day, stripe_no, cycle, gaming_day, casino_id, table_id, currency, sum(bets) AS bets,
                sum(stakes_minor) AS stakes_minor, sum(value) AS value, sum(value * to_meter) AS meter,
                sum(value * to_reserve) AS reserve, sum(value * to_prize_fund) AS prize_fund,
                sum(value * (1 - to_meter - to_reserve - to_prize_fund)) AS house
         FROM valued
-        GROUP BY 1, 2, 3, 4, 5, 6
+        GROUP BY 1, 2, 3, 4, 5, 6, 7
     )
 """
 
 # An entry of no round belongs to the casino whose account it moves; none moves those of two.
 _POSTINGS = """
     due AS (
-        SELECT {day} AS day, e.stripe_no, {gaming_day} AS gaming_day,
+        SELECT {day} AS day, e.stripe_no, {cycle} AS cycle, {gaming_day} AS gaming_day,
                coalesce(its.casino_id, '') AS casino_id, coalesce(r.table_id, '') AS table_id,
                p.account, p.currency, p.movement, count(*) AS lines, sum(p.amount) AS amount
-        FROM entries e {since}
+        FROM entries e {since} {cuts}
         LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
         CROSS JOIN LATERAL (
             SELECT coalesce(r.casino_id, (SELECT min(substr(a.account, 8)) FROM unnest(e.accounts) AS a (account)
@@ -75,7 +75,7 @@ _POSTINGS = """
         CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
             AS p (account, currency, amount, movement)
         WHERE e.jackpot_id = :book AND e.kind <> 'bets'
-        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
     )
 """
 
@@ -186,6 +186,8 @@ _TOLD = {
     "day": "(e.booked_at AT TIME ZONE 'UTC')::date",
     "gaming_day": """coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts,
                               e.booked_at AT TIME ZONE 'UTC')::date""",
+    "cuts": f"LEFT JOIN {cycles.cuts_by_stripe(':book')} ON passed.stripe_no = e.stripe_no",
+    "cycle": cycles.OF_ENTRY,
     "worth": "CAST('1e-' || x.exponent AS numeric) * x.base_per_unit",
     "splits": """unnest(CAST(:versions AS int[]), CAST(:meters AS numeric[]), CAST(:reserves AS numeric[]),
                         CAST(:prize_funds AS numeric[])) AS p (version, meter, reserve, prize_fund)""",
