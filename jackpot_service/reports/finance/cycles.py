@@ -1,6 +1,5 @@
-"""The cycles of a jackpot as a report sees them: which ran at its end, which were won in it, and where each lay."""
+"""The cycles of a jackpot as a report sees them: which ran at its end, which were won in it, and which it touches."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -10,7 +9,6 @@ from jackpot_service.ledger import replay
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.ledger.replay import BookedCycle
 from jackpot_service.records import pinned
-from jackpot_service.reports.finance import spans
 from jackpot_service.reports.finance.frame import Stand
 
 
@@ -37,9 +35,9 @@ def opened_by_hits(session: Session, stand: Stand) -> tuple[BookedCycle, ...]:
     )
 
 
-def parts(session: Session, stand: Stand) -> Iterator[tuple[int, Stand]]:
+def with_entries(session: Session, stand: Stand) -> tuple[int, ...]:
     """
-    Divide a part into cycles, in their order; every entry is in one of them, and each has an entry.
+    The cycles that the part has an entry of, in their order, also where it moved nothing.
 
     A cycle holds what stands after its cut, the hit that ends it included; the first also the jackpot's opening. Where
     clocks differ, an instant may lie before some entry of a cycle and after the hit that ended it, on another stripe:
@@ -47,12 +45,15 @@ def parts(session: Session, stand: Stand) -> Iterator[tuple[int, Stand]]:
     """
     cycles = replay.cycles(session, stand.jackpot_id)
     cuts: list[Positions] = [(), *(cycle.cut for cycle in cycles[1:]), stand.end]
-    for cycle, began, ended in zip(cycles, cuts, cuts[1:], strict=False):
-        start = _later(stand.start, began)
-        end = _later(start, _earlier(stand.end, ended))
-        if any(last > first for first, last in zip_longest(start, end, fillvalue=0)):
-            span = spans.between(session, stand.jackpot_id, start, end)
-            yield cycle.cycle, Stand(stand.jackpot_id, stand.base, start, end, span)
+    return tuple(
+        cycle.cycle
+        for cycle, began, ended in zip(cycles, cuts, cuts[1:], strict=False)
+        if _has_entries(_later(stand.start, began), _earlier(stand.end, ended))
+    )
+
+
+def _has_entries(start: Positions, end: Positions) -> bool:
+    return any(last > first for first, last in zip_longest(start, end, fillvalue=0))
 
 
 def _is_upto(cycle: BookedCycle, positions: Positions) -> bool:

@@ -24,9 +24,11 @@ class Key(StrEnum):
     """
     What sums are kept apart by. A day is of UTC, a gaming day the casino's.
 
-    Where an entry is of no round, its table is '', and its casino whose account it moves, or ''.
+    A cycle is the one that an entry stands after. Where an entry is of no round, its table is '', and its casino whose
+    account it moves, or ''.
     """
 
+    CYCLE = "cycle"
     DAY = "day"
     GAMING_DAY = "gaming_day"
     CASINO = "casino_id"
@@ -120,5 +122,5 @@ def _parameters(stand: Stand, of: Of) -> dict[str, Any]:
     return {**parts.divided(stand), "of_casino_id": of.casino_id, "of_table_id": of.table_id}
 
 
-def _key(by: Sequence[Key], row: Row[Any]) -> dict[Key, str | date]:
+def _key(by: Sequence[Key], row: Row[Any]) -> dict[Key, str | int | date]:
     return dict(zip(by, row, strict=False))

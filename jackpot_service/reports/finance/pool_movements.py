@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Final
 
 from jackpot_service.db import Session
@@ -76,20 +75,18 @@ def _by(scope: Scope) -> By:
 
 
 def _periods(session: Session, stand: Stand, by: By) -> Iterator[_Period]:
-    """The days, months or cycles in which anything was booked, in their order."""
-    if by is By.CYCLE:
-        for cycle, part in cycles.parts(session, stand):
-            yield _Period((cycle,), pool_sums.movements(session, part))
-        return
-    together: dict[Value, list[Moved]] = {}
-    for line in figures.movements(session, stand, by=(Key.DAY,)):
-        together.setdefault(_named(line.key[Key.DAY], by), []).append(line)
+    """The days and months in which anything moved, or the cycles in which anything was booked, in their order."""
+    key = Key.CYCLE if by is By.CYCLE else Key.DAY
+    booked = cycles.with_entries(session, stand) if by is By.CYCLE else ()
+    together: dict[Value, list[Moved]] = {cycle: [] for cycle in booked}
+    for line in figures.movements(session, stand, by=(key,)):
+        together.setdefault(_named(line.key[key], by), []).append(line)
     for name, lines in together.items():
         yield _Period((name,), pool_sums.summed(stand, lines))
 
 
-def _named(day: date, by: By) -> Value:
-    return f"{day:%Y-%m}" if by is By.MONTH else day
+def _named(key: Value, by: By) -> Value:
+    return f"{key:%Y-%m}" if by is By.MONTH else key
 
 
 def _rows(stand: Stand, opening: Pools, periods: Iterable[_Period]) -> Iterator[Row]:

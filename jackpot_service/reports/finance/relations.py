@@ -8,6 +8,7 @@ currency is always one, of bets as of postings. `stated` are the keys of which o
 from collections.abc import Sequence
 from typing import Final
 
+from jackpot_service.ledger import cycles
 from jackpot_service.reports.finance.parts import ENTRIES, WHOLE_DAYS
 
 SUMS_OF_BETS: Final = ("bets", "stakes", "value", "meter", "reserve", "prize_fund", "house")
@@ -21,6 +22,7 @@ MOVED: Final = ("account", "currency", "movement")
 
 _CASINO = "casino_id"
 _CURRENCY = "currency"
+_CYCLE = "cycle"
 
 # An entry of no round is of the casino whose account it moves.
 _OF_WHOM = """
@@ -32,7 +34,10 @@ _OF_WHOM = """
     LEFT JOIN casinos c ON c.casino_id = whose.casino_id
 """
 
+_OF_WHICH_CYCLE = f"LEFT JOIN {cycles.cuts_by_stripe(':jackpot_id')} ON passed.stripe_no = e.stripe_no"
+
 _TOLD = {
+    _CYCLE: cycles.OF_ENTRY,
     "day": "(e.booked_at AT TIME ZONE 'UTC')::date",
     "gaming_day": """coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts,
                               e.booked_at AT TIME ZONE 'UTC')::date""",
@@ -117,7 +122,7 @@ def bets_beside(keys: Sequence[str], stated: Sequence[str]) -> str:
                    CAST(v.document #>> '{{split,meter}}' AS numeric) AS to_meter,
                    CAST(v.document #>> '{{split,reserve}}' AS numeric) AS to_reserve,
                    CAST(v.document #>> '{{split,prize_fund}}' AS numeric) AS to_prize_fund
-            FROM {ENTRIES} {_OF_WHOM}
+            FROM {ENTRIES} {_OF_WHOM} {_of_which_cycle(keys)}
             CROSS JOIN LATERAL (
                 SELECT b.currency, count(*) AS bets, sum(b.stake_minor) AS stakes_minor
                 FROM bets b
@@ -135,10 +140,10 @@ def bets_beside(keys: Sequence[str], stated: Sequence[str]) -> str:
 
 def postings_beside(keys: Sequence[str], stated: Sequence[str], *, without_bets: bool = False) -> str:
     """The postings of the entries beside the whole days; those of bets too, unless they are to be left out."""
-    of_whom = _OF_WHOM if {*_entries(keys), *stated} - {"day"} else ""
+    of_whom = _OF_WHOM if {*_entries(keys), *stated} - {"day", _CYCLE} else ""
     return f"""
         SELECT {_telling(keys)} p.account, p.currency, p.movement, sum(p.amount) AS amount
-        FROM {ENTRIES} {of_whom}
+        FROM {ENTRIES} {of_whom} {_of_which_cycle(keys)}
         CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
             AS p (account, currency, amount, movement)
         WHERE (e.kind <> 'bets' OR NOT {without_bets}) {_only_told(stated)}
@@ -157,6 +162,10 @@ def united(keys: Sequence[str], sums: Sequence[str], relations: Sequence[str]) -
 def _entries(keys: Sequence[str]) -> list[str]:
     """The keys that an entry tells."""
     return [key for key in keys if key != _CURRENCY]
+
+
+def _of_which_cycle(keys: Sequence[str]) -> str:
+    return _OF_WHICH_CYCLE if _CYCLE in keys else ""
 
 
 def _telling(keys: Sequence[str]) -> str:

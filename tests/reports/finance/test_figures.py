@@ -79,7 +79,9 @@ def some_stands(session: Session) -> Iterator[Stand]:
 BRUTE = text(
     """
     SELECT (e.booked_at AT TIME ZONE 'UTC')::date AS day, coalesce(r.casino_id, '') AS casino_id,
-           coalesce(r.table_id, '') AS table_id, p.account, p.currency, p.movement, p.amount, e.stripe_no, e.seq
+           coalesce(r.table_id, '') AS table_id, p.account, p.currency, p.movement, p.amount, e.stripe_no, e.seq,
+           (SELECT max(c.cycle) FROM cycles c
+            WHERE c.jackpot_id = 'j1' AND (c.cycle = 1 OR coalesce(c.cut[e.stripe_no + 1], 0) < e.seq)) AS cycle
     FROM entries e
     LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
     CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
@@ -99,7 +101,38 @@ def brute(session: Session, stand: Stand, names: Sequence[str]) -> Counter[tuple
     return Counter((*key, amount.normalize()) for key, amount in sums.items() if amount)
 
 
-@pytest.mark.parametrize("by", [(), (Key.DAY,), (Key.CASINO, Key.TABLE), (Key.DAY, Key.CASINO, Key.TABLE)], ids=str)
+BETS = text(
+    """
+    SELECT e.stripe_no, e.seq,
+           (SELECT count(*) FROM bets b WHERE b.round_key = e.round_key AND b.step = e.step) AS bets,
+           (SELECT max(c.cycle) FROM cycles c
+            WHERE c.jackpot_id = 'j1' AND coalesce(c.cut[e.stripe_no + 1], 0) < e.seq) AS cycle
+    FROM entries e
+    WHERE e.jackpot_id = 'j1' AND e.kind = 'bets'
+    """
+)
+
+
+def bets_counted_by_cycle(session: Session, stand: Stand) -> Counter[int]:
+    """Count the bets of the part entry by entry."""
+    counted: Counter[int] = Counter()
+    for row in session.execute(BETS):
+        if stand.start[row.stripe_no] < row.seq <= stand.end[row.stripe_no]:
+            counted[row.cycle] += row.bets
+    return counted
+
+
+BY = [
+    (),
+    (Key.DAY,),
+    (Key.CYCLE,),
+    (Key.CASINO, Key.TABLE),
+    (Key.DAY, Key.CASINO, Key.TABLE),
+    (Key.CYCLE, Key.DAY, Key.TABLE),
+]
+
+
+@pytest.mark.parametrize("by", BY, ids=str)
 def test_all_movements_are_those_of_the_postings(session: Session, by: tuple[Key, ...]) -> None:
     parts = 0
     for stand in some_stands(session):
@@ -110,6 +143,15 @@ def test_all_movements_are_those_of_the_postings(session: Session, by: tuple[Key
         assert found == brute(session, stand, by)
         parts += len(stand.span.beside) + (stand.span.end_day != stand.span.first_day)
     assert parts > QUESTIONS  # Rollups and entries both had their part.
+
+
+def test_bets_by_cycle_are_those_that_stand_after_its_cut(session: Session) -> None:
+    counted: set[int] = set()
+    for stand in some_stands(session):
+        found = {one.key[Key.CYCLE]: one.bets for one in figures.bets(session, stand, by=(Key.CYCLE,))}
+        assert found == bets_counted_by_cycle(session, stand)
+        counted |= found.keys()
+    assert len(counted) >= 3
 
 
 def test_of_one_casino_or_table_all_else_is_left_out(session: Session) -> None:

@@ -111,6 +111,43 @@ def test_a_hit_belongs_to_the_cycle_that_it_ends(house: House) -> None:
     assert (second["opening"], second["contribution"], second["closing"]) == ("300", "0.45", "300.45")
 
 
+def test_a_cycle_in_which_no_money_moved_is_told_of_all_the_same(house: House) -> None:
+    house.open(base_amount="100")
+    house.bet(bet("b1"))
+    house.bet(bet("b2"), round_id="r2")
+    house.settle(hand("1", ROYAL_FLUSH))
+    start = house.clock()
+    house.settle(hand("1", NOTHING), round_id="r2")
+    end = house.clock()
+    house.bet(bet("b3"), round_id="r3")
+
+    found = [row for row in rows(house, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter"]
+
+    assert [(row["cycle"], row["contribution"], row["opening"] == row["closing"]) for row in found] == [(2, "0", True)]
+    assert rows(house, "pool-movements", start=start, end=end, by="day") == []
+
+
+def test_whole_days_and_the_entries_beside_them_are_put_together_by_cycle(house: House) -> None:
+    house.open(base_amount="100")
+    bet_at: list[datetime] = []
+    for number in range(1, 9):
+        house.clock.advance(timedelta(hours=9))
+        house.bet(bet(stake_minor=100 * number), round_id=f"r{number}")
+        if number in {2, 3, 6}:
+            house.settle(hand("1", ROYAL_FLUSH), round_id=f"r{number}")
+        bet_at.append(house.clock())
+    start, *_, end, _ = bet_at
+
+    found = [row for row in rows(house, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter"]
+
+    assert [(row["cycle"], row["contribution"]) for row in found] == [
+        (1, "0.9"),
+        (2, "1.35"),
+        (3, "6.75"),
+        (4, "3.15"),
+    ]
+
+
 def test_a_cycle_is_cut_off_where_the_period_begins_and_ends(house: House) -> None:
     house.open()
     house.bet(bet("b1"))
