@@ -20,7 +20,7 @@ from jackpot_service.records import verifications
 from jackpot_service.records.verifications import NotedVerification
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.reports.verification.seals import given_seals_hold
-from jackpot_service.reports.verification.verification import Progress, Verification
+from jackpot_service.reports.verification.verification import OnReached, Progress, Verification
 from jackpot_service.signing import PublicKey
 from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 
@@ -45,10 +45,11 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
     """
     Re-derive the books from zero; name each mismatch, and exit 1 if there is any.
 
-    As long as nothing is wrong it notes how far it has come. With --from-last it goes on from the last note: it proves
-    what people did as a whole, and of rounds and bets those that were touched since. What it takes for granted are
-    the rows of earlier rounds: a bet that was changed under an unchanged entry is found only from zero. That the
-    entries before are the same is shown by their heads, and to a stranger by a seal.
+    As long as nothing is wrong, and every given seal holds, it notes how far it has come. With --from-last it goes
+    on from the last note: it proves what people did as a whole, and of rounds and bets those that were touched
+    since. What it takes for granted are the rows of earlier rounds: a bet that was changed under an unchanged entry
+    is found only from zero. That the entries before are the same is shown by their heads, and to a stranger by a
+    seal.
     """
     if bool(seal_paths) is not bool(key_paths):
         message = "give --seal and --public-key together"
@@ -61,8 +62,10 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
             click.echo(_begins(last), err=True)
         notes = _Notes(noting, every=note_every, continues=last)
         with snapshot(engine) as session:
-            found = _verified(session, last, notes)
-            found = replace(found, mismatches=(*found.mismatches, *given_seals_hold(session, sealed, keys)))
+            broken = tuple(given_seals_hold(session, sealed, keys))
+            # Books that were rewritten since they were sealed are nothing to go on from, however well they add up.
+            found = _verified(session, last, on_reached=_note_nothing if broken else notes.take)
+            found = replace(found, mismatches=(*broken, *found.mismatches))
     print_verification(found)
     if seal_paths:
         click.echo(_of_seals(sealed, keys))
@@ -93,14 +96,18 @@ class _Notes:
         self._last = time.monotonic()
 
 
-def _verified(session: Session, last: NotedVerification | None, notes: _Notes) -> Verification:
+def _note_nothing(_reached: Reached) -> None:
+    """Go without notes."""
+
+
+def _verified(session: Session, last: NotedVerification | None, on_reached: OnReached) -> Verification:
     with counting.shown() as count:
 
         def advance(progress: Progress) -> None:
             count(progress.done, progress.total, f"looks at entries, now of {progress.book}")
 
         since = None if last is None else last.books
-        return verify(session, since=since, on_progress=advance, on_reached=notes.take)
+        return verify(session, since=since, on_progress=advance, on_reached=on_reached)
 
 
 def _begins(last: NotedVerification | None) -> str:

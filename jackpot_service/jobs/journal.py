@@ -12,12 +12,12 @@ from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.jobs.kinds import Asker, JobForbidden, Json, Kind, Piece, Settled
+from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.reporting.making import positions_at
 from jackpot_service.reports.export.journal import FORMS, PIECE_BYTES, JournalExport, Mark, journal_export, pieces
 from jackpot_service.usecases.changes.kinds import BadPayload
 from jackpot_service.usecases.changes.payloads import Payload
 
-MOST_STRIPES = 256
 MEDIA_TYPE = "text/plain; charset=utf-8"
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import psycopg
 
 from jackpot_service.db import Pipeline
+from jackpot_service.ledger.stripes import MOST_STRIPES
 
 _AT = """
 SELECT max(cycle) FROM cycles
@@ -21,8 +22,9 @@ VALUES (%(jackpot_id)s, %(cycle)s, %(rules_version)s, %(stripe_no)s, %(seq)s, %(
 _CUTS = """
     (SELECT stripe.stripe_no, array_agg(passed.cycle ORDER BY passed.cycle) AS cycles,
             array_agg(coalesce(passed.cut[stripe.stripe_no + 1], 0) ORDER BY passed.cycle) AS cuts
-     FROM generate_series(0, (SELECT max(last.stripe_no) FROM entries last WHERE last.jackpot_id = {book}))
-          AS stripe (stripe_no)
+     FROM generate_series(0, (SELECT least(max(last.stripe_no), {highest})
+                              FROM entries last
+                              WHERE last.jackpot_id = {book})) AS stripe (stripe_no)
      CROSS JOIN cycles passed
      WHERE passed.jackpot_id = {book}
      GROUP BY stripe.stripe_no) AS passed
@@ -39,7 +41,7 @@ first cycle.
 
 def cuts_by_stripe(book: str) -> str:
     """JOIN this by `stripe_no`: every cut where it crosses a stripe. `book` is the parameter that names the jackpot."""
-    return _CUTS.format(book=book)
+    return _CUTS.format(book=book, highest=MOST_STRIPES - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
 
 def stripe_numbers(session: Session, book: str) -> tuple[int, ...]:
     """Name the stripes that have an entry, whether or not they are there."""
-    return tuple(session.scalars(distinct(EntryRow.stripe_no, EntryRow.jackpot_id == book, lowest=-(2**31))))
+    return tuple(sorted(session.scalars(distinct(EntryRow.stripe_no, EntryRow.jackpot_id == book, lowest=-(2**31)))))
 
 
 def cycles(session: Session, book: str) -> tuple[BookedCycle, ...]:

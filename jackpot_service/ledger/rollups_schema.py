@@ -1,8 +1,9 @@
 """
 The daily rollups' tables: what entries add up to, by day, kept in the transactions that book them.
 
-A row belongs to one stripe, so that only whoever holds the stripe's lock touches it. `day` is the UTC day on which the
-entries were booked, `gaming_day` their casino's. The application's role may insert rows and raise their sums, no more.
+A row belongs to one stripe, of payments to the reference book's, so that only whoever holds its lock touches it. `day`
+is the UTC day on which the entries were booked, `gaming_day` their casino's. The application's role may insert rows and
+raise their sums, no more.
 See docs/decisions/daily-rollups.md.
 """
 
@@ -133,7 +134,10 @@ class DailyPaymentsRow(Base):
     __tablename__ = "daily_payments"
     __table_args__ = (
         PrimaryKeyConstraint("jackpot_id", "day", "funded_by", "currency"),
-        CheckConstraint("awards >= 1 AND amount_minor >= awards AND scale(amount_minor) = 0", name="amounts"),
+        CheckConstraint(
+            "awards >= 1 AND amount_minor >= awards AND amount_minor < 'Infinity' AND scale(amount_minor) = 0",
+            name="amounts",
+        ),
         exact("cost"),
         HALF_FULL,
     )

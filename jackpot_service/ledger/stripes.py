@@ -3,12 +3,16 @@
 import random
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import func, select
 
 from jackpot_service.db import Pipeline, Session
 from jackpot_service.ledger.digests import first_head
 from jackpot_service.ledger.schema import StripeRow
+
+MOST_STRIPES: Final = 256
+"""A jackpot has no more of them: a hit locks all, and a meter sums all."""
 
 _LOCK_ONE = """
 SELECT stripe_no FROM stripes WHERE jackpot_id = %(jackpot_id)s AND stripe_no = %(stripe_no)s FOR NO KEY UPDATE

@@ -8,12 +8,10 @@ from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import require_not_retired
 from jackpot_service.ledger import books, stripes
+from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.records import lives, references
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
-
-MOST_STRIPES = 256
-"""A hit locks all of them and a meter sums them."""
 
 
 class TooManyStripes(Refused):

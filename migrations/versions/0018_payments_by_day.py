@@ -21,7 +21,8 @@ CREATE TABLE daily_payments (
     amount_minor NUMERIC NOT NULL,
     cost NUMERIC NOT NULL,
     CONSTRAINT pk_daily_payments PRIMARY KEY (jackpot_id, day, funded_by, currency),
-    CONSTRAINT ck_daily_payments_amounts CHECK (awards >= 1 AND amount_minor >= awards AND scale(amount_minor) = 0),
+    CONSTRAINT ck_daily_payments_amounts CHECK (awards >= 1 AND amount_minor >= awards AND amount_minor < 'Infinity'
+        AND scale(amount_minor) = 0),
     CONSTRAINT ck_daily_payments_exact CHECK (scale(cost) <= 18 AND abs(cost) < 1e20)
 ) WITH (fillfactor = 50);
 """

@@ -49,7 +49,7 @@ def _play(house: House, name: str) -> None:
         house.settle(hand("1", FLUSH), hand("2", NOTHING), dead("4"), round_id=f"{name}-won", **at)
         house.bet(bet("a", currency="JPY"), bet("b", currency="EUR"), round_id=f"{name}-cancelled", **at)
         house.cancel(round_id=f"{name}-cancelled", **at)
-    if name in {"r3", "r8"}:
+    if name in {"r0", "r8"}:
         _pay(house, f"{name}-won", "R1")
     if name == "r5":
         _hit_and_correct(house)

@@ -185,6 +185,30 @@ def test_a_day_on_which_something_was_booked_since_is_looked_at_again(superuser:
     assert Code.ROLLUP_FIGURES in {mismatch.code for mismatch in verify(superuser, since=since).mismatches}
 
 
+def test_of_payments_the_days_are_looked_at_on_which_acts_were_recorded_since(superuser: Session) -> None:
+    reached: list[Reached] = []
+    verify(superuser, on_reached=reached.append)
+    question = """
+    SELECT (booked_at AT TIME ZONE 'UTC')::date, min(seq) FROM entries WHERE kind = 'award_paid' GROUP BY 1 ORDER BY 1
+    """
+    (first, _), (second, paid) = superuser.execute(text(question)).all()
+    since = {book: replace(verified, acts=paid - 1) for book, verified in reached[-1].books.items()}
+    assert verify(superuser, since=since).mismatches == ()
+
+    superuser.execute(text("DELETE FROM daily_payments WHERE day = :day"), {"day": first})
+    assert verify(superuser, since=since).mismatches == ()
+    superuser.execute(text("DELETE FROM daily_payments WHERE day = :day"), {"day": second})
+    found = verify(superuser, since=since).mismatches
+    assert {(mismatch.code, mismatch.book) for mismatch in found} == {(Code.ROLLUP_FIGURES, "j1")}
+    assert all(mismatch.place.startswith(f"daily payments of day {second}") for mismatch in found)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_day_that_no_calendar_holds_is_named(superuser: Session, table: str) -> None:
+    found = codes_after(superuser, change(table, "day = 'infinity'", one(table, "true"), "rollup-figures"))
+    assert Code.ROLLUP_FIGURES in found
+
+
 @pytest.mark.parametrize(
     ("table", "changed"),
     [("daily_bets", "meter = meter + 10, value = value + 10"), ("daily_postings", "amount = amount + 7")],

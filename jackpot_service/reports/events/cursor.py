@@ -15,13 +15,12 @@ from typing import Final, NamedTuple
 
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.shapes import IDENTIFIER
+from jackpot_service.ledger.stripes import MOST_STRIPES
 
 VERSION: Final = 1
 
 LONGEST: Final = 60_000
 """Characters: what a request line holds, and far more than a hundred jackpots of sixteen stripes need."""
-
-MOST_STRIPES: Final = 256
 
 _CHECKSUM: Final = 8
 _LONGEST_NUMBER: Final = 9

@@ -140,7 +140,7 @@ def verify(
 
 
 def _unknown_books(session: Session, known: References) -> Found:
-    for book, table in session.execute(_BOOKS):
+    for book, table in sorted(map(tuple, session.execute(_BOOKS))):
         if book not in known.jackpots and (book != REFERENCE_BOOK or table not in _OF_ANY_BOOK):
             yield Mismatch(Code.BOOK_UNKNOWN, book, table, "has rows of a jackpot that is not there")
 
@@ -218,8 +218,8 @@ class _Proof:
         yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
         yield from lives.acts_were_possible(jackpot, jackpot.outside)
         yield from moves.check(jackpot, fresh)
-        yield from rollups.check(self.session, jackpot, since)
-        yield from rollups.check_payments(self.session, jackpot_id, since)
+        yield from _guarded(rollups.check(self.session, jackpot, since), book=jackpot_id, place="days")
+        yield from _guarded(rollups.check_payments(self.session, jackpot_id, since), book=jackpot_id, place="payments")
         yield from self._of_rounds(jackpot, since, held)
         yield from held.check(jackpot_id)
         crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot), since=since)

@@ -199,7 +199,7 @@ _TOLD = {
 _COMPARED = """
     WITH {due},
     kept AS (SELECT * FROM {table} WHERE jackpot_id = :book {days})
-    SELECT {keys}, CASE WHEN kept.{counted} IS NOT NULL THEN ROW({kept})::text END AS kept,
+    SELECT {told}, CASE WHEN kept.{counted} IS NOT NULL THEN ROW({kept})::text END AS kept,
            CASE WHEN due.{counted} IS NOT NULL THEN ROW({made})::text END AS due
     FROM due FULL JOIN kept USING ({keys})
     WHERE ROW({kept}) IS DISTINCT FROM ROW({made})
@@ -228,6 +228,8 @@ def _compared(table: sqlalchemy.Table, due: str, *, since: str, days: str) -> sq
         table=table.name,
         days=days,
         keys=", ".join(keys),
+        # As texts: a day or a number may be one that only the database knows.
+        told=", ".join(f"{key}::text AS {key}" for key in keys),
         counted=figures[0],
         kept=", ".join(f"kept.{name}" for name in figures),
         made=", ".join(f"due.{name}" for name in figures),
