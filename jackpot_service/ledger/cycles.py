@@ -20,27 +20,33 @@ VALUES (%(jackpot_id)s, %(cycle)s, %(rules_version)s, %(stripe_no)s, %(seq)s, %(
 """
 
 _CUTS = """
-    (SELECT stripe.stripe_no, array_agg(passed.cycle ORDER BY passed.cycle) AS cycles,
+    LEFT JOIN (
+     SELECT stripe.stripe_no, array_agg(passed.cycle ORDER BY passed.cycle) AS cycles,
             array_agg(coalesce(passed.cut[stripe.stripe_no + 1], 0) ORDER BY passed.cycle) AS cuts
      FROM generate_series(0, (SELECT least(max(last.stripe_no), {highest})
                               FROM entries last
                               WHERE last.jackpot_id = {book})) AS stripe (stripe_no)
      CROSS JOIN cycles passed
      WHERE passed.jackpot_id = {book}
-     GROUP BY stripe.stripe_no) AS passed
+     GROUP BY stripe.stripe_no
+    ) AS passed ON passed.stripe_no = e.stripe_no
 """
 
 OF_ENTRY: Final = "coalesce(passed.cycles[width_bucket(e.seq - 1, passed.cuts)], 1)"
 """
-SQL for the cycle that an entry `e` stands after, given what `cuts_by_stripe` says of its stripe.
+SQL for the cycle that an entry `e` stands after, given what `joined_cuts` says of its stripe.
 
 Cuts never fall from one cycle to the next, so they are searched by halves. The opening stands after none; it is of the
 first cycle.
 """
 
 
-def cuts_by_stripe(book: str) -> str:
-    """JOIN this by `stripe_no`: every cut where it crosses a stripe. `book` is the parameter that names the jackpot."""
+def joined_cuts(book: str) -> str:
+    """
+    Join to entries `e` every cut where it crosses their stripe. `book` is the parameter that names the jackpot.
+
+    Books that are being proved may hold any stripe number: no more stripes are looked at than a jackpot can have.
+    """
     return _CUTS.format(book=book, highest=MOST_STRIPES - 1)
 
 

@@ -1,8 +1,8 @@
 """
 Keeping the daily rollups: what entries add to their day's sums, in the transaction that books them.
 
-Their rows are the stripe's, so whoever booked on it, and holds its lock to the commit, is alone with them: nobody waits
-for a row, and no two can wait for each other.
+Their rows are a stripe's (those of payments the reference book's), so whoever booked on it, and holds its lock to the
+commit, is alone with them: nobody waits for a row, and no two can wait for each other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -34,7 +34,7 @@ _OF_WHOM = """
     LEFT JOIN casinos c ON c.casino_id = whose.casino_id
 """
 
-_OF_WHICH_CYCLE = f"LEFT JOIN {cycles.cuts_by_stripe(':jackpot_id')} ON passed.stripe_no = e.stripe_no"
+_OF_WHICH_CYCLE = cycles.joined_cuts(":jackpot_id")
 
 _TOLD = {
     _CYCLE: cycles.OF_ENTRY,

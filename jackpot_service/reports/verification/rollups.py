@@ -186,7 +186,7 @@ _TOLD = {
     "day": "(e.booked_at AT TIME ZONE 'UTC')::date",
     "gaming_day": """coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts,
                               e.booked_at AT TIME ZONE 'UTC')::date""",
-    "cuts": f"LEFT JOIN {cycles.cuts_by_stripe(':book')} ON passed.stripe_no = e.stripe_no",
+    "cuts": cycles.joined_cuts(":book"),
     "cycle": cycles.OF_ENTRY,
     "worth": "CAST('1e-' || x.exponent AS numeric) * x.base_per_unit",
     "splits": """unnest(CAST(:versions AS int[]), CAST(:meters AS numeric[]), CAST(:reserves AS numeric[]),
