@@ -40,6 +40,9 @@ class Api(problems.ProblemMixin, flask_smorest.Api):  # type: ignore[misc]
         return document
 
     def _register_responses(self) -> None:
+        self.describe_later(self._describe_responses)
+
+    def _describe_responses(self) -> None:
         # flask-smorest would describe errors under the media type of answers.
         self.DEFAULT_RESPONSE_CONTENT_TYPE = problems.MEDIA_TYPE
         super()._register_responses()

@@ -57,11 +57,14 @@ def test_it_follows_what_happens_until_it_is_interrupted(house: House, database_
         text=True,
     ) as process:
         assert process.stdout is not None
-        for round_id in ("r1", "r2"):
-            house.cancel(round_id=round_id)
-            assert json.loads(process.stdout.readline())["subject"] == f"round T1/{round_id}"
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        try:
+            for round_id in ("r1", "r2"):
+                house.cancel(round_id=round_id)
+                assert json.loads(process.stdout.readline())["subject"] == f"round T1/{round_id}"
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
 
     assert (process.returncode, out) == (0, "")
     assert cursor_of(err) == telling.now(house)

@@ -1,8 +1,9 @@
 """
-What SQLAlchemy compiles is shared by all engines of a process.
+What is compiled anew for every engine and every application is compiled once a process: nearly every test has its own.
 
-Nearly every test makes an engine of its own, and would compile each statement anew: half of what a proof of its small
-books takes. It shares what engines of one dialect object do, so here all dialects are told to be one.
+SQLAlchemy would compile each statement again, half of what a proof of small books takes. It shares what engines of one
+dialect object do, so here all dialects are told to be one. Werkzeug would compile a program for each route that writes
+its URLs, nearly all of what it takes to start the application.
 """
 
 from typing import Any, ClassVar
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 import sqlalchemy
 from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from werkzeug.routing import Rule
 
 
 class SharedDialect(PGDialect_psycopg):
@@ -32,3 +34,16 @@ class SharedDialect(PGDialect_psycopg):
 def share() -> None:
     """Share what is compiled from now on."""
     registry.register("postgresql.psycopg", __name__, SharedDialect.__name__)
+    _share_writers_of_urls()
+
+
+def _share_writers_of_urls() -> None:
+    compile_writer, compiled = Rule._compile_builder, {}
+
+    def compile_once(rule: Rule, append_unknown: bool = True) -> Any:  # noqa: FBT001, FBT002  as werkzeug has it
+        key = rule.rule, append_unknown
+        if key not in compiled:
+            compiled[key] = compile_writer(rule, append_unknown)
+        return compiled[key]
+
+    Rule._compile_builder = compile_once  # type: ignore[method-assign]
