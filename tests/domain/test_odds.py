@@ -1,22 +1,21 @@
 """
 The odds of five cards, counted over all 2,598,960 hands by the real evaluator, and what the rulebooks derive of them.
 
-Everything that needs the count stands in this module, so that it is made once.
+Hands that differ by the names of the suits only are judged once, and counted as often as they occur.
 """
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations
 from math import floor
 
 import pytest
 
 from jackpot_service.domain import odds, ratios
-from jackpot_service.domain.cards import DECK
 from jackpot_service.domain.catalog.games import CASINO_HOLDEM_2_HAND, PAIR_OF_ACES
 from jackpot_service.domain.catalog.jackpots import published_rules
 from jackpot_service.domain.poker import Category, HandValue, category_of, evaluate
 from jackpot_service.domain.rules import Tier
+from tests.support.suit_classes import suit_classes
 
 # What the jackpot of Live Caribbean Stud pays below a royal flush, in stakes: 000_6cc300954b9713ce, "JACKPOT".
 FIXED_PRIZES = {
@@ -35,12 +34,12 @@ HandCounts = Counter[HandValue]
 @pytest.fixture(scope="module")
 def counts() -> HandCounts:
     """How many hands have each category, as its weakest value; pairs of aces apart from lesser pairs."""
-    found = Counter(
-        PAIR_OF_ACES if category is Category.PAIR and evaluate(five) >= PAIR_OF_ACES else category
-        for five in combinations(DECK, 5)
-        for category in (category_of(five),)
-    )
-    return Counter({HandValue(key) if isinstance(key, Category) else key: count for key, count in found.items()})
+    found: HandCounts = Counter()
+    for five, hands in suit_classes(5):
+        category = category_of(five)
+        is_of_aces = category is Category.PAIR and evaluate(five) >= PAIR_OF_ACES
+        found[PAIR_OF_ACES if is_of_aces else HandValue(category)] += hands
+    return found
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 import sqlalchemy
 from psycopg import sql
-from sqlalchemy import NullPool, text
+from sqlalchemy import text
 
 from jackpot_service import embedded
 from jackpot_service.db import Session
@@ -28,10 +28,17 @@ def url(
         administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
+@pytest.fixture(scope="module")
+def superusers(url: str) -> Iterator[sqlalchemy.Engine]:
+    """Keep one connection for the module's tests: a new one would read the catalog, and plan every question, anew."""
+    engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ")
+    yield engine
+    engine.dispose()
+
+
 @pytest.fixture
-def superuser(url: str) -> Iterator[Session]:
+def superuser(superusers: sqlalchemy.Engine) -> Iterator[Session]:
     """Open a session whose changes no trigger refuses, and which is rolled back."""
-    engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ", poolclass=NullPool)
-    with engine.connect() as session:
+    with superusers.connect() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         yield session

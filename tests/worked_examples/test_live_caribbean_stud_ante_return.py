@@ -21,6 +21,7 @@ import pytest
 from jackpot_service.domain.cards import DECK, RANKS, SUITS, Card
 from jackpot_service.domain.catalog.games import CYBER_CARIBBEAN_STUD, LIVE_CARIBBEAN_STUD, PAIR, BaseGame
 from jackpot_service.domain.poker import Category, HandValue, category_of, evaluate
+from tests.support.suit_classes import suit_classes
 
 # The dealer's hands under one open card, and every deal: the player's five, the open card, the dealer's other four.
 UNDER_ONE_OPEN_CARD = comb(46, 4)
@@ -120,7 +121,7 @@ def play_pairs_or_better(base: BaseGame, hands: HandCounts) -> Outcome:
 
 
 def count_hands() -> HandCounts:
-    classes = [Counter(suit_class(cards) for cards in combinations(DECK, size)) for size in range(5)]
+    classes = [{suit_class(cards): members for cards, members in suit_classes(size)} for size in range(5)]
     valued = {shape: Counter(evaluate((*shape, card)) for card in DECK if card not in shape) for shape in classes[4]}
     values = tuple(sorted(set().union(*valued.values())))
     places = {value: place for place, value in enumerate(values)}
