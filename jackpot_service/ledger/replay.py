@@ -147,6 +147,11 @@ def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
     return tuple(BookedStripe(row[0], row[1], row[2], Pools(*row[3:7]), *row[7:]) for row in rows)
 
 
+def ends(session: Session) -> Iterator[tuple[str, int, int]]:
+    """Tell every stripe there is: its book, its number, and the seq of its last entry."""
+    yield from map(tuple, session.execute(select(StripeRow.jackpot_id, StripeRow.stripe_no, StripeRow.seq)))
+
+
 def stripe_numbers(session: Session, book: str) -> tuple[int, ...]:
     """Name the stripes that have an entry, whether or not they are there."""
     return tuple(sorted(session.scalars(distinct(EntryRow.stripe_no, EntryRow.jackpot_id == book, lowest=-(2**31)))))

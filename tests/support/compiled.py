@@ -46,4 +46,4 @@ def _share_writers_of_urls() -> None:
             compiled[key] = compile_writer(rule, append_unknown)
         return compiled[key]
 
-    Rule._compile_builder = compile_once  # type: ignore[method-assign]
+    Rule._compile_builder = compile_once  # type: ignore[assignment, method-assign]

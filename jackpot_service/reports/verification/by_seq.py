@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -10,7 +11,7 @@ SPAN = 100
 """So many seqs are read at a time."""
 
 KEPT_BLOCKS = 32
-"""So many blocks of them are kept."""
+"""So many blocks of them are kept, and where so many more begin."""
 
 Read = Callable[[int, int], Mapping[int, T]]
 """Reads the rows from a seq up to, and not with, another, in their order."""
@@ -24,7 +25,7 @@ class BySeq(Mapping[int, T]):
 
     def __init__(self, read: Read[T], first_from: Next) -> None:
         self._read = read
-        self._first_from = first_from
+        self._first_from = lru_cache(KEPT_BLOCKS)(first_from)
         self._blocks: OrderedDict[int, Mapping[int, T]] = OrderedDict()
 
     def __getitem__(self, seq: int) -> T:

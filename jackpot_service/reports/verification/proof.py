@@ -272,9 +272,9 @@ class _Proof:
     def _looks_due(self) -> Looks:
         """Two at each entry that was not verified before."""
         entries = sum(
-            max(0, stripe.seq - self.reached.get(book, NOTHING).seq_on(stripe.stripe_no))
-            for book in self.books
-            for stripe in replay.stripes(self.session, book)
+            max(0, seq - self.reached.get(book, NOTHING).seq_on(stripe_no))
+            for book, stripe_no, seq in replay.ends(self.session)
+            if book in self.books
         )
         return Looks(2 * entries)
 
