@@ -6,9 +6,10 @@ READY := .venv/.ready
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 INSTALL = $(PIP) install --quiet --root-user-action=ignore
 ARGS ?=
+CASES ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test soak check check-format check-lint check-types check-layers check-migrations check-openapi bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run test test-deep soak check check-format check-lint check-types check-layers check-migrations check-openapi bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -40,7 +41,10 @@ run: setup  ## the service with demo tables on http://127.0.0.1:8000; Ctrl-C end
 	@exec $(BIN)/jackpot run $(ARGS)
 
 test: setup  ## every test; ARGS="-k name" for some
-	@exec $(BIN)/python -m pytest -n 2 $(ARGS)
+	@exec $(BIN)/python -m pytest -n 2 --dist loadscope $(ARGS)
+
+test-deep: setup  ## those that try cases, with many more of them, in ten minutes; CASES=1000 for yet more
+	@JACKPOT_TEST_CASES=$(CASES) exec $(BIN)/python -m pytest -n 2 -m deep --hypothesis-seed 1 $(ARGS)
 
 soak: setup  ## ten minutes of everything at once by 16 writers; ARGS="--soak-minutes 1" for less
 	@exec $(BIN)/python -m pytest -n 0 --timeout 3600 tests/races/test_mixture.py --soak-minutes 10 $(ARGS)

@@ -1,11 +1,20 @@
-"""How long the property tests look, and that they look at the same cases each time unless they are told otherwise."""
+"""How long the tests that try cases look: in `make test` a little while, in `make test-deep` much longer."""
 
 import os
+from collections.abc import Callable
+from typing import Any, Final
 
+import pytest
 from hypothesis import settings
 
-EXAMPLES = int(os.environ.get("JACKPOT_TEST_EXAMPLES", "0"))
-"""How many cases to try, each time other ones; unset, the same few as ever."""
+CASES: Final = int(os.environ.get("JACKPOT_TEST_CASES", "0"))
+"""How many cases to try, each time other ones unless a --hypothesis-seed is stated; unset, the same few as ever."""
 
-repeatable = settings(max_examples=EXAMPLES or 100, derandomize=not EXAMPLES, deadline=None, database=None)
-"""Stands over every `given`; without a deadline, since a busy machine is no failure."""
+SETTINGS: Final = settings(max_examples=CASES or 40, derandomize=not CASES, deadline=None, database=None)
+"""Without a deadline, since a busy machine is no failure."""
+
+
+def repeatable(test: Callable[..., Any]) -> Callable[..., Any]:
+    """Stand over a `given`: it tries as many cases as are asked for, and is one of the tests of `make test-deep`."""
+    marked: Callable[..., Any] = pytest.mark.deep(SETTINGS(test))
+    return marked

@@ -15,18 +15,20 @@ from psycopg import sql
 from jackpot_service import embedded
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
+from tests.properties import profile
 from tests.properties.machine import LedgerMachine, openings
-from tests.properties.profile import EXAMPLES, repeatable
+
+pytestmark = pytest.mark.deep
 
 SETTINGS = settings(
-    repeatable,
-    max_examples=EXAMPLES or 70,
+    profile.SETTINGS,
+    max_examples=profile.CASES or 20,
     stateful_step_count=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 
-LONGEST_S = 900 + 2 * EXAMPLES
-"""A run that passes takes seconds; one that fails is made small first, for at most five minutes."""
+LONGEST_S = 900 + 4 * profile.CASES
+"""A run takes a second or two; one that fails is made small first, for at most five minutes."""
 
 Databases = Callable[[], AbstractContextManager[sqlalchemy.Engine]]
 

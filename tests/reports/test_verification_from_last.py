@@ -17,6 +17,7 @@ from jackpot_service.ledger.verified import Reached, Verified
 from jackpot_service.reports.verification import documents
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.reports.verification.verification import Verification
+from tests.properties.profile import CASES
 from tests.reports import history
 from tests.reports.corruption import Corruption, change, forge, in_round, remove
 from tests.support.clock import Clock
@@ -32,7 +33,8 @@ HISTORIES: Final = (
 ENDED, HALF_WAY, BEGUN = "ended", "half way", "begun"
 """Where the verification stood that the next goes on from: at its end, or where it was interrupted."""
 
-ACTS_BETWEEN: Final = {ENDED: 1, HALF_WAY: 3, BEGUN: 3}
+ACTS_BETWEEN: Final = {ENDED: 1, HALF_WAY: 3, BEGUN: 3} if CASES else {ENDED: 7, HALF_WAY: 13, BEGUN: 17}
+"""After how many acts it is verified again."""
 
 
 def go_on(session: Session, since: Mapping[str, Verified]) -> tuple[Verification, list[Reached]]:
@@ -40,9 +42,10 @@ def go_on(session: Session, since: Mapping[str, Verified]) -> tuple[Verification
     return verify(session, since=since, on_reached=reached.append), reached
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("stood", ACTS_BETWEEN)
 @pytest.mark.parametrize("name", HISTORIES)
-def test_going_on_at_every_moment_of_a_history_proves_what_one_proof_from_zero_does(
+def test_going_on_at_moments_of_a_history_proves_what_one_proof_from_zero_does(
     database_url: str, monkeypatch: pytest.MonkeyPatch, name: str, stood: str
 ) -> None:
     monkeypatch.setattr(documents, "PAGE", 2)
