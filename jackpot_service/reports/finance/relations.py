@@ -110,44 +110,55 @@ def bets_beside(keys: Sequence[str], stated: Sequence[str]) -> str:
     The bets of the entries beside the whole days.
 
     The round's own version and sheet split its bets; a sum of stakes is split like each of them, exactly. The bets are
-    looked up entry by entry: joined as a whole, all that there are might be read for those of a few hours.
+    looked up entry by entry: joined as a whole, all that there are might be read for those of a few hours. Versions and
+    sheets are joined to the sums, of which there are few.
     """
     columns = "".join(f"{key}, " for key in _entries(keys))
     return f"""
         SELECT {columns} currency, bets, stakes, value, value * to_meter AS meter, value * to_reserve AS reserve,
                value * to_prize_fund AS prize_fund, value * (1 - to_meter - to_reserve - to_prize_fund) AS house
         FROM (
-            SELECT {_telling(keys)} b.currency, sum(b.bets) AS bets,
-                   sum(b.stakes_minor) * unit.one AS stakes, sum(b.stakes_minor) * unit.one * s.base_per_unit AS value,
+            SELECT summed.*, stakes_minor * unit.one AS stakes, stakes_minor * unit.one * s.base_per_unit AS value,
                    CAST(v.document #>> '{{split,meter}}' AS numeric) AS to_meter,
                    CAST(v.document #>> '{{split,reserve}}' AS numeric) AS to_reserve,
                    CAST(v.document #>> '{{split,prize_fund}}' AS numeric) AS to_prize_fund
-            FROM {ENTRIES} {_OF_WHOM} {_of_which_cycle(keys)}
-            CROSS JOIN LATERAL (
-                SELECT b.currency, count(*) AS bets, sum(b.stake_minor) AS stakes_minor
-                FROM bets b
-                WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
-                GROUP BY b.currency
-            ) AS b
-            JOIN rules_versions v ON v.jackpot_id = r.jackpot_id AND v.version = r.rules_version
-            JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
+            FROM (
+                SELECT {_telling(keys)} r.rules_version, r.rate_sheet, b.currency, count(*) AS bets,
+                       sum(b.stake_minor) AS stakes_minor
+                FROM {ENTRIES} {_OF_WHOM} {_of_which_cycle(keys)}
+                CROSS JOIN LATERAL (
+                    SELECT b.currency, b.stake_minor
+                    FROM bets b
+                    WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+                    OFFSET 0
+                ) AS b
+                WHERE e.kind = 'bets' {_only_told(stated)}
+                GROUP BY {_grouped(keys)} r.rules_version, r.rate_sheet, b.currency
+            ) AS summed
+            JOIN rules_versions v ON v.jackpot_id = :jackpot_id AND v.version = summed.rules_version
+            JOIN rates s ON s.base = :base AND s.number = summed.rate_sheet AND s.currency = summed.currency
             CROSS JOIN LATERAL (SELECT CAST('1e-' || s.exponent AS numeric) AS one) AS unit
-            WHERE e.kind = 'bets' {_only_told(stated)}
-            GROUP BY {_grouped(keys)} b.currency, unit.one, s.base_per_unit, v.document
         ) AS one
     """  # noqa: S608  as above
 
 
 def postings_beside(keys: Sequence[str], stated: Sequence[str], *, without_bets: bool = False) -> str:
-    """The postings of the entries beside the whole days; those of bets too, unless they are to be left out."""
+    """
+    The postings of the entries beside the whole days; those of bets too, unless they are to be left out.
+
+    An entry's arrays are of one length, and taken apart side by side.
+    """
     of_whom = _OF_WHOM if {*_entries(keys), *stated} - {"day", _CYCLE} else ""
+    columns = ", ".join([*_entries(keys), *MOVED])
     return f"""
-        SELECT {_telling(keys)} p.account, p.currency, p.movement, sum(p.amount) AS amount
-        FROM {ENTRIES} {of_whom} {_of_which_cycle(keys)}
-        CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
-            AS p (account, currency, amount, movement)
-        WHERE (e.kind <> 'bets' OR NOT {without_bets}) {_only_told(stated)}
-        GROUP BY {_grouped(keys)} p.account, p.currency, p.movement
+        SELECT {columns}, sum(amount) AS amount
+        FROM (
+            SELECT {_telling(keys)} unnest(e.accounts) AS account, unnest(e.currencies) AS currency,
+                   unnest(e.movements) AS movement, unnest(e.amounts) AS amount
+            FROM {ENTRIES} {of_whom} {_of_which_cycle(keys)}
+            WHERE (e.kind <> 'bets' OR NOT {without_bets}) {_only_told(stated)}
+        ) AS p
+        GROUP BY {columns}
     """  # noqa: S608  as above
 
 
