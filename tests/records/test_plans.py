@@ -5,10 +5,10 @@ from typing import Any, Final
 
 import psycopg
 import pytest
+from sqlalchemy import Engine
 
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
-from jackpot_service.db import Session
 from jackpot_service.ledger import books, rollups
 from jackpot_service.records import bets, rounds, standing, verdicts
 
@@ -18,41 +18,42 @@ ASKED: Final = {"jackpot_id": "live", "table_ids": "T1 T2", "round_ids": "r1 r2"
 
 
 @pytest.fixture
-def session(database_url: str) -> Iterator[Session]:
+def engine(database_url: str) -> Iterator[Engine]:
     engine = create_engine(Config(), database_url)
-    with engine.connect() as session:
-        session.begin()
-        yield session
+    yield engine
     engine.dispose()
 
 
-def plan(session: Session, statement: str, parameters: Mapping[str, Any]) -> str:
+def plan(engine: Engine, statement: str, parameters: Mapping[str, Any]) -> str:
     """Show the plan that is kept for every execution, whatever its parameters: the one that the service runs."""
-    connection = session.connection.driver_connection
-    assert isinstance(connection, psycopg.Connection)
-    connection.execute(statement, parameters, prepare=True)
-    (prepared,) = connection.execute("SELECT name, cardinality(parameter_types) FROM pg_prepared_statements")
-    name, count = prepared
-    cursor = connection.execute(f"EXPLAIN EXECUTE {name} ({', '.join(['NULL'] * count)})")
-    return "\n".join(line for (line,) in cursor)
+    with engine.connect() as session:  # What it prepares ends with its transaction.
+        session.begin()
+        connection = session.connection.driver_connection
+        assert isinstance(connection, psycopg.Connection)
+        connection.execute(statement, parameters, prepare=True)
+        (prepared,) = connection.execute("SELECT name, cardinality(parameter_types) FROM pg_prepared_statements")
+        name, count = prepared
+        cursor = connection.execute(f"EXPLAIN EXECUTE {name} ({', '.join(['NULL'] * count)})")
+        return "\n".join(line for (line,) in cursor)
 
 
-@pytest.mark.parametrize(
-    ("statement", "parameters"),
-    [
-        (rounds._NAMED, ASKED),
-        (rounds._LOCK, ASKED),
-        (bets._OF_ROUND, ASKED),
-        (bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"}),
-        (bets._TOMBSTONES, ASKED),
-        (standing._READ, {**ASKED, "came": "2026-01-01"}),
-    ],
+OF_ROUNDS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
+    (rounds._NAMED, ASKED),
+    (rounds._LOCK, ASKED),
+    (bets._OF_ROUND, ASKED),
+    (bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"}),
+    (bets._TOMBSTONES, ASKED),
+    (standing._READ, {**ASKED, "came": "2026-01-01"}),
 )
-def test_a_round_is_looked_up_by_all_its_ids(session: Session, statement: str, parameters: Mapping[str, Any]) -> None:
-    found = plan(session, statement, parameters)
-    assert f"using {BY_IDS}" in found
-    assert "(table_id = asked.table_id) AND (round_id = asked.round_id)" in found
-    assert "Seq Scan" not in found
+
+
+def test_a_round_is_looked_up_by_all_its_ids(engine: Engine, subtests: pytest.Subtests) -> None:
+    for statement, parameters in OF_ROUNDS:
+        with subtests.test(statement=statement):
+            found = plan(engine, statement, parameters)
+            assert f"using {BY_IDS}" in found
+            assert "(table_id = asked.table_id) AND (round_id = asked.round_id)" in found
+            assert "Seq Scan" not in found
 
 
 @pytest.mark.parametrize(
@@ -63,10 +64,10 @@ def test_a_round_is_looked_up_by_all_its_ids(session: Session, statement: str, p
     ],
 )
 def test_what_belongs_to_a_bet_is_looked_up_by_its_id(
-    session: Session, statement: str, parameters: Mapping[str, Any], index: str
+    engine: Engine, statement: str, parameters: Mapping[str, Any], index: str
 ) -> None:
     """A large round would otherwise cost its bets times its voids; for bets see `test_partition_plans`."""
-    lines = plan(session, statement, parameters).splitlines()
+    lines = plan(engine, statement, parameters).splitlines()
     (scan,) = (number for number, line in enumerate(lines) if f"using {index}" in line)
     assert "Index Cond" in lines[scan + 1]
     assert "bet_id = " in lines[scan + 1]
@@ -83,76 +84,77 @@ ONE: Final = {"jackpot_id": "live", "table_id": "T1", "round_id": "r1"}
         (rounds._COUNT_REPLAY, ONE),
     ],
 )
-def test_a_round_is_changed_by_all_its_ids(session: Session, statement: str, parameters: Mapping[str, Any]) -> None:
-    found = plan(session, statement, parameters)
+def test_a_round_is_changed_by_all_its_ids(engine: Engine, statement: str, parameters: Mapping[str, Any]) -> None:
+    found = plan(engine, statement, parameters)
     assert f"using {BY_IDS}" in found
     (condition,) = (line for line in found.splitlines() if "Index Cond" in line)
     assert all(name in condition for name in ONE), found
 
 
-@pytest.mark.parametrize(
-    ("statement", "parameters", "indexes"),
-    [
-        (bets._PLACES, ROUND, ("uq_entries_jackpot_id_round_key_step",)),
-        (verdicts._RESULT, ROUND, ("pk_results",)),
-        (verdicts._CANCELLATION, ROUND, ("pk_cancellations",)),
-        (verdicts._HANDS, ROUND, ("pk_hands",)),
-        (verdicts._SETTLEMENT, ROUND, ("pk_settlements",)),
-        (verdicts._AWARDS, {**ROUND, "correction": 0}, ("pk_awards", "pk_award_steps")),
-        (
-            verdicts._CLOSING_CYCLES,
-            {"jackpot_id": "live", "round_keys": [KEY, KEY + 1]},
-            ("pk_settlements", "pk_cancellations"),
-        ),
-    ],
+BY_KEY: Final[tuple[tuple[str, Mapping[str, Any], tuple[str, ...]], ...]] = (
+    (bets._PLACES, ROUND, ("uq_entries_jackpot_id_round_key_step",)),
+    (verdicts._RESULT, ROUND, ("pk_results",)),
+    (verdicts._CANCELLATION, ROUND, ("pk_cancellations",)),
+    (verdicts._HANDS, ROUND, ("pk_hands",)),
+    (verdicts._SETTLEMENT, ROUND, ("pk_settlements",)),
+    (verdicts._AWARDS, {**ROUND, "correction": 0}, ("pk_awards", "pk_award_steps")),
+    (
+        verdicts._CLOSING_CYCLES,
+        {"jackpot_id": "live", "round_keys": [KEY, KEY + 1]},
+        ("pk_settlements", "pk_cancellations"),
+    ),
 )
-def test_what_belongs_to_a_round_is_found_by_its_key(
-    session: Session, statement: str, parameters: Mapping[str, Any], indexes: tuple[str, ...]
-) -> None:
-    found = plan(session, statement, parameters)
-    lines = found.splitlines()
-    for index in indexes:
-        (scan,) = (number for number, line in enumerate(lines) if f"{index} " in line)
-        assert "Index Cond" in lines[scan + 1], found
-        assert "round_key" in lines[scan + 1], found
-    assert "Seq Scan" not in found
 
 
-def test_the_books_are_read_by_their_jackpot(session: Session) -> None:
-    found = plan(session, books._READ, {"jackpot_id": "live"})
+def test_what_belongs_to_a_round_is_found_by_its_key(engine: Engine, subtests: pytest.Subtests) -> None:
+    for statement, parameters, indexes in BY_KEY:
+        with subtests.test(statement=statement):
+            found = plan(engine, statement, parameters)
+            lines = found.splitlines()
+            for index in indexes:
+                (scan,) = (number for number, line in enumerate(lines) if f"{index} " in line)
+                assert "Index Cond" in lines[scan + 1], found
+                assert "round_key" in lines[scan + 1], found
+            assert "Seq Scan" not in found
+
+
+def test_the_books_are_read_by_their_jackpot(engine: Engine) -> None:
+    found = plan(engine, books._READ, {"jackpot_id": "live"})
     for index in ("pk_stripes", "pk_cycles", "pk_rules_versions"):
         assert f"{index} on" in found
     assert found.count("Index Cond: (jackpot_id = $1)") == 3, found
     assert "Seq Scan" not in found
 
 
-@pytest.mark.parametrize(
-    ("rollup", "index"),
-    [
-        (rollups._BETS, "pk_daily_bets"),
-        (rollups._REFUNDS, "pk_daily_refunds"),
-        (rollups._POSTINGS, "pk_daily_postings"),
-        (rollups._AWARDS, "pk_daily_awards"),
-        (rollups._HANDS, "pk_daily_hands"),
-    ],
+OF_DAYS: Final[tuple[tuple[Any, str], ...]] = (
+    (rollups._BETS, "pk_daily_bets"),
+    (rollups._REFUNDS, "pk_daily_refunds"),
+    (rollups._POSTINGS, "pk_daily_postings"),
+    (rollups._AWARDS, "pk_daily_awards"),
+    (rollups._HANDS, "pk_daily_hands"),
 )
-def test_a_days_sums_are_found_by_their_key(session: Session, rollup: Any, index: str) -> None:
-    found = plan(session, rollup.statement, {"book": "live", "stripe_no": 0, **dict.fromkeys(rollup.columns, "1")})
-    assert f"Conflict Arbiter Indexes: {index}" in found
-    assert "using pk_stripes" in found
-    assert ("using pk_casinos" in found) is ("casino_id" in rollup.columns)
-    assert ("Index Scan Backward using pk_cycles" in found) is (rollup in (rollups._BETS, rollups._POSTINGS))
-    assert "Seq Scan" not in found
-    assert "Sort" not in found
 
 
-def test_a_batch_is_held_against_its_round_by_hash(session: Session) -> None:
-    found = plan(session, bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"})
+def test_a_days_sums_are_found_by_their_key(engine: Engine, subtests: pytest.Subtests) -> None:
+    for rollup, index in OF_DAYS:
+        with subtests.test(index):
+            asked = {"book": "live", "stripe_no": 0, **dict.fromkeys(rollup.columns, "1")}
+            found = plan(engine, rollup.statement, asked)
+            assert f"Conflict Arbiter Indexes: {index}" in found
+            assert "using pk_stripes" in found
+            assert ("using pk_casinos" in found) is ("casino_id" in rollup.columns)
+            assert ("Index Scan Backward using pk_cycles" in found) is (rollup in (rollups._BETS, rollups._POSTINGS))
+            assert "Seq Scan" not in found
+            assert "Sort" not in found
+
+
+def test_a_batch_is_held_against_its_round_by_hash(engine: Engine) -> None:
+    found = plan(engine, bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"})
     assert found.count("hashed SubPlan") == 2
 
 
-def test_a_tables_latest_rounds_are_read_in_their_order(session: Session) -> None:
+def test_a_tables_latest_rounds_are_read_in_their_order(engine: Engine) -> None:
     asked = {"jackpot_id": "live", "table_id": "T1", "before": KEY, "from_key": KEY, "to_key": KEY, "limit": 5}
-    found = plan(session, rounds._LATEST, asked)
+    found = plan(engine, rounds._LATEST, asked)
     assert "Index Scan Backward using ix_rounds_latest" in found
     assert "Sort" not in found

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -219,22 +219,25 @@ def test_a_time_that_has_passed_is_refused_when_it_is_approved(house: House) -> 
     assert rates(house)["GBP"] == "1.17"
 
 
-@pytest.mark.parametrize(
-    "time",
-    [
-        "2027-10-31T02:30:00",
-        "2027-10-31T02:30:00 Europe/Riga",
-        "2027-10-31 02:30:00+02:00",
-        "2027-10-31",
-        "2027-13-31T02:30:00Z",
-        "2027-10-31T02:30:00+99:00",
-        1824949800,
-        None,
-        "",
-    ],
+WITHOUT_OFFSET: Final[tuple[object, ...]] = (
+    "2027-10-31T02:30:00",
+    "2027-10-31T02:30:00 Europe/Riga",
+    "2027-10-31 02:30:00+02:00",
+    "2027-10-31",
+    "2027-13-31T02:30:00Z",
+    "2027-10-31T02:30:00+99:00",
+    1824949800,
+    None,
+    "",
 )
-def test_a_time_without_its_offset_could_be_two_and_is_refused(house: House, time: object) -> None:
-    ask(house, rates={"GBP": "1.18"}, effective_at=time).problem(422, "payload-invalid", "/payload/effective_at")
+
+
+def test_a_time_without_its_offset_could_be_two_and_is_refused(house: House, subtests: pytest.Subtests) -> None:
+    for number, time in enumerate(WITHOUT_OFFSET):
+        with subtests.test(time=time):
+            asked = ask(house, f"q{number}", rates={"GBP": "1.18"}, effective_at=time)
+
+            asked.problem(422, "payload-invalid", "/payload/effective_at")
 
 
 def test_the_two_hours_of_one_name_are_told_apart_by_their_offsets(house: House) -> None:
@@ -291,75 +294,77 @@ def test_in_an_emergency_too_the_figure_is_repeated(house: House) -> None:
 # What cannot be.
 
 
-@pytest.mark.parametrize(
-    ("payload", "code", "pointer"),
-    [
-        ({"rates": {"GBP": "NaN"}}, "payload-invalid", "/payload/rates/GBP"),
-        ({"rates": {"SEK": "0.09", "GBP": "Infinity"}}, "payload-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": 1.17}}, "payload-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": 1}}, "payload-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": "1e3"}}, "payload-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": "1,17"}}, "payload-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": " 1.17"}}, "payload-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": "1" * 5000}}, "payload-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": None}}, "payload-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": "0"}}, "rate-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": "-1.17"}}, "rate-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": "-0"}}, "rate-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": "1.00000000001"}}, "rate-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": "10000000000"}}, "rate-invalid", "/payload/rates/GBP"),
-        ({"rates": {"GBP": "0.00000001"}}, "rate-invalid", "/payload/rates/GBP"),
-        ({"rates": {"EUR": "1"}}, "rate-invalid", "/payload/rates/EUR"),
-        ({"rates": {"XXX": "1"}}, "unknown-currency", "/payload/rates/XXX"),
-        ({"rates": {"HRK": "0.13"}}, "unknown-currency", "/payload/rates/HRK"),
-        ({"rates": {"gbp": "1.17"}}, "payload-invalid", "/payload/rates"),
-        ({"rates": {"GBP" * 100_000: "1.17"}}, "payload-invalid", "/payload/rates"),
-        ({"rates": {}}, "payload-invalid", "/payload/rates"),
-        ({"rates": []}, "payload-invalid", "/payload/rates"),
-        ({}, "payload-invalid", "/payload/rates"),
-        ({"whole": True}, "payload-invalid", "/payload/rates"),
-        ({"whole": True, "leaves": ["SEK"]}, "payload-invalid", "/payload/rates"),
-        ({"whole": True, "rates": {"GBP": "1.17"}, "leaves": ["SEK"]}, "payload-invalid", "/payload/leaves"),
-        ({"whole": "yes", "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/whole"),
-        ({"leaves": []}, "payload-invalid", "/payload/leaves"),
-        ({"leaves": ["sek"]}, "payload-invalid", "/payload/leaves/0"),
-        ({"leaves": ["SEK", "CHF"]}, "payload-invalid", "/payload/leaves/1"),
-        ({"leaves": ["SEK", "SEK"]}, "payload-invalid", "/payload/leaves/1"),
-        ({"leaves": ["EUR"]}, "payload-invalid", "/payload/leaves/0"),
-        ({"leaves": ["GBP"], "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/leaves/0"),
-        ({"base": "XXX", "rates": {"GBP": "1.17"}}, "unknown-currency", "/payload/base"),
-        ({"base": "euro", "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/base"),
-        ({"rates": {"GBP": "1.17"}, "by": "me"}, "payload-invalid", "/payload/by"),
-        ({"rates": {"GBP": "1.17"}, "source": {}}, "payload-invalid", "/payload/source"),
-        ({"rates": {"GBP": "1.17"}, "source": {"name": "ecb"}}, "payload-invalid", "/payload/source/date"),
-        (
-            {"rates": {"GBP": "1.17"}, "source": {"name": "ecb", "date": "2026-02-30", "sha256": "0" * 64}},
-            "payload-invalid",
-            "/payload/source/date",
-        ),
-        (
-            {"rates": {"GBP": "1.17"}, "source": {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 63}},
-            "payload-invalid",
-            "/payload/source/sha256",
-        ),
-        (
-            {"rates": {"GBP": "1.17"}, "source": {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 64, "x": 1}},
-            "payload-invalid",
-            "/payload/source/x",
-        ),
-    ],
+NO_SHEET: Final[tuple[tuple[Body, str, str], ...]] = (
+    ({"rates": {"GBP": "NaN"}}, "payload-invalid", "/payload/rates/GBP"),
+    ({"rates": {"SEK": "0.09", "GBP": "Infinity"}}, "payload-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": 1.17}}, "payload-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": 1}}, "payload-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": "1e3"}}, "payload-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": "1,17"}}, "payload-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": " 1.17"}}, "payload-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": "1" * 5000}}, "payload-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": None}}, "payload-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": "0"}}, "rate-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": "-1.17"}}, "rate-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": "-0"}}, "rate-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": "1.00000000001"}}, "rate-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": "10000000000"}}, "rate-invalid", "/payload/rates/GBP"),
+    ({"rates": {"GBP": "0.00000001"}}, "rate-invalid", "/payload/rates/GBP"),
+    ({"rates": {"EUR": "1"}}, "rate-invalid", "/payload/rates/EUR"),
+    ({"rates": {"XXX": "1"}}, "unknown-currency", "/payload/rates/XXX"),
+    ({"rates": {"HRK": "0.13"}}, "unknown-currency", "/payload/rates/HRK"),
+    ({"rates": {"gbp": "1.17"}}, "payload-invalid", "/payload/rates"),
+    ({"rates": {"GBP" * 100_000: "1.17"}}, "payload-invalid", "/payload/rates"),
+    ({"rates": {}}, "payload-invalid", "/payload/rates"),
+    ({"rates": []}, "payload-invalid", "/payload/rates"),
+    ({}, "payload-invalid", "/payload/rates"),
+    ({"whole": True}, "payload-invalid", "/payload/rates"),
+    ({"whole": True, "leaves": ["SEK"]}, "payload-invalid", "/payload/rates"),
+    ({"whole": True, "rates": {"GBP": "1.17"}, "leaves": ["SEK"]}, "payload-invalid", "/payload/leaves"),
+    ({"whole": "yes", "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/whole"),
+    ({"leaves": []}, "payload-invalid", "/payload/leaves"),
+    ({"leaves": ["sek"]}, "payload-invalid", "/payload/leaves/0"),
+    ({"leaves": ["SEK", "CHF"]}, "payload-invalid", "/payload/leaves/1"),
+    ({"leaves": ["SEK", "SEK"]}, "payload-invalid", "/payload/leaves/1"),
+    ({"leaves": ["EUR"]}, "payload-invalid", "/payload/leaves/0"),
+    ({"leaves": ["GBP"], "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/leaves/0"),
+    ({"base": "XXX", "rates": {"GBP": "1.17"}}, "unknown-currency", "/payload/base"),
+    ({"base": "euro", "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/base"),
+    ({"rates": {"GBP": "1.17"}, "by": "me"}, "payload-invalid", "/payload/by"),
+    ({"rates": {"GBP": "1.17"}, "source": {}}, "payload-invalid", "/payload/source"),
+    ({"rates": {"GBP": "1.17"}, "source": {"name": "ecb"}}, "payload-invalid", "/payload/source/date"),
+    (
+        {"rates": {"GBP": "1.17"}, "source": {"name": "ecb", "date": "2026-02-30", "sha256": "0" * 64}},
+        "payload-invalid",
+        "/payload/source/date",
+    ),
+    (
+        {"rates": {"GBP": "1.17"}, "source": {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 63}},
+        "payload-invalid",
+        "/payload/source/sha256",
+    ),
+    (
+        {"rates": {"GBP": "1.17"}, "source": {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 64, "x": 1}},
+        "payload-invalid",
+        "/payload/source/x",
+    ),
 )
+
+
 def test_what_cannot_be_is_refused_with_a_pointer_and_nothing_is_written(
-    house: House, payload: Body, code: str, pointer: str
+    house: House, subtests: pytest.Subtests
 ) -> None:
     people(house)
-    before = house.books.counts()
 
-    refused = ask(house, **payload)
+    for number, (payload, code, pointer) in enumerate(NO_SHEET):
+        with subtests.test(payload=payload):
+            before = house.books.counts()
 
-    refused.problem(422, code, pointer)
-    assert len(refused.text) < 2000
-    assert house.books.counts() == before
+            refused = ask(house, f"q{number}", **payload)
+
+            refused.problem(422, code, pointer)
+            assert len(refused.text) < 2000
+            assert house.books.counts() == before
 
 
 def test_a_payload_is_read_without_a_house() -> None:

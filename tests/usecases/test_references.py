@@ -1,6 +1,8 @@
 """Casinos, tables, jackpots and keys: added once, bound for ever, refused where they could not be."""
 
 from decimal import Decimal
+from functools import partial
+from typing import Final
 
 import pytest
 
@@ -58,30 +60,34 @@ def test_gaming_days_are_in_the_audit_trail_where_a_casino_has_its_own(house: Ho
 _CASINOS_ADDED = "SELECT after FROM acts WHERE subject LIKE 'casino %'"
 
 
-@pytest.mark.parametrize(
-    "zone",
-    [
-        "",
-        "Riga",
-        "europe/riga",
-        "Europe",
-        "Europe/../Europe/Riga",
-        "/etc/localtime",
-        "localtime",
-        "posix/Europe/Riga",
-        "EST5EDT,M3.2.0,M11.1.0",
-        "UTC+3",
-        "<x>3",
-        "+03:00",
-        "Europe/Riga\x00",
-        "\ud800",
-        "x" * 10_000,
-    ],
+NO_ZONES: Final[tuple[str, ...]] = (
+    "",
+    "Riga",
+    "europe/riga",
+    "Europe",
+    "Europe/../Europe/Riga",
+    "/etc/localtime",
+    "localtime",
+    "posix/Europe/Riga",
+    "EST5EDT,M3.2.0,M11.1.0",
+    "UTC+3",
+    "<x>3",
+    "+03:00",
+    "Europe/Riga\x00",
+    "\ud800",
+    "x" * 10_000,
 )
-def test_a_zone_that_is_not_the_ianas_is_refused(house: House, zone: str) -> None:
-    with pytest.raises(UnknownZone):
-        house.add_casino("c2", zone=zone)
-    assert house.books.value("SELECT count(*) FROM casinos") == 1
+
+
+def test_a_zone_that_is_not_the_ianas_is_refused(house: House, subtests: pytest.Subtests) -> None:
+    for number, zone in enumerate(NO_ZONES):
+        with subtests.test(zone=zone):
+            before = house.books.counts()
+
+            with pytest.raises(UnknownZone):
+                house.add_casino(f"z{number}", zone=zone)
+
+            assert house.books.counts() == before
 
 
 def test_a_table_is_added_once_and_never_moves(house: House) -> None:
@@ -146,54 +152,49 @@ def test_a_jackpot_is_opened_once(house: House) -> None:
     assert house.books.counts() == before
 
 
-@pytest.mark.parametrize(
-    ("rulebook", "base", "base_amount", "settings", "error"),
-    [
-        ("bingo", "EUR", None, {}, UnknownRulebook),
-        (LIVE, "XXX", None, {"largest_stake": "1"}, UnknownCurrency),
-        (LIVE, "HRK", None, {"largest_stake": "1"}, UnknownCurrency),
-        (LIVE, "SEK", None, {}, BadRules),
-        (LIVE, "EUR", "-1", {}, BadRules),
-        (LIVE, "EUR", "NaN", {}, BadRules),
-        (LIVE, "EUR", "1000000000000000", {}, BadRules),
-        (LIVE, "EUR", "0.0000000000000000001", {}, BadRules),
-        (LIVE, "EUR", "1001", {"limit": "1000"}, BadRules),
-        (LIVE, "EUR", None, {"limit": "0"}, BadRules),
-        (LIVE, "EUR", None, {"limit": "1e3"}, BadRules),
-        (LIVE, "EUR", None, {"reset_amount": "-1"}, BadRules),
-        (LIVE, "EUR", None, {"reset_amount": "2", "limit": "1"}, BadRules),
-        (LIVE, "EUR", None, {"split.meter": "0.9"}, BadRules),
-        (LIVE, "EUR", None, {"split.meter": "0.45001"}, BadRules),
-        (LIVE, "EUR", None, {"policy": "minor_first"}, BadRules),
-        (LIVE, "EUR", None, {"token": "1"}, BadRules),
-        (LIVE, "EUR", None, {"largest_stake.GBP": "1.005"}, BadRules),
-        (LIVE, "EUR", None, {"largest_stake.JPY": "1.5"}, BadRules),
-        (LIVE, "EUR", None, {"largest_stake.GBP": "0"}, BadRules),
-        (LIVE, "EUR", None, {"largest_stake.XXX": "1"}, UnknownCurrency),
-        (LIVE, "EUR", None, {"largest_stake.gbp": "1"}, UnknownSetting),
-        (CYBER, "EUR", None, {"largest_stake.GBP": "1"}, BadRules),
-        (LIVE, "EUR", None, {"colour": "red"}, UnknownSetting),
-        (CYBER, "EUR", None, {"policy": "shared_by_stake"}, BadRules),
-        (CYBER, "EUR", None, {"split.prize_fund": "0.1"}, BadRules),
-        (CYBER, "EUR", None, {"token": "0.005"}, BadRules),
-        (CYBER, "JPY", None, {"token": "1.5"}, BadRules),
-        (CYBER, "EUR", None, {"held_threshold": "0"}, BadRules),
-    ],
+NO_JACKPOTS: Final[tuple[tuple[str, str, str | None, dict[str, str], type[LedgerError]], ...]] = (
+    ("bingo", "EUR", None, {}, UnknownRulebook),
+    (LIVE, "XXX", None, {"largest_stake": "1"}, UnknownCurrency),
+    (LIVE, "HRK", None, {"largest_stake": "1"}, UnknownCurrency),
+    (LIVE, "SEK", None, {}, BadRules),
+    (LIVE, "EUR", "-1", {}, BadRules),
+    (LIVE, "EUR", "NaN", {}, BadRules),
+    (LIVE, "EUR", "1000000000000000", {}, BadRules),
+    (LIVE, "EUR", "0.0000000000000000001", {}, BadRules),
+    (LIVE, "EUR", "1001", {"limit": "1000"}, BadRules),
+    (LIVE, "EUR", None, {"limit": "0"}, BadRules),
+    (LIVE, "EUR", None, {"limit": "1e3"}, BadRules),
+    (LIVE, "EUR", None, {"reset_amount": "-1"}, BadRules),
+    (LIVE, "EUR", None, {"reset_amount": "2", "limit": "1"}, BadRules),
+    (LIVE, "EUR", None, {"split.meter": "0.9"}, BadRules),
+    (LIVE, "EUR", None, {"split.meter": "0.45001"}, BadRules),
+    (LIVE, "EUR", None, {"policy": "minor_first"}, BadRules),
+    (LIVE, "EUR", None, {"token": "1"}, BadRules),
+    (LIVE, "EUR", None, {"largest_stake.GBP": "1.005"}, BadRules),
+    (LIVE, "EUR", None, {"largest_stake.JPY": "1.5"}, BadRules),
+    (LIVE, "EUR", None, {"largest_stake.GBP": "0"}, BadRules),
+    (LIVE, "EUR", None, {"largest_stake.XXX": "1"}, UnknownCurrency),
+    (LIVE, "EUR", None, {"largest_stake.gbp": "1"}, UnknownSetting),
+    (CYBER, "EUR", None, {"largest_stake.GBP": "1"}, BadRules),
+    (LIVE, "EUR", None, {"colour": "red"}, UnknownSetting),
+    (CYBER, "EUR", None, {"policy": "shared_by_stake"}, BadRules),
+    (CYBER, "EUR", None, {"split.prize_fund": "0.1"}, BadRules),
+    (CYBER, "EUR", None, {"token": "0.005"}, BadRules),
+    (CYBER, "JPY", None, {"token": "1.5"}, BadRules),
+    (CYBER, "EUR", None, {"held_threshold": "0"}, BadRules),
 )
-def test_a_jackpot_that_could_not_run_is_refused(  # noqa: PLR0917 -- a row of the table above
-    house: House,
-    rulebook: str,
-    base: str,
-    base_amount: str | None,
-    settings: dict[str, str],
-    error: type[LedgerError],
-) -> None:
-    before = house.books.counts()
 
-    with pytest.raises(error):
-        house.open(rulebook, base=base, base_amount=base_amount, settings=settings, tables=())
 
-    assert house.books.counts() == before
+def test_a_jackpot_that_could_not_run_is_refused(house: House, subtests: pytest.Subtests) -> None:
+    for number, (rulebook, base, base_amount, settings, error) in enumerate(NO_JACKPOTS):
+        jackpot_id, amount = f"j{number}", base_amount
+        with subtests.test(rulebook=rulebook, base=base, amount=amount, settings=settings):
+            before = house.books.counts()
+
+            with pytest.raises(error):
+                house.open(rulebook, jackpot_id=jackpot_id, base=base, base_amount=amount, settings=settings, tables=())
+
+            assert house.books.counts() == before
 
 
 def test_of_a_key_only_the_hash_of_its_secret_is_kept(house: House) -> None:
@@ -219,30 +220,30 @@ def test_every_key_is_another_even_for_the_same_principal(house: House) -> None:
     assert all(house.get("/v1/jackpots", key=key).status == 200 for key in keys)
 
 
-@pytest.mark.parametrize(
-    ("principal", "error"),
-    [
-        (Principal("p", Role.TABLE), BadPrincipal),
-        (Principal("p", Role.OPERATOR, "c1"), BadPrincipal),
-        (Principal("p", Role.RATES, "c1"), BadPrincipal),
-        (Principal("p", Role.AUDITOR, "c1"), BadPrincipal),
-        (Principal("p", Role.FINANCE, "c1", frozenset({"T1"})), BadPrincipal),
-        (Principal("p", Role.TABLE, "c9"), UnknownCasino),
-        (Principal("p", Role.TABLE, "c1", frozenset({"T9"})), UnknownTable),
-        (Principal("p", Role.TABLE, "c2", frozenset({"T1"})), UnknownTable),
-    ],
+NO_PRINCIPALS: Final[tuple[tuple[Principal, type[LedgerError]], ...]] = (
+    (Principal("p", Role.TABLE), BadPrincipal),
+    (Principal("p", Role.OPERATOR, "c1"), BadPrincipal),
+    (Principal("p", Role.RATES, "c1"), BadPrincipal),
+    (Principal("p", Role.AUDITOR, "c1"), BadPrincipal),
+    (Principal("p", Role.FINANCE, "c1", frozenset({"T1"})), BadPrincipal),
+    (Principal("p", Role.TABLE, "c9"), UnknownCasino),
+    (Principal("p", Role.TABLE, "c1", frozenset({"T9"})), UnknownTable),
+    (Principal("p", Role.TABLE, "c2", frozenset({"T1"})), UnknownTable),
 )
-def test_a_key_that_no_principal_could_use_is_refused(
-    house: House, principal: Principal, error: type[LedgerError]
-) -> None:
+
+
+def test_a_key_that_no_principal_could_use_is_refused(house: House, subtests: pytest.Subtests) -> None:
     house.open()
     house.add_casino("c2")
-    before = house.books.counts()
 
-    with pytest.raises(error):
-        house.transact(lambda s: create_key(s, house.act(), principal))
+    for principal, error in NO_PRINCIPALS:
+        with subtests.test(principal=principal):
+            before = house.books.counts()
 
-    assert house.books.counts() == before
+            with pytest.raises(error):
+                house.transact(partial(create_key, act=house.act(), principal=principal))
+
+            assert house.books.counts() == before
 
 
 def test_what_an_operator_does_is_in_the_reference_book(house: House) -> None:

@@ -1,6 +1,6 @@
 """What a correction of a round is refused for, and against which state it is made."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -106,40 +106,43 @@ def test_the_dealers_cards_alone_may_be_corrected(house: House) -> None:
     assert house.round()["corrections"][0]["verdict"]["result"]["dealer"] == ["2h", "2s"]
 
 
-@pytest.mark.parametrize(
-    ("result", "pointer"),
-    [
-        (None, "/payload/result"),
-        ({}, "/payload/result"),
-        ([], "/payload/result"),
-        ({"hands": [hand("1")]}, "/payload/result/bet_count"),
-        ({"bet_count": True, "hands": [hand("1")]}, "/payload/result/bet_count"),
-        ({"bet_count": -1, "hands": [hand("1")]}, "/payload/result/bet_count"),
-        ({"bet_count": 1}, "/payload/result/hands"),
-        ({"bet_count": 1, "hands": []}, "/payload/result/hands"),
-        ({"bet_count": 1, "hands": [7]}, "/payload/result/hands/0"),
-        ({"bet_count": 1, "hands": [{"cards": []}]}, "/payload/result/hands/0"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "status": []}]}, "/payload/result/hands/0"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "status": "lost"}]}, "/payload/result/hands/0"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "cards": "As"}]}, "/payload/result/hands/0"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "cards": ["1s"]}]}, "/payload/result/hands/0"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "cards": [{}]}]}, "/payload/result/hands/0"),
-        ({"bet_count": 1, "hands": [{"hand": "1", "colour": "red"}]}, "/payload/result/hands/0"),
-        ({"bet_count": 1, "hands": [hand("1"), {"hand": "2", "cards": "As"}]}, "/payload/result/hands/1"),
-        ({"bet_count": 1, "hands": [dead(str(number)) for number in range(61)]}, "/payload/result/hands"),
-        ({"bet_count": 1, "hands": [hand("1")], "dealer": "As"}, "/payload/result/dealer"),
-        ({"bet_count": 1, "hands": [hand("1")], "dealer": ["xx"]}, "/payload/result/dealer/0"),
-        ({"bet_count": 1, "hands": [hand("1")], "winner": "1"}, "/payload/result/winner"),
-    ],
+NO_RESULTS: Final[tuple[tuple[Any, str], ...]] = (
+    (None, "/payload/result"),
+    ({}, "/payload/result"),
+    ([], "/payload/result"),
+    ({"hands": [hand("1")]}, "/payload/result/bet_count"),
+    ({"bet_count": True, "hands": [hand("1")]}, "/payload/result/bet_count"),
+    ({"bet_count": -1, "hands": [hand("1")]}, "/payload/result/bet_count"),
+    ({"bet_count": 1}, "/payload/result/hands"),
+    ({"bet_count": 1, "hands": []}, "/payload/result/hands"),
+    ({"bet_count": 1, "hands": [7]}, "/payload/result/hands/0"),
+    ({"bet_count": 1, "hands": [{"cards": []}]}, "/payload/result/hands/0"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "status": []}]}, "/payload/result/hands/0"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "status": "lost"}]}, "/payload/result/hands/0"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "cards": "As"}]}, "/payload/result/hands/0"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "cards": ["1s"]}]}, "/payload/result/hands/0"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "cards": [{}]}]}, "/payload/result/hands/0"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "colour": "red"}]}, "/payload/result/hands/0"),
+    ({"bet_count": 1, "hands": [hand("1"), {"hand": "2", "cards": "As"}]}, "/payload/result/hands/1"),
+    ({"bet_count": 1, "hands": [dead(str(number)) for number in range(61)]}, "/payload/result/hands"),
+    ({"bet_count": 1, "hands": [hand("1")], "dealer": "As"}, "/payload/result/dealer"),
+    ({"bet_count": 1, "hands": [hand("1")], "dealer": ["xx"]}, "/payload/result/dealer/0"),
+    ({"bet_count": 1, "hands": [hand("1")], "winner": "1"}, "/payload/result/winner"),
 )
-def test_a_payload_that_tells_no_result_is_refused(house: House, result: Any, pointer: str) -> None:
+
+
+def test_a_payload_that_tells_no_result_is_refused(house: House, subtests: pytest.Subtests) -> None:
     settled(house)
-    before = house.books.counts()
 
-    told = {**payload(hand("1")), "result": result}
-    house.ask("round-correction", told).problem(422, "payload-invalid", pointer)
+    for number, (result, pointer) in enumerate(NO_RESULTS):
+        with subtests.test(result=result):
+            before = house.books.counts()
 
-    assert house.books.counts() == before
+            told = {**payload(hand("1")), "result": result}
+            asked = house.ask("round-correction", told, request_id=f"q{number}")
+
+            asked.problem(422, "payload-invalid", pointer)
+            assert house.books.counts() == before
 
 
 def test_an_omitted_dealer_equals_none(house: House) -> None:

@@ -1,7 +1,7 @@
 """Scenarios 1 to 8: what a bet contributes, and which stakes are taken. Rulebook: Live Caribbean Stud."""
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -205,27 +205,27 @@ def test_scenario_06_a_batch_beyond_several_largest_stakes_is_told_all_of_them(h
     )
 
 
-@pytest.mark.parametrize(
-    ("stake", "status", "code", "name"),
-    [
-        pytest.param({"stake_minor": 100.5}, 422, "validation", "stake_minor", id="1.005 EUR"),
-        pytest.param({"currency": "JPY", "stake_minor": 1.5}, 422, "validation", "stake_minor", id="1.5 JPY"),
-        pytest.param({"stake_minor": -1}, 422, "validation", "stake_minor", id="-1"),
-        pytest.param({"stake_minor": 0}, 422, "validation", "stake_minor", id="0"),
-        pytest.param({"stake_minor": True}, 422, "validation", "stake_minor", id="true"),
-        pytest.param({"currency": "XXX"}, 422, "unknown-currency", "currency", id="unknown currency"),
-        pytest.param({"currency": "CHF"}, 422, "no-rate", "currency", id="no rate"),
-    ],
-)
-def test_scenario_07_a_stake_that_cannot_be_is_refused(
-    house: House, stake: dict[str, Any], status: int, code: str, name: str
-) -> None:
+NO_STAKES: Final[dict[str, tuple[dict[str, Any], int, str, str]]] = {
+    "1.005 EUR": ({"stake_minor": 100.5}, 422, "validation", "stake_minor"),
+    "1.5 JPY": ({"currency": "JPY", "stake_minor": 1.5}, 422, "validation", "stake_minor"),
+    "-1": ({"stake_minor": -1}, 422, "validation", "stake_minor"),
+    "0": ({"stake_minor": 0}, 422, "validation", "stake_minor"),
+    "true": ({"stake_minor": True}, 422, "validation", "stake_minor"),
+    "unknown currency": ({"currency": "XXX"}, 422, "unknown-currency", "currency"),
+    "no rate": ({"currency": "CHF"}, 422, "no-rate", "currency"),
+}
+
+
+def test_scenario_07_a_stake_that_cannot_be_is_refused(house: House, subtests: pytest.Subtests) -> None:
     house.open()
-    before = house.books.counts()
 
-    house.post_bets(bet(**stake)).problem(status, code, f"/bets/0/{name}")
+    for number, (stated, (stake, status, code, name)) in enumerate(NO_STAKES.items()):
+        with subtests.test(stated):
+            before = house.books.counts()
 
-    assert house.books.counts() == before
+            house.post_bets(bet(**stake), round_id=f"r{number}").problem(status, code, f"/bets/0/{name}")
+
+            assert house.books.counts() == before
 
 
 def test_scenario_07_a_stake_that_is_not_a_number_is_no_json(house: House) -> None:

@@ -132,17 +132,18 @@ BY = [
 ]
 
 
-@pytest.mark.parametrize("by", BY, ids=str)
-def test_all_movements_are_those_of_the_postings(session: Session, by: tuple[Key, ...]) -> None:
-    parts = 0
-    for stand in some_stands(session):
-        found = Counter(
-            (*one.key.values(), one.account, one.currency, one.movement, one.amount.normalize())
-            for one in figures.movements(session, stand, by=by)
-        )
-        assert found == brute(session, stand, by)
-        parts += len(stand.span.beside) + (stand.span.end_day != stand.span.first_day)
-    assert parts > QUESTIONS  # Rollups and entries both had their part.
+def test_all_movements_are_those_of_the_postings(session: Session, subtests: pytest.Subtests) -> None:
+    for by in BY:
+        with subtests.test(by=by):
+            parts = 0
+            for stand in some_stands(session):
+                found = Counter(
+                    (*one.key.values(), one.account, one.currency, one.movement, one.amount.normalize())
+                    for one in figures.movements(session, stand, by=by)
+                )
+                assert found == brute(session, stand, by)
+                parts += len(stand.span.beside) + (stand.span.end_day != stand.span.first_day)
+            assert parts > QUESTIONS  # Rollups and entries both had their part.
 
 
 def test_bets_by_cycle_are_those_that_stand_after_its_cut(session: Session) -> None:
