@@ -41,13 +41,14 @@ def latest_act(opened: Jackpot) -> dict[str, Any]:
     return act
 
 
-@pytest.mark.parametrize("command", [*ACTS.values(), *OF_THE_MACHINE], ids=lambda command: " ".join(command[:2]))
-def test_an_act_without_a_reason_is_a_usage_error(opened: Jackpot, command: tuple[str, ...]) -> None:
-    before = opened("audit").ok()
+def test_an_act_without_a_reason_is_a_usage_error(opened: Jackpot, subtests: pytest.Subtests) -> None:
+    for command in (*ACTS.values(), *OF_THE_MACHINE):
+        with subtests.test(" ".join(command[:2])):
+            before = opened("audit").ok()
 
-    opened(*command).refused(2, "Missing option '--reason'")
+            opened(*command).refused(2, "Missing option '--reason'")
 
-    assert opened("audit").ok() == before
+            assert opened("audit").ok() == before
 
 
 @pytest.mark.parametrize("kind", ACTS)
@@ -72,33 +73,35 @@ def test_with_an_operators_key_an_act_is_his(opened: Jackpot, monkeypatch: pytes
     opened("verify").ok()
 
 
-@pytest.mark.parametrize("kind", ACTS)
 def test_a_key_of_another_role_is_refused_and_not_passed_over(
-    opened: Jackpot, monkeypatch: pytest.MonkeyPatch, kind: str
+    opened: Jackpot, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     monkeypatch.setenv("JACKPOT_KEY", key_of(opened, "Rita", role="rates"))
-    before = opened("audit").ok()
+    for kind, command in ACTS.items():
+        with subtests.test(kind):
+            before = opened("audit").ok()
 
-    opened(*ACTS[kind], "--reason", "as agreed").refused(1, "jackpot: role-forbidden: ")
+            opened(*command, "--reason", "as agreed").refused(1, "jackpot: role-forbidden: ")
 
-    assert opened("audit").ok() == before
-    opened("verify").ok()
+            assert opened("audit").ok() == before
+            opened("verify").ok()
 
 
-@pytest.mark.parametrize("kind", ACTS)
 def test_a_key_that_is_not_in_force_is_refused_and_not_passed_over(
-    opened: Jackpot, monkeypatch: pytest.MonkeyPatch, kind: str
+    opened: Jackpot, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     revoked = key_of(opened, "Ann", role="operator")
     opened("keys", "revoke", revoked.split("_")[1], "--reason", "lost").ok()
-    before = opened("audit").ok()
+    for kind, command in ACTS.items():
+        with subtests.test(kind):
+            before = opened("audit").ok()
 
-    for key in (revoked, "jk_0123456789abcdef_unknown", "no key at all"):
-        monkeypatch.setenv("JACKPOT_KEY", key)
-        opened(*ACTS[kind], "--reason", "as agreed").refused(1, "jackpot: unauthenticated: ")
+            for key in (revoked, "jk_0123456789abcdef_unknown", "no key at all"):
+                monkeypatch.setenv("JACKPOT_KEY", key)
+                opened(*command, "--reason", "as agreed").refused(1, "jackpot: unauthenticated: ")
 
-    assert opened("audit").ok() == before
-    opened("verify").ok()
+            assert opened("audit").ok() == before
+            opened("verify").ok()
 
 
 @pytest.mark.parametrize("kind", AGAIN)

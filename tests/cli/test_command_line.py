@@ -201,17 +201,20 @@ def test_a_jackpot_is_suspended_and_resumed_under_a_name(opened: Jackpot, monkey
     opened("verify").ok()
 
 
-@pytest.mark.parametrize("reason", ["", "  ", "two\nlines", "\udcff", "x" * 501])
-def test_a_reason_is_a_line_of_text(opened: Jackpot, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
+def test_a_reason_is_a_line_of_text(
+    opened: Jackpot, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
     monkeypatch.setenv("JACKPOT_KEY", "jk_none_none")
 
-    for command in (
-        ("changes", "request", "prize-fund-true-up", '{"jackpot_id": "live"}'),
-        ("changes", "reject", "q1"),
-        ("jackpots", "suspend", "live"),
-        ("keys", "revoke", "ab12"),
-    ):
-        opened(*command, "--reason", reason).refused(2, " is no text ")
+    for reason in ("", "  ", "two\nlines", "\udcff", "x" * 501):
+        with subtests.test(repr(reason[:20])):
+            for command in (
+                ("changes", "request", "prize-fund-true-up", '{"jackpot_id": "live"}'),
+                ("changes", "reject", "q1"),
+                ("jackpots", "suspend", "live"),
+                ("keys", "revoke", "ab12"),
+            ):
+                opened(*command, "--reason", reason).refused(2, " is no text ")
 
 
 @pytest.mark.parametrize(
@@ -251,30 +254,29 @@ def test_a_casino_states_its_gaming_days(opened: Jackpot) -> None:
     opened("verify").ok()
 
 
-@pytest.mark.parametrize(
-    ("command", "status", "said"),
-    [
-        ("meter nowhere", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
-        ("jackpots stripes nowhere 9 --reason x", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
-        ("casinos add riga Another --reason x", 1, "jackpot: already-exists: "),
-        ("casinos add riga 'Casino Riga' --zone Europe/Riga --reason x", 1, "jackpot: already-exists: "),
-        ("casinos add mars Mars --zone Mars/Olympus --reason x", 1, "jackpot: zone-unknown: "),
-        ("casinos add vilnius Vilnius --day-starts 24:00 --reason x", 2, "'24:00' is no time of the day"),
-        ("casinos add vilnius Vilnius --day-starts 6 --reason x", 2, "'6' is no time of the day"),
-        ("rates publish --base USD GBP=0 --reason x", 1, "jackpot: rate-invalid: "),
-        ("rates publish --base EUR GBP=1 --reason x", 1, "jackpot: sheet-exists: "),
-        ("rates publish --base EUR GBP=-1 --reason x", 2, "'-1' is not a plain decimal number"),
-        ("rates publish --base EUR GBP --reason x", 2, "'GBP' is not of the form name=value"),
-        ("tables add a/b --casino riga --game caribbean-stud", 2, "'a/b' does not match"),
-        ("keys create --role table --name server --reason x", 1, "jackpot: "),
-        ("keys create --role king --name Ludwig", 2, "'king' is not one of"),
-    ],
+REFUSED: Final = (
+    ("meter nowhere", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
+    ("jackpots stripes nowhere 9 --reason x", 1, "jackpot: jackpot-unknown: There is no jackpot nowhere.\n"),
+    ("casinos add riga Another --reason x", 1, "jackpot: already-exists: "),
+    ("casinos add riga 'Casino Riga' --zone Europe/Riga --reason x", 1, "jackpot: already-exists: "),
+    ("casinos add mars Mars --zone Mars/Olympus --reason x", 1, "jackpot: zone-unknown: "),
+    ("casinos add vilnius Vilnius --day-starts 24:00 --reason x", 2, "'24:00' is no time of the day"),
+    ("casinos add vilnius Vilnius --day-starts 6 --reason x", 2, "'6' is no time of the day"),
+    ("rates publish --base USD GBP=0 --reason x", 1, "jackpot: rate-invalid: "),
+    ("rates publish --base EUR GBP=1 --reason x", 1, "jackpot: sheet-exists: "),
+    ("rates publish --base EUR GBP=-1 --reason x", 2, "'-1' is not a plain decimal number"),
+    ("rates publish --base EUR GBP --reason x", 2, "'GBP' is not of the form name=value"),
+    ("tables add a/b --casino riga --game caribbean-stud", 2, "'a/b' does not match"),
+    ("keys create --role table --name server --reason x", 1, "jackpot: "),
+    ("keys create --role king --name Ludwig", 2, "'king' is not one of"),
 )
-def test_what_is_refused_is_said_in_a_line_on_standard_error(
-    opened: Jackpot, command: str, status: int, said: str
-) -> None:
-    opened(*shlex.split(command)).refused(status, said)
-    opened("verify").ok()
+
+
+def test_what_is_refused_is_said_in_a_line_on_standard_error(opened: Jackpot, subtests: pytest.Subtests) -> None:
+    for command, status, said in REFUSED:
+        with subtests.test(command):
+            opened(*shlex.split(command)).refused(status, said)
+            opened("verify").ok()
 
 
 def test_a_database_without_the_schema_is_told_how_to_get_it(

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from typing import Final
 
 import pytest
 
@@ -70,21 +71,20 @@ def test_it_follows_what_happens_until_it_is_interrupted(house: House, database_
     assert cursor_of(err) == telling.now(house)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (("--after", "yesterday!"), 2, "must be the `next`"),
-        (("--after", ""), 2, "must be the `next`"),
-        (("--after", encode(Cursor({"-": (1,)}))[:-1]), 2, "must be the `next`"),
-        (("--after", encode(Cursor({"-": (10**9,)}))), 1, "jackpot: cursor-ahead: "),
-        (("--after", encode(Cursor({"none": (1,)}))), 1, "jackpot: cursor-ahead: "),
-        (("--limit", "3"), 2, "No such option"),
-    ],
+WRONG: Final = (
+    (("--after", "yesterday!"), 2, "must be the `next`"),
+    (("--after", ""), 2, "must be the `next`"),
+    (("--after", encode(Cursor({"-": (1,)}))[:-1]), 2, "must be the `next`"),
+    (("--after", encode(Cursor({"-": (10**9,)}))), 1, "jackpot: cursor-ahead: "),
+    (("--after", encode(Cursor({"none": (1,)}))), 1, "jackpot: cursor-ahead: "),
+    (("--limit", "3"), 2, "No such option"),
 )
-def test_a_cursor_that_cannot_be_is_said_in_a_line(
-    run: Run, arguments: tuple[str, ...], status: int, said: str
-) -> None:
-    found, out, err = run("events", *arguments)
 
-    assert (found, out) == (status, "")
-    assert said in err
+
+def test_a_cursor_that_cannot_be_is_said_in_a_line(run: Run, subtests: pytest.Subtests) -> None:
+    for arguments, status, said in WRONG:
+        with subtests.test(str(arguments)):
+            found, out, err = run("events", *arguments)
+
+            assert (found, out) == (status, "")
+            assert said in err

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 import orjson
 import pytest
@@ -134,21 +135,22 @@ def test_jobs_are_listed_and_ended(opened: Jackpot) -> None:
     opened("jobs", "fetch", first, "--wait").refused(1, f"job-not-done: Job {first} is cancelled.")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (("ask", "everything", "{}"), 2, "'everything' is not"),
-        (("ask", "journal", "{"), 2, "PARAMETERS"),
-        (("ask", "journal", "{}"), 1, "payload-invalid: parameters/jackpot_id"),
-        (("ask", "journal", ASKED.replace("live", "nothing")), 1, "jackpot-unknown"),
-        (("show", "nothing"), 1, "job-unknown"),
-        (("cancel", "nothing"), 1, "job-unknown"),
-        (("fetch", "nothing", "--wait"), 1, "job-unknown"),
-        (("fetch", "a b"), 2, "does not match"),
-    ],
+WRONG: Final = (
+    (("ask", "everything", "{}"), 2, "'everything' is not"),
+    (("ask", "journal", "{"), 2, "PARAMETERS"),
+    (("ask", "journal", "{}"), 1, "payload-invalid: parameters/jackpot_id"),
+    (("ask", "journal", ASKED.replace("live", "nothing")), 1, "jackpot-unknown"),
+    (("show", "nothing"), 1, "job-unknown"),
+    (("cancel", "nothing"), 1, "job-unknown"),
+    (("fetch", "nothing", "--wait"), 1, "job-unknown"),
+    (("fetch", "a b"), 2, "does not match"),
 )
-def test_what_is_wrong_is_said_in_a_line(opened: Jackpot, arguments: tuple[str, ...], status: int, said: str) -> None:
-    opened("jobs", *arguments).refused(status, said)
+
+
+def test_what_is_wrong_is_said_in_a_line(opened: Jackpot, subtests: pytest.Subtests) -> None:
+    for arguments, status, said in WRONG:
+        with subtests.test(str(arguments)):
+            opened("jobs", *arguments).refused(status, said)
 
 
 def test_a_key_asks_under_its_own_name_and_only_if_it_may(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -61,30 +62,31 @@ def test_a_machine_says_that_it_is_one(run: Run) -> None:
     assert "  importer  rates, machine  since " in run("keys list")[1]
 
 
-@pytest.mark.parametrize(
-    ("command", "status", "said"),
-    [
-        ("keys create --role operator --name cli --reason hired", 1, "jackpot: principal-invalid: "),
-        ("keys create --role operator --name ' Ann' --reason hired", 1, "jackpot: principal-invalid: "),
-        ("keys create --role operator --name Bea --request-id 'no id'", 2, "does not match"),
-        ("keys create --role rates --name Ann --reason hired", 1, "jackpot: principal-conflict: "),
-        ("keys create --role operator --name ann --reason hired", 1, "jackpot: principal-conflict: "),
-        ("keys create --role operator --name Ann --reason hired", 1, "jackpot: keys-live: "),
-        ("keys create --role table --casino nowhere --name server --reason hired", 1, "jackpot: casino-unknown: "),
-        ("keys revoke 0a --reason lost", 1, "jackpot: key-unknown: "),
-        ("keys revoke 0a", 2, "Missing option '--reason'"),
-        ("people add Bea --role operator --oidc-subject s --reason hired", 1, "set JACKPOT_OIDC_ISSUER"),
-        ("people add Bea --role table --oidc-subject s", 2, "'table' is not one of"),
-    ],
+REFUSED: Final = (
+    ("keys create --role operator --name cli --reason hired", 1, "jackpot: principal-invalid: "),
+    ("keys create --role operator --name ' Ann' --reason hired", 1, "jackpot: principal-invalid: "),
+    ("keys create --role operator --name Bea --request-id 'no id'", 2, "does not match"),
+    ("keys create --role rates --name Ann --reason hired", 1, "jackpot: principal-conflict: "),
+    ("keys create --role operator --name ann --reason hired", 1, "jackpot: principal-conflict: "),
+    ("keys create --role operator --name Ann --reason hired", 1, "jackpot: keys-live: "),
+    ("keys create --role table --casino nowhere --name server --reason hired", 1, "jackpot: casino-unknown: "),
+    ("keys revoke 0a --reason lost", 1, "jackpot: key-unknown: "),
+    ("keys revoke 0a", 2, "Missing option '--reason'"),
+    ("people add Bea --role operator --oidc-subject s --reason hired", 1, "set JACKPOT_OIDC_ISSUER"),
+    ("people add Bea --role table --oidc-subject s", 2, "'table' is not one of"),
 )
-def test_what_is_refused_is_said_in_a_line(run: Run, command: str, status: int, said: str) -> None:
+
+
+def test_what_is_refused_is_said_in_a_line(run: Run, subtests: pytest.Subtests) -> None:
     for _ in range(2):
         assert run("keys create --role operator --name Ann --reason hired")[0] == 0
 
-    ended, out, err = run(command)
+    for command, status, said in REFUSED:
+        with subtests.test(command):
+            ended, out, err = run(command)
 
-    assert (ended, out) == (status, "")
-    assert said in err
+            assert (ended, out) == (status, "")
+            assert said in err
 
 
 def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(

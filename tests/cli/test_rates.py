@@ -4,12 +4,12 @@ import gzip
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -255,16 +255,19 @@ NOT_DOCUMENTS: dict[str, str | bytes] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", NOT_DOCUMENTS)
-def test_whatever_else_comes_in_is_one_line_and_nothing_is_written(opened: Jackpot, file: File, what: str) -> None:
-    ended = opened("rates", "import-ecb", file(NOT_DOCUMENTS[what]))
+def test_whatever_else_comes_in_is_one_line_and_nothing_is_written(
+    opened: Jackpot, file: File, subtests: pytest.Subtests
+) -> None:
+    for what, content in NOT_DOCUMENTS.items():
+        with subtests.test(what):
+            ended = opened("rates", "import-ecb", file(content))
 
-    assert (ended.status, ended.out) == (1, ""), ended
-    said = ended.err.splitlines()
-    assert len(said) == 1, ended.err[:1000]
-    assert len(said[0]) < 300
-    assert opened("changes", "list").ok() == ""
-    opened("verify").ok()
+            assert (ended.status, ended.out) == (1, ""), ended
+            said = ended.err.splitlines()
+            assert len(said) == 1, ended.err[:1000]
+            assert len(said[0]) < 300
+            assert opened("changes", "list").ok() == ""
+            opened("verify").ok()
 
 
 def test_where_there_is_no_document_one_line_says_so(opened: Jackpot, tmp_path: Path) -> None:
@@ -331,26 +334,27 @@ def test_a_document_is_read_from_a_url_and_is_the_same_as_from_a_file(opened: Ja
     assert imported(opened("rates", "import-ecb", file(document()))) == {**fetched, "effect": None}
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ({"status": 404}, "answers 404"),
-        ({"status": 302, "headers": {"Location": "http://127.0.0.1:9/"}}, "answers 302"),
-        ({"endless": True}, "is larger than 1,048,576 bytes"),
-        (
-            {"content": gzip.compress(b" " * (64 << 20)), "headers": {"Content-Encoding": "gzip"}},
-            "answers in a gzip that was not asked for",
-        ),
-        ({"content": b"half", "headers": {"Content-Length": "5000"}}, "cannot be read: "),
-        ({"content": b"<html/>"}, "document-invalid"),
-    ],
+OTHER_ANSWERS: Final[Sequence[tuple[dict[str, Any], str]]] = (
+    ({"status": 404}, "answers 404"),
+    ({"status": 302, "headers": {"Location": "http://127.0.0.1:9/"}}, "answers 302"),
+    ({"endless": True}, "is larger than 1,048,576 bytes"),
+    (
+        {"content": gzip.compress(b" " * (64 << 20)), "headers": {"Content-Encoding": "gzip"}},
+        "answers in a gzip that was not asked for",
+    ),
+    ({"content": b"half", "headers": {"Content-Length": "5000"}}, "cannot be read: "),
+    ({"content": b"<html/>"}, "document-invalid"),
 )
-def test_a_url_that_gives_something_else_is_one_line(opened: Jackpot, answer: dict[str, Any], said: str) -> None:
-    with served(**answer) as url:
-        ended = opened("rates", "import-ecb", url)
 
-    ended.refused(1, said)
-    assert len(ended.err.splitlines()) == 1
+
+def test_a_url_that_gives_something_else_is_one_line(opened: Jackpot, subtests: pytest.Subtests) -> None:
+    for answer, said in OTHER_ANSWERS:
+        with subtests.test(said):
+            with served(**answer) as url:
+                ended = opened("rates", "import-ecb", url)
+
+            ended.refused(1, said)
+            assert len(ended.err.splitlines()) == 1
 
 
 def test_a_url_that_does_not_come_to_an_end_is_given_up(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:

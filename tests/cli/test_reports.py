@@ -151,11 +151,10 @@ WRONG: Final = (
 )
 
 
-@pytest.mark.parametrize(("status", "arguments", "said"), WRONG, ids=str)
-def test_a_question_that_cannot_be_is_one_line(
-    jackpot: Jackpot, status: int, arguments: tuple[str, ...], said: str
-) -> None:
-    jackpot("reports", "show", *arguments).refused(status, said)
+def test_a_question_that_cannot_be_is_one_line(jackpot: Jackpot, subtests: pytest.Subtests) -> None:
+    for status, arguments, said in WRONG:
+        with subtests.test(str(arguments)):
+            jackpot("reports", "show", *arguments).refused(status, said)
 
 
 def test_days_of_a_casino_are_its_gaming_days(jackpot: Jackpot, house: House) -> None:

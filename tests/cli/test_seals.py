@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
+from typing import Final
 
 import psycopg
 import pytest
@@ -167,25 +168,26 @@ def test_public_keys_of_other_kinds_are_refused(opened: Jackpot, key: Path, tmp_
         )
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "not JSON"),
-        (b"no JSON", "not JSON"),
-        (b"{}", "no seal of the format jackpot-seal-1"),
-        (b'{"format": "jackpot-seal-9"}', "no seal of the format jackpot-seal-1"),
-        (b'{"format": "jackpot-seal-1"}', "does not say what a seal"),
-        (b'{"format": "jackpot-seal-1", "num', "not JSON"),
-        (b"[" * 100_000, "not JSON"),
-    ],
+NO_SEALS: Final = (
+    (b"", "not JSON"),
+    (b"no JSON", "not JSON"),
+    (b"{}", "no seal of the format jackpot-seal-1"),
+    (b'{"format": "jackpot-seal-9"}', "no seal of the format jackpot-seal-1"),
+    (b'{"format": "jackpot-seal-1"}', "does not say what a seal"),
+    (b'{"format": "jackpot-seal-1", "num', "not JSON"),
+    (b"[" * 100_000, "not JSON"),
 )
-def test_a_file_that_is_no_seal_is_refused(
-    opened: Jackpot, public: str, tmp_path: Path, content: bytes, said: str
-) -> None:
-    path = tmp_path / "1.json"
-    path.write_bytes(content)
 
-    opened("verify", "--seal", str(path), "--public-key", public).refused(2, f"{path}: ", said)
+
+def test_a_file_that_is_no_seal_is_refused(
+    opened: Jackpot, public: str, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    for content, said in NO_SEALS:
+        with subtests.test(str(content[:40])):
+            path = tmp_path / "1.json"
+            path.write_bytes(content)
+
+            opened("verify", "--seal", str(path), "--public-key", public).refused(2, f"{path}: ", said)
 
 
 def test_a_place_without_a_seal_is_refused(opened: Jackpot, public: str, tmp_path: Path) -> None:
