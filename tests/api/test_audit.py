@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
+from typing import Final
 
 import pytest
 
@@ -146,34 +147,35 @@ def test_what_is_no_act_of_an_administrator_is_not_there(run: House) -> None:
     assert len(acts(run)) == before
 
 
-@pytest.mark.parametrize(
-    ("query", "pointer"),
-    [
-        ("from=2026-11-20T10:00:00Z&to=2026-11-20T09:59:59Z", "?to"),
-        ("from=2026-11-20", "?from"),
-        ("from=2026-11-20T10:00:00", "?from"),
-        ("to=2026-02-30T10:00:00Z", "?to"),
-        ("kind=bets", "?kind"),
-        ("kind=RATES_PUBLISHED", "?kind"),
-        ("kind=", "?kind"),
-        ("jackpot_id=a/b", "?jackpot_id"),
-        ("jackpot_id=", "?jackpot_id"),
-        ("request_id=%00", "?request_id"),
-        ("principal=", "?principal"),
-        ("principal=%00", "?principal"),
-        ("principal=a%0Ab", "?principal"),
-        ("limit=0", "?limit"),
-        ("limit=201", "?limit"),
-        ("limit=1e1", "?limit"),
-        ("after=7", "?after"),
-        ("after=k8000000000000000", "?after"),
-        ("after=00660b1b21d3380-b0c9932509eb08a9", "?after"),
-        ("request=q1", "?request"),
-        ("secret_hash=1", "?secret_hash"),
-    ],
+WRONG: Final = (
+    ("from=2026-11-20T10:00:00Z&to=2026-11-20T09:59:59Z", "?to"),
+    ("from=2026-11-20", "?from"),
+    ("from=2026-11-20T10:00:00", "?from"),
+    ("to=2026-02-30T10:00:00Z", "?to"),
+    ("kind=bets", "?kind"),
+    ("kind=RATES_PUBLISHED", "?kind"),
+    ("kind=", "?kind"),
+    ("jackpot_id=a/b", "?jackpot_id"),
+    ("jackpot_id=", "?jackpot_id"),
+    ("request_id=%00", "?request_id"),
+    ("principal=", "?principal"),
+    ("principal=%00", "?principal"),
+    ("principal=a%0Ab", "?principal"),
+    ("limit=0", "?limit"),
+    ("limit=201", "?limit"),
+    ("limit=1e1", "?limit"),
+    ("after=7", "?after"),
+    ("after=k8000000000000000", "?after"),
+    ("after=00660b1b21d3380-b0c9932509eb08a9", "?after"),
+    ("request=q1", "?request"),
+    ("secret_hash=1", "?secret_hash"),
 )
-def test_a_query_that_cannot_be_is_refused(run: House, query: str, pointer: str) -> None:
-    run.get(f"{AUDIT}?{query}").problem(422, "validation", pointer)
+
+
+def test_a_query_that_cannot_be_is_refused(run: House, subtests: pytest.Subtests) -> None:
+    for query, pointer in WRONG:
+        with subtests.test(query):
+            run.get(f"{AUDIT}?{query}").problem(422, "validation", pointer)
 
 
 def test_a_tampered_cursor_shows_no_more_than_the_list_has(run: House) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from typing import Final
 
 import pytest
 import sqlalchemy
@@ -67,44 +68,43 @@ def test_a_request_id_that_was_sent_comes_back(house: House, sent: str) -> None:
     assert house.call("GET", "/healthz", key=None, headers={REQUEST_ID: sent}).headers[REQUEST_ID] == sent
 
 
-@pytest.mark.parametrize("sent", ["", "a b", "x" * 65, "<script>", "é", "a,b", "{}"])
-def test_a_request_id_that_is_no_id_is_replaced(house: House, sent: str) -> None:
-    answered = house.call("GET", "/healthz", key=None, headers={REQUEST_ID: sent}).headers[REQUEST_ID]
+def test_a_request_id_that_is_no_id_is_replaced(house: House, subtests: pytest.Subtests) -> None:
+    for sent in ("", "a b", "x" * 65, "<script>", "é", "a,b", "{}"):
+        with subtests.test(sent):
+            answered = house.call("GET", "/healthz", key=None, headers={REQUEST_ID: sent}).headers[REQUEST_ID]
 
-    assert re.fullmatch(r"[0-9a-f]{32}", answered)
+            assert re.fullmatch(r"[0-9a-f]{32}", answered)
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "allowed"),
-    [
-        ("GET", "/v1/tables/T1/rounds/r1/bets", {"POST", "OPTIONS"}),
-        ("PUT", "/v1/tables/T1/rounds/r1/bets", {"POST", "OPTIONS"}),
-        ("DELETE", "/v1/tables/T1/rounds/r1/voids", {"POST", "OPTIONS"}),
-        ("POST", "/v1/tables/T1/rounds/r1/result", {"PUT", "OPTIONS"}),
-        ("POST", "/v1/tables/T1/rounds/r1/cancellation", {"PUT", "OPTIONS"}),
-        ("DELETE", "/v1/tables/T1/rounds/r1", {"GET", "HEAD", "OPTIONS"}),
-        ("POST", "/v1/tables/T1/rounds", {"GET", "HEAD", "OPTIONS"}),
-        ("PATCH", "/v1/jackpots/j1/meter", {"GET", "HEAD", "OPTIONS"}),
-        ("POST", "/v1/rates", {"GET", "HEAD", "OPTIONS"}),
-        ("DELETE", "/readyz", {"GET", "HEAD", "OPTIONS"}),
-        ("TRACE", "/v1/jackpots", {"GET", "HEAD", "OPTIONS"}),
-        ("NONSENSE", "/v1/jackpots", {"GET", "HEAD", "OPTIONS"}),
-    ],
+OTHER_METHODS: Final = (
+    ("GET", "/v1/tables/T1/rounds/r1/bets", {"POST", "OPTIONS"}),
+    ("PUT", "/v1/tables/T1/rounds/r1/bets", {"POST", "OPTIONS"}),
+    ("DELETE", "/v1/tables/T1/rounds/r1/voids", {"POST", "OPTIONS"}),
+    ("POST", "/v1/tables/T1/rounds/r1/result", {"PUT", "OPTIONS"}),
+    ("POST", "/v1/tables/T1/rounds/r1/cancellation", {"PUT", "OPTIONS"}),
+    ("DELETE", "/v1/tables/T1/rounds/r1", {"GET", "HEAD", "OPTIONS"}),
+    ("POST", "/v1/tables/T1/rounds", {"GET", "HEAD", "OPTIONS"}),
+    ("PATCH", "/v1/jackpots/j1/meter", {"GET", "HEAD", "OPTIONS"}),
+    ("POST", "/v1/rates", {"GET", "HEAD", "OPTIONS"}),
+    ("DELETE", "/readyz", {"GET", "HEAD", "OPTIONS"}),
+    ("TRACE", "/v1/jackpots", {"GET", "HEAD", "OPTIONS"}),
+    ("NONSENSE", "/v1/jackpots", {"GET", "HEAD", "OPTIONS"}),
 )
-def test_another_method_is_answered_with_those_that_are_allowed(
-    opened: House, method: str, path: str, allowed: set[str]
-) -> None:
-    answer = opened.call(method, path, key=opened.key(Role.TABLE), data=b"{}" if method != "TRACE" else None)
-
-    answer.problem(405, "method-not-allowed")
-    assert {name.strip() for name in answer.headers["Allow"].split(",")} == allowed
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/v1", "/v2/jackpots", "/v1//jackpots", "/v1/jackpots/j1/nothing", "/v1/%00", "/favicon.ico"]
-)
-def test_a_path_that_is_none_of_ours_is_not_found(opened: House, path: str) -> None:
-    opened.get(path).problem(404, "not-found")
+def test_another_method_is_answered_with_those_that_are_allowed(opened: House, subtests: pytest.Subtests) -> None:
+    for method, path, allowed in OTHER_METHODS:
+        with subtests.test(f"{method} {path}"):
+            answer = opened.call(method, path, key=opened.key(Role.TABLE), data=b"{}" if method != "TRACE" else None)
+
+            answer.problem(405, "method-not-allowed")
+            assert {name.strip() for name in answer.headers["Allow"].split(",")} == allowed
+
+
+def test_a_path_that_is_none_of_ours_is_not_found(opened: House, subtests: pytest.Subtests) -> None:
+    for path in ("/", "/v1", "/v2/jackpots", "/v1//jackpots", "/v1/jackpots/j1/nothing", "/v1/%00", "/favicon.ico"):
+        with subtests.test(path):
+            opened.get(path).problem(404, "not-found")
 
 
 def test_a_head_request_is_answered_without_a_body(opened: House) -> None:

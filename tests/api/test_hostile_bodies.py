@@ -86,8 +86,6 @@ OTHER_MEDIA: Final[Mapping[str, Mapping[str, str]]] = {
     "an unknown encoding": {"Content-Encoding": "zstd"},
 }
 
-over_calls = pytest.mark.parametrize("call", CALLS)
-
 
 @pytest.fixture
 def opened(house: House) -> House:
@@ -114,67 +112,79 @@ def require_all_refused(house: House, call: str, bodies: Mapping[str, bytes], st
     assert house.books.counts() == before
 
 
-@over_calls
-def test_what_is_no_json_is_refused(opened: House, call: str) -> None:
-    require_all_refused(opened, call, NO_JSON, 400, "not-json")
+def test_what_is_no_json_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+    for call in CALLS:
+        with subtests.test(call):
+            require_all_refused(opened, call, NO_JSON, 400, "not-json")
 
 
-@over_calls
-def test_a_key_that_stands_twice_in_an_object_is_refused(opened: House, call: str) -> None:
-    require_all_refused(opened, call, KEY_TWICE, 400, "key-twice")
+def test_a_key_that_stands_twice_in_an_object_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+    for call in CALLS:
+        with subtests.test(call):
+            require_all_refused(opened, call, KEY_TWICE, 400, "key-twice")
 
 
-@over_calls
-def test_a_key_that_stands_twice_among_90000_is_found_without_comparing_all_with_all(opened: House, call: str) -> None:
-    keys = [b'"%06d":1' % number for number in range(90_000)]
-    before = opened.books.counts()
+def test_a_key_that_stands_twice_among_90000_is_found_without_comparing_all_with_all(
+    opened: House, subtests: pytest.Subtests
+) -> None:
+    for call in CALLS:
+        with subtests.test(call):
+            keys = [b'"%06d":1' % number for number in range(90_000)]
+            before = opened.books.counts()
 
-    answer = send(opened, call, b"{" + b",".join([*keys, keys[0]]) + b"}")
+            answer = send(opened, call, b"{" + b",".join([*keys, keys[0]]) + b"}")
 
-    require_refused(opened, answer, before, 400, "key-twice")
-
-
-@over_calls
-def test_what_is_no_object_is_refused(opened: House, call: str) -> None:
-    require_all_refused(opened, call, NO_OBJECT, 422, "validation")
-    send(opened, call, b"[]").problem(422, "validation", "")
+            require_refused(opened, answer, before, 400, "key-twice")
 
 
-@over_calls
-def test_deep_nesting_is_refused_whether_or_not_a_reader_can_follow_it(opened: House, call: str) -> None:
-    before = opened.books.counts()
-
-    for depth in (200, 254, 255, 500, 990, 1000, 1023, 1024, 1025):
-        for left, inside, right in ((b"[", b"", b"]"), (b'{"a":', b"1", b"}"), (b'{"a:":[', b'":"', b"]}")):
-            answer = send(opened, call, left * depth + inside + right * depth)
-            assert (answer.status, answer.media_type) in {(400, PROBLEM), (422, PROBLEM)}, (depth, left, answer.text)
-
-    assert opened.books.counts() == before
+def test_what_is_no_object_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+    for call in CALLS:
+        with subtests.test(call):
+            require_all_refused(opened, call, NO_OBJECT, 422, "validation")
+            send(opened, call, b"[]").problem(422, "validation", "")
 
 
-@over_calls
-def test_another_media_type_is_refused(opened: House, call: str) -> None:
-    before = opened.books.counts()
-    data = orjson.dumps(CALLS[call][1])
+def test_deep_nesting_is_refused_whether_or_not_a_reader_can_follow_it(
+    opened: House, subtests: pytest.Subtests
+) -> None:
+    for call in CALLS:
+        with subtests.test(call):
+            before = opened.books.counts()
 
-    for name, headers in OTHER_MEDIA.items():
-        answer = send(opened, call, data, headers)
-        assert (answer.status, answer.body["code"]) == (415, "unsupported-media-type"), (name, answer.text)
+            for depth in (200, 254, 255, 500, 990, 1000, 1023, 1024, 1025):
+                for left, inside, right in ((b"[", b"", b"]"), (b'{"a":', b"1", b"}"), (b'{"a:":[', b'":"', b"]}")):
+                    answer = send(opened, call, left * depth + inside + right * depth)
+                    told = (depth, left, answer.text)
+                    assert (answer.status, answer.media_type) in {(400, PROBLEM), (422, PROBLEM)}, told
 
-    assert opened.books.counts() == before
-
-
-@over_calls
-def test_a_gzip_bomb_is_not_unpacked(opened: House, call: str) -> None:
-    before = opened.books.counts()
-    bomb = gzip.compress(b" " * 10_000_000)
-
-    answer = send(opened, call, bomb, {"Content-Encoding": "gzip"})
-
-    require_refused(opened, answer, before, 415, "unsupported-media-type")
+            assert opened.books.counts() == before
 
 
-@over_calls
+def test_another_media_type_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+    for call in CALLS:
+        with subtests.test(call):
+            before = opened.books.counts()
+            data = orjson.dumps(CALLS[call][1])
+
+            for name, headers in OTHER_MEDIA.items():
+                answer = send(opened, call, data, headers)
+                assert (answer.status, answer.body["code"]) == (415, "unsupported-media-type"), (name, answer.text)
+
+            assert opened.books.counts() == before
+
+
+def test_a_gzip_bomb_is_not_unpacked(opened: House, subtests: pytest.Subtests) -> None:
+    for call in CALLS:
+        with subtests.test(call):
+            before = opened.books.counts()
+            bomb = gzip.compress(b" " * 10_000_000)
+
+            answer = send(opened, call, bomb, {"Content-Encoding": "gzip"})
+
+            require_refused(opened, answer, before, 415, "unsupported-media-type")
+
+
+@pytest.mark.parametrize("call", CALLS)
 def test_a_charset_may_be_named(opened: House, call: str) -> None:
     data = orjson.dumps(CALLS[call][1])
 
@@ -183,13 +193,14 @@ def test_a_charset_may_be_named(opened: House, call: str) -> None:
     assert answer.status in {200, 201}
 
 
-@over_calls
-def test_a_body_of_ten_megabytes_is_refused(opened: House, call: str) -> None:
-    before = opened.books.counts()
+def test_a_body_of_ten_megabytes_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+    for call in CALLS:
+        with subtests.test(call):
+            before = opened.books.counts()
 
-    answer = send(opened, call, b'{"reason":"' + b"x" * 10_000_000 + b'"}')
+            answer = send(opened, call, b'{"reason":"' + b"x" * 10_000_000 + b'"}')
 
-    require_refused(opened, answer, before, 413, "body-too-large")
+            require_refused(opened, answer, before, 413, "body-too-large")
 
 
 def test_a_body_of_unstated_length_is_refused_where_it_goes_too_far(opened: House) -> None:
@@ -211,30 +222,32 @@ def test_a_body_of_unstated_length_is_refused_where_it_goes_too_far(opened: Hous
     require_refused(opened, Answer.of(response), before, 413, "body-too-large")
 
 
-@over_calls
-def test_a_field_that_the_contract_does_not_name_is_refused(opened: House, call: str) -> None:
-    before = opened.books.counts()
-    body = {**CALLS[call][1], "~/": 1}
+def test_a_field_that_the_contract_does_not_name_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+    for call in CALLS:
+        with subtests.test(call):
+            before = opened.books.counts()
+            body = {**CALLS[call][1], "~/": 1}
 
-    answer = send(opened, call, orjson.dumps(body))
+            answer = send(opened, call, orjson.dumps(body))
 
-    answer.problem(422, "validation", "/~0~1")
-    assert opened.books.counts() == before
+            answer.problem(422, "validation", "/~0~1")
+            assert opened.books.counts() == before
 
 
-@over_calls
-def test_everything_that_is_missing_is_named(opened: House, call: str) -> None:
-    needed = {
-        "bets": ("/bets",),
-        "voids": ("/bet_ids",),
-        "result": ("/bet_count", "/hands"),
-        "cancellation": ("/reason",),
-    }
-    before = opened.books.counts()
+def test_everything_that_is_missing_is_named(opened: House, subtests: pytest.Subtests) -> None:
+    for call in CALLS:
+        with subtests.test(call):
+            needed = {
+                "bets": ("/bets",),
+                "voids": ("/bet_ids",),
+                "result": ("/bet_count", "/hands"),
+                "cancellation": ("/reason",),
+            }
+            before = opened.books.counts()
 
-    send(opened, call, b"{}").problem(422, "validation", *needed[call])
+            send(opened, call, b"{}").problem(422, "validation", *needed[call])
 
-    assert opened.books.counts() == before
+            assert opened.books.counts() == before
 
 
 IMPOSSIBLE_IDS: Final = (
@@ -252,16 +265,17 @@ IMPOSSIBLE_IDS: Final = (
 )
 
 
-@over_calls
-def test_an_id_that_cannot_be_is_no_resource(opened: House, call: str) -> None:
-    method, body = CALLS[call]
-    before = opened.books.counts()
+def test_an_id_that_cannot_be_is_no_resource(opened: House, subtests: pytest.Subtests) -> None:
+    for call in CALLS:
+        with subtests.test(call):
+            method, body = CALLS[call]
+            before = opened.books.counts()
 
-    for path in IMPOSSIBLE_IDS:
-        answer = opened.call(method, f"{path}/{call}", key=opened.key(Role.TABLE), data=orjson.dumps(body))
-        assert (answer.status, answer.media_type) == (404, PROBLEM), (path, answer.text)
+            for path in IMPOSSIBLE_IDS:
+                answer = opened.call(method, f"{path}/{call}", key=opened.key(Role.TABLE), data=orjson.dumps(body))
+                assert (answer.status, answer.media_type) == (404, PROBLEM), (path, answer.text)
 
-    assert opened.books.counts() == before
+            assert opened.books.counts() == before
 
 
 FLOODS: Final[Mapping[str, tuple[str, str, bytes]]] = {
@@ -272,14 +286,14 @@ FLOODS: Final[Mapping[str, tuple[str, str, bytes]]] = {
 }
 
 
-@pytest.mark.parametrize("call", FLOODS)
-def test_a_list_that_is_far_too_long_is_refused_for_that_alone(opened: House, call: str) -> None:
+def test_a_list_that_is_far_too_long_is_refused_for_that_alone(opened: House, subtests: pytest.Subtests) -> None:
     """Each of its items is wrong too: to say so of half a million would take ten seconds and a hundred megabytes."""
-    method, pointer, flood = FLOODS[call]
-    answer = opened.send(method, "T1", f"r1/{call}", flood)
-    (flaw,) = answer.problem(422, "validation")["errors"]
-    assert flaw["pointer"] == pointer
-    assert "must hold at most" in flaw["detail"]
+    for call, (method, pointer, flood) in FLOODS.items():
+        with subtests.test(call):
+            answer = opened.send(method, "T1", f"r1/{call}", flood)
+            (flaw,) = answer.problem(422, "validation")["errors"]
+            assert flaw["pointer"] == pointer
+            assert "must hold at most" in flaw["detail"]
 
 
 def test_a_body_of_unknown_names_is_told_of_some(opened: House) -> None:
@@ -303,15 +317,18 @@ def test_beyond_the_calls_that_can_be_taken_the_answer_comes_before_the_body_is_
     opened.send("POST", "T1", "r1/bets", b"no JSON").problem(400, "not-json")
 
 
-@pytest.mark.parametrize("query", ["?dry_run=true", "?limit=1&limit=2", "?=", "?%00=%ff"])
-@pytest.mark.parametrize("call", CALLS)
-def test_a_query_where_none_is_taken_is_refused_and_nothing_is_written(opened: House, call: str, query: str) -> None:
+def test_a_query_where_none_is_taken_is_refused_and_nothing_is_written(
+    opened: House, subtests: pytest.Subtests
+) -> None:
     """Whoever believes that a call has an option must not find out later that it was not looked at."""
-    method, body = CALLS[call]
-    before = opened.books.counts()
-    answer = opened.send(method, "T1", f"r1/{call}{query}", orjson.dumps(body))
-    assert answer.problem(422, "validation")["errors"][0]["pointer"].startswith("?")
-    assert opened.books.counts() == before
+    for call in CALLS:
+        for query in ("?dry_run=true", "?limit=1&limit=2", "?=", "?%00=%ff"):
+            with subtests.test(f"{call}{query}"):
+                method, body = CALLS[call]
+                before = opened.books.counts()
+                answer = opened.send(method, "T1", f"r1/{call}{query}", orjson.dumps(body))
+                assert answer.problem(422, "validation")["errors"][0]["pointer"].startswith("?")
+                assert opened.books.counts() == before
 
 
 @pytest.mark.parametrize("path", ["/v1/jackpots", "/v1/jackpots/j1", "/v1/jackpots/j1/rules"])

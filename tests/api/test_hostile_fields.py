@@ -1,6 +1,7 @@
 """Fields that are wrong: 422 with a pointer at each, nothing written, never a 500."""
 
 import json
+from collections.abc import Sequence
 from copy import deepcopy
 from itertools import chain
 from typing import Any, Final
@@ -193,17 +194,18 @@ def with_text_at(body: dict[str, Any], pointer: str, text: str) -> bytes:
     return json.dumps(changed).replace(json.dumps("«here»"), text).encode()
 
 
-@pytest.mark.parametrize(("call", "pointer"), WRONG)
-def test_a_field_that_is_wrong_is_pointed_at(opened: House, call: str, pointer: str) -> None:
-    method, body = WHOLE[call]
-    before = opened.books.counts()
+def test_a_field_that_is_wrong_is_pointed_at(opened: House, subtests: pytest.Subtests) -> None:
+    for (call, pointer), texts in WRONG.items():
+        with subtests.test(f"{call} {pointer}"):
+            method, body = WHOLE[call]
+            before = opened.books.counts()
 
-    for text in WRONG[call, pointer]:
-        answer = opened.send(method, "T1", f"r1/{call}", with_text_at(body, pointer, text))
+            for text in texts:
+                answer = opened.send(method, "T1", f"r1/{call}", with_text_at(body, pointer, text))
 
-        pointed = [flaw["pointer"] for flaw in answer.problem(422, "validation")["errors"]]
-        assert pointed == [pointer], (text, answer.text)
-    assert opened.books.counts() == before
+                pointed = [flaw["pointer"] for flaw in answer.problem(422, "validation")["errors"]]
+                assert pointed == [pointer], (text, answer.text)
+            assert opened.books.counts() == before
 
 
 @pytest.mark.parametrize("call", WHOLE)
@@ -246,13 +248,14 @@ def test_a_hand_without_a_name_is_pointed_at(opened: House) -> None:
     opened.put_result({"cards": list(FLUSH)}, bet_count=0).problem(422, "validation", "/hands/0/hand")
 
 
-@pytest.mark.parametrize("code", ["HRK", "BGN", "XXX", "XAU", "XTS", "DEM", "ZZZ"])
-def test_a_currency_that_is_unknown_or_withdrawn_is_refused(opened: House, code: str) -> None:
-    before = opened.books.counts()
+def test_a_currency_that_is_unknown_or_withdrawn_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+    for code in ("HRK", "BGN", "XXX", "XAU", "XTS", "DEM", "ZZZ"):
+        with subtests.test(code):
+            before = opened.books.counts()
 
-    opened.post_bets(bet("a"), bet("b", currency=code)).problem(422, "unknown-currency", "/bets/1/currency")
+            opened.post_bets(bet("a"), bet("b", currency=code)).problem(422, "unknown-currency", "/bets/1/currency")
 
-    assert opened.books.counts() == before
+            assert opened.books.counts() == before
 
 
 WITHDRAWN: Final = ("HRK", "BGN")
@@ -317,15 +320,16 @@ def test_the_largest_batch_is_taken(opened: House) -> None:
     assert opened.post_bets(*batch).ok(201)["accepted"] == 2000
 
 
-@pytest.mark.parametrize("count", [0, 1, 4, 6, 7])
-def test_a_dealt_hand_has_five_cards(opened: House, count: int) -> None:
-    before = opened.books.counts()
-    cards = list(chain(FLUSH, NOTHING))[:count]
+def test_a_dealt_hand_has_five_cards(opened: House, subtests: pytest.Subtests) -> None:
+    for count in (0, 1, 4, 6, 7):
+        with subtests.test(f"{count} cards"):
+            before = opened.books.counts()
+            cards = list(chain(FLUSH, NOTHING))[:count]
 
-    opened.put_result(hand("a", ROYAL_FLUSH), hand("b", cards)).problem(422, "hands-invalid", "/hands/1/cards")
-    opened.put_cancellation(hands=[hand("b", cards)]).problem(422, "hands-invalid", "/hands/0/cards")
+            opened.put_result(hand("a", ROYAL_FLUSH), hand("b", cards)).problem(422, "hands-invalid", "/hands/1/cards")
+            opened.put_cancellation(hands=[hand("b", cards)]).problem(422, "hands-invalid", "/hands/0/cards")
 
-    assert opened.books.counts() == before
+            assert opened.books.counts() == before
 
 
 def test_a_hand_stands_once_in_a_result(opened: House) -> None:
@@ -338,23 +342,24 @@ def test_a_hand_stands_once_in_a_result(opened: House) -> None:
     assert opened.books.counts() == before
 
 
-@pytest.mark.parametrize(
-    ("hands", "dealer"),
-    [
-        ([hand("1", ("As", "As", "Qs", "Js", "Ts"))], []),
-        ([hand("1", ROYAL_FLUSH), hand("2", ("As", "2c", "3d", "4h", "6s"))], []),
-        ([hand("1", ROYAL_FLUSH), dead("2", ("As",))], []),
-        ([hand("1", ROYAL_FLUSH)], ["As"]),
-        ([], ["As", "As"]),
-    ],
+CARDS_TWICE: Final[Sequence[tuple[list[dict[str, Any]], list[str]]]] = (
+    ([hand("1", ("As", "As", "Qs", "Js", "Ts"))], []),
+    ([hand("1", ROYAL_FLUSH), hand("2", ("As", "2c", "3d", "4h", "6s"))], []),
+    ([hand("1", ROYAL_FLUSH), dead("2", ("As",))], []),
+    ([hand("1", ROYAL_FLUSH)], ["As"]),
+    ([], ["As", "As"]),
 )
-def test_a_card_is_dealt_once_in_a_round(opened: House, hands: list[dict[str, Any]], dealer: list[str]) -> None:
-    before = opened.books.counts()
 
-    problem = opened.put_result(*hands, dealer=dealer).problem(422, "card-repeated")
 
-    assert problem["cards"] == ["As"]
-    assert opened.books.counts() == before
+def test_a_card_is_dealt_once_in_a_round(opened: House, subtests: pytest.Subtests) -> None:
+    for hands, dealer in CARDS_TWICE:
+        with subtests.test(f"{hands} {dealer}"):
+            before = opened.books.counts()
+
+            problem = opened.put_result(*hands, dealer=dealer).problem(422, "card-repeated")
+
+            assert problem["cards"] == ["As"]
+            assert opened.books.counts() == before
 
 
 WRONG_QUERIES: Final = {
@@ -401,11 +406,14 @@ WRONG_QUERIES: Final = {
 }
 
 
-@pytest.mark.parametrize("path", WRONG_QUERIES)
-def test_a_query_that_is_wrong_is_pointed_at(opened: House, path: str) -> None:
-    for query in WRONG_QUERIES[path]:
-        pointed = [flaw["pointer"] for flaw in opened.get(f"{path}?{query}").problem(422, "validation")["errors"]]
-        assert pointed == [f"?{query.partition('=')[0]}"], query
+def test_a_query_that_is_wrong_is_pointed_at(opened: House, subtests: pytest.Subtests) -> None:
+    for path, queries in WRONG_QUERIES.items():
+        with subtests.test(path):
+            for query in queries:
+                pointed = [
+                    flaw["pointer"] for flaw in opened.get(f"{path}?{query}").problem(422, "validation")["errors"]
+                ]
+                assert pointed == [f"?{query.partition('=')[0]}"], query
 
 
 def test_a_base_currency_must_be_named(opened: House) -> None:

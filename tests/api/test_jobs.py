@@ -1,7 +1,8 @@
 """Jobs by HTTP: asked for once, watched, fetched, ended; and what they are refused for."""
 
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -118,9 +119,10 @@ def test_jobs_are_listed_from_the_latest_by_pages_and_by_state(opened: House) ->
     assert [job["job_id"] for job in opened.get("/v1/jobs?state=done").ok()["items"]] == ids[:1]
 
 
-@pytest.mark.parametrize("after", ["", "k1", "x" * 64, "0" * 15 + "-" + "g" * 16, "'", "%00"])
-def test_a_cursor_that_was_tampered_with_is_refused(opened: House, after: str) -> None:
-    opened.get(f"/v1/jobs?after={after}").problem(422, "validation")
+def test_a_cursor_that_was_tampered_with_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+    for after in ("", "k1", "x" * 64, "0" * 15 + "-" + "g" * 16, "'", "%00"):
+        with subtests.test(after):
+            opened.get(f"/v1/jobs?after={after}").problem(422, "validation")
 
 
 def test_a_job_is_ended_once_and_stays_as_it_is(opened: House) -> None:
@@ -166,40 +168,41 @@ def test_nobody_has_more_jobs_than_that_wait(opened: House) -> None:
     opened.ask_job(ASKED, request_id="one-more").ok(201)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "pointer"),
-    [
-        ({}, "jackpot_id"),
-        ({"jackpot_id": "j1"}, "format"),
-        ({**ASKED, "format": "xlsx"}, "format"),
-        ({**ASKED, "format": ["hledger"]}, "format"),
-        ({**ASKED, "format": {}}, "format"),
-        ({**ASKED, "jackpot_id": "a b"}, "jackpot_id"),
-        ({**ASKED, "jackpot_id": None}, "jackpot_id"),
-        ({**ASKED, "jackpot_id": "j\x001"}, "jackpot_id"),
-        ({**ASKED, "positions": None}, "positions"),
-        ({**ASKED, "positions": []}, "positions"),
-        ({**ASKED, "positions": "1 1"}, "positions"),
-        ({**ASKED, "positions": [1] * 257}, "positions"),
-        ({**ASKED, "positions": [1, -1]}, "positions/1"),
-        ({**ASKED, "positions": [1.0, 1]}, "positions/0"),
-        ({**ASKED, "positions": [True, 1]}, "positions/0"),
-        ({**ASKED, "positions": [10**16, 1]}, "positions/0"),
-        ({**ASKED, "positions": [[1], 1]}, "positions/0"),
-        ({**ASKED, "as_of": None}, "as_of"),
-        ({**ASKED, "as_of": "2026-11-20"}, "as_of"),
-        ({**ASKED, "as_of": 5}, "as_of"),
-        ({**ASKED, "as_of": "2026-11-20T09:00:00Z", "positions": [1]}, "as_of"),
-        ({**ASKED, "from": "2026-01-01T00:00:00Z"}, "from"),
-        ({**ASKED, "a/b~c": 1}, "a~1b~0c"),
-    ],
+WRONG_PARAMETERS: Final[Sequence[tuple[Body, str]]] = (
+    ({}, "jackpot_id"),
+    ({"jackpot_id": "j1"}, "format"),
+    ({**ASKED, "format": "xlsx"}, "format"),
+    ({**ASKED, "format": ["hledger"]}, "format"),
+    ({**ASKED, "format": {}}, "format"),
+    ({**ASKED, "jackpot_id": "a b"}, "jackpot_id"),
+    ({**ASKED, "jackpot_id": None}, "jackpot_id"),
+    ({**ASKED, "jackpot_id": "j\x001"}, "jackpot_id"),
+    ({**ASKED, "positions": None}, "positions"),
+    ({**ASKED, "positions": []}, "positions"),
+    ({**ASKED, "positions": "1 1"}, "positions"),
+    ({**ASKED, "positions": [1] * 257}, "positions"),
+    ({**ASKED, "positions": [1, -1]}, "positions/1"),
+    ({**ASKED, "positions": [1.0, 1]}, "positions/0"),
+    ({**ASKED, "positions": [True, 1]}, "positions/0"),
+    ({**ASKED, "positions": [10**16, 1]}, "positions/0"),
+    ({**ASKED, "positions": [[1], 1]}, "positions/0"),
+    ({**ASKED, "as_of": None}, "as_of"),
+    ({**ASKED, "as_of": "2026-11-20"}, "as_of"),
+    ({**ASKED, "as_of": 5}, "as_of"),
+    ({**ASKED, "as_of": "2026-11-20T09:00:00Z", "positions": [1]}, "as_of"),
+    ({**ASKED, "from": "2026-01-01T00:00:00Z"}, "from"),
+    ({**ASKED, "a/b~c": 1}, "a~1b~0c"),
 )
-def test_parameters_of_another_shape_are_refused(opened: House, parameters: Body, pointer: str) -> None:
-    before = opened.books.counts()
 
-    opened.ask_job(parameters).problem(422, "payload-invalid", f"/parameters/{pointer}")
 
-    assert opened.books.counts() == before
+def test_parameters_of_another_shape_are_refused(opened: House, subtests: pytest.Subtests) -> None:
+    for parameters, pointer in WRONG_PARAMETERS:
+        with subtests.test(str(parameters)[:120]):
+            before = opened.books.counts()
+
+            opened.ask_job(parameters).problem(422, "payload-invalid", f"/parameters/{pointer}")
+
+            assert opened.books.counts() == before
 
 
 @pytest.mark.parametrize("positions", [[10**6], [0, 10**15], [1, 1, 1]])
@@ -212,23 +215,24 @@ def test_the_journal_of_a_jackpot_that_is_not_there_is_not_exported(opened: Hous
     opened.ask_job(ASKED | {"jackpot_id": jackpot_id}).problem(404, "jackpot-unknown")
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"kind": "everything"},
-        {"kind": None},
-        {"kind": ["journal"]},
-        {"kind": {}},
-        {"parameters": None},
-        {"parameters": []},
-        {"parameters": "j1"},
-        {"request_id": "a b"},
-        {"request_id": None},
-        {"more": 1},
-    ],
+WRONG_REQUESTS: Final[Sequence[Body]] = (
+    {"kind": "everything"},
+    {"kind": None},
+    {"kind": ["journal"]},
+    {"kind": {}},
+    {"parameters": None},
+    {"parameters": []},
+    {"parameters": "j1"},
+    {"request_id": "a b"},
+    {"request_id": None},
+    {"more": 1},
 )
-def test_a_request_of_another_shape_is_refused(opened: House, wrong: Body) -> None:
-    (name,) = wrong
-    body = {"request_id": "job", "kind": "journal", "parameters": ASKED, **wrong}
 
-    post(opened, "", body).problem(422, "validation", f"/{name}")
+
+def test_a_request_of_another_shape_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+    for wrong in WRONG_REQUESTS:
+        with subtests.test(str(wrong)):
+            (name,) = wrong
+            body = {"request_id": "job", "kind": "journal", "parameters": ASKED, **wrong}
+
+            post(opened, "", body).problem(422, "validation", f"/{name}")

@@ -89,13 +89,13 @@ def reject(house: House, request_id: str, *, key: str) -> Answer:
     return house.post(f"{CHANGES}/{request_id}/rejection", {"reason": "not so"}, key=key)
 
 
-def calls(house: House, kind: ChangeKind, *, key: str) -> Iterator[Answer]:
-    """Everything that somebody can try with a kind of change, of which request `q1` waits."""
+def calls(house: House, kind: ChangeKind, *, key: str, request_id: str) -> Iterator[Answer]:
+    """Everything that somebody can try with a kind of change, of which a request waits."""
     for query in ("", "?dry_run=true"):
-        yield ask(house, kind, key=key, request_id="q2", query=query)
-        yield ask(house, kind, key=key, request_id="q1", query=query)
-        yield approve(house, "q1", key=key, query=query)
-    yield reject(house, "q1", key=key)
+        yield ask(house, kind, key=key, request_id="another", query=query)
+        yield ask(house, kind, key=key, request_id=request_id, query=query)
+        yield approve(house, request_id, key=key, query=query)
+    yield reject(house, request_id, key=key)
 
 
 def test_every_kind_of_change_is_known_by_its_name_and_has_a_payload_here() -> None:
@@ -109,31 +109,35 @@ def test_no_kind_of_change_is_for_nobody_or_for_a_key_that_a_casino_holds() -> N
     assert {name: kind.roles for name, kind in KINDS.items() if not kind.roles or kind.roles - deciding} == {}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_key_of_another_role_neither_asks_for_a_change_nor_decides_one(played: House, kind: ChangeKind) -> None:
-    maker, *_ = sorted(KINDS[kind].roles)
-    ask(played, kind, key=played.person("Mia", maker), request_id="q1").ok(201)
-    keys = {role: played.key(role) for role in Role if role not in KINDS[kind].roles}
-    before = played.books.counts()
+def test_a_key_of_another_role_neither_asks_for_a_change_nor_decides_one(
+    played: House, subtests: pytest.Subtests
+) -> None:
+    for kind in ChangeKind:
+        with subtests.test(kind.value):
+            maker, *_ = sorted(KINDS[kind].roles)
+            ask(played, kind, key=played.person(f"Mia of {maker}", maker), request_id=kind).ok(201)
+            keys = {role: played.key(role) for role in Role if role not in KINDS[kind].roles}
+            before = played.books.counts()
 
-    for key in keys.values():
-        for answer in calls(played, kind, key=key):
-            answer.problem(403, "role-forbidden")
+            for key in keys.values():
+                for answer in calls(played, kind, key=key, request_id=kind):
+                    answer.problem(403, "role-forbidden")
 
-    assert len(keys) == len(Role) - len(KINDS[kind].roles)
-    assert played.books.counts() == before
-    assert played.get(f"{CHANGES}/q1").ok()["state"] == "pending"
+            assert len(keys) == len(Role) - len(KINDS[kind].roles)
+            assert played.books.counts() == before
+            assert played.get(f"{CHANGES}/{kind}").ok()["state"] == "pending"
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_decided_change_is_as_little_for_a_key_of_another_role(played: House, kind: ChangeKind) -> None:
-    maker, *_ = sorted(KINDS[kind].roles)
-    ask(played, kind, key=played.person("Mia", maker), request_id="q1").ok(201)
-    approve(played, "q1", key=played.person("Max", maker)).ok()
+def test_a_decided_change_is_as_little_for_a_key_of_another_role(played: House, subtests: pytest.Subtests) -> None:
+    for kind in ChangeKind:
+        with subtests.test(kind.value):
+            maker, *_ = sorted(KINDS[kind].roles)
+            ask(played, kind, key=played.person(f"Mia of {maker}", maker), request_id=kind).ok(201)
+            approve(played, kind, key=played.person(f"Max of {maker}", maker)).ok()
 
-    for role in set(Role) - KINDS[kind].roles:
-        for answer in calls(played, kind, key=played.key(role)):
-            answer.problem(403, "role-forbidden")
+            for role in set(Role) - KINDS[kind].roles:
+                for answer in calls(played, kind, key=played.key(role), request_id=kind):
+                    answer.problem(403, "role-forbidden")
 
 
 @pytest.mark.parametrize(("kind", "role"), ALLOWED)

@@ -37,22 +37,23 @@ def test_a_table_that_has_played_nothing_has_an_empty_list(opened: House) -> Non
     assert opened.get(ROUNDS).ok() == {"items": [], "next": None}
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 7, 8])
-def test_pages_together_are_the_list(opened: House, limit: int) -> None:
+def test_pages_together_are_the_list(opened: House, subtests: pytest.Subtests) -> None:
     for number in range(7):
         opened.bet(bet(), round_id=f"r{number}")
 
-    pages, cursor = [], ""
-    while True:
-        page = opened.get(f"{ROUNDS}?limit={limit}{cursor}").ok()
-        pages.append([round_["round_id"] for round_ in page["items"]])
-        if page["next"] is None:
-            break
-        cursor = f"&after={page['next']}"
+    for limit in (1, 2, 3, 7, 8):
+        with subtests.test(f"{limit} a page"):
+            pages, cursor = [], ""
+            while True:
+                page = opened.get(f"{ROUNDS}?limit={limit}{cursor}").ok()
+                pages.append([round_["round_id"] for round_ in page["items"]])
+                if page["next"] is None:
+                    break
+                cursor = f"&after={page['next']}"
 
-    assert [round_id for page in pages for round_id in page] == [f"r{number}" for number in range(6, -1, -1)]
-    assert all(len(page) == limit for page in pages[:-1])
-    assert 0 < len(pages[-1]) <= limit
+            assert [round_id for page in pages for round_id in page] == [f"r{number}" for number in range(6, -1, -1)]
+            assert all(len(page) == limit for page in pages[:-1])
+            assert 0 < len(pages[-1]) <= limit
 
 
 def test_what_is_opened_between_two_pages_is_neither_repeated_nor_shifted(opened: House) -> None:

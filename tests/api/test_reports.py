@@ -140,18 +140,20 @@ WRONG: Final = {
 """Queries of the trial balance, which takes no more than jackpot and period, and how each is refused."""
 
 
-@pytest.mark.parametrize("query", WRONG, ids=lambda query: query[:60])
-def test_a_question_that_cannot_be_is_refused_and_nothing_is_fixed(house: House, fay: str, query: str) -> None:
-    status, code, pointer = WRONG[query]
+def test_a_question_that_cannot_be_is_refused_and_nothing_is_fixed(
+    house: House, fay: str, subtests: pytest.Subtests
+) -> None:
+    for query, (status, code, pointer) in WRONG.items():
+        with subtests.test(query[:60]):
+            house.get(f"{BALANCE}?{query}", key=fay).problem(status, code, *([] if pointer is None else [pointer]))
 
-    house.get(f"{BALANCE}?{query}", key=fay).problem(status, code, *([] if pointer is None else [pointer]))
-
-    assert house.books.value("SELECT count(*) FROM instants") == 0
+            assert house.books.value("SELECT count(*) FROM instants") == 0
 
 
-@pytest.mark.parametrize("name", ["nothing", "trial_balance", "x" * 64, "-", ".."])
-def test_a_report_that_is_not_there_is_unknown(house: House, fay: str, name: str) -> None:
-    assert house.get(f"/v1/reports/{name}", key=fay).status == 404
+def test_a_report_that_is_not_there_is_unknown(house: House, fay: str, subtests: pytest.Subtests) -> None:
+    for name in ("nothing", "trial_balance", "x" * 64, "-", ".."):
+        with subtests.test(name):
+            assert house.get(f"/v1/reports/{name}", key=fay).status == 404
 
 
 def test_the_first_day_there_is_can_be_asked_from(house: House, fay: str) -> None:
