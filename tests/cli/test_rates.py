@@ -267,7 +267,7 @@ def test_whatever_else_comes_in_is_one_line_and_nothing_is_written(
             assert len(said) == 1, ended.err[:1000]
             assert len(said[0]) < 300
             assert opened("changes", "list").ok() == ""
-            opened("verify").ok()
+    opened("verify").ok()
 
 
 def test_where_there_is_no_document_one_line_says_so(opened: Jackpot, tmp_path: Path) -> None:
