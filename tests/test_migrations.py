@@ -18,6 +18,7 @@ from jackpot_service.api.closing import closed
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Base, transact
+from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.jobs.asking import AskJob, ask
@@ -25,7 +26,7 @@ from jackpot_service.jobs.kinds import Asker
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.jobs.runner import Runner
 from jackpot_service.ledger.verified import Reached
-from jackpot_service.records import exceptions, noted_exceptions
+from jackpot_service.records import awards, exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.records.rounds import RoundName
@@ -58,6 +59,8 @@ UPDATABLE = {
 
 REMOVABLE = {"job_chunks"}
 """What is removed some day: files that were made of the books, and are no part of them."""
+
+STRAIGHT = "9h 8d 7h 6s 5h"
 
 TABLES = sorted(Base.metadata.tables)
 APPEND_ONLY = sorted(set(TABLES) - set(UPDATABLE))
@@ -135,6 +138,38 @@ def test_days_of_before_are_kept_by_the_cycles_that_their_entries_stand_after(em
         assert len(before[table]) < len(whole[table])
         for figure in figures:
             assert sum(row[figure] for row in before[table]) == sum(row[figure] for row in whole[table])
+
+
+def test_payments_of_before_are_kept_by_what_was_paid_and_when_it_was_made(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    engine = create_engine(Config(), empty_database_url)
+    scene.found(engine)
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+    for number, cards in enumerate((scene.FLUSH, STRAIGHT, scene.FLUSH)):
+        scene.bet(engine, "T1", f"r{number}", scene.euro("b1"))
+        scene.settle(engine, "T1", f"r{number}", 1, {"1": cards})
+    scene.correct(engine, "live", RoundName("T1", "r2"), 1, {"1": STRAIGHT})
+    for award_id in _payable(engine):
+        paid = AcknowledgePayment(Act(SYSTEM_OPERATOR, scene.now(), request_id=award_id), award_id)
+        transact(engine, partial(acknowledge_payment, command=paid))
+    engine.dispose()
+    whole = _days(empty_database_url)["daily_payments"]
+
+    migrate.downgrade(empty_database_url, "0020")
+    before = _days(empty_database_url)["daily_payments"]
+    migrate.upgrade(empty_database_url)
+
+    assert _days(empty_database_url)["daily_payments"] == whole
+    assert sorted((row["tier"], row["awards"]) for row in whole) == [("flush", 1), ("straight", 2)]
+    assert [row["awards"] for row in before] == [3]
+    for figure in ("amount_minor", "cost"):
+        assert sum(row[figure] for row in before) == sum(row[figure] for row in whole)
+
+
+def _payable(engine: sqlalchemy.Engine) -> list[str]:
+    wanted = awards.Wanted(AwardState.PAYABLE)
+    found = transact(engine, lambda session: awards.latest(session, SYSTEM_OPERATOR, wanted, limit=9))
+    return [record.award.award_id for record in found]
 
 
 def _days(url: str) -> dict[str, list[dict[str, Any]]]:

@@ -7,7 +7,7 @@ commit, is alone with them: nobody waits for a row, and no two can wait for each
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from sqlalchemy import text
 
@@ -136,16 +136,32 @@ _NONE = "?"
 SPLIT_ACCOUNTS = (METER_PLAYERS, RESERVE, PRIZE_FUND, HOUSE_MARGIN)
 """The accounts that a bet is split among, in the order of the columns of `daily_bets`."""
 
+# A correction and its entry in the jackpot's book are booked at the same time.
+MADE_AT: Final = f"""
+    coalesce((SELECT e.booked_at
+              FROM results d
+              JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
+              WHERE d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key AND a.correction = 0),
+             (SELECT e.booked_at
+              FROM corrections d
+              JOIN entries e ON e.jackpot_id = '{REFERENCE_BOOK}' AND e.stripe_no = 0 AND e.seq = d.act_seq
+              WHERE d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key AND d.number = a.correction))
+"""  # noqa: S608  a constant
+"""SQL for when an award `a` was made, looked up by its keys: its round's result was booked then, or its correction."""
+
 _PAYMENT = text(
-    """
-    INSERT INTO daily_payments AS kept (jackpot_id, day, funded_by, currency, awards, amount_minor, cost)
-    SELECT :jackpot_id, (acts.booked_at AT TIME ZONE 'UTC')::date, :funded_by, :currency, 1, :amount_minor, :cost
-    FROM stripes AS acts
+    f"""
+    INSERT INTO daily_payments AS kept (jackpot_id, day, made_on, tier, funded_by, currency, awards, amount_minor, cost)
+    SELECT a.jackpot_id, (acts.booked_at AT TIME ZONE 'UTC')::date, ({MADE_AT} AT TIME ZONE 'UTC')::date,
+           :tier, :funded_by, :currency, 1, :amount_minor, :cost
+    FROM (SELECT CAST(:jackpot_id AS text), CAST(:round_key AS bigint), CAST(:correction AS int))
+         AS a (jackpot_id, round_key, correction)
+    CROSS JOIN stripes AS acts
     WHERE acts.jackpot_id = :reference_book AND acts.stripe_no = 0
-    ON CONFLICT (jackpot_id, day, funded_by, currency) DO UPDATE
+    ON CONFLICT (jackpot_id, day, made_on, tier, funded_by, currency) DO UPDATE
     SET awards = kept.awards + EXCLUDED.awards, amount_minor = kept.amount_minor + EXCLUDED.amount_minor,
         cost = kept.cost + EXCLUDED.cost
-    """
+    """  # noqa: S608  as above
 )
 
 _SPLIT_SUMS = text(
@@ -192,13 +208,16 @@ def add(pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int) -> None:
             pipe.send(rollup.statement, {**asked, **dict(zip(rollup.columns, map(" ".join, columns), strict=True))})
 
 
-def add_payment(session: Session, award: MadeAward, *, jackpot_id: str) -> None:
-    """Add an award of a jackpot to what was paid on the day of the act that has just been recorded, and says so."""
+def add_payment(session: Session, award: MadeAward, *, jackpot_id: str, round_key: int) -> None:
+    """Add an award of a round to what was paid on the day of the act that has just been recorded, and says so."""
     session.execute(
         _PAYMENT,
         {
             "reference_book": REFERENCE_BOOK,
             "jackpot_id": jackpot_id,
+            "round_key": round_key,
+            "correction": award.correction,
+            "tier": award.tier,
             "funded_by": award.funded_by,
             "currency": award.currency,
             "amount_minor": award.amount_minor,

@@ -126,14 +126,16 @@ class DailyAwardsRow(Base):
 
 class DailyPaymentsRow(Base):
     """
-    The awards of a jackpot of which its casinos said on a day that they had paid them, by pool and currency.
+    The awards of a jackpot of which its casinos said on a day that they had paid them, by tier, pool and currency.
 
     A payment is an act: it is booked in the reference book, by whose time its day goes, and whose lock keeps its row.
+    `made_on` is the day on which the awards were made, by a settlement or by a correction.
     """
 
     __tablename__ = "daily_payments"
     __table_args__ = (
-        PrimaryKeyConstraint("jackpot_id", "day", "funded_by", "currency"),
+        PrimaryKeyConstraint("jackpot_id", "day", "made_on", "tier", "funded_by", "currency"),
+        CheckConstraint("made_on <= day", name="made_on"),
         CheckConstraint(
             "awards >= 1 AND amount_minor >= awards AND amount_minor < 'Infinity' AND scale(amount_minor) = 0",
             name="amounts",
@@ -144,6 +146,8 @@ class DailyPaymentsRow(Base):
 
     jackpot_id: Mapped[Key]
     day: Mapped[Day]
+    made_on: Mapped[Day]
+    tier: Mapped[Key]
     funded_by: Mapped[Key]
     currency: Mapped[Key]
     awards: Mapped[Position]

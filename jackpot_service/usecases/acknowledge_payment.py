@@ -95,4 +95,4 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
         taken_at=act.now,
         act_seq=act_seq,
     )
-    rollups.add_payment(session, made, jackpot_id=record.jackpot_id)
+    rollups.add_payment(session, made, jackpot_id=record.jackpot_id, round_key=record.round_key)

@@ -24,7 +24,7 @@ from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accep
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.reports import days, history
-from tests.support import rolling
+from tests.support import correcting, rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, forfeited, hand
 from tests.support.house import House
@@ -36,7 +36,7 @@ STATEMENTS: Final = {
     "daily_refunds": ("0017_refunds_and_awards_by_day", "FILL_REFUNDS"),
     "daily_awards": ("0017_refunds_and_awards_by_day", "FILL_AWARDS"),
     "daily_hands": ("0017_refunds_and_awards_by_day", "FILL_HANDS"),
-    "daily_payments": ("0018_payments_by_day", "FILL_PAYMENTS"),
+    "daily_payments": ("0021_payments_by_day_made", "FILL_PAYMENTS"),
 }
 """By table, the migration that made its sums for what was booked before, and the statement that did."""
 
@@ -226,7 +226,7 @@ def test_awards_are_kept_by_the_state_they_began_in_and_hands_by_what_stood_on_t
     assert tuple(hands.values()) == (1, 4, Decimal("6.17"), Decimal("13.0489"))
 
 
-def test_payments_are_kept_by_the_day_of_their_act_the_pool_and_the_currency(opened: House) -> None:
+def test_payments_are_kept_by_their_acts_day_and_by_the_day_tier_and_pool_of_what_they_pay(opened: House) -> None:
     opened.bet(bet("a"), bet("b", currency="GBP"), bet("c", stake_minor=200))
     opened.settle(hand("1", FLUSH))
     opened.bet(bet("a"), round_id="r2")
@@ -240,11 +240,26 @@ def test_payments_are_kept_by_the_day_of_their_act_the_pool_and_the_currency(ope
 
     rows = opened.books.rows("SELECT * FROM daily_payments ORDER BY day, currency")
     (meter,) = (award for award in awards if award["tier"] == "royal_flush")
+    cost = Decimal(meter["cost"])
     assert [tuple(row.values()) for row in rows] == [
-        ("j1", before.date(), "prize_fund", "EUR", 2, 2500 + 5000, 75),
-        ("j1", before.date(), "prize_fund", "GBP", 1, 2500, Decimal("29.25")),
-        ("j1", MIDNIGHT.date(), "meter", "EUR", 1, meter["amount_minor"], Decimal(meter["cost"])),
+        ("j1", before.date(), before.date(), "flush", "prize_fund", "EUR", 2, 2500 + 5000, 75),
+        ("j1", before.date(), before.date(), "flush", "prize_fund", "GBP", 1, 2500, Decimal("29.25")),
+        ("j1", MIDNIGHT.date(), before.date(), "royal_flush", "meter", "EUR", 1, meter["amount_minor"], cost),
     ]
+
+
+def test_what_a_correction_awarded_was_made_on_its_day(opened: House) -> None:
+    opened.clock.at = MIDNIGHT - timedelta(minutes=1)
+    opened.bet(bet("a"))
+    opened.settle(hand("1", FLUSH))
+    opened.clock.at = MIDNIGHT + timedelta(hours=1)
+    correcting.correct(opened, hand("1", FOUR_OF_A_KIND))
+    opened.clock.at = MIDNIGHT + timedelta(days=1)
+    (award,) = opened.get("/v1/awards?state=payable").ok()["items"]
+    opened.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p"}, key=opened.key(Role.TABLE)).ok(201)
+
+    (row,) = opened.books.rows("SELECT day, made_on, tier, awards FROM daily_payments")
+    assert tuple(row.values()) == ((MIDNIGHT + timedelta(days=1)).date(), MIDNIGHT.date(), "four_of_a_kind", 1)
 
 
 def test_a_suspended_jackpot_leaves_no_row(opened: House) -> None:

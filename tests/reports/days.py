@@ -1,6 +1,7 @@
 """A history of several days in casinos of three zones, with every kind of movement; made through the HTTP door."""
 
 import random
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -50,15 +51,18 @@ def _play(house: House, name: str) -> None:
         house.bet(bet("a", currency="JPY"), bet("b", currency="EUR"), round_id=f"{name}-cancelled", **at)
         house.cancel(round_id=f"{name}-cancelled", **at)
     if name in {"r0", "r8"}:
-        _pay(house, f"{name}-won", "R1")
+        _pay(house, house.round(f"{name}-won", table_id="R1")["settlement"]["awards"], "R1")
+    if name == "r8":
+        (correction,) = house.round("r1-won")["corrections"]
+        _pay(house, correction["awards"], "T1")
     if name == "r5":
         _hit_and_correct(house)
 
 
-def _pay(house: House, round_id: str, table_id: str) -> None:
-    """Its casino says that it paid the awards of a round."""
+def _pay(house: House, awards: Sequence[Mapping[str, Any]], table_id: str) -> None:
+    """Its casino says that it paid awards."""
     server = house.key(Role.TABLE, casino_id=TABLES[table_id])
-    for award in house.round(round_id, table_id=table_id)["settlement"]["awards"]:
+    for award in awards:
         body = {"request_id": f"paid-{award['award_id']}"}
         house.put(f"/v1/awards/{award['award_id']}/payment", body, key=server).ok(201)
 

@@ -29,6 +29,7 @@ BETS: Final = one("daily_bets", IN_RIGA)
 POSTINGS: Final = one("daily_postings", f"{IN_RIGA} AND account = 'casino:riga'")
 THE_HIT: Final = one("daily_postings", "movement = 'refill' AND cycle = 1")
 THE_OPENING: Final = one("daily_postings", "movement = 'seed' AND account = 'pool:meter:house'")
+OF_A_CORRECTION: Final = one("daily_payments", "made_on < day")
 A_RELEASE: Final = one("daily_postings", "movement = 'release' AND account = 'casino:reno'")
 
 CORRUPTIONS: Final = (
@@ -81,7 +82,11 @@ CORRUPTIONS: Final = (
                 "jackpot_id, stripe_no, day, 'pair', funded_by, currency, state, 1, 1, 0",
             ),
             ("daily_hands", "squares = squares + 1e-18", "jackpot_id, stripe_no, day, 9, 1, 1, 1"),
-            ("daily_payments", "amount_minor = amount_minor + 1", "jackpot_id, day, funded_by, 'XTS', 1, 1, 0"),
+            (
+                "daily_payments",
+                "amount_minor = amount_minor + 1",
+                "jackpot_id, day, made_on, tier, funded_by, 'XTS', 1, 1, 0",
+            ),
         )
         for corruption in (
             change(table, changed, one(table, "true"), "rollup-figures"),
@@ -90,6 +95,8 @@ CORRUPTIONS: Final = (
             forge(table, forged, table, "rollup-figures"),
         )
     ),
+    change("daily_payments", "made_on = made_on - 1", OF_A_CORRECTION, "rollup-figures"),
+    change("daily_payments", "tier = 'pair'", OF_A_CORRECTION, "rollup-figures"),
     change("casinos", "zone = 'Asia/Tokyo'", "casino_id = 'riga'", "entry-digest rollup-figures"),
     change("casinos", "day_starts = '05:59'", "casino_id = 'riga'", "entry-digest"),
 )
@@ -138,7 +145,7 @@ COLUMNS: Final = [column for table in TABLES for column in Base.metadata.tables[
 
 PARTS: Final = ("meter", "reserve", "prize_fund", "house", "adjustments")
 
-CHANGES: Final = {"daily_refunds.bets": "bets + 1"} | {
+CHANGES: Final = {"daily_refunds.bets": "bets + 1", "daily_payments.made_on": "made_on - 100"} | {
     f"{table}.{column}": f"{column} + 10, {other} = {other} + 10"
     for table in ("daily_bets", "daily_refunds")
     for column, other in (("value", "house"), *((part, "value") for part in PARTS))

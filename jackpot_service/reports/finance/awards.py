@@ -1,58 +1,19 @@
-"""
-Awards: every one that was made in a period, what became of it up to the end, and their sums.
-
-An award is made by its round's settlement, or by a correction of the round. It took the steps of which the entry in the
-jackpot's book stands before the end; a payment has none, so there it is the act that counts.
-"""
+"""Awards: every one that was made in a period, what became of it up to the end, and their sums."""
 
 from collections.abc import Sequence
 
 from sqlalchemy import text
 
 from jackpot_service.db import Session
-from jackpot_service.domain.awards import ORDER, STATE_AFTER
 from jackpot_service.reports.documents import Column, Section, Sort
+from jackpot_service.reports.finance import award_totals
 from jackpot_service.reports.finance.frame import Report, Scope, Takes
-from jackpot_service.reports.finance.long_lists import of_those_asked, streamed
-from jackpot_service.reports.finance.parts import ENTRIES_OF_AWARDS
-from jackpot_service.reports.finance.relations import UNITS
-
-_STATES = ", ".join(f"('{step}', {place}, '{STATE_AFTER[step]}')" for place, step in enumerate(ORDER))
-
-# Acts that decide about awards hold all of them in their effects, and are read once, not once for each award.
-_MADE = f"""
-WITH made AS MATERIALIZED (
-    SELECT e.stripe_no, e.seq, e.booked_at, e.round_key, 0 AS correction
-    FROM {ENTRIES_OF_AWARDS}
-    WHERE {of_those_asked("e.round_key")}
-    UNION ALL
-    SELECT e.stripe_no, e.seq, e.booked_at, c.round_key, c.number
-    FROM corrections c
-    JOIN acts a ON a.seq = c.act_seq
-    CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS effect (book text, seq bigint)
-    JOIN entries e ON e.jackpot_id = effect.book AND e.stripe_no = 0 AND e.seq = effect.seq
-    WHERE c.jackpot_id = :jackpot_id AND effect.book = :jackpot_id AND effect.seq > :start AND effect.seq <= :upto
-      AND {of_those_asked("c.round_key")}
-),
-decided AS MATERIALIZED (
-    SELECT a.seq AS act_seq, max(effect.seq) AS effect_seq
-    FROM acts a
-    CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS effect (book text, seq bigint)
-    WHERE a.jackpot_id = :jackpot_id AND effect.book = :jackpot_id
-    GROUP BY a.seq
-)
-"""  # noqa: S608  the parts are ours
-
-_STATE = f"(VALUES {_STATES}) AS of (step, place, state)"
-
-_BY_THE_END = """
-    (s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
-                               ELSE decided.effect_seq <= :upto END)
-"""
+from jackpot_service.reports.finance.long_lists import streamed
+from jackpot_service.reports.finance.made_awards import BY_THE_END, MADE, STATE
 
 _LIST = text(
     f"""
-{_MADE},
+WITH {MADE},
 taken AS MATERIALIZED (
     SELECT s.round_key, s.bet_id, s.tier, s.correction,
            (array_agg(of.state ORDER BY of.place DESC))[1] AS state,
@@ -65,11 +26,11 @@ taken AS MATERIALIZED (
     FROM made
     JOIN award_steps s ON s.jackpot_id = :jackpot_id AND s.round_key = made.round_key
                       AND s.correction = made.correction
-    JOIN {_STATE} ON of.step = s.step
+    JOIN {STATE} ON of.step = s.step
     LEFT JOIN decided ON decided.act_seq = s.act_seq
     LEFT JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = s.act_seq
     LEFT JOIN acts payment ON payment.seq = s.act_seq AND s.step = 'paid'
-    WHERE {_BY_THE_END}
+    WHERE {BY_THE_END}
     GROUP BY s.round_key, s.bet_id, s.tier, s.correction
 )
 SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.player_id, a.tier,
@@ -84,31 +45,7 @@ JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
 JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
 JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
 ORDER BY made.booked_at, made.stripe_no, made.seq, a.bet_id, a.tier
-"""  # noqa: S608  as above
-)
-
-# Summed by what an award is and the last step it took, which depends on the instant: no rollup tells it.
-_TOTALS = text(
-    f"""
-{_MADE},
-last AS MATERIALIZED (
-    SELECT s.round_key, s.bet_id, s.tier, s.correction, max(of.place) AS place
-    FROM award_steps s
-    JOIN {_STATE} ON of.step = s.step
-    LEFT JOIN decided ON decided.act_seq = s.act_seq
-    WHERE s.jackpot_id = :jackpot_id AND {_BY_THE_END}
-      AND (s.round_key, s.correction) IN (SELECT made.round_key, made.correction FROM made)
-    GROUP BY s.round_key, s.bet_id, s.tier, s.correction
-)
-SELECT a.tier, a.currency, of.state, count(*), sum(a.amount_minor) * unit.one, sum(a.cost)
-FROM last
-JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = last.round_key AND a.bet_id = last.bet_id
-             AND a.tier = last.tier AND a.correction = last.correction
-JOIN {_STATE} ON of.place = last.place
-JOIN {UNITS} ON unit.currency = a.currency
-GROUP BY a.tier, a.currency, of.state, unit.one
-ORDER BY a.tier, a.currency, of.state
-"""  # noqa: S608  as above
+"""  # noqa: S608  the parts are ours
 )
 
 JACKPOT = Column("jackpot_id", "Jackpot")
@@ -158,7 +95,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     """List awards in the order in which they were made, and sum them up by what became of them."""
     return (
         Section("awards", "Awards", AWARDS, streamed(session, _LIST, scope)),
-        Section("totals", "Awards by tier, currency and state", TOTALS, streamed(session, _TOTALS, scope)),
+        Section("totals", "Awards by tier, currency and state", TOTALS, award_totals.rows(session, scope)),
     )
 
 

@@ -35,12 +35,13 @@ def streamed(session: Session, statement: TextClause, scope: Scope) -> Iterator[
     The statement takes the parameters of `parts`, what was asked, `acts_end`, and what a part is on stripe 0.
     """
     for stand in scope.stands:
-        with session.execute(statement, _parameters(scope, stand), execution_options={"yield_per": PAGE}) as found:
+        with session.execute(statement, parameters(scope, stand), execution_options={"yield_per": PAGE}) as found:
             for row in found:
                 yield (stand.jackpot_id, stand.base, *row)
 
 
-def _parameters(scope: Scope, stand: Stand) -> Mapping[str, Any]:
+def parameters(scope: Scope, stand: Stand) -> Mapping[str, Any]:
+    """The parameters of a question about a part that is read one by one."""
     bounds = parts.bounds(stand)
     return {
         **bounds,

@@ -1,7 +1,8 @@
 """Awards that casinos said they had paid out, up to an act: whole days from their sums, the rest act by act."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 
 from sqlalchemy import text
@@ -9,46 +10,51 @@ from sqlalchemy import text
 from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.reports.finance import parts, relations, spans
+from jackpot_service.reports.finance.award_questions import MADE_ON
 from jackpot_service.reports.finance.frame import Stand
 
-_OF = ("funded_by", "currency")
+_OF = ("tier", "funded_by", "currency")
 
 _SUMS = ("awards", "amount", "cost")
 
+# Nothing was paid on a day before the one on which it was made.
 _KEPT = f"""
-    SELECT kept.funded_by, kept.currency, sum(kept.awards) AS awards,
+    SELECT kept.tier, kept.funded_by, kept.currency, sum(kept.awards) AS awards,
            sum(kept.amount_minor) * unit.one AS amount, sum(kept.cost) AS cost
     FROM daily_payments kept
     JOIN {relations.UNITS} ON unit.currency = kept.currency
-    WHERE kept.jackpot_id = :of_jackpot AND kept.day < :end_day
-    GROUP BY kept.funded_by, kept.currency, unit.one
+    WHERE kept.jackpot_id = :of_jackpot AND kept.day >= :made_from AND kept.day < :end_day
+      AND kept.made_on >= :made_from AND kept.made_on < :made_before
+    GROUP BY kept.tier, kept.funded_by, kept.currency, unit.one
 """  # noqa: S608  the parts are ours
 
 # A payment has no entry in the jackpot's book, only its act, which names the award.
 _BESIDE = f"""
-    SELECT one.funded_by, one.currency, count(*) AS awards, sum(one.amount_minor) * unit.one AS amount,
+    SELECT one.tier, one.funded_by, one.currency, count(*) AS awards, sum(one.amount_minor) * unit.one AS amount,
            sum(one.cost) AS cost
     FROM {parts.ENTRIES}
     CROSS JOIN LATERAL (
-        SELECT a.funded_by, a.currency, a.amount_minor, a.cost
+        SELECT a.tier, a.funded_by, a.currency, a.amount_minor, a.cost
         FROM acts t
         CROSS JOIN LATERAL jsonb_to_recordset(t.after -> 'awards') AS paid (bet_id text, tier text, correction int)
         JOIN awards a ON a.jackpot_id = t.after #>> '{{round,jackpot_id}}'
                      AND a.round_key = CAST(t.after #>> '{{round,round_key}}' AS bigint)
                      AND a.bet_id = paid.bet_id AND a.tier = paid.tier AND a.correction = paid.correction
         WHERE t.seq = e.seq AND a.jackpot_id = :of_jackpot
+          AND (:whenever_made OR {MADE_ON} <@ daterange(:made_from, :made_before))
         OFFSET 0
     ) AS one
     JOIN {relations.UNITS} ON unit.currency = one.currency
     WHERE e.kind = 'award_paid'
-    GROUP BY one.funded_by, one.currency, unit.one
+    GROUP BY one.tier, one.funded_by, one.currency, unit.one
 """  # noqa: S608  as above
 
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """Awards of a pool and currency that were paid: how many, how much in units of the currency, and what they cost."""
+    """Awards of a tier, pool and currency that were paid: how many, how much in units of it, and what they cost."""
 
+    tier: str
     funded_by: str
     currency: str
     awards: int
@@ -58,8 +64,19 @@ class Paid:
 
 def until(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Paid]:
     """Sum all payments of a jackpot's awards that the acts up to one tell of."""
+    asked = {"whenever_made": True, "made_from": date.min, "made_before": date.max}
+    return _sums(session, stand, asked, acts_end=acts_end)
+
+
+def of_whole_days(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Paid]:
+    """Sum those payments of awards that were made on the whole days of what a report covers."""
+    days = {"made_from": stand.span.first_day, "made_before": stand.span.end_day or date.max}
+    return _sums(session, stand, {"whenever_made": False, **days}, acts_end=acts_end)
+
+
+def _sums(session: Session, stand: Stand, asked: Mapping[str, object], *, acts_end: int) -> Iterator[Paid]:
     start, end = (0,), (acts_end,)
     acts = Stand(REFERENCE_BOOK, stand.base, start, end, spans.between(session, REFERENCE_BOOK, start, end))
     question = relations.united(_OF, _SUMS, [_KEPT, *([_BESIDE] if acts.span.beside else [])])
-    for row in session.execute(text(question), {**parts.divided(acts), "of_jackpot": stand.jackpot_id}):
-        yield Paid(row.funded_by, row.currency, int(row.awards), row.amount, row.cost)
+    for row in session.execute(text(question), {**parts.divided(acts), **asked, "of_jackpot": stand.jackpot_id}):
+        yield Paid(row.tier, row.funded_by, row.currency, int(row.awards), row.amount, row.cost)

@@ -43,6 +43,11 @@ class Span:
     end_day: date | None
     beside: Sequence[Part]
 
+    @property
+    def has_whole_days(self) -> bool:
+        """Tell whether any day is whole, if something was booked on it."""
+        return self.end_day is None or self.first_day < self.end_day
+
 
 def midnight(day: date) -> datetime:
     """When a UTC day begins."""

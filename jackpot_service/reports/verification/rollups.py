@@ -168,17 +168,24 @@ _HANDS = """
     )
 """
 
-# A payment is an act, and has no entry but in the reference book.
+# A payment is an act, and has no entry but in the reference book. What it pays was made by a round's result, or by a
+# correction, whose act is booked when its entry is.
 _PAYMENTS = """
     due AS (
-        SELECT {day} AS day, a.funded_by, a.currency, count(*) AS awards, sum(a.amount_minor) AS amount_minor,
+        SELECT {day} AS day, (coalesce(made.booked_at, corrected.booked_at) AT TIME ZONE 'UTC')::date AS made_on,
+               a.tier, a.funded_by, a.currency, count(*) AS awards, sum(a.amount_minor) AS amount_minor,
                sum(a.cost) AS cost
         FROM award_steps s
         JOIN awards a ON a.jackpot_id = :book AND a.round_key = s.round_key AND a.bet_id = s.bet_id
                      AND a.tier = s.tier AND a.correction = s.correction
         JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = s.act_seq
+        LEFT JOIN results d ON d.jackpot_id = :book AND d.round_key = s.round_key AND s.correction = 0
+        LEFT JOIN entries made ON made.jackpot_id = :book AND made.round_key = d.round_key AND made.step = d.step
+        LEFT JOIN corrections c ON c.jackpot_id = :book AND c.round_key = s.round_key AND c.number = s.correction
+        LEFT JOIN entries corrected ON corrected.jackpot_id = '-' AND corrected.stripe_no = 0
+                                    AND corrected.seq = c.act_seq
         WHERE s.jackpot_id = :book AND s.step = 'paid' {since}
-        GROUP BY 1, 2, 3
+        GROUP BY 1, 2, 3, 4, 5
     )
 """
 

@@ -1,0 +1,215 @@
+"""Awards in sums: of whole days from what those keep, and the same as if every award were looked at."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise, product
+from typing import Any, Final
+
+import pytest
+from sqlalchemy import text
+
+from jackpot_service.domain.principals import Role
+from tests.reports.finance.test_awards import PayingPlay, brute_force, decide, pay, sums
+from tests.support import correcting
+from tests.support.asking import figures, report, rows
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, STRAIGHT, hand
+from tests.support.house import House
+
+NOON: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+DAY: Final = timedelta(days=1)
+
+
+def midnight(days: int) -> datetime:
+    """The beginning of a day, counted from that of `NOON`."""
+    return NOON.replace(hour=0) + timedelta(days=days)
+
+
+@pytest.fixture
+def noon(house: House) -> House:
+    """A jackpot at noon that holds awards from 200 euros on."""
+    house.clock.at = NOON - DAY
+    house.open(base_amount="1000", settings={"held_threshold": "200"})
+    house.clock.at = NOON
+    return house
+
+
+def states(house: House, **period: datetime) -> dict[tuple[str, str], int]:
+    """How many awards of each tier are in which state, in a document of which the list says the same."""
+    listed, totals = (section["rows"] for section in report(house, "awards", **period)["sections"])
+    assert by_key(totals) == sums(listed)
+    return {(row["tier"], row["state"]): row["awards"] for row in totals}
+
+
+def by_key(totals: Any) -> dict[tuple[Any, ...], tuple[int, Decimal, Decimal]]:
+    named = ("jackpot_id", "tier", "currency", "state")
+    return {
+        tuple(row[name] for name in named): (row["awards"], Decimal(row["amount"]), Decimal(row["cost"]))
+        for row in totals
+    }
+
+
+def pay_payable(house: House) -> None:
+    for award in house.get("/v1/awards?state=payable").ok()["items"]:
+        pay(house, award["award_id"])
+
+
+def test_what_became_of_a_days_awards_on_later_days_is_told_as_of_each(noon: House) -> None:
+    noon.bet(bet())
+    noon.settle(hand("1", FOUR_OF_A_KIND))
+    noon.bet(bet(), round_id="r2")
+    noon.settle(hand("1", FLUSH), round_id="r2")
+    for number, step in enumerate(("reject", "reinstate", "pay"), start=1):
+        noon.clock.at = NOON + number * DAY
+        if step == "pay":
+            pay_payable(noon)
+        else:
+            decide(noon, step)
+    noon.clock.at = NOON + 5 * DAY
+
+    for number, state in enumerate(["held", "rejected", "payable", "paid", "paid"], start=1):
+        of_other = "paid" if state == "paid" else "payable"
+        due = {("flush", of_other): 1, ("four_of_a_kind", state): 1}
+        for start in (midnight(0), midnight(-1) + DAY / 3):
+            assert states(noon, start=start, end=midnight(number)) == due
+        assert states(noon, start=midnight(1), end=midnight(number)) == {}
+    assert states(noon) == {("flush", "paid"): 1, ("four_of_a_kind", "paid"): 1}
+
+
+def test_what_a_correction_makes_is_of_its_own_day_and_so_is_its_payment(noon: House) -> None:
+    noon.bet(bet("a"))
+    noon.settle(hand("1", FLUSH))
+    noon.clock.at = NOON + DAY
+    correcting.correct(noon, hand("1", STRAIGHT))
+    noon.clock.at = NOON + 2 * DAY
+    pay_payable(noon)
+    noon.clock.at = NOON + 4 * DAY
+
+    assert states(noon, start=midnight(0), end=midnight(1)) == {("flush", "payable"): 1}
+    assert states(noon, start=midnight(0), end=midnight(2)) == {("flush", "reversed"): 1, ("straight", "payable"): 1}
+    assert states(noon, start=midnight(0), end=midnight(3)) == {("flush", "reversed"): 1, ("straight", "paid"): 1}
+    assert states(noon, start=midnight(1), end=midnight(3)) == {("straight", "paid"): 1}
+    assert states(noon, start=midnight(2), end=midnight(3)) == {}
+
+
+def test_a_held_award_that_a_correction_took_back_is_reversed(noon: House) -> None:
+    noon.bet(bet())
+    noon.settle(hand("1", FOUR_OF_A_KIND))
+    noon.clock.at = NOON + DAY
+    correcting.correct(noon, hand("1", FULL_HOUSE))
+    noon.clock.at = NOON + 2 * DAY
+
+    assert states(noon, start=midnight(0), end=midnight(1)) == {("four_of_a_kind", "held"): 1}
+    assert states(noon, start=midnight(0), end=midnight(2)) == {
+        ("four_of_a_kind", "reversed"): 1,
+        ("full_house", "payable"): 1,
+    }
+
+
+def test_what_was_paid_on_the_day_of_the_end_is_told_up_to_the_instant(noon: House) -> None:
+    edges = []
+    for number in range(3):
+        noon.clock.at = NOON + number * DAY
+        noon.bet(bet(), round_id=f"r{number}")
+        noon.settle(hand("1", FLUSH), round_id=f"r{number}")
+        noon.clock.advance(timedelta(hours=1))
+        edges.append(noon.clock())
+        pay_payable(noon)
+    for number, edge in enumerate(edges):
+        assert states(noon, end=edge) == {
+            key: count for key, count in {("flush", "payable"): 1, ("flush", "paid"): number}.items() if count
+        }
+    assert states(noon, start=edges[0], end=edges[2]) == {("flush", "payable"): 1, ("flush", "paid"): 1}
+
+
+@pytest.mark.parametrize(
+    ("table", "of_what"),
+    [("daily_awards", "payable"), ("daily_payments", "paid")],
+)
+def test_whole_days_are_told_by_their_sums_and_all_else_one_by_one(noon: House, table: str, of_what: str) -> None:
+    noon.clock.at = midnight(0)
+    noon.bet(bet(), round_id="first")
+    noon.clock.at = NOON
+    for number in range(2):
+        noon.bet(bet(), round_id=f"r{number}")
+        noon.settle(hand("1", FLUSH), round_id=f"r{number}")
+    (award, _) = noon.get("/v1/awards?state=payable").ok()["items"]
+    pay(noon, award["award_id"])
+    noon.clock.at = NOON + DAY / 4
+    noon.bet(bet(), round_id="last")
+    noon.clock.at = NOON + DAY
+    inside = ({"start": midnight(0) + DAY / 4}, {"end": NOON + DAY / 8})
+    asked: tuple[dict[str, Any], ...] = ({}, *inside, {"casino_id": "c1"}, {"table_id": "T1"})
+
+    def counts() -> list[int]:
+        found = [rows(noon, "awards", "totals", **{"start": midnight(0), "end": midnight(1), **more}) for more in asked]
+        return [sum(row["awards"] for row in totals if row["state"] == of_what) for totals in found]
+
+    assert counts() == [1] * 5
+    with noon.engine.begin() as connection:
+        connection.execute(text(f"UPDATE {table} SET awards = awards + 5"))  # noqa: S608  one of two
+    changed = counts()
+    with noon.engine.begin() as connection:
+        connection.execute(text(f"UPDATE {table} SET awards = awards - 5"))  # noqa: S608  as above
+    assert [count != 1 for count in changed] == [True, False, False, False, False]
+
+
+# What chance brings about, against rows of the tables added up one by one.
+
+
+class LongPlay(PayingPlay):
+    """Lets hours pass between its acts, so that awards are paid, decided about and corrected on later days."""
+
+    def go_on(self, acts: int) -> None:
+        for _ in range(acts // 10):
+            super().go_on(10)
+            self.house.clock.advance(timedelta(hours=self.chance.randint(0, 7), minutes=self.chance.randint(0, 59)))
+            self._pay_what_a_correction_made()
+
+    def _pay_what_a_correction_made(self) -> None:
+        made = self.house.books.rows("SELECT award_id FROM awards WHERE correction > 0 ORDER BY award_id")
+        if made and self.chance.random() < 0.5:
+            award_id = self.chance.choice(made)["award_id"]
+            operator = self.house.person("Olga", Role.OPERATOR)
+            body = {"request_id": f"again-{award_id}"}
+            self.house.put(f"/v1/awards/{award_id}/payment", body, key=operator)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_awards_in_sums_are_those_that_were_made_one_by_one(house: House, seed: int) -> None:
+    play = LongPlay(house, seed)
+    house.clock.at = NOON
+    play.open()
+    asked: list[tuple[datetime, datetime, Mapping[str, Any]]] = []
+    edges = [house.clock()]
+    for _ in range(4):
+        play.go_on(50)
+        edges.append(house.clock())
+        asked.extend((start, edges[-1], asked_of(house, start, edges[-1])) for start in edges[:-1])
+    play.retire()
+    house.clock.advance(DAY)
+    last = house.clock().date()
+    midnights = [midnight(number) for number in range((last - NOON.date()).days + 1)]
+    assert len(midnights) > 4
+
+    for start, end, seen in asked:
+        assert asked_of(house, start, end) == seen
+    pairs = [*pairwise(midnights), *product([edges[0], edges[1], midnights[1]], [*edges[2:], *midnights[2:]])]
+    some = play.chance.sample(sorted({(start, end) for start, end in pairs if start < end}), 12)
+    for start, end in some:
+        totals = asked_of(house, start, end)["sections"][1]["rows"]
+        assert by_key(totals) == sums(list(brute_force(house, start=start, end=end)))
+    assert what_happened(house) >= {"approved", "rejected", "reversed", "paid", "corrected and paid", "paid later"}
+
+
+def asked_of(house: House, start: datetime, end: datetime) -> Mapping[str, Any]:
+    return figures(report(house, "awards", start=start, end=end))
+
+
+def what_happened(house: House) -> set[str]:
+    steps = {row["step"] for row in house.books.rows("SELECT DISTINCT step FROM award_steps")}
+    corrected = house.books.rows("SELECT FROM award_steps WHERE step = 'paid' AND correction > 0")
+    later = house.books.rows("SELECT FROM daily_payments WHERE made_on < day")
+    return steps | ({"corrected and paid"} if corrected else set()) | ({"paid later"} if later else set())
