@@ -262,6 +262,19 @@ def test_what_a_correction_awarded_was_made_on_its_day(opened: House) -> None:
     assert tuple(row.values()) == ((MIDNIGHT + timedelta(days=1)).date(), MIDNIGHT.date(), "four_of_a_kind", 1)
 
 
+def test_no_day_pays_what_a_later_day_made_though_the_jackpots_book_is_ahead(opened: House) -> None:
+    """As it is where another process settled, whose clock is ahead."""
+    opened.clock.at = MIDNIGHT
+    opened.bet(bet("a"))
+    opened.settle(hand("1", FLUSH))
+    opened.clock.at = MIDNIGHT - timedelta(minutes=1)
+    (award,) = opened.get("/v1/awards?state=payable").ok()["items"]
+    opened.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p"}, key=opened.key(Role.TABLE)).ok(201)
+
+    (row,) = opened.books.rows("SELECT day, made_on FROM daily_payments")
+    assert (row["day"], row["made_on"]) == (MIDNIGHT.date(), MIDNIGHT.date())
+
+
 def test_a_suspended_jackpot_leaves_no_row(opened: House) -> None:
     body = {"request_id": "s1", "reason": "as agreed"}
     opened.put("/v1/jackpots/j1/suspension", body, key=opened.person("Ann", Role.OPERATOR)).ok(201)
