@@ -6,7 +6,7 @@ READY := .venv/.ready
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 INSTALL = $(PIP) install --quiet --root-user-action=ignore
 ARGS ?=
-CASES ?= 200
+CASES ?= 100
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-deep soak check check-format check-lint check-types check-layers check-migrations check-openapi bench bench-large bench-reports bench-reports-large clean
