@@ -149,7 +149,8 @@ def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
 
 def ends(session: Session) -> Iterator[tuple[str, int, int]]:
     """Tell every stripe there is: its book, its number, and the seq of its last entry."""
-    yield from map(tuple, session.execute(select(StripeRow.jackpot_id, StripeRow.stripe_no, StripeRow.seq)))
+    columns = (StripeRow.jackpot_id, StripeRow.stripe_no, StripeRow.seq)
+    yield from map(tuple, session.execute(select(*columns).order_by(*columns[:2])))
 
 
 def stripe_numbers(session: Session, book: str) -> tuple[int, ...]:

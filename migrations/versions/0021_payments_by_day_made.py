@@ -32,7 +32,8 @@ CREATE TABLE daily_payments (
 
 MADE_ON = "ALTER TABLE daily_payments ADD CONSTRAINT ck_daily_payments_made_on CHECK (made_on <= day)"
 
-# What a correction made has its day from the act, which is booked when its entry in the jackpot's book is.
+# What a correction made has its day from the act, which is booked when its entry in the jackpot's book is. A
+# payment is not booked before what it pays. Books of checkouts before both held are not carried over (CHANGELOG).
 FILL_PAYMENTS = """
 INSERT INTO daily_payments (jackpot_id, day, made_on, tier, funded_by, currency, awards, amount_minor, cost)
 SELECT a.jackpot_id, (e.booked_at AT TIME ZONE 'UTC')::date AS day,

@@ -142,6 +142,7 @@ def test_a_token_of_another_issuer_for_others_or_of_nobody_is_refused(
 ) -> None:
     for changed in WRONG_CLAIMS:
         with subtests.test(str(changed)[:60]):
+            house.app = house.start()  # One that has not asked for the keys yet.
             refused(house, issuer.token(house.clock.at, **changed))
 
 
@@ -291,6 +292,7 @@ GARBAGE: Final = {
 def test_garbage_is_no_token(house: House, subtests: pytest.Subtests) -> None:
     for name, garbage in GARBAGE.items():
         with subtests.test(name):
+            house.app = house.start()
             refused(house, garbage)
 
 

@@ -96,8 +96,10 @@ def test_books_of_which_a_seal_does_not_hold_are_nothing_to_go_on_from(
     assert verified.status == 1
     assert {line.partition("  ")[0] for line in verified.out.splitlines()[:-2]} == {"seal-chain", "seal-signature"}
     assert not noted()
+    assert "No verification is noted: beginning at zero." in opened("verify", "--from-last").err
+    before = noted()
     opened("verify", "--note-every", "0", "--seal", str(tmp_path / "1.json"), "--public-key", public).ok()
-    assert noted()
+    assert noted() > before
 
 
 def test_a_stranger_checks_a_seal_with_the_ten_lines_of_the_page(

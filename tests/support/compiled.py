@@ -41,7 +41,7 @@ def _share_writers_of_urls() -> None:
     compile_writer, compiled = Rule._compile_builder, {}
 
     def compile_once(rule: Rule, append_unknown: bool = True) -> Any:  # noqa: FBT001, FBT002  as werkzeug has it
-        key = rule.rule, append_unknown
+        key = rule.rule, str(rule.defaults), append_unknown
         if key not in compiled:
             compiled[key] = compile_writer(rule, append_unknown)
         return compiled[key]

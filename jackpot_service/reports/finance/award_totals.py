@@ -82,6 +82,7 @@ _ONE_BY_ONE = f"""
         OFFSET 0
     ) AS one
     JOIN {UNITS} ON unit.currency = one.currency
+    WHERE one.state IS NOT NULL
     GROUP BY one.tier, one.currency, one.state, unit.one
 """  # noqa: S608  as above
 

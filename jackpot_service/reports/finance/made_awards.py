@@ -20,9 +20,10 @@ def states(name: str) -> str:
 
 
 STATE: Final = states("of")
-"""FROM this: the same."""
+"""FROM this: `states`, as `of`."""
 
-# Acts that decide about awards hold all of them in their effects, and are read once, not once for each award.
+# Acts that decide about awards hold all of them in their effects, and are read once, not once for each award. An act on
+# a round books one entry in its jackpot's book, so that no correction is here twice.
 MADE: Final = f"""
 made AS MATERIALIZED (
     SELECT e.stripe_no, e.seq, e.booked_at, e.round_key, 0 AS correction

@@ -45,7 +45,7 @@ class Span:
 
     @property
     def has_whole_days(self) -> bool:
-        """Tell whether any day is whole, if something was booked on it."""
+        """Tell whether days may be whole; of a span that holds all that is booked, nobody has counted them."""
         return self.end_day is None or self.first_day < self.end_day
 
 
