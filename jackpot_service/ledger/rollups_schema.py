@@ -135,7 +135,6 @@ class DailyPaymentsRow(Base):
     __tablename__ = "daily_payments"
     __table_args__ = (
         PrimaryKeyConstraint("jackpot_id", "day", "made_on", "tier", "funded_by", "currency"),
-        CheckConstraint("made_on <= day", name="made_on"),
         CheckConstraint(
             "awards >= 1 AND amount_minor >= awards AND amount_minor < 'Infinity' AND scale(amount_minor) = 0",
             name="amounts",

@@ -7,17 +7,15 @@ whole days is looked at one by one, and so is everything if a casino or a table 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import text
 
 from jackpot_service.db import Session
 from jackpot_service.domain.awards import AwardState
-from jackpot_service.domain.money import EXACT, negated
 from jackpot_service.reports.documents import Row
 from jackpot_service.reports.finance import long_lists, parts, payments
+from jackpot_service.reports.finance.award_amounts import Amounts, added_up
 from jackpot_service.reports.finance.award_questions import IN_UNITS, MADE_ON, OF_ROUND, SAME_AWARD
 from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Scope, Stand
@@ -87,33 +85,17 @@ _ONE_BY_ONE = f"""
 """  # noqa: S608  as above
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Awards of a tier and currency in a state: how many, how much in units of the currency, and what they cost."""
+Key = tuple[str, str, str]
+"""The tier, currency and state of awards."""
 
-    tier: str
-    currency: str
-    state: str
-    awards: int
-    amount: Decimal
-    cost: Decimal
-
-    def plus(self, other: "Standing") -> "Standing":
-        """Both together."""
-        amount, cost = EXACT.add(self.amount, other.amount), EXACT.add(self.cost, other.cost)
-        return replace(self, awards=self.awards + other.awards, amount=amount, cost=cost)
+Standing = tuple[Key, Amounts]
 
 
 def rows(session: Session, scope: Scope) -> Iterator[Row]:
     """Sum up the awards that were made in each jackpot, in the order of tier, currency and state."""
     for stand in scope.stands:
-        sums: dict[tuple[str, str, str], Standing] = {}
-        for one in _standing(session, scope, stand):
-            key = (one.tier, one.currency, one.state)
-            sums[key] = sums[key].plus(one) if key in sums else one
-        for key in sorted(sums):
-            if sums[key].awards:
-                yield (stand.jackpot_id, stand.base, *key, sums[key].awards, sums[key].amount, sums[key].cost)
+        for key, of in added_up(_standing(session, scope, stand)):
+            yield (stand.jackpot_id, stand.base, *key, of.awards, of.amount, of.cost)
 
 
 def _standing(session: Session, scope: Scope, stand: Stand) -> Iterator[Standing]:
@@ -132,12 +114,11 @@ def _standing(session: Session, scope: Scope, stand: Stand) -> Iterator[Standing
 
 def _asked(session: Session, question: str, asked: Mapping[str, Any]) -> Iterator[Standing]:
     for tier, currency, state, awards, amount, cost in session.execute(text(question), asked):
-        yield Standing(tier, currency, state, int(awards), amount, cost)
+        yield (tier, currency, state), Amounts(int(awards), amount, cost)
 
 
 def _paid(paid: Iterable[Paid]) -> Iterator[Standing]:
     """A payment makes an award that was payable one that is paid."""
     for one in paid:
-        yield Standing(one.tier, one.currency, AwardState.PAID, one.awards, one.amount, one.cost)
-        amount, cost = negated(one.amount), negated(one.cost)
-        yield Standing(one.tier, one.currency, AwardState.PAYABLE, -one.awards, amount, cost)
+        yield (one.tier, one.currency, AwardState.PAID), one.amounts
+        yield (one.tier, one.currency, AwardState.PAYABLE), one.amounts.negated()

@@ -93,10 +93,10 @@ def _unpaid(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Row]:
             stand.jackpot_id,
             one.funded_by.replace("_", " "),
             one.currency,
-            one.awards,
-            one.amount,
+            one.amounts.awards,
+            one.amounts.amount,
             stand.base,
-            one.cost,
+            one.amounts.cost,
         )
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 
 from sqlalchemy import text
 
 from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.reports.finance import parts, relations, spans
+from jackpot_service.reports.finance.award_amounts import Amounts
 from jackpot_service.reports.finance.award_questions import MADE_ON
 from jackpot_service.reports.finance.frame import Stand
 
@@ -17,18 +17,18 @@ _OF = ("tier", "funded_by", "currency")
 
 _SUMS = ("awards", "amount", "cost")
 
-# Nothing was paid on a day before the one on which it was made.
 _KEPT = f"""
     SELECT kept.tier, kept.funded_by, kept.currency, sum(kept.awards) AS awards,
            sum(kept.amount_minor) * unit.one AS amount, sum(kept.cost) AS cost
     FROM daily_payments kept
     JOIN {relations.UNITS} ON unit.currency = kept.currency
-    WHERE kept.jackpot_id = :of_jackpot AND kept.day >= :made_from AND kept.day < :end_day
+    WHERE kept.jackpot_id = :of_jackpot AND kept.day < :end_day
       AND kept.made_on >= :made_from AND kept.made_on < :made_before
     GROUP BY kept.tier, kept.funded_by, kept.currency, unit.one
 """  # noqa: S608  the parts are ours
 
-# A payment has no entry in the jackpot's book, only its act, which names the award.
+# A payment has no entry in the jackpot's book, only its act, which names the award. When that was made is looked up
+# only where it matters.
 _BESIDE = f"""
     SELECT one.tier, one.funded_by, one.currency, count(*) AS awards, sum(one.amount_minor) * unit.one AS amount,
            sum(one.cost) AS cost
@@ -52,14 +52,12 @@ _BESIDE = f"""
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """Awards of a tier, pool and currency that were paid: how many, how much in units of it, and what they cost."""
+    """Awards of a tier, pool and currency that were paid, and what they come to."""
 
     tier: str
     funded_by: str
     currency: str
-    awards: int
-    amount: Decimal
-    cost: Decimal
+    amounts: Amounts
 
 
 def until(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Paid]:
@@ -79,4 +77,4 @@ def _sums(session: Session, stand: Stand, asked: Mapping[str, object], *, acts_e
     acts = Stand(REFERENCE_BOOK, stand.base, start, end, spans.between(session, REFERENCE_BOOK, start, end))
     question = relations.united(_OF, _SUMS, [_KEPT, *([_BESIDE] if acts.span.beside else [])])
     for row in session.execute(text(question), {**parts.divided(acts), **asked, "of_jackpot": stand.jackpot_id}):
-        yield Paid(row.tier, row.funded_by, row.currency, int(row.awards), row.amount, row.cost)
+        yield Paid(row.tier, row.funded_by, row.currency, Amounts(int(row.awards), row.amount, row.cost))

@@ -6,8 +6,9 @@ one that booked something in the jackpot's book counts from that entry on, a pay
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 
 from sqlalchemy import text
 
@@ -16,9 +17,10 @@ from jackpot_service.domain import held_awards
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.held_awards import AwardKey, MadeAward, Origin
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import EXACT, ZERO, negated
+from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.ledger import replay
 from jackpot_service.reports.finance import award_sums, frame, payments
+from jackpot_service.reports.finance.award_amounts import Amounts, added_up
 from jackpot_service.reports.finance.frame import Stand
 
 _TAKEN = """
@@ -62,32 +64,22 @@ _MADE = text(
 
 @dataclass(frozen=True, slots=True)
 class Unpaid:
-    """Awards of a currency that a pool paid for and no casino has told to have paid out: how many, and how much."""
+    """Awards of a currency that a pool paid for and no casino has told to have paid out, and what they come to."""
 
     funded_by: str
     currency: str
-    awards: int
-    amount: Decimal
-    cost: Decimal
-
-    def plus(self, other: "Unpaid") -> "Unpaid":
-        """Both together."""
-        amount, cost = EXACT.add(self.amount, other.amount), EXACT.add(self.cost, other.cost)
-        return replace(self, awards=self.awards + other.awards, amount=amount, cost=cost)
+    amounts: Amounts
 
 
 def unpaid(session: Session, stand: Stand, *, acts_end: int) -> Sequence[Unpaid]:
-    """Sum the awards that were payable at the end; `amount` is in units of their currency, `cost` in the base."""
+    """Sum the awards that were payable at the end."""
     credited = award_sums.credited(award_sums.steps(session, frame.until_end(session, stand)))
     paid = payments.until(session, stand, acts_end=acts_end)
-    sums: dict[tuple[str, str], Unpaid] = {}
-    for one in (
-        *(Unpaid(of.funded_by, of.currency, of.awards, of.amount, of.cost) for of in credited),
-        *(Unpaid(of.funded_by, of.currency, -of.awards, negated(of.amount), negated(of.cost)) for of in paid),
-    ):
-        key = (one.funded_by, one.currency)
-        sums[key] = sums[key].plus(one) if key in sums else one
-    return [sums[key] for key in sorted(sums) if sums[key].awards]
+    parts = chain(
+        (((of.funded_by, of.currency), Amounts(of.awards, of.amount, of.cost)) for of in credited),
+        (((of.funded_by, of.currency), of.amounts.negated()) for of in paid),
+    )
+    return [Unpaid(*key, amounts) for key, amounts in added_up(parts)]
 
 
 def held_by_origin(session: Session, stand: Stand, *, acts_end: int) -> dict[Account, Decimal]:
