@@ -1,8 +1,9 @@
 """`jackpot events`: what happened, a line of JSON an event."""
 
+import signal
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
@@ -61,10 +62,21 @@ def events(config: Config, after: Cursor | None, follow: bool) -> None:  # noqa:
         cursor = _start(engine, after)
         with suppress(KeyboardInterrupt):
             for page in _pages(engine, cursor, follow=follow):
-                for event in page.items:
-                    click.echo(orjson.dumps(as_cloud_event(event, with_people=True)))
-                cursor = page.next
+                with _uninterrupted():
+                    for event in page.items:
+                        click.echo(orjson.dumps(as_cloud_event(event, with_people=True)))
+                    cursor = page.next
     click.echo(f"Next: --after {encode(cursor)}", err=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait, so that the cursor that is printed is that after the last event that was printed."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _start(engine: sqlalchemy.Engine, after: Cursor | None) -> Cursor:

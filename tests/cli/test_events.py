@@ -19,6 +19,12 @@ from tests.support.house import House
 __all__ = ["house", "run"]
 
 
+PIPE_BYTES: Final = 4096
+
+ROUNDS: Final = 100
+"""So many that their events do not fit in a pipe: whoever prints them waits in the middle until they are read."""
+
+
 def cursor_of(err: str) -> str:
     found = re.fullmatch(r"Next: --after ([A-Za-z0-9_-]+)\n", err)
     assert found, err
@@ -68,6 +74,35 @@ def test_it_follows_what_happens_until_it_is_interrupted(house: House, database_
             process.kill()
 
     assert (process.returncode, out) == (0, "")
+    assert cursor_of(err) == telling.now(house)
+
+
+def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_after_it(
+    house: House, database_url: str
+) -> None:
+    house.open(base_amount="1000")
+    for number in range(ROUNDS):
+        house.cancel(round_id=f"r{number}")
+    with subprocess.Popen(
+        [sys.executable, "-m", "jackpot_service.cli", "events"],
+        env={**os.environ, "JACKPOT_DATABASE_URL": database_url},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        pipesize=PIPE_BYTES,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            lines = [process.stdout.readline()]
+            process.send_signal(signal.SIGINT)
+            lines += process.stdout.readlines()
+            err = process.stderr.read()
+        finally:
+            process.kill()
+
+    assert sum(map(len, lines)) > 4 * PIPE_BYTES
+    assert [json.loads(line) for line in lines] == telling.follow(house)
     assert cursor_of(err) == telling.now(house)
 
 
