@@ -1,11 +1,13 @@
 """The command line, on a real database: what it prints, where, and with which status it ends."""
 
+import pkgutil
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, Final
@@ -14,8 +16,9 @@ import flask
 import psycopg
 import pytest
 
+from jackpot_service import cli
 from jackpot_service.app import create_app
-from jackpot_service.cli.main import main
+from jackpot_service.cli.main import MODULES, main
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from tests.support.answers import Answer
@@ -332,3 +335,11 @@ def test_the_readmes_questions_of_finance_work_as_they_stand_there(
         opened(*shlex.split(command.removesuffix(" --follow"))).ok()
 
     assert {path.name for path in tmp_path.iterdir()} == {"riga.xlsx", "seal.key"}
+
+
+def test_every_command_is_found_in_its_module_and_listed_in_order() -> None:
+    names = [name for _, name, _ in pkgutil.iter_modules(cli.__path__) if name != "__main__"]
+    modules = {name: import_module(f"{cli.__name__}.{name}") for name in names}
+    commands = [(command.name, name) for name, module in modules.items() for command in getattr(module, "COMMANDS", ())]
+
+    assert sorted(commands) == list(MODULES.items())
