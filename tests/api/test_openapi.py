@@ -22,6 +22,7 @@ from schemathesis.specs.openapi.checks import (
 
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.finance.registry import REPORTS
+from tests.properties.profile import CASES
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
@@ -112,7 +113,7 @@ def exercise(
 
     @settings(
         max_examples=examples,
-        derandomize=True,
+        derandomize=not CASES,
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
@@ -135,6 +136,7 @@ def exercise(
 READING: Final = [label for label in OPERATIONS if label.startswith("GET ")]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "labels",
     [READING, *([label] for label in OPERATIONS if label not in READING)],
@@ -147,17 +149,18 @@ def test_requests_by_the_description_are_answered_by_it(
     objects = make_objects(house)
     for label in labels:
         with subtests.test(label):
-            seen = exercise(house, objects, label, GenerationMode.POSITIVE, CONFORMANCE, examples=15)
+            seen = exercise(house, objects, label, GenerationMode.POSITIVE, CONFORMANCE, examples=max(8, CASES // 4))
 
             assert any(200 <= status < 300 for status in seen), seen
 
 
+@pytest.mark.deep
 def test_requests_against_the_description_are_refused_by_it(house: House, subtests: pytest.Subtests) -> None:
     objects, checks = make_objects(house), [*CONFORMANCE, negative_data_rejection]
     for label, operation in OPERATIONS.items():
         if operation.body:
             with subtests.test(label):
-                exercise(house, objects, label, GenerationMode.NEGATIVE, checks, examples=40)
+                exercise(house, objects, label, GenerationMode.NEGATIVE, checks, examples=max(15, CASES // 2))
 
 
 def play(house: House) -> None:

@@ -1,3 +1,4 @@
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,11 +11,20 @@ from tests.faults.service import Service, served
 from tests.races.processes import CONFIG
 
 
-@pytest.fixture
-def durable(tmp_path: Path) -> Iterator[embedded.Cluster]:
-    """Give the test a PostgreSQL of its own, which keeps what it commits however it ends; migrated."""
-    with embedded.running(tmp_path / "data") as url:
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a PostgreSQL that is migrated and stopped, so that those of tests can be copies of it."""
+    data_dir = tmp_path_factory.mktemp("made") / "data"
+    with embedded.running(data_dir) as url:
         migrate.upgrade(url)
+    return data_dir
+
+
+@pytest.fixture
+def durable(made: Path, tmp_path: Path) -> Iterator[embedded.Cluster]:
+    """Give the test a PostgreSQL of its own, which keeps what it commits however it ends; migrated."""
+    subprocess.run(["cp", "--archive", made, tmp_path / "data"], check=True)
+    with embedded.running(tmp_path / "data"):
         yield embedded.cluster_in(tmp_path / "data")
 
 

@@ -1,16 +1,18 @@
 """How long the tests that try cases look: in `make test` a little while, in `make test-deep` much longer."""
 
 import os
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import pytest
 from hypothesis import settings
 
+T = TypeVar("T")
+
 CASES: Final = int(os.environ.get("JACKPOT_TEST_CASES", "0"))
 """How many cases to try, each time other ones unless a --hypothesis-seed is stated; unset, the same few as ever."""
 
-SETTINGS: Final = settings(max_examples=CASES or 40, derandomize=not CASES, deadline=None, database=None)
+SETTINGS: Final = settings(max_examples=CASES or 25, derandomize=not CASES, deadline=None, database=None)
 """Without a deadline, since a busy machine is no failure."""
 
 
@@ -18,3 +20,8 @@ def repeatable(test: Callable[..., Any]) -> Callable[..., Any]:
     """Stand over a `given`: it tries as many cases as are asked for, and is one of the tests of `make test-deep`."""
     marked: Callable[..., Any] = pytest.mark.deep(SETTINGS(test))
     return marked
+
+
+def some(cases: Sequence[T], *, every: int = 3) -> Sequence[T]:
+    """For a test marked as `deep` that takes long for each of its cases: all of them there, every third otherwise."""
+    return cases if CASES else cases[::every]

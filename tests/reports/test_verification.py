@@ -17,6 +17,7 @@ from jackpot_service.ledger.mismatches import Code
 from jackpot_service.reports.verification import awards, by_seq, documents, order, positions
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.reports.verification.verification import Progress
+from tests.properties.profile import some
 from tests.reports import history
 from tests.reports.corruption import Corruption, codes_after, mismatches_after_changing
 from tests.reports.corruptions import CORRUPTIONS
@@ -167,7 +168,8 @@ COLUMNS: Final = [
 ]
 
 
-@pytest.mark.parametrize("column", COLUMNS, ids=str)
+@pytest.mark.deep
+@pytest.mark.parametrize("column", some(COLUMNS), ids=str)
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
     where = WHERE.get(column.table.name, "true")
     assert mismatches_after_changing(superuser, column, _changed(column), where=where)

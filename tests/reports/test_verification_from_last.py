@@ -33,7 +33,7 @@ HISTORIES: Final = (
 ENDED, HALF_WAY, BEGUN = "ended", "half way", "begun"
 """Where the verification stood that the next goes on from: at its end, or where it was interrupted."""
 
-ACTS_BETWEEN: Final = {ENDED: 1, HALF_WAY: 3, BEGUN: 3} if CASES else {ENDED: 7, HALF_WAY: 13, BEGUN: 17}
+ACTS_BETWEEN: Final = {ENDED: 1, HALF_WAY: 3, BEGUN: 3} if CASES else {ENDED: 13, HALF_WAY: 23, BEGUN: 29}
 """After how many acts it is verified again."""
 
 
