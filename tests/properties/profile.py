@@ -25,3 +25,8 @@ def repeatable(test: Callable[..., Any]) -> Callable[..., Any]:
 def some(cases: Sequence[T], *, every: int = 3) -> Sequence[T]:
     """For a test marked as `deep` that takes long for each of its cases: all of them there, every third otherwise."""
     return cases if CASES else cases[::every]
+
+
+def seeds(first: int = 0) -> Sequence[int]:
+    """For a test marked as `deep` that plays a random history of each seed: one, or a twentieth of the cases asked."""
+    return range(first, first + max(1, CASES // 20))

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.deep
 
 SETTINGS = settings(
     profile.SETTINGS,
-    max_examples=profile.CASES or 8,
+    max_examples=profile.CASES or 6,
     stateful_step_count=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )

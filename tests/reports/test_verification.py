@@ -78,7 +78,8 @@ def test_the_history_has_every_kind_of_movement_and_of_award(superuser: Session)
     assert dict(stripes.all()) == {"-": 1, "capped": 3, "cyber": 2, "live": 3}
 
 
-@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+@pytest.mark.deep
+@pytest.mark.parametrize("corruption", some(CORRUPTIONS), ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes
 

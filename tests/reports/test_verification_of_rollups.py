@@ -135,7 +135,8 @@ def test_the_days_add_up_to_the_postings(superuser: Session) -> None:
     assert rolling.rolled_up(superuser) == rolling.posted(superuser)
 
 
-@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+@pytest.mark.deep
+@pytest.mark.parametrize("corruption", some(CORRUPTIONS), ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes
 

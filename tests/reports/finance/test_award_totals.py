@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from jackpot_service.domain.principals import Role
+from tests.properties.profile import seeds
 from tests.reports.finance.test_awards import PayingPlay, brute_force, decide, pay, sums
 from tests.support import correcting
 from tests.support.asking import figures, report, rows
@@ -177,7 +178,8 @@ class LongPlay(PayingPlay):
             self.house.put(f"/v1/awards/{award_id}/payment", body, key=operator)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds())
 def test_awards_in_sums_are_those_that_were_made_one_by_one(house: House, seed: int) -> None:
     play = LongPlay(house, seed)
     house.clock.at = NOON

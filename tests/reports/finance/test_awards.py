@@ -10,6 +10,7 @@ import pytest
 
 from jackpot_service.domain.awards import AwardStep, state_of
 from jackpot_service.domain.principals import Principal, Role
+from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support import correcting
 from tests.support.answers import Body
@@ -226,7 +227,8 @@ def brute_force(house: House, *, start: datetime, end: datetime) -> Iterator[Map
 NAMED = ("jackpot_id", "tier", "currency", "state")
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds())
 def test_awards_add_up_to_the_journal_whatever_happens(house: House, seed: int) -> None:
     play = PayingPlay(house, seed)
     play.open()

@@ -10,6 +10,7 @@ import pytest
 
 from jackpot_service.domain.money import ZERO, total
 from jackpot_service.domain.principals import Role
+from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
 from tests.support import correcting
@@ -158,7 +159,8 @@ def test_it_needs_a_casino_and_a_casinos_key_has_one(house: House) -> None:
     assert rows(house, "casino-statement", casino_id="c2") == []
 
 
-@pytest.mark.parametrize("seed", range(20, 22))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds(20))
 def test_whatever_happens_it_is_the_casinos_account_turned_round(house: House, seed: int) -> None:
     play = Play(house, seed)
     play.open()

@@ -11,6 +11,7 @@ import pytest
 from jackpot_service.domain.casinos import gaming_day
 from jackpot_service.domain.money import EXACT, ZERO, total
 from jackpot_service.domain.principals import Role
+from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
 from tests.support.asking import asked, figures, only, report, rows, rows_of
@@ -167,7 +168,8 @@ def test_what_cannot_be_asked_is_refused(two_casinos: House) -> None:
     asked(two_casinos, "contributions", as_of="2099-01-01T00:00:00Z").problem(422, "instant-ahead")
 
 
-@pytest.mark.parametrize("seed", range(10, 12))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds(10))
 def test_whatever_happens_its_figures_are_those_of_the_journal(house: House, seed: int) -> None:
     play = Play(house, seed)
     play.open()

@@ -19,6 +19,7 @@ from jackpot_service.reports.finance.frame import Asked, BadQuestion, By, Report
 from jackpot_service.reports.finance.registry import REPORTS, report_of
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from jackpot_service.usecases.resolve_instant import InstantAhead
+from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support.asking import figures, report, rows, stated
 from tests.support.bets import bet
@@ -165,7 +166,8 @@ def test_a_day_stands_for_its_beginning(opened: House) -> None:
     assert (by_day["from"], by_day["to"]) == ("2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z")
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds())
 def test_every_report_says_for_ever_what_it_said_of_a_period(house: House, seed: int) -> None:
     play = Play(house, seed)
     play.open()

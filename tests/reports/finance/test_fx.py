@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from jackpot_service.domain.money import ZERO, total
+from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
 from tests.support.asking import asked, figures, report, rows
@@ -85,7 +86,8 @@ def test_bets_in_the_base_currency_leave_nothing_to_revalue(house: House) -> Non
     asked(house, "fx", casino_id="c1").problem(422, "question-invalid")
 
 
-@pytest.mark.parametrize("seed", range(30, 32))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds(30))
 def test_whatever_happens_positions_are_what_the_journal_exchanged(house: House, seed: int) -> None:
     play = Play(house, seed)
     play.open()

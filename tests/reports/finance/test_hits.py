@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.properties.profile import seeds
 from tests.support.asking import only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.chance import Chance
@@ -109,7 +110,8 @@ def test_two_tables_that_hit_in_the_same_second_stand_in_the_order_of_the_ledger
     assert hits[0]["carried"] == "0"
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds())
 def test_every_payoff_is_its_due_rounded_down_and_together_they_are_what_was_paid(house: House, seed: int) -> None:
     history = Chance(house, seed)
     history.go_on(60)

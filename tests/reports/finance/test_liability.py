@@ -6,6 +6,7 @@ import pytest
 from jackpot_service.domain.accounts import AWARDS_HELD, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, RESERVE
 from jackpot_service.domain.money import total
 from jackpot_service.domain.principals import Role
+from tests.properties.profile import seeds
 from tests.support.asking import only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.chance import Chance
@@ -14,7 +15,8 @@ from tests.support.house import CYBER, House
 from tests.support.journal_sums import lines, moved
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds())
 def test_liability_equals_the_journal_and_the_awards(house: House, seed: int) -> None:
     history = Chance(house, seed)
     history.go_on(120)

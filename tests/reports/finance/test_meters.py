@@ -3,6 +3,7 @@ from decimal import Decimal
 import pytest
 
 from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, RESERVE
+from tests.properties.profile import seeds
 from tests.support.asking import only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.chance import Chance
@@ -13,7 +14,8 @@ from tests.support.journal_sums import lines, moved
 METER = (METER_PLAYERS, METER_HOUSE)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds())
 def test_meters_equal_the_journal_and_what_the_meter_shows(house: House, seed: int) -> None:
     history = Chance(house, seed)
     history.go_on(40)

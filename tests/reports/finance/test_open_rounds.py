@@ -19,6 +19,7 @@ from jackpot_service.ledger.long_rounds import LONG
 from jackpot_service.reports.finance import open_rounds, spans
 from jackpot_service.reports.finance.figures import Of
 from jackpot_service.reports.finance.frame import Stand
+from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support.asking import report
 from tests.support.bets import bet
@@ -101,7 +102,8 @@ def require_the_same(session: Session, ends: Sequence[datetime]) -> set[str]:
     return ended_since
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds(1))
 def test_open_are_those_that_had_begun_and_not_ended_whatever_came_later(house: House, seed: int) -> None:
     play = Dawdling(house, seed)
     play.open()

@@ -9,6 +9,7 @@ import pytest
 from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, RESERVE
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import total
+from tests.properties.profile import seeds
 from tests.support.answers import Body
 from tests.support.asking import asked, only, report, rows, rows_of
 from tests.support.bets import bet
@@ -59,7 +60,8 @@ def require_chain(found: list[Mapping[str, Any]], *, opening: Decimal) -> None:
         held = Decimal(row["closing"])
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds())
 def test_every_row_balances_and_equals_the_journal(house: House, seed: int) -> None:
     history = Chance(house, seed)
     history.go_on(50)

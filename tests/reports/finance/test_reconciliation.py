@@ -14,6 +14,7 @@ from jackpot_service.reports.documents import Document
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import Asked
 from jackpot_service.reports.finance.reconciliation import REPORT
+from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
 from tests.support.answers import Body
@@ -128,7 +129,8 @@ def test_an_estate_is_held_against_its_transfer_in_both_books(house: House) -> N
     assert differing(house) == 0
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds())
 def test_whatever_happens_it_reconciles_as_of_any_time(house: House, seed: int) -> None:
     play = Play(house, seed)
     play.open()

@@ -18,6 +18,7 @@ from jackpot_service.reports.finance import figures as sums
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Asked, Report, Scope
 from jackpot_service.reports.finance.registry import report_of
+from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support.asking import figures, report, rows
 from tests.support.bets import bet
@@ -216,7 +217,8 @@ def due(house: House, jackpot_id: str, start: datetime | None, end: datetime | N
         return found
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds())
 def test_the_sums_of_its_columns_are_the_figures_of_the_others(house: House, seed: int) -> None:
     play = Play(house, seed)
     play.open()

@@ -9,6 +9,7 @@ from jackpot_service.domain import accounts
 from jackpot_service.domain.money import total
 from jackpot_service.domain.odds import fixed_prize_variance
 from jackpot_service.domain.rules import FundedBy, from_document
+from tests.properties.profile import seeds
 from tests.support.asking import only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.chance import Chance
@@ -158,7 +159,8 @@ def test_where_nothing_was_played_no_part_of_it_was_awarded(house: House) -> Non
     assert {row["actual_percent"] for row in rows(house, "rtp")} == {None}
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds())
 def test_return_to_players_equals_the_journal_and_the_documents(house: House, seed: int) -> None:
     history = Chance(house, seed)
     history.go_on(50)
