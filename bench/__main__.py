@@ -17,7 +17,20 @@ from typing import Any, TypeVar
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
-from bench import everything, flush, growth, hits, ingest, latency, meters, report, reports, slow_flush, verification
+from bench import (
+    beside,
+    everything,
+    flush,
+    growth,
+    hits,
+    ingest,
+    latency,
+    meters,
+    report,
+    reports,
+    slow_flush,
+    verification,
+)
 from bench import run as runs
 from bench.run import Measurement, Outcome
 from bench.servers import ServerFailed
@@ -89,6 +102,19 @@ def ingest_command(
     """Compare ingest over HTTP with raw pgbench and with the naive application."""
     plan = ingest.Plan(sizes, connections, seconds)
     _end(_run([runs.repeated(partial(ingest.measure, plan=plan), repeats=repeats)], json_file))
+
+
+@main.command("beside")
+@click.argument("checkout", type=click.Path(file_okay=False, exists=True, resolve_path=True, path_type=Path))
+@click.option("--sizes", type=_Numbers(1, ingest.LARGEST), default="1,7,100", show_default=True)
+@click.option("--turns", type=click.IntRange(2, 1000), default=80, show_default=True, help="Of each batch size.")
+@click.option("--seconds", type=click.FloatRange(0.2, 60), default=0.8, show_default=True, help="Of each turn.")
+@_json_option
+def beside_command(
+    *, checkout: Path, sizes: tuple[int, ...], turns: int, seconds: float, json_file: Path | None
+) -> None:
+    """Compare ingest with that of another CHECKOUT, in turns: what a change costs, or brings."""
+    _end(_run([partial(beside.measure, plan=beside.Plan(checkout, sizes, turns, seconds))], json_file))
 
 
 @main.command("latency")

@@ -22,7 +22,7 @@ from bench.wire import HOST
 WORKERS = 2
 NAIVE_THREADS = 2
 
-_CHECKOUT = Path(__file__).resolve().parent.parent
+CHECKOUT = Path(__file__).resolve().parent.parent
 _START_SECONDS = 60
 _STOP_SECONDS = 20
 _COMMAND_SECONDS = 120
@@ -51,34 +51,39 @@ class Server:
 
 
 @contextmanager
-def service(url: URL, directory: Path) -> Iterator[Server]:
+def service(url: URL, directory: Path, *, checkout: Path = CHECKOUT) -> Iterator[Server]:
     """
     Set up the service on an empty database, with one jackpot and its tables, and serve it until the end.
 
+    Another checkout's service runs on the packages that this one has installed.
+
     Raises: ServerFailed, with what the command or the server had to say.
     """
-    set_up(url)
-    open_jackpot(url, "live", tables=TABLES)
-    key = _jackpot(url, _KEY).stdout.strip()
+    set_up(url, checkout=checkout)
+    open_jackpot(url, "live", tables=TABLES, checkout=checkout)
+    key = _jackpot(url, _KEY, checkout=checkout).stdout.strip()
     port = _free_port()
     serve = (_command(), "serve", "--port", str(port), "--workers", str(WORKERS))
-    with _running(serve, port, environment=_environment(url), log=directory / "service.log"):
+    with _running(serve, port, environment=_environment(url, checkout), log=directory / "service.log"):
         yield Server(port, key, url)
 
 
-def set_up(url: URL) -> None:
+def set_up(url: URL, *, checkout: Path = CHECKOUT) -> None:
     """Make the tables of an empty database, a casino and the rates. Raises: ServerFailed."""
     for arguments in _REFERENCES:
-        _jackpot(url, arguments)
+        _jackpot(url, arguments, checkout=checkout)
 
 
-def open_jackpot(url: URL, jackpot_id: str, *, tables: Sequence[str], stripes: int | None = None) -> None:
+def open_jackpot(
+    url: URL, jackpot_id: str, *, tables: Sequence[str], stripes: int | None = None, checkout: Path = CHECKOUT
+) -> None:
     """Open a jackpot and its tables, with the service's own number of stripes or another. Raises: ServerFailed."""
     opening = ("jackpots", "open", jackpot_id, "--rules", "live-caribbean-stud", "--currency", "EUR", *_WHY)
-    _jackpot(url, opening, settings={} if stripes is None else {"JACKPOT_STRIPES": str(stripes)})
+    settings = {} if stripes is None else {"JACKPOT_STRIPES": str(stripes)}
+    _jackpot(url, opening, settings=settings, checkout=checkout)
     for table in tables:
         playing = ("--casino", "c1", "--game", "caribbean-stud", "--jackpot", jackpot_id)
-        _jackpot(url, ("tables", "add", table, *playing, *_WHY))
+        _jackpot(url, ("tables", "add", table, *playing, *_WHY), checkout=checkout)
 
 
 @contextmanager
@@ -106,13 +111,14 @@ def _jackpot(
     arguments: tuple[str, ...],
     *,
     settings: Mapping[str, str] = MappingProxyType({}),
+    checkout: Path = CHECKOUT,
     may_fail: bool = False,
     seconds: int = _COMMAND_SECONDS,
 ) -> subprocess.CompletedProcess[str]:
     finished = subprocess.run(  # noqa: S603 -- the words are our own
         (_command(), *arguments),
-        cwd=_CHECKOUT,
-        env={**_environment(url), **settings},
+        cwd=checkout,
+        env={**_environment(url, checkout), **settings},
         capture_output=True,
         text=True,
         check=False,
@@ -127,7 +133,7 @@ def started(url: URL, arguments: tuple[str, ...]) -> "subprocess.Popen[bytes]":
     """Start a command of the service's program, whose output is of no interest; the caller waits for it."""
     return subprocess.Popen(  # noqa: S603 -- as above
         (_command(), *arguments),
-        cwd=_CHECKOUT,
+        cwd=CHECKOUT,
         env=_environment(url),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -138,8 +144,10 @@ def _command() -> str:
     return str(Path(sys.executable).with_name("jackpot"))
 
 
-def _environment(url: URL) -> dict[str, str]:
-    return {**os.environ, "JACKPOT_DATABASE_URL": url.render_as_string(hide_password=False)}
+def _environment(url: URL, checkout: Path = CHECKOUT) -> dict[str, str]:
+    """Say where the database is, and whose modules come before those that are installed."""
+    database = url.render_as_string(hide_password=False)
+    return {**os.environ, "JACKPOT_DATABASE_URL": database, "PYTHONPATH": str(checkout)}
 
 
 def _free_port() -> int:
@@ -151,7 +159,7 @@ def _free_port() -> int:
 def _running(command: tuple[str, ...], port: int, *, environment: dict[str, str], log: Path) -> Iterator[None]:
     with log.open("w") as output:
         process = subprocess.Popen(  # noqa: S603 -- the words are our own
-            command, cwd=_CHECKOUT, env=environment, stdout=output, stderr=output, start_new_session=True
+            command, cwd=CHECKOUT, env=environment, stdout=output, stderr=output, start_new_session=True
         )
     try:
         _wait_until_ready(process, port, log)

@@ -51,5 +51,8 @@ CACHED_METER_PER_SECOND = Target(floor=5_000, goal=15_000)
 OF_EMPTY = Target(floor=0.85, goal=0.95)
 """Ingest at many million bets, as a share of ingest at an empty database."""
 
+BESIDE = Target(floor=0.95, goal=1)
+"""Ingest of this checkout, as a share of that of one without what was added since."""
+
 REPORT_MS = Target(floor=1_000, goal=50)
 """Any finance report of a month, over up to ten million bets."""
