@@ -69,6 +69,7 @@ def test_every_row_balances_and_equals_the_journal(house: House, seed: int) -> N
     history.go_on(60)
     end = house.clock()
     history.go_on(10)
+    house.clock.at = max(house.clock.at, end)  # It may have been put back meanwhile, and nobody is told what is ahead.
 
     for by in ("day", "month", "cycle"):
         document = report(house, "pool-movements", start=start, end=end, by=by)
