@@ -106,7 +106,7 @@ def ingest_command(
 
 @main.command("beside")
 @click.argument("checkout", type=click.Path(file_okay=False, exists=True, resolve_path=True, path_type=Path))
-@click.option("--sizes", type=_Numbers(1, ingest.LARGEST), default="1,7,100", show_default=True)
+@click.option("--sizes", type=_Numbers(1, ingest.LARGEST), default="1,7", show_default=True)
 @click.option("--turns", type=click.IntRange(2, 1000), default=80, show_default=True, help="Of each batch size.")
 @click.option("--seconds", type=click.FloatRange(0.2, 60), default=0.8, show_default=True, help="Of each turn.")
 @_json_option
