@@ -44,7 +44,7 @@ run: setup  ## the service with demo tables on http://127.0.0.1:8000; Ctrl-C end
 test: setup  ## every test; ARGS="-k name" for some
 	@exec $(BIN)/python -m pytest -n 2 --dist loadscope $(ARGS)
 
-test-deep: setup  ## those that try cases, with all or many more of them; CASES=1000 SEED=2 for others
+test-deep: setup  ## those that try random cases, with many more of them; CASES=1000 SEED=2 for others
 	@JACKPOT_TEST_CASES=$(CASES) exec $(BIN)/python -m pytest -n 2 -m deep --hypothesis-seed $(SEED) $(ARGS)
 
 soak: setup  ## ten minutes of everything at once by 16 writers; ARGS="--soak-minutes 1" for less

@@ -2,7 +2,8 @@
 One checkout beside another: what a change costs, or brings.
 
 Both services stand on one cluster and are asked in turns, a moment each, first the one and then the other first. So a
-machine that grows slower or faster meanwhile does so for both, and their ratio is steadier than either figure.
+machine that grows slower or faster meanwhile does so for both, and their ratio is steadier than either figure. The
+books of this checkout are verified in the end, not those of the other.
 """
 
 import statistics

@@ -11,7 +11,6 @@ import pytest
 
 from jackpot_service import embedded
 from jackpot_service.embedded import Cluster, EmbeddedError, cluster_in, running
-from tests.properties.profile import some
 
 USER = """
 import signal, sys
@@ -238,8 +237,7 @@ def test_a_socket_directory_of_somebody_else_is_refused(tmp_path: Path) -> None:
         cluster.socket_directory.rmdir()
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("after_s", some([0, 0.1, 0.25, 0.5], every=2))
+@pytest.mark.parametrize("after_s", [0, 0.1, 0.25, 0.5])
 def test_a_first_start_killed_at_any_instant_does_not_break_the_next(
     after_s: float, tmp_path: Path, start_user: Start
 ) -> None:

@@ -72,11 +72,11 @@ def events(config: Config, after: Cursor | None, follow: bool) -> None:  # noqa:
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Let Ctrl-C wait, so that the cursor that is printed is that after the last event that was printed."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(engine: sqlalchemy.Engine, after: Cursor | None) -> Cursor:

@@ -26,7 +26,6 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
 from tests.faults.service import Service
 from tests.jobs import kinds
-from tests.properties.profile import some
 from tests.races import books, scene
 from tests.races.test_jobs import ask, play, require_whole, runner
 
@@ -112,8 +111,7 @@ def test_a_runner_killed_midway_is_followed_by_another_that_makes_the_same_file(
     assert books.ask(engine, chunks, job_id=job_id) == books.ask(engine, chunks, job_id=uninterrupted)
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize(("form", "times"), some([("csv", 400), ("xlsx", 200)]))
+@pytest.mark.parametrize(("form", "times"), [("csv", 400), ("xlsx", 200)])
 def test_a_runner_killed_midway_through_a_report_is_followed_by_another_that_makes_the_same_file(
     durable: embedded.Cluster, engine: sqlalchemy.Engine, tmp_path: Path, form: str, times: int
 ) -> None:

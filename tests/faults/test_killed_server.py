@@ -15,11 +15,10 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
 from tests.faults.load import Ledger, client_for, load
 from tests.faults.service import Service
-from tests.properties.profile import CASES
 from tests.races import books, scene
 
 TABLES = ["live-1", "live-2", "cyber-1", "cyber-2"]
-KILLS = 3 if CASES else 1
+KILLS = 3
 CALLS_BETWEEN = 60
 
 
@@ -34,7 +33,6 @@ def key(engine: sqlalchemy.Engine) -> str:
     return transact(engine, lambda session: create_key(session, act, principal)).whole
 
 
-@pytest.mark.deep
 def test_a_server_killed_under_load_loses_nothing_and_doubles_nothing(
     service: Service, engine: sqlalchemy.Engine, key: str
 ) -> None:
@@ -52,7 +50,6 @@ def test_a_server_killed_under_load_loses_nothing_and_doubles_nothing(
     require_all_there(ledger, engine)
 
 
-@pytest.mark.deep
 def test_a_database_stopped_under_load_loses_nothing_and_doubles_nothing(
     service: Service, durable: embedded.Cluster, engine: sqlalchemy.Engine, key: str
 ) -> None:

@@ -2,17 +2,15 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import pytest
 from hypothesis import settings
 
-T = TypeVar("T")
-
 CASES: Final = int(os.environ.get("JACKPOT_TEST_CASES", "0"))
 """How many cases to try, each time other ones unless a --hypothesis-seed is stated; unset, the same few as ever."""
 
-SETTINGS: Final = settings(max_examples=CASES or 25, derandomize=not CASES, deadline=None, database=None)
+SETTINGS: Final = settings(max_examples=CASES or 40, derandomize=not CASES, deadline=None, database=None)
 """Without a deadline, since a busy machine is no failure."""
 
 
@@ -22,11 +20,6 @@ def repeatable(test: Callable[..., Any]) -> Callable[..., Any]:
     return marked
 
 
-def some(cases: Sequence[T], *, every: int = 3) -> Sequence[T]:
-    """For a test marked as `deep` that takes long for each of its cases: all of them there, every third otherwise."""
-    return cases if CASES else cases[::every]
-
-
 def seeds(first: int = 0) -> Sequence[int]:
-    """For a test marked as `deep` that plays a random history of each seed: one, or a twentieth of the cases asked."""
-    return range(first, first + max(1, CASES // 20))
+    """For a test marked as `deep` that plays a random history of each seed: two, or a twentieth of the cases asked."""
+    return range(first, first + max(2, CASES // 20))

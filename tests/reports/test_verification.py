@@ -17,7 +17,6 @@ from jackpot_service.ledger.mismatches import Code
 from jackpot_service.reports.verification import awards, by_seq, documents, order, positions
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.reports.verification.verification import Progress
-from tests.properties.profile import some
 from tests.reports import history
 from tests.reports.corruption import Corruption, codes_after, mismatches_after_changing
 from tests.reports.corruptions import CORRUPTIONS
@@ -78,8 +77,7 @@ def test_the_history_has_every_kind_of_movement_and_of_award(superuser: Session)
     assert dict(stripes.all()) == {"-": 1, "capped": 3, "cyber": 2, "live": 3}
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("corruption", some(CORRUPTIONS), ids=str)
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes
 
@@ -169,8 +167,7 @@ COLUMNS: Final = [
 ]
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("column", some(COLUMNS), ids=str)
+@pytest.mark.parametrize("column", COLUMNS, ids=str)
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
     where = WHERE.get(column.table.name, "true")
     assert mismatches_after_changing(superuser, column, _changed(column), where=where)

@@ -15,7 +15,6 @@ from jackpot_service.ledger.mismatches import Code
 from jackpot_service.records import corrections
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases import jackpot_acts
-from tests.properties.profile import some
 from tests.reports.corruption import (
     Corruption,
     change,
@@ -327,8 +326,7 @@ CORRUPTIONS: Final = (*STEPS, *ACTS, *ENTRIES, *SETTLEMENTS, *COMPENSATIONS, *ST
 """What somebody with every right might change, and every code by which the proof names it, no more and no less."""
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("corruption", some(CORRUPTIONS), ids=str)
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes
 

@@ -19,7 +19,6 @@ from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.suspend_jackpot import SetDoor, suspend_jackpot
-from tests.properties.profile import some
 from tests.reports import history
 from tests.reports.corruption import (
     Corruption,
@@ -231,8 +230,7 @@ CORRUPTIONS: Final = (
 )
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("corruption", some(CORRUPTIONS), ids=str)
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes
 

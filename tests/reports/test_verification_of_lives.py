@@ -12,7 +12,6 @@ from jackpot_service.db import Session
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.reports.verification.proof import verify
-from tests.properties.profile import some
 from tests.reports import history
 from tests.reports.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.support.bets import bet
@@ -277,8 +276,7 @@ MONEY: Final = (
 CORRUPTIONS: Final = (*RULES, *DOORS, *MONEY)
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("corruption", some(CORRUPTIONS), ids=str)
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes
 

@@ -11,7 +11,6 @@ from jackpot_service.db import Base, Session
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.ledger.verified import Reached
 from jackpot_service.reports.verification.proof import verify
-from tests.properties.profile import some
 from tests.reports import days
 from tests.reports.corruption import Corruption, change, codes_after, forge, mismatches_after_changing, remove
 from tests.support import rolling
@@ -135,8 +134,7 @@ def test_the_days_add_up_to_the_postings(superuser: Session) -> None:
     assert rolling.rolled_up(superuser) == rolling.posted(superuser)
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("corruption", some(CORRUPTIONS), ids=str)
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
 def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
     assert codes_after(superuser, corruption) == corruption.codes
 
@@ -155,8 +153,7 @@ CHANGES: Final = {"daily_refunds.bets": "bets + 1", "daily_payments.made_on": "m
 """What keeps a table's own CHECK content, where a column alone would not."""
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("column", some(COLUMNS), ids=str)
+@pytest.mark.parametrize("column", COLUMNS, ids=str)
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
     is_text = isinstance(column.type, sqlalchemy.Text)
     changed = CHANGES.get(str(column), f"{column.name} || 'x'" if is_text else f"{column.name} + 100")
