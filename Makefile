@@ -10,7 +10,7 @@ CASES ?= 100
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-deep soak check check-format check-lint check-types check-layers check-migrations check-openapi bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run test test-deep soak check check-format check-lint check-types check-layers check-migrations check-openapi check-install bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -50,7 +50,7 @@ test-deep: setup  ## those that try random cases, with many more of them; CASES=
 soak: setup  ## ten minutes of everything at once by 16 writers; ARGS="--soak-minutes 1" for less
 	@exec $(BIN)/python -m pytest -n 0 --timeout 3600 tests/races/test_mixture.py --soak-minutes 10 $(ARGS)
 
-check: check-format check-lint check-types check-layers check-migrations check-openapi  ## everything but the tests
+check: check-format check-lint check-types check-layers check-migrations check-openapi check-install  ## everything but the tests
 
 check-format: setup
 	$(BIN)/ruff format --check .
@@ -69,6 +69,28 @@ check-migrations: setup
 
 check-openapi: setup
 	$(BIN)/jackpot openapi --check
+
+# As README tells those who go to production: without the checkout, and with nothing but what requirements.txt locks.
+define CHECK_INSTALL
+    elsewhere=$$(mktemp --directory)
+    trap 'rm -rf "$$elsewhere"' EXIT
+    mkdir "$$elsewhere/source"
+    cp -r pyproject.toml jackpot_service "$$elsewhere/source"
+    $(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir "$$elsewhere" "$$elsewhere/source"
+    rm -r "$$elsewhere/source"
+    $(PYTHON) -m venv --without-pip "$$elsewhere/venv"
+    install() { $(PYTHON) -m pip --python "$$elsewhere/venv/bin/python" --disable-pip-version-check install --quiet "$$@"; }
+    install --require-hashes --requirement requirements.txt
+    install --no-deps "$$elsewhere"/*.whl
+    cp openapi.yaml "$$elsewhere"
+    cd "$$elsewhere"
+    venv/bin/jackpot db check
+    venv/bin/jackpot openapi --check
+endef
+export CHECK_INSTALL
+
+check-install: setup
+	@sh -euc "$$CHECK_INSTALL"
 
 BENCH = $(INSTALL) --require-hashes --requirement requirements-bench.txt && exec $(BIN)/python -m bench
 

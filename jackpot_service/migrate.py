@@ -15,7 +15,7 @@ from jackpot_service.ledger import schema as ledger_schema
 from jackpot_service.records import jobs_schema, periods_schema, seals_schema, verifications_schema
 from jackpot_service.records import schema as record_schema
 
-SCRIPTS = Path(__file__).resolve().parent.parent / "migrations"
+SCRIPTS = Path(__file__).resolve().parent / "migrations"
 
 MODELS = (
     instants_schema,

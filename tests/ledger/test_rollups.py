@@ -29,7 +29,7 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, forfeited, hand
 from tests.support.house import House
 
-VERSIONS: Final = Path(__file__).resolve().parents[2] / "migrations" / "versions"
+VERSIONS: Final = Path(__file__).resolve().parents[2] / "jackpot_service" / "migrations" / "versions"
 STATEMENTS: Final = {
     "daily_bets": ("0020_cycles_by_day", "FILL_BETS"),
     "daily_postings": ("0020_cycles_by_day", "FILL_POSTINGS"),

@@ -84,9 +84,9 @@ def _rechain(session: Session, forged: BookedEntry, *, moved: Pools) -> None:
 
 def _roll_up_again(session: Session) -> None:
     """Sum the days anew, by the very statements that did it once."""
-    of_cycles = import_module("migrations.versions.0020_cycles_by_day")
-    of_rounds = import_module("migrations.versions.0017_refunds_and_awards_by_day")
-    of_acts = import_module("migrations.versions.0021_payments_by_day_made")
+    of_cycles = import_module("jackpot_service.migrations.versions.0020_cycles_by_day")
+    of_rounds = import_module("jackpot_service.migrations.versions.0017_refunds_and_awards_by_day")
+    of_acts = import_module("jackpot_service.migrations.versions.0021_payments_by_day_made")
     for table, statement in (
         ("daily_bets", of_cycles.FILL_BETS),
         ("daily_postings", of_cycles.FILL_POSTINGS),
