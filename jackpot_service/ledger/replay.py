@@ -217,6 +217,12 @@ def entries_within(session: Session, book: str, within: Within) -> list[BookedEn
     )
 
 
+def count_of_rounds(session: Session, book: str, *, after: int) -> int:
+    """Count the entries of the rounds whose keys lie after one."""
+    count = select(func.count()).where(EntryRow.jackpot_id == book, EntryRow.round_key > after)
+    return session.scalars(count).one()
+
+
 def rounds_touched(session: Session, book: str, *, since: Verified) -> Iterator[int]:
     """Find the rounds that were verified before and have an entry since; a round may be found again and again."""
     if since.last_round_key == BEFORE_ALL_ROUNDS:

@@ -16,7 +16,7 @@ from jackpot_service.ledger.mismatches import Code
 from jackpot_service.ledger.verified import Reached, Verified
 from jackpot_service.reports.verification import documents
 from jackpot_service.reports.verification.proof import verify
-from jackpot_service.reports.verification.verification import Verification
+from jackpot_service.reports.verification.verification import Progress, Verification
 from tests.properties.profile import CASES
 from tests.reports import history
 from tests.reports.corruption import Corruption, change, forge, in_round, remove
@@ -213,6 +213,28 @@ def test_a_jackpot_that_was_verified_must_be_there(superuser: Session, before: M
     found = verify(superuser, since={**before, "gone": Verified()}).mismatches
 
     assert [(one.code, one.book) for one in found] == [(Code.VERIFIED_HEAD, "gone")]
+
+
+# --- How far it is --------------------------------------------------------------------------------------------------
+
+
+def test_going_on_from_an_interruption_tells_how_many_looks_are_left(
+    superuser: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "PAGE", 2)
+    _, reached = go_on(superuser, {})
+    in_live = [one.books for one in reached if "live" in one.books and not one.books["live"].is_whole]
+    half_way = in_live[len(in_live) // 2]
+
+    from_zero: list[Progress] = []
+    verify(superuser, on_progress=from_zero.append)
+    seen: list[Progress] = []
+    verify(superuser, since=half_way, on_progress=seen.append)
+
+    assert from_zero[-1].done == from_zero[-1].total
+    assert seen[-1].done == seen[-1].total
+    assert 0 < seen[-1].total < from_zero[-1].total
+    assert len({progress.done for progress in seen}) > 3
 
 
 # --- Where it stops telling ------------------------------------------------------------------------------------------

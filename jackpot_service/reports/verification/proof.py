@@ -1,5 +1,6 @@
 """The proof that the books are right: everything that was booked is derived again from what was told to the ledger."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -270,13 +271,18 @@ class _Proof:
             yield from _guarded(check(round_, jackpot), book=jackpot.jackpot_id, place=round_.place)
 
     def _looks_due(self) -> Looks:
-        """Two at each entry that was not verified before."""
-        entries = sum(
-            max(0, seq - self.reached.get(book, NOTHING).seq_on(stripe_no))
-            for book, stripe_no, seq in replay.ends(self.session)
-            if book in self.books
-        )
-        return Looks(2 * entries)
+        """Two at each entry not verified before; of a book that was under way, one where a round waits."""
+        fresh: Counter[str] = Counter()
+        for book, stripe_no, seq in replay.ends(self.session):
+            if book in self.books:
+                fresh[book] += max(0, seq - self.reached.get(book, NOTHING).seq_on(stripe_no))
+        return Looks(sum(entries + self._looks_with_rounds(book, entries) for book, entries in fresh.items()))
+
+    def _looks_with_rounds(self, book: str, fresh: int) -> int:
+        since = self.reached.get(book, NOTHING)
+        if since.is_whole or not since.stripes:
+            return fresh
+        return max(fresh, replay.count_of_rounds(self.session, book, after=since.last_round_key))
 
     def _count_entry(self, entry: BookedEntry) -> None:
         self.entries += 1
