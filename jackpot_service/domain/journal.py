@@ -125,4 +125,8 @@ class Postings:
 
     def pools(self) -> Pools:
         """Sum what the postings put into each of the jackpot's pools."""
-        return Pools(*(self.moved(account) for account in POOL_ACCOUNTS))
+        sums = dict.fromkeys(POOL_ACCOUNTS, ZERO)
+        for line in self.lines:
+            if line.account in sums:
+                sums[line.account] = EXACT.add(sums[line.account], line.amount)
+        return Pools(*sums.values())

@@ -8,6 +8,7 @@ booked, in microseconds since 1970 as a big-endian 64-bit integer. Before the fi
 """
 
 import hashlib
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import orjson
@@ -18,8 +19,8 @@ from jackpot_service.domain.entries import Entry
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def digest(entry: Entry) -> bytes:
-    """Figure the digest of an entry, 32 bytes."""
+def digest(entry: Entry, *, postings: Sequence[Sequence[str]] | None = None) -> bytes:
+    """Figure the digest of an entry, 32 bytes; `postings` are its own as facts, of whoever has them at hand."""
     step = entry.round_step
     document = {
         "book": entry.book,
@@ -28,7 +29,7 @@ def digest(entry: Entry) -> bytes:
         "received_at": facts.instant(entry.received_at),
         "round": None if step is None else [step.table_id, step.round_id, step.round_key, step.step],
         "facts": entry.facts,
-        "postings": facts.of_postings(entry.postings),
+        "postings": facts.of_postings(entry.postings) if postings is None else postings,
     }
     return hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).digest()
 

@@ -8,9 +8,9 @@ from typing import Any
 import psycopg
 
 from jackpot_service.db import Pipeline
+from jackpot_service.domain import facts
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Conflict
-from jackpot_service.domain.money import plain
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import rollups
 from jackpot_service.ledger.digests import digest
@@ -62,6 +62,9 @@ LEFT JOIN moved ON true
 RETURNING seq, booked_at
 """
 
+_COLUMNS = ("accounts", "currencies", "amounts", "movements")
+_NO_POSTINGS = ("",) * len(_COLUMNS)
+
 
 class JackpotSuspended(Conflict):
     """The jackpot takes no bets now."""
@@ -107,7 +110,8 @@ def post_all(
     for entry in entries:
         pools += entry.postings.pools()
     steps = [entry.round_step for entry in entries]
-    lines = [entry.postings.lines for entry in entries]
+    written = [facts.of_postings(entry.postings) for entry in entries]
+    columns = [tuple(map(" ".join, zip(*lines, strict=True))) or _NO_POSTINGS for lines in written]
     cursor = pipe.send(
         _POST,
         {
@@ -116,20 +120,17 @@ def post_all(
             "if_accepting": if_accepting,
             "count": len(entries),
             "now": max([*(entry.received_at for entry in entries), *([] if not_before is None else [not_before])]),
-            "kinds": "|".join([entry.kind.value for entry in entries]),
+            "kinds": "|".join([entry.kind for entry in entries]),
             "principals": [entry.principal for entry in entries],
             "round_keys": "|".join(["-" if step is None else str(step.round_key) for step in steps]),
             "steps": "|".join(["-" if step is None else str(step.step) for step in steps]),
             "received_at": "|".join([entry.received_at.isoformat() for entry in entries]),
-            "digests": [digest(entry) for entry in entries],
+            "digests": [digest(entry, postings=lines) for entry, lines in zip(entries, written, strict=True)],
             "meter_players": pools.meter_players,
             "meter_house": pools.meter_house,
             "reserve": pools.reserve,
             "prize_fund": pools.prize_fund,
-            "accounts": "|".join([" ".join([line.account for line in each]) for each in lines]),
-            "currencies": "|".join([" ".join([line.currency for line in each]) for each in lines]),
-            "amounts": "|".join([" ".join([plain(line.amount) for line in each]) for each in lines]),
-            "movements": "|".join([" ".join([line.movement.value for line in each]) for each in lines]),
+            **dict(zip(_COLUMNS, map("|".join, zip(*columns, strict=True)), strict=True)),
         },
     )
     rollups.add(pipe, entries, stripe_no=stripe_no)
