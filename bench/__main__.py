@@ -114,6 +114,9 @@ def beside_command(
     *, checkout: Path, sizes: tuple[int, ...], turns: int, seconds: float, json_file: Path | None
 ) -> None:
     """Compare ingest with that of another CHECKOUT, in turns: what a change costs, or brings."""
+    if not (checkout / "jackpot_service").is_dir():  # This checkout's own would be found instead.
+        message = f"{str(checkout)!r} is no checkout of the service"
+        raise click.BadParameter(message, param_hint="CHECKOUT")
     _end(_run([partial(beside.measure, plan=beside.Plan(checkout, sizes, turns, seconds))], json_file))
 
 
@@ -201,7 +204,7 @@ def reports_command(*, millions: tuple[int, ...], json_file: Path | None) -> Non
     help="Where bench.json and the pictures go.",
 )
 def all_command(*, seconds: float, directory: Path) -> None:
-    """Measure everything but growth, in some seven minutes; write the figures and draw them."""
+    """Measure all that docs/speed.md has a floor for but growth and reports, in some eight minutes; draw it."""
     from bench import pictures  # noqa: PLC0415 -- only this needs what requirements-bench.txt adds, and needs it first
 
     outcome = _run(everything.measurements(seconds), directory / "bench.json")

@@ -20,7 +20,8 @@ from bench.targets import BESIDE, COMPARED_CONNECTIONS
 
 NAME = "beside"
 
-TURNS_BETWEEN_CHECKPOINTS = 10
+TURNS_BETWEEN_CHECKPOINTS = 9
+"""Odd, so that after a checkpoint now the one and now the other is asked first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,8 @@ def service(url: URL, directory: Path, *, checkout: Path = CHECKOUT) -> Iterator
     key = _jackpot(url, _KEY, checkout=checkout).stdout.strip()
     port = _free_port()
     serve = (_command(), "serve", "--port", str(port), "--workers", str(WORKERS))
-    with _running(serve, port, environment=_environment(url, checkout), log=directory / "service.log"):
+    environment = _environment(url, checkout)
+    with _running(serve, port, environment=environment, log=directory / "service.log", folder=checkout):
         yield Server(port, key, url)
 
 
@@ -156,10 +157,13 @@ def _free_port() -> int:
 
 
 @contextmanager
-def _running(command: tuple[str, ...], port: int, *, environment: dict[str, str], log: Path) -> Iterator[None]:
+def _running(
+    command: tuple[str, ...], port: int, *, environment: dict[str, str], log: Path, folder: Path = CHECKOUT
+) -> Iterator[None]:
+    """Run a server in a folder: what it starts by `python -m` is found there before anywhere else."""
     with log.open("w") as output:
         process = subprocess.Popen(  # noqa: S603 -- the words are our own
-            command, cwd=CHECKOUT, env=environment, stdout=output, stderr=output, start_new_session=True
+            command, cwd=folder, env=environment, stdout=output, stderr=output, start_new_session=True
         )
     try:
         _wait_until_ready(process, port, log)

@@ -1,5 +1,6 @@
 """The schema's way up and down, and the walls around the books that it builds."""
 
+import ast
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -65,6 +66,25 @@ STRAIGHT = "9h 8d 7h 6s 5h"
 TABLES = sorted(Base.metadata.tables)
 APPEND_ONLY = sorted(set(TABLES) - set(UPDATABLE))
 APPLICATION = "jackpot_app"
+
+
+def test_revisions_import_nothing_of_the_application() -> None:
+    files = sorted(migrate.SCRIPTS.rglob("*.py"))
+    names = {
+        name.split(".")[0]
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text()))
+        for name in (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else []
+        )
+    }
+    assert len(files) > 20
+    assert "sqlalchemy" in names
+    assert "jackpot_service" not in names
 
 
 def test_the_schema_goes_up_down_and_up_again(empty_database_url: str) -> None:

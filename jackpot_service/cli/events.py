@@ -56,17 +56,20 @@ def events(config: Config, after: Cursor | None, follow: bool) -> None:  # noqa:
     """
     Print what happened as CloudEvents, a line of JSON each, as the house sees it.
 
-    The cursor after the last of them is printed on standard error at the end.
+    The cursor after the last of them is printed on standard error at the end; if whoever reads them goes away, that
+    after the last page that was printed whole.
     """
     with opened_engine(config) as engine:
         cursor = _start(engine, after)
-        with suppress(KeyboardInterrupt):
-            for page in _pages(engine, cursor, follow=follow):
-                with _uninterrupted():
-                    for event in page.items:
-                        click.echo(orjson.dumps(as_cloud_event(event, with_people=True)))
-                    cursor = page.next
-    click.echo(f"Next: --after {encode(cursor)}", err=True)
+        try:
+            with suppress(KeyboardInterrupt):
+                for page in _pages(engine, cursor, follow=follow):
+                    with _uninterrupted():
+                        for event in page.items:
+                            click.echo(orjson.dumps(as_cloud_event(event, with_people=True)))
+                        cursor = page.next
+        finally:
+            click.echo(f"Next: --after {encode(cursor)}", err=True)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from jackpot_service.embedded import EmbeddedError
 MODULES: Final = {
     "audit": "audit",
     "awards": "awards",
-    "books": "export",
+    "books": "books",
     "casinos": "documents",
     "changes": "changes",
     "db": "schema",
@@ -26,7 +26,7 @@ MODULES: Final = {
     "jackpots": "documents",
     "jobs": "jobs",
     "keys": "keys",
-    "meter": "books",
+    "meter": "meter",
     "openapi": "service",
     "people": "keys",
     "rates": "rates",

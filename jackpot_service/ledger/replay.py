@@ -217,7 +217,7 @@ def entries_within(session: Session, book: str, within: Within) -> list[BookedEn
     )
 
 
-def count_of_rounds(session: Session, book: str, *, after: int) -> int:
+def count_entries_of_rounds(session: Session, book: str, *, after: int) -> int:
     """Count the entries of the rounds whose keys lie after one."""
     count = select(func.count()).where(EntryRow.jackpot_id == book, EntryRow.round_key > after)
     return session.scalars(count).one()

@@ -106,6 +106,34 @@ def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_a
     assert cursor_of(err) == telling.now(house)
 
 
+def test_when_its_reader_goes_away_the_cursor_is_that_after_the_last_whole_page(
+    house: House, database_url: str
+) -> None:
+    house.open(base_amount="1000")
+    start = telling.now(house)
+    with subprocess.Popen(
+        [sys.executable, "-m", "jackpot_service.cli", "events", "--follow", "--after", start],
+        env={**os.environ, "JACKPOT_DATABASE_URL": database_url},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            house.cancel(round_id="r1")
+            process.stdout.readline()
+            printed = telling.now(house)
+            process.stdout.close()
+            house.cancel(round_id="r2")
+            err = process.stderr.read()
+        finally:
+            process.kill()
+
+    assert cursor_of(err) == printed
+    assert printed != telling.now(house)
+
+
 WRONG: Final = (
     (("--after", "yesterday!"), 2, "must be the `next`"),
     (("--after", ""), 2, "must be the `next`"),

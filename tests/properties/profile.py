@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 CASES: Final = int(os.environ.get("JACKPOT_TEST_CASES", "0"))
-"""How many cases to try, each time other ones unless a --hypothesis-seed is stated; unset, the same few as ever."""
+"""How many cases to try: others for each SEED of `make test-deep`; unset, the same few as ever."""
 
 SETTINGS: Final = settings(max_examples=CASES or 40, derandomize=not CASES, deadline=None, database=None)
 """Without a deadline, since a busy machine is no failure."""
@@ -20,6 +20,12 @@ def repeatable(test: Callable[..., Any]) -> Callable[..., Any]:
     return marked
 
 
+HISTORIES: Final = max(2, CASES // 20)
+
+_EARLIER: Final = HISTORIES * (int(os.environ.get("JACKPOT_TEST_SEED", "1")) - 1)
+"""Histories that smaller seeds of a run play."""
+
+
 def seeds(first: int = 0) -> Sequence[int]:
     """For a test marked as `deep` that plays a random history of each seed: two, or a twentieth of the cases asked."""
-    return range(first, first + max(2, CASES // 20))
+    return range(first + _EARLIER, first + _EARLIER + HISTORIES)

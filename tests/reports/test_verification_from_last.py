@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from itertools import count
 from typing import Any, Final
@@ -231,10 +232,27 @@ def test_going_on_from_an_interruption_tells_how_many_looks_are_left(
     seen: list[Progress] = []
     verify(superuser, since=half_way, on_progress=seen.append)
 
-    assert from_zero[-1].done == from_zero[-1].total
-    assert seen[-1].done == seen[-1].total
-    assert 0 < seen[-1].total < from_zero[-1].total
-    assert len({progress.done for progress in seen}) > 3
+    in_books = superuser.scalar(text("SELECT count(*) FROM entries"))
+    waiting = superuser.scalar(
+        text("SELECT count(*) FROM entries WHERE jackpot_id = 'live' AND round_key > :last"),
+        {"last": half_way["live"].last_round_key},
+    )
+    assert (from_zero[-1].done, from_zero[-1].total) == (2 * (in_books or 0),) * 2
+    assert (seen[-1].done, seen[-1].total) == (waiting, waiting)
+    assert waiting > 5
+
+
+def test_going_on_after_more_was_booked_tells_no_end_before_it_comes(
+    superuser: Session, before: Mapping[str, Verified]
+) -> None:
+    seen: list[Progress] = []
+    under_way = {book: replace(verified, is_whole=book != "live") for book, verified in before.items()}
+    verify(superuser, since=under_way, on_progress=seen.append)
+
+    came = superuser.scalar(text("SELECT sum(seq) FROM stripes")) - sum(
+        stripe.seq for verified in before.values() for stripe in verified.stripes.values()
+    )
+    assert seen[-1].total == 2 * came > 0
 
 
 # --- Where it stops telling ------------------------------------------------------------------------------------------

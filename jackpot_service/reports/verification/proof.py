@@ -271,7 +271,7 @@ class _Proof:
             yield from _guarded(check(round_, jackpot), book=jackpot.jackpot_id, place=round_.place)
 
     def _looks_due(self) -> Looks:
-        """Two at each entry not verified before; of a book that was under way, one where a round waits."""
+        """Two at least at each entry not verified before, and one at each whose round waits since an interruption."""
         fresh: Counter[str] = Counter()
         for book, stripe_no, seq in replay.ends(self.session):
             if book in self.books:
@@ -279,10 +279,11 @@ class _Proof:
         return Looks(sum(entries + self._looks_with_rounds(book, entries) for book, entries in fresh.items()))
 
     def _looks_with_rounds(self, book: str, fresh: int) -> int:
+        """Those that came since are of rounds that wait, too, or of earlier ones, which are looked at again."""
         since = self.reached.get(book, NOTHING)
         if since.is_whole or not since.stripes:
             return fresh
-        return max(fresh, replay.count_of_rounds(self.session, book, after=since.last_round_key))
+        return max(fresh, replay.count_entries_of_rounds(self.session, book, after=since.last_round_key))
 
     def _count_entry(self, entry: BookedEntry) -> None:
         self.entries += 1
