@@ -58,37 +58,43 @@ class RefundOf:
 # Few entries take stakes back, and each says so: nobody has to look at the hands of all the others.
 _THAT_SAY_SO = "e.movements @> ARRAY['reversal']"
 
+# The entries are read once, not once for each kind.
 _BY_ENTRIES = f"""
+    WITH taking AS MATERIALIZED (
+        SELECT e.stripe_no, e.seq, e.round_key, e.step, e.kind
+        FROM {parts.ENTRIES}
+        WHERE e.kind IN ('voids', 'cancellation', 'result') AND {{chosen}}
+    )
     SELECT e.stripe_no, e.seq, e.round_key, v.bet_id, 1 AS times
-    FROM {parts.ENTRIES}
+    FROM taking e
     CROSS JOIN LATERAL (
         SELECT v.bet_id
         FROM voids v
-        WHERE v.jackpot_id = e.jackpot_id AND v.round_key = e.round_key AND v.step = e.step AND NOT v.is_tombstone
+        WHERE v.jackpot_id = :jackpot_id AND v.round_key = e.round_key AND v.step = e.step AND NOT v.is_tombstone
         OFFSET 0
     ) AS v
-    WHERE e.kind = 'voids' AND {{chosen}}
+    WHERE e.kind = 'voids'
     UNION ALL
     SELECT e.stripe_no, e.seq, e.round_key, b.bet_id, 1
-    FROM {parts.ENTRIES}
+    FROM taking e
     CROSS JOIN LATERAL (
         SELECT b.bet_id
         FROM bets b
-        WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND {parts.LIVE}
+        WHERE b.jackpot_id = :jackpot_id AND b.round_key = e.round_key AND {parts.LIVE}
         OFFSET 0
     ) AS b
-    WHERE e.kind = 'cancellation' AND {{chosen}}
+    WHERE e.kind = 'cancellation'
     UNION ALL
     SELECT e.stripe_no, e.seq, e.round_key, b.bet_id, 1
-    FROM {parts.ENTRIES}
+    FROM taking e
     CROSS JOIN LATERAL (
         SELECT b.bet_id
         FROM hands h
         JOIN bets b ON b.jackpot_id = h.jackpot_id AND b.round_key = h.round_key AND b.hand = h.hand
-        WHERE h.jackpot_id = e.jackpot_id AND h.round_key = e.round_key AND h.status = 'dead' AND {parts.LIVE}
+        WHERE h.jackpot_id = :jackpot_id AND h.round_key = e.round_key AND h.status = 'dead' AND {parts.LIVE}
         OFFSET 0
     ) AS b
-    WHERE e.kind = 'result' AND {{chosen}}
+    WHERE e.kind = 'result'
 """  # noqa: S608  the parts are ours
 
 _BY_CORRECTIONS = f"""
