@@ -204,7 +204,7 @@ def reports_command(*, millions: tuple[int, ...], json_file: Path | None) -> Non
     help="Where bench.json and the pictures go.",
 )
 def all_command(*, seconds: float, directory: Path) -> None:
-    """Measure all that docs/speed.md has a floor for but growth and reports, in some eight minutes; draw it."""
+    """Measure what bench/everything.py lists, in some eight minutes; write the figures and draw them."""
     from bench import pictures  # noqa: PLC0415 -- only this needs what requirements-bench.txt adds, and needs it first
 
     outcome = _run(everything.measurements(seconds), directory / "bench.json")

@@ -1,6 +1,6 @@
 """The schema's way up and down, and the walls around the books that it builds."""
 
-import ast
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -70,21 +70,10 @@ APPLICATION = "jackpot_app"
 
 def test_revisions_import_nothing_of_the_application() -> None:
     files = sorted(migrate.SCRIPTS.rglob("*.py"))
-    names = {
-        name.split(".")[0]
-        for file in files
-        for node in ast.walk(ast.parse(file.read_text()))
-        for name in (
-            [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else []
-        )
-    }
+    imported = {name for file in files for name in re.findall(r"(?m)^\s*(?:import|from) (\w+)", file.read_text())}
     assert len(files) > 20
-    assert "sqlalchemy" in names
-    assert "jackpot_service" not in names
+    assert "sqlalchemy" in imported
+    assert "jackpot_service" not in imported
 
 
 def test_the_schema_goes_up_down_and_up_again(empty_database_url: str) -> None:

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.errors import Fact, Flaw, Refused
-from jackpot_service.domain.money import Rate, RateSheet, from_minor, plain
+from jackpot_service.domain.money import Rate, RateSheet, plain
 from jackpot_service.domain.rules import JackpotRules
 
 
@@ -70,12 +70,11 @@ def _require_token(bets: Bets, *, token: Decimal, sheet: RateSheet) -> None:
 def _require_at_most(bets: Bets, *, largest_stake: Decimal, own: Mapping[str, Decimal], sheet: RateSheet) -> None:
     """Hold each stake against the largest in the base currency and, where there is one, its currency's own."""
     used = set(bets.currencies)
-    most = max(bets.stakes_minor)
-    if all(_is_within(sheet.rate(currency), most, largest_stake, own.get(currency)) for currency in used):
-        return  # The usual batch: what no currency minds. To multiply takes a third of the time of dividing.
     largest_minor = {
         currency: _largest_minor(sheet.rate(currency), largest_stake, own.get(currency)) for currency in used
     }
+    if max(bets.stakes_minor) <= min(largest_minor.values()):
+        return  # The usual batch: what no currency minds.
     beyond = {
         place: currency
         for place, currency, stake in zip(bets.places, bets.currencies, bets.stakes_minor, strict=True)
@@ -83,12 +82,6 @@ def _require_at_most(bets: Bets, *, largest_stake: Decimal, own: Mapping[str, De
     }
     if beyond:
         _refuse_beyond(beyond, largest_minor, largest_stake=largest_stake, own=own, sheet=sheet)
-
-
-def _is_within(rate: Rate, stake_minor: int, largest_stake: Decimal, own: Decimal | None) -> bool:
-    return rate.base_value(stake_minor) <= largest_stake and (
-        own is None or from_minor(stake_minor, rate.exponent) <= own
-    )
 
 
 def _largest_minor(rate: Rate, largest_stake: Decimal, own: Decimal | None) -> int:

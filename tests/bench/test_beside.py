@@ -1,7 +1,11 @@
-"""The ratio of what was measured in turns."""
+"""The ratio of what was measured in turns, and beside whom."""
+
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from bench.__main__ import main
 from bench.beside import ratio
 
 
@@ -19,3 +23,10 @@ def test_pairs_that_differ_from_their_ratio_make_it_uncertain() -> None:
 
     assert found.value == 1
     assert found.error == pytest.approx(2 * (400 / 3) ** 0.5 / 2 / 100)
+
+
+def test_a_folder_that_is_no_checkout_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    asked = CliRunner().invoke(main, ["beside", str(tmp_path)])
+
+    assert asked.exit_code == 2
+    assert "is no checkout of the service" in asked.output

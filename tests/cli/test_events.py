@@ -4,9 +4,11 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from subprocess import PIPE, Popen
+from typing import IO, Final
 
 import pytest
 
@@ -53,25 +55,33 @@ def test_it_goes_on_after_the_cursor_that_was_printed(house: House, run: Run) ->
     assert (status, out) == (0, "")
 
 
-def test_it_follows_what_happens_until_it_is_interrupted(house: House, database_url: str) -> None:
-    house.open(base_amount="1000")
-    start = telling.now(house)
-    with subprocess.Popen(
-        [sys.executable, "-m", "jackpot_service.cli", "events", "--follow", "--after", start],
+@contextmanager
+def printing(database_url: str, *arguments: str, pipesize: int = -1) -> Iterator[tuple[Popen[str], IO[str], IO[str]]]:
+    """A command under way, its standard output and its standard error; killed if it has not ended."""
+    with Popen(
+        [sys.executable, "-m", "jackpot_service.cli", "events", *arguments],
         env={**os.environ, "JACKPOT_DATABASE_URL": database_url},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
         text=True,
+        pipesize=pipesize,
     ) as process:
         assert process.stdout is not None
+        assert process.stderr is not None
         try:
-            for round_id in ("r1", "r2"):
-                house.cancel(round_id=round_id)
-                assert json.loads(process.stdout.readline())["subject"] == f"round T1/{round_id}"
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=30)
+            yield process, process.stdout, process.stderr
         finally:
             process.kill()
+
+
+def test_it_follows_what_happens_until_it_is_interrupted(house: House, database_url: str) -> None:
+    house.open(base_amount="1000")
+    with printing(database_url, "--follow", "--after", telling.now(house)) as (process, printed, _):
+        for round_id in ("r1", "r2"):
+            house.cancel(round_id=round_id)
+            assert json.loads(printed.readline())["subject"] == f"round T1/{round_id}"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
 
     assert (process.returncode, out) == (0, "")
     assert cursor_of(err) == telling.now(house)
@@ -83,23 +93,11 @@ def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_a
     house.open(base_amount="1000")
     for number in range(ROUNDS):
         house.cancel(round_id=f"r{number}")
-    with subprocess.Popen(
-        [sys.executable, "-m", "jackpot_service.cli", "events"],
-        env={**os.environ, "JACKPOT_DATABASE_URL": database_url},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        pipesize=PIPE_BYTES,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        try:
-            lines = [process.stdout.readline()]
-            process.send_signal(signal.SIGINT)
-            lines += process.stdout.readlines()
-            err = process.stderr.read()
-        finally:
-            process.kill()
+    with printing(database_url, pipesize=PIPE_BYTES) as (process, printed, said):
+        lines = [printed.readline()]
+        process.send_signal(signal.SIGINT)
+        lines += printed.readlines()
+        err = said.read()
 
     assert sum(map(len, lines)) > 4 * PIPE_BYTES
     assert [json.loads(line) for line in lines] == telling.follow(house)
@@ -110,28 +108,16 @@ def test_when_its_reader_goes_away_the_cursor_is_that_after_the_last_whole_page(
     house: House, database_url: str
 ) -> None:
     house.open(base_amount="1000")
-    start = telling.now(house)
-    with subprocess.Popen(
-        [sys.executable, "-m", "jackpot_service.cli", "events", "--follow", "--after", start],
-        env={**os.environ, "JACKPOT_DATABASE_URL": database_url},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        try:
-            house.cancel(round_id="r1")
-            process.stdout.readline()
-            printed = telling.now(house)
-            process.stdout.close()
-            house.cancel(round_id="r2")
-            err = process.stderr.read()
-        finally:
-            process.kill()
+    with printing(database_url, "--follow", "--after", telling.now(house)) as (_, printed, said):
+        house.cancel(round_id="r1")
+        printed.readline()
+        whole = telling.now(house)
+        printed.close()
+        house.cancel(round_id="r2")
+        err = said.read()
 
-    assert cursor_of(err) == printed
-    assert printed != telling.now(house)
+    assert cursor_of(err) == whole
+    assert whole != telling.now(house)
 
 
 WRONG: Final = (
