@@ -152,16 +152,16 @@ def test_a_runner_that_was_too_slow_writes_nothing_more(played: House) -> None:
 
 
 def test_a_lease_is_renewed_while_a_piece_takes_longer_than_it(played: House) -> None:
-    until = "SELECT lease_until FROM jobs"
+    until, length = "SELECT lease_until FROM jobs", timedelta(seconds=2)
 
     def take_long() -> None:
         begun, patience = played.books.value(until), time.monotonic() + 20
-        while played.books.value(until) < begun + timedelta(seconds=0.6):
+        while played.books.value(until) < begun + length:
             assert time.monotonic() < patience, "the lease is not renewed"
             assert not played.runner().run_next()
             time.sleep(0.02)
 
-    lease = Lease("slow", timedelta(seconds=0.6))
+    lease = Lease("slow", length)
     assert played.runner(kinds=kinds.interrupted(1, take_long), lease=lease).run_next()
 
     assert job(played)["state"] == "done"
