@@ -31,6 +31,7 @@ from jackpot_service.records import awards, exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.records.rounds import RoundName
+from jackpot_service.reporting.reconciling import reconcile_next
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
@@ -287,6 +288,7 @@ def _write_everything(engine: sqlalchemy.Engine) -> None:
     asker = Asker(auditor, now, timedelta(minutes=15))
     ask(engine, AskJob(asker, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"}))
     assert Runner(engine, timedelta(days=7)).run_next()
+    assert reconcile_next(engine, now=now + timedelta(days=2))
     _seal(engine, now)
     reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
     noting = NoteVerification(reached, now, now, "0", None)

@@ -47,6 +47,9 @@ class Code(StrEnum):
     INSTANT_POSITIONS = "instant-positions"
     """An instant's positions are not those of the last entries booked before it, or something could yet be booked."""
 
+    RECONCILED_DAY = "reconciled-day"
+    """A day that was reconciled is not what was booked in it, or does not say what its documents and entries make."""
+
     # What entries recorded, and what is recorded without one.
     BOOK_UNKNOWN = "book-unknown"
     """Rows belong to a jackpot that does not exist."""

@@ -47,10 +47,10 @@ UPDATE stripes SET seq = seq + 5000 WHERE jackpot_id = 'live'
 TIMES = 200
 
 # So many bets that their file has four chunks.
-MANY_BETS = f"""
+MANY_BETS = """
 INSERT INTO bets
 SELECT jackpot_id, round_key, bet_id || number, step, player_id, hand, currency, stake_minor, occurred_at
-FROM bets, generate_series(1, {TIMES}) AS number
+FROM bets, generate_series(1, %(times)s) AS number
 """
 
 # A chunk is not written for as long as another session holds the lock of its number.
@@ -74,11 +74,11 @@ def wait_until(happened: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def as_owner(durable: embedded.Cluster, *statements: str) -> None:
+def as_owner(durable: embedded.Cluster, *statements: str, **values: int) -> None:
     owner = sqlalchemy.create_engine(durable.url(), poolclass=sqlalchemy.NullPool)
     with owner.begin() as connection:
         for statement in statements:
-            connection.exec_driver_sql(statement)
+            connection.exec_driver_sql(statement, values or None)
 
 
 @contextmanager
@@ -116,9 +116,9 @@ def test_a_runner_killed_midway_is_followed_by_another_that_makes_the_same_file(
     job_id = ask(engine, "killed")
     uninterrupted = ask(engine, "uninterrupted")
 
-    for chunks in (3, 6):
-        with none_beyond(engine, chunks), at_work(durable.url(), tmp_path / "log") as process:
-            wait_until(lambda chunks=chunks: job(engine, job_id).chunks == chunks)  # type: ignore[misc]
+    for most in (3, 6):
+        with none_beyond(engine, most), at_work(durable.url(), tmp_path / "log") as process:
+            wait_until(lambda most=most: job(engine, job_id).chunks == most)  # type: ignore[misc]
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
         assert job(engine, job_id).state is JobState.RUNNING
@@ -140,7 +140,8 @@ def test_a_runner_killed_midway_through_a_report_is_followed_by_another_that_mak
 ) -> None:
     scene.found(engine)
     play(engine)
-    as_owner(durable, MANY_BETS, CHUNKS_WAIT)
+    as_owner(durable, CHUNKS_WAIT)
+    as_owner(durable, MANY_BETS, times=TIMES)
     asked = {"name": "rounds", "section": "bets", "format": form}
     job_id = ask(engine, "killed", "report", asked)
     scene.bet(engine, "T1", "later", scene.euro("b"))

@@ -23,6 +23,7 @@ from tests.jobs import kinds
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.house import House
+from tests.support.reading import past_the_service
 
 SOMEBODY = Lease("somebody", timedelta(seconds=1))
 ASKED = {"jackpot_id": "j1", "format": "beancount"}
@@ -261,15 +262,17 @@ def test_a_runner_passes_over_kinds_that_it_does_not_know(played: House) -> None
     assert job(played)["state"] == "queued"
 
 
-def test_a_runner_at_work_does_jobs_and_removes_files_until_it_is_told_to_stop(
+def test_a_runner_at_work_does_jobs_removes_files_and_reconciles_days_until_it_is_told_to_stop(
     played: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "IDLE_S", 0.01)
-    at_work = played.runner(kept=timedelta(0))
+    played.clock.advance(timedelta(days=2))
+    at_work = played.runner(kept=timedelta(0), clock=played.clock)
     thread = threading.Thread(target=at_work.work)
     thread.start()
     until = time.monotonic() + 20
-    while job(played)["state"] != "done" or played.books.value("SELECT count(*) FROM job_chunks"):
+    waiting = "SELECT count(*) = 0 OR EXISTS (SELECT FROM job_chunks) FROM reconciled_days"
+    while job(played)["state"] != "done" or played.books.value(waiting):
         assert time.monotonic() < until
         time.sleep(0.02)
 
@@ -277,6 +280,26 @@ def test_a_runner_at_work_does_jobs_and_removes_files_until_it_is_told_to_stop(
     thread.join(20)
 
     assert not thread.is_alive()
+
+
+def test_who_has_no_job_reconciles_days_until_one_cannot_be_read(played: House, database_url: str) -> None:
+    played.clock.advance(timedelta(days=2))
+    reading = played.runner(clock=played.clock)
+    assert reading.reconcile_next()
+    assert not reading.reconcile_next()
+    assert played.books.value("SELECT count(*) FROM reconciled_days") == 1
+    played.bet(bet(), round_id="later")
+    played.clock.advance(timedelta(days=2))
+    past_the_service(database_url, "UPDATE entries SET movements[1] = 'x' || movements[1] WHERE kind = 'bets'")
+
+    assert not reading.reconcile_next()
+
+    past_the_service(database_url, "UPDATE entries SET movements[1] = substr(movements[1], 2) WHERE kind = 'bets'")
+    assert reading.unreadable.is_set()
+    assert not reading.reconcile_next()
+    assert reading.run_next()
+    assert job(played)["state"] == "done"
+    assert played.runner(clock=played.clock).reconcile_next()
 
 
 def test_a_file_is_kept_for_its_time_and_then_removed_a_part_at_a_time(

@@ -1,8 +1,10 @@
 """Runners and askers at once: a job is asked for once, and done by exactly one of those that would."""
 
+import os
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
+from itertools import count
 
 import sqlalchemy
 
@@ -15,6 +17,7 @@ from jackpot_service.jobs.kinds import Asker
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.jobs.runner import Runner
 from jackpot_service.records import jobs as records
+from jackpot_service.reporting.reconciling import reconcile_next
 from jackpot_service.reports.export.journal import FORMS, journal_export, pieces
 from tests.jobs import kinds
 from tests.jobs.kinds import Kinds
@@ -24,6 +27,7 @@ from tests.races.processes import Racer, race
 AUDITOR = Principal("Ada", Role.AUDITOR)
 RUNNERS = 4
 JOBS = 6
+DAYS = 5
 
 
 JOURNAL = {"jackpot_id": "live", "format": "beancount"}
@@ -57,8 +61,21 @@ def do_at_once(racer: Racer) -> int:
 
 def bet_at_once(racer: Racer, number: int) -> None:
     racer.meet()
-    for count in range(40):
-        scene.bet(racer.engine, "T1", f"r-{number}-{count}", scene.euro("b"))
+    for bet in range(40):
+        scene.bet(racer.engine, "T1", f"r-{number}-{bet}", scene.euro("b"))
+
+
+def read_at_once(racer: Racer) -> int:
+    """Count the days that this runner reads; by his clock a day is over whenever he looks at it."""
+    racer.meet()
+    read, begun = 0, scene.now()
+    for day in range(1, DAYS + 1):
+        for number in count():
+            scene.bet(racer.engine, "T1", f"r-{os.getpid()}-{day}-{number}", scene.euro("b"))
+            read += reconcile_next(racer.engine, now=begun + timedelta(days=day + 1)) is not None
+            if books.ask(racer.engine, "SELECT count(*) FROM reconciled_days")[0][0] >= day:
+                break
+    return read
 
 
 def cancel_at_once(racer: Racer, job_ids: list[str]) -> None:
@@ -118,3 +135,16 @@ def test_jobs_that_are_cancelled_while_runners_do_them_are_whole_or_cancelled(
         if job.state is not JobState.CANCELLED:
             require_whole(engine, job_id)
     assert books.deadlocks(engine) == 0
+
+
+def test_days_are_read_once_each_by_any_of_the_runners_while_bets_go_on(
+    engine: sqlalchemy.Engine, database_url: str
+) -> None:
+    play(engine)
+
+    read = race(database_url, *[read_at_once] * RUNNERS, *[partial(bet_at_once, number=number) for number in range(2)])
+
+    ((days,),) = books.ask(engine, "SELECT count(*) FROM reconciled_days")
+    assert DAYS <= days <= sum(read[:RUNNERS])
+    assert books.deadlocks(engine) == 0
+    books.require_clean(engine)

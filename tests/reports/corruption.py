@@ -1,5 +1,6 @@
 """A corruption: what somebody with every right might change in the books, and the codes by which the proof names it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ from sqlalchemy import text
 
 from jackpot_service.db import Session
 from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.verified import Verified
 from jackpot_service.reports.verification.proof import verify
 
 
@@ -47,11 +49,13 @@ def in_round(round_id: str) -> str:
     return f"round_key = (SELECT round_key FROM rounds WHERE round_id = '{round_id}')"  # noqa: S608  as above
 
 
-def mismatches_after(session: Session, statement: str) -> tuple[Mismatch, ...]:
-    """Change exactly one row, and see what the proof finds then."""
+def mismatches_after(
+    session: Session, statement: str, *, since: Mapping[str, Verified] | None = None
+) -> tuple[Mismatch, ...]:
+    """Change exactly one row, and see what the proof finds then, from zero or from where another ended."""
     changed: Any = session.execute(text(statement))
     assert changed.rowcount == 1
-    return verify(session).mismatches
+    return verify(session, since=since).mismatches
 
 
 def codes_after(session: Session, corruption: Corruption) -> set[Code]:

@@ -19,7 +19,7 @@ from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.schema import JackpotRow
 from jackpot_service.reports.documents import Document, Section
 from jackpot_service.reports.finance import spans
-from jackpot_service.reports.finance.spans import Span
+from jackpot_service.reports.finance.spans import Part, Span
 
 
 class BadQuestion(Refused):
@@ -207,18 +207,22 @@ def closed_as(session: Session, report: Report, asked: Asked) -> str | None:
 
 def until_start(session: Session, stand: Stand) -> Stand:
     """The part of a jackpot's book before the one that a report covers: what opening balances are summed from."""
-    return _from_the_beginning(session, stand, stand.start)
+    return within(session, stand, Part((0,) * len(stand.start), stand.start))
 
 
 def until_end(session: Session, stand: Stand) -> Stand:
     """A jackpot's book from its beginning to the end of what a report covers: what closing balances are summed from."""
-    return _from_the_beginning(session, stand, stand.end)
+    return within(session, stand, Part((0,) * len(stand.end), stand.end))
 
 
-def _from_the_beginning(session: Session, stand: Stand, end: Positions) -> Stand:
-    nothing = (0,) * len(end)
-    span = spans.between(session, stand.jackpot_id, nothing, end)
-    return Stand(stand.jackpot_id, stand.base, nothing, end, span)
+def within(session: Session, stand: Stand, part: Part) -> Stand:
+    """Another part of the same book."""
+    return of_part(session, stand.jackpot_id, stand.base, part)
+
+
+def of_part(session: Session, jackpot_id: str, base: str, part: Part) -> Stand:
+    """A part of a jackpot's book."""
+    return Stand(jackpot_id, base, part.start, part.end, spans.between(session, jackpot_id, part.start, part.end))
 
 
 def _scope(session: Session, asked: Asked, resolved: Resolved, *, made_at: datetime) -> Scope:
@@ -232,5 +236,5 @@ def _scope(session: Session, asked: Asked, resolved: Resolved, *, made_at: datet
             continue  # It was opened later; what is told of earlier does not change by that.
         start = (0,) * len(end) if asked.start is None else at(jackpot_id, asked.start)
         base = session.execute(select(JackpotRow.base).where(JackpotRow.jackpot_id == jackpot_id)).scalar_one()
-        stands.append(Stand(jackpot_id, base, start, end, spans.between(session, jackpot_id, start, end)))
+        stands.append(of_part(session, jackpot_id, base, Part(start, end)))
     return Scope(asked, stands, sum(at(REFERENCE_BOOK, asked.end)), made_at)

@@ -14,25 +14,25 @@ from jackpot_service.db import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import ZERO, negated, product, total
+from jackpot_service.domain.money import ZERO, product, total
 from jackpot_service.domain.rules import Split
 from jackpot_service.records import pinned
 from jackpot_service.reports.documents import Column, Row, Section, Sort
-from jackpot_service.reports.finance import award_lines, booked, figures, frame, held, refunds, subledger, variances
+from jackpot_service.reports.finance import figures, frame, held, two_sides, variances
 from jackpot_service.reports.finance.award_lines import METER
-from jackpot_service.reports.finance.booked import Booked
 from jackpot_service.reports.finance.frame import Report, Scope, Stand
-from jackpot_service.reports.finance.refunds import RefundOf
-from jackpot_service.reports.finance.subledger import StakesOf
+from jackpot_service.reports.finance.two_sides import Side, Sum
 
 K = TypeVar("K")
 
-_POOLS: Mapping[Account, Callable[[Split], Decimal]] = {
+_RATES: Mapping[Account, Callable[[Split], Decimal]] = {
     accounts.METER_PLAYERS: lambda split: split.meter,
     accounts.RESERVE: lambda split: split.reserve,
     accounts.PRIZE_FUND: lambda split: split.prize_fund,
     accounts.HOUSE_MARGIN: lambda split: split.house,
+    accounts.HOUSE_ADJUSTMENTS: lambda split: total((split.meter, split.reserve)),
 }
+"""What of stakes an account gets; the house's adjustments, what it bears of those whose cycle had been won."""
 
 _TWO = variances.columns(("expected", "Expected"), ("booked", "Booked"), currency_in="currency")
 
@@ -73,11 +73,11 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     """Compare, jackpot by jackpot; what differs is counted first."""
     contributions, reversals, ledgers, holding, summary = (list[Row]() for _ in range(5))
     for stand in scope.stands:
-        told = _Told(session, stand)
+        two = _TwoSides(session, stand)
         found = (
-            list(told.by_rate(Movement.CONTRIBUTION)),
-            list(told.by_rate(Movement.REVERSAL)),
-            list(told.by_account()),
+            list(two.by_rate(Movement.CONTRIBUTION)),
+            list(two.by_rate(Movement.REVERSAL)),
+            list(two.by_account()),
             [_held(session, stand)],
         )
         for kept, rows in zip((contributions, reversals, ledgers, holding), found, strict=True):
@@ -93,43 +93,40 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     )
 
 
-class _Told:
-    """What documents and entries of a part tell, each read once."""
+class _TwoSides:
+    """What documents and entries of a part come to."""
 
     def __init__(self, session: Session, stand: Stand) -> None:
         self.jackpot_id, self.base = stand.jackpot_id, stand.base
-        self.stakes = subledger.accepted(session, stand)
-        self.refunded = refunds.by_version(session, stand)
-        self.lines = [
-            *subledger.of_stakes(self.stakes, self.refunded, base=stand.base),
-            *award_lines.of_awards(session, stand),
-            *subledger.of_statements(session, stand),
-            *subledger.of_transfers(session, stand),
-        ]
-        self.booked = booked.sums(session, stand)
-        versions = {one.version for one in self.stakes} | {one.version for one in self.refunded}
-        self.splits = {version: pinned.rules(session, stand.jackpot_id, version).split for version in sorted(versions)}
+        sums = two_sides.sums(session, stand)
+        self.turnover, self.documents, self.journal = (
+            [one for one in sums if one.side is side] for side in (Side.TURNOVER, Side.DOCUMENTS, Side.JOURNAL)
+        )
+        versions = sorted({one.version for one in self.turnover if one.version is not None})
+        self.splits = {version: pinned.rules(session, stand.jackpot_id, version).split for version in versions}
 
     def by_rate(self, movement: Movement) -> Iterator[Row]:
         """By rules version and account: the stakes' value times the version's rate, against the postings."""
-        expected = _expected(self.stakes, self.refunded, self.splits, movement)
+        values = {(one.version, one.account): one.amount for one in self.turnover if one.movement is movement}
         got = _summed(
             ((one.version, one.account), one.amount)
-            for one in self.booked
-            if one.movement is movement and one.account in {*_POOLS, accounts.HOUSE_ADJUSTMENTS}
+            for one in self.journal
+            if one.movement is movement and one.account in _RATES
         )
-        for version, account in sorted({*expected, *got}, key=lambda key: (key[0] or 0, key[1])):
-            value, rate = expected.get((version, account), (ZERO, None))
+        for version, account in sorted({*values, *got}, key=lambda key: (key[0] or 0, key[1])):
+            value, rate = values.get((version, account), ZERO), None
+            if version is not None and (version, account) in values:
+                rate = _RATES[account](self.splits[version])
             due = ZERO if rate is None else product(value, rate)
             two = variances.compared(due, got.get((version, account), ZERO))
             yield (self.jackpot_id, version, account, self.base, value, rate, *two)
 
     def by_account(self) -> Iterator[Row]:
         """By account, currency and movement: what documents make, against the postings."""
-        expected = _summed(((line.account, line.currency, line.movement), line.amount) for line in self.lines)
+        expected = {(one.account, one.currency, one.movement): one.amount for one in self.documents}
         got = _summed(
             ((account, one.currency, one.movement), one.amount)
-            for one in self.booked
+            for one in self.journal
             for account in [_as_documents_say(one)]
             if account is not None
         )
@@ -138,35 +135,7 @@ class _Told:
             yield (self.jackpot_id, *key[:2], key[2].value, *two)
 
 
-def _expected(
-    stakes: Iterable[StakesOf], refunded: Iterable[RefundOf], splits: Mapping[int, Split], movement: Movement
-) -> dict[tuple[int | None, Account], tuple[Decimal, Decimal]]:
-    """
-    By rules version and account: the value of the stakes that it gets (or, negative, gives back) a part of; the rate.
-
-    Of stakes whose cycle had been won `house:adjustments` bears the meter's and the reserve's parts.
-    """
-    running, over = defaultdict[int, list[Decimal]](list), defaultdict[int, list[Decimal]](list)
-    if movement is Movement.CONTRIBUTION:
-        for one in stakes:
-            running[one.version].append(one.value)
-    for back in refunded:
-        if back.is_again is (movement is Movement.CONTRIBUTION):
-            value = back.value if back.is_again else negated(back.value)
-            (over if back.is_over else running)[back.version].append(value)
-    found: dict[tuple[int | None, Account], tuple[Decimal, Decimal]] = {}
-    for version in sorted({*running, *over}):
-        split = splits[version]
-        for account, rate in _POOLS.items():
-            left_alone = account in {accounts.METER_PLAYERS, accounts.RESERVE}
-            values = running[version] if left_alone else [*running[version], *over[version]]
-            found[version, account] = total(values), rate(split)
-        if over[version]:
-            found[version, accounts.HOUSE_ADJUSTMENTS] = total(over[version]), total((split.meter, split.reserve))
-    return found
-
-
-def _as_documents_say(one: Booked) -> Account | None:
+def _as_documents_say(one: Sum) -> Account | None:
     """The account by which documents name what a posting moved; None for what they do not determine."""
     is_award = one.movement is Movement.AWARD
     if is_award and one.account in {accounts.METER_PLAYERS, accounts.METER_HOUSE}:

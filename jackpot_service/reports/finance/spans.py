@@ -28,6 +28,11 @@ class Part:
     start: Positions
     end: Positions
 
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether it has no entry."""
+        return is_within(self.end, self.start)
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -60,12 +65,12 @@ def between(session: Session, jackpot_id: str, start: Positions, end: Positions)
     first_day, before = _first_day(session, jackpot_id, start)
     if end == instants.now(session, jackpot_id):
         beside = [Part(start, before)]
-        return Span(jackpot_id, whole, first_day, None, [part for part in beside if not _is_empty(part)])
+        return Span(jackpot_id, whole, first_day, None, [part for part in beside if not part.is_empty])
     end_day, after = _end_day(session, jackpot_id, end)
     if end_day <= first_day:
         return Span(jackpot_id, whole, first_day, first_day, [whole])
     beside = [Part(start, before), Part(after, end)]
-    return Span(jackpot_id, whole, first_day, end_day, [part for part in beside if not _is_empty(part)])
+    return Span(jackpot_id, whole, first_day, end_day, [part for part in beside if not part.is_empty])
 
 
 def _first_day(session: Session, jackpot_id: str, start: Positions) -> tuple[date, Positions]:
@@ -83,7 +88,7 @@ def _end_day(session: Session, jackpot_id: str, end: Positions) -> tuple[date, P
     if last is None:
         return date.min, end
     day = last.date() + DAY
-    while not _is_within(before := instants.before(session, jackpot_id, midnight(day)), end):
+    while not is_within(before := instants.before(session, jackpot_id, midnight(day)), end):
         day -= DAY
     return day, before
 
@@ -93,11 +98,12 @@ def _last_booked(session: Session, jackpot_id: str, positions: Positions) -> dat
     return found
 
 
-def _is_within(positions: Positions, end: Positions) -> bool:
+def is_within(positions: Positions, end: Positions) -> bool:
     """Whether no stripe stands beyond `end`; one that `end` does not reach had no entry."""
     reach = (*end, *(0 for _ in positions[len(end) :]))
     return all(seq <= last for seq, last in zip(positions, reach, strict=False))
 
 
-def _is_empty(part: Part) -> bool:
-    return _is_within(part.end, part.start)
+def is_same(positions: Positions, other: Positions) -> bool:
+    """Whether two vectors say the same; a stripe that one does not reach had no entry."""
+    return is_within(positions, other) and is_within(other, positions)

@@ -24,6 +24,7 @@ from jackpot_service.ledger.rollups_schema import (
 )
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
 from jackpot_service.ledger.verified import NOTHING, Reached, Verified, VerifiedStripe
+from jackpot_service.records.reconciled_schema import ReconciledDayRow
 from jackpot_service.records.schema import (
     AwardRow,
     AwardStepRow,
@@ -50,6 +51,7 @@ from jackpot_service.reports.verification import (
     moves,
     order,
     periods,
+    reconciled_days,
     records,
     reference_book,
     references,
@@ -102,6 +104,7 @@ _BOOKS_OF = (
     StatementSettlementRow.jackpot_id,
     CorrectionRow.jackpot_id,
     InstantRow.jackpot_id,
+    ReconciledDayRow.jackpot_id,
 )
 
 _BOOKS = union_all(
@@ -221,6 +224,8 @@ class _Proof:
         yield from moves.check(jackpot, fresh)
         yield from _guarded(rollups.check(self.session, jackpot, since), book=jackpot_id, place="days")
         yield from _guarded(rollups.check_payments(self.session, jackpot_id, since), book=jackpot_id, place="payments")
+        days = reconciled_days.check(self.session, jackpot, since)
+        yield from _guarded(days, book=jackpot_id, place="reconciled days")
         yield from self._of_rounds(jackpot, since, held)
         yield from held.check(jackpot_id)
         crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot), since=since)

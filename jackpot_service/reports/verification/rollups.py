@@ -263,11 +263,11 @@ def check(session: Session, jackpot: Jackpot, since: Verified = NOTHING) -> Foun
     asked: Asked = {"book": book, "base": jackpot.base, **_splits(jackpot.rules)}
     parts = {"since": "", "days": ""}
     if since != NOTHING:
-        first_day = _first_day(session, jackpot, since)
-        if first_day is None:
+        first = first_day(session, jackpot, since)
+        if first is None:
             return
-        afters = _before(session, book, first_day)
-        asked |= {"first_day": first_day, "stripe_nos": list(range(len(afters))), "afters": list(afters)}
+        afters = _before(session, book, first)
+        asked |= {"first_day": first, "stripe_nos": list(range(len(afters))), "afters": list(afters)}
         parts = {"since": _SINCE, "days": _DAYS}
     for table, due in _TABLES.items():
         yield from _differing(session, table, _compared(table, due, **parts), asked)
@@ -296,7 +296,7 @@ def _differing(session: Session, table: sqlalchemy.Table, question: sqlalchemy.T
         yield _mismatch(asked["book"], table.name.replace("_", " "), row)
 
 
-def _first_day(session: Session, jackpot: Jackpot, since: Verified) -> date | None:
+def first_day(session: Session, jackpot: Jackpot, since: Verified) -> date | None:
     """The first day on which something may have been booked since; None if nothing was."""
     days = []
     for stripe in jackpot.stripes:

@@ -1,0 +1,178 @@
+"""
+The two sides of a reconciliation, in sums: what documents make due, and what entries booked.
+
+Each is read from its own source, one document and one entry at a time. A day that is over never changes, so the sums of
+such days are kept, by whoever read them first; what was booked beside those days is read for each report.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from jackpot_service.db import Session
+from jackpot_service.domain import accounts
+from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.journal import Movement
+from jackpot_service.domain.money import ZERO, negated, plain, total
+from jackpot_service.records import reconciled_days
+from jackpot_service.reports.finance import award_lines, booked, frame, refunds, subledger
+from jackpot_service.reports.finance.frame import Stand
+from jackpot_service.reports.finance.refunds import RefundOf
+from jackpot_service.reports.finance.spans import Part, is_within
+from jackpot_service.reports.finance.subledger import StakesOf
+
+EDITION: Final = 1
+"""To be raised whenever the same books are to come to other sums: days that were read before are then read again."""
+
+WON: Final = (accounts.METER_PLAYERS, accounts.RESERVE)
+"""The accounts that give nothing back of a cycle that was won."""
+
+SPLIT: Final = (*WON, accounts.PRIZE_FUND, accounts.HOUSE_MARGIN)
+"""The accounts that stakes are split among."""
+
+
+class Side(StrEnum):
+    """
+    Where a sum comes from.
+
+    The turnover is the value of stakes of which an account gets a part under a rules version (negative: gives it back);
+    the documents are amounts, and so is the journal.
+    """
+
+    TURNOVER = "turnover"
+    DOCUMENTS = "documents"
+    JOURNAL = "journal"
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What one side says of an account, in a currency, for a movement; `version` is of the rounds' rules, if any."""
+
+    side: Side
+    version: int | None
+    account: Account
+    currency: str
+    movement: Movement
+    amount: Decimal
+
+
+def sums(session: Session, stand: Stand) -> list[Sum]:
+    """Sum both sides of a part: days that were read before as they were found, everything else one by one."""
+    days, rest = _divided(session, stand)
+    found = [one for part in rest for one in read(session, frame.within(session, stand, part))]
+    if days:
+        asked = {"jackpot_id": stand.jackpot_id, "edition": EDITION, "days": days}
+        found += [of_json(dict(one)) for one in session.execute(_KEPT, asked).mappings()]
+    return _summed(found)
+
+
+def read(session: Session, stand: Stand) -> list[Sum]:
+    """Sum both sides of a part, one document and one entry at a time: it reads them all, and no sum that was kept."""
+    stakes = subledger.accepted(session, stand)
+    refunded = refunds.by_version(session, stand)
+    lines = [
+        *subledger.of_stakes(stakes, refunded, base=stand.base),
+        *award_lines.of_awards(session, stand),
+        *subledger.of_statements(session, stand),
+        *subledger.of_transfers(session, stand),
+    ]
+    return _summed(
+        [
+            *_turnover(stakes, refunded, base=stand.base),
+            *(Sum(Side.DOCUMENTS, None, one.account, one.currency, one.movement, one.amount) for one in lines),
+            *(
+                Sum(Side.JOURNAL, one.version, one.account, one.currency, one.movement, one.amount)
+                for one in booked.sums(session, stand)
+            ),
+        ]
+    )
+
+
+def as_json(one: Sum) -> dict[str, Any]:
+    """A sum as it is kept."""
+    return {
+        "side": one.side.value,
+        "version": one.version,
+        "account": one.account,
+        "currency": one.currency,
+        "movement": one.movement.value,
+        "amount": plain(one.amount),
+    }
+
+
+def of_json(told: Mapping[str, Any]) -> Sum:
+    """A sum that was kept. Raises: LookupError, ValueError, ArithmeticError for what no sum is."""
+    return Sum(
+        side=Side(told["side"]),
+        version=told["version"],
+        account=Account(told["account"]),
+        currency=told["currency"],
+        movement=Movement(told["movement"]),
+        amount=Decimal(told["amount"]),
+    )
+
+
+# Whoever is asked of years adds up hundreds of days: in the database, which hands over one row a key.
+_KEPT = text(
+    """
+    SELECT side, version, account, currency, movement, sum(CAST(amount AS numeric)) AS amount
+    FROM reconciled_days
+    CROSS JOIN LATERAL jsonb_to_recordset(sums)
+        AS one (side text, version int, account text, currency text, movement text, amount text)
+    WHERE jackpot_id = :jackpot_id AND edition = :edition AND day = ANY(CAST(:days AS date[]))
+    GROUP BY side, version, account, currency, movement
+    """
+)
+
+
+def _divided(session: Session, stand: Stand) -> tuple[list[date], list[Part]]:
+    """The days within a part that were read before, and the parts between and beside them."""
+    days, rest, reached = list[date](), list[Part](), stand.start
+    span = stand.span
+    for day in reconciled_days.parts(session, stand.jackpot_id, edition=EDITION, first=span.first_day):
+        if not is_within(day.ends, stand.end):
+            break
+        if is_within(reached, day.starts):
+            days.append(day.day)
+            rest.append(Part(reached, day.starts))
+            reached = day.ends
+    rest.append(Part(reached, stand.end))
+    return days, [part for part in rest if not part.is_empty]
+
+
+def _turnover(stakes: Iterable[StakesOf], refunded: Iterable[RefundOf], *, base: str) -> Iterator[Sum]:
+    """
+    The values of stakes, for each account that gets, or got, a part of them.
+
+    Of stakes whose cycle had been won `house:adjustments` bears the meter's and the reserve's parts.
+    """
+
+    def of(version: int, account: Account, movement: Movement, value: Decimal) -> Sum:
+        return Sum(Side.TURNOVER, version, account, base, movement, value)
+
+    for one in stakes:
+        for account in SPLIT:
+            yield of(one.version, account, Movement.CONTRIBUTION, one.value)
+    for back in refunded:
+        movement = Movement.CONTRIBUTION if back.is_again else Movement.REVERSAL
+        value = back.value if back.is_again else negated(back.value)
+        for account in SPLIT:
+            is_borne = back.is_over and account in WON
+            yield of(back.version, account, movement, ZERO if is_borne else value)
+        if back.is_over:
+            yield of(back.version, accounts.HOUSE_ADJUSTMENTS, movement, value)
+
+
+def _summed(found: Iterable[Sum]) -> list[Sum]:
+    """Sum the amounts of each key, in the order of the keys."""
+    amounts = defaultdict[tuple[Side, int | None, Account, str, Movement], list[Decimal]](list)
+    for one in found:
+        amounts[one.side, one.version, one.account, one.currency, one.movement].append(one.amount)
+    in_order = sorted(amounts, key=lambda key: (key[0], key[1] or 0, *key[2:]))
+    return [Sum(*key, total(amounts[key])) for key in in_order]

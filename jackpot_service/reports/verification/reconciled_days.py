@@ -1,0 +1,59 @@
+"""Whether days that were reconciled still say what their documents and entries come to."""
+
+from collections.abc import Iterator
+from datetime import date
+from itertools import zip_longest
+
+from sqlalchemy import func, or_, select
+
+from jackpot_service.db import Session
+from jackpot_service.ledger import instants
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.records import reconciled_days
+from jackpot_service.records.reconciled_days import DayPart
+from jackpot_service.records.reconciled_schema import ReconciledDayRow
+from jackpot_service.reports.finance import frame, two_sides
+from jackpot_service.reports.finance.spans import DAY, Part, is_same, midnight
+from jackpot_service.reports.verification import rollups
+from jackpot_service.reports.verification.jackpots import Jackpot
+
+Found = Iterator[Mismatch]
+
+
+def check(session: Session, jackpot: Jackpot, since: Verified = NOTHING) -> Found:
+    """
+    Each day is what was booked in it, and comes to what was kept; of other editions only that they came before.
+
+    Where the book was verified before, the days are read again on which something was booked since.
+    """
+    book = jackpot.jackpot_id
+    row = ReconciledDayRow
+    cannot_be = or_(row.edition > two_sides.EDITION, row.read_at < func.timezone("UTC", row.day + 1))
+    for day in session.scalars(select(row.day).where(row.jackpot_id == book, cannot_be).order_by(row.day)):
+        yield _mismatch(book, day, "was read before it was over, or in an edition that was not there yet")
+    first = date.min if since == NOTHING else rollups.first_day(session, jackpot, since)
+    if first is None:
+        return
+    for part in reconciled_days.parts(session, book, edition=two_sides.EDITION, first=first):
+        yield from _of_day(session, jackpot, part)
+
+
+def _of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:
+    book, begins, ends = jackpot.jackpot_id, midnight(kept.day), midnight(kept.day + DAY)
+    due = Part(instants.before(session, book, begins), instants.before(session, book, ends))
+    if not instants.is_over(session, book, ends):
+        yield _mismatch(book, kept.day, "was read, and is not over")
+    if not (is_same(kept.starts, due.start) and is_same(kept.ends, due.end)):
+        yield _mismatch(book, kept.day, f"was read after {kept.starts} up to {kept.ends}, and is {due}")
+        return
+    made = two_sides.read(session, frame.of_part(session, book, jackpot.base, due))
+    sums = reconciled_days.sums(session, book, edition=two_sides.EDITION, day=kept.day)
+    for was, is_ in zip_longest(sums, map(two_sides.as_json, made)):
+        if was != is_:
+            yield _mismatch(book, kept.day, f"was kept as {was}, and its documents and entries make {is_}")
+            return
+
+
+def _mismatch(book: str, day: date, detail: str) -> Mismatch:
+    return Mismatch(Code.RECONCILED_DAY, book, f"reconciled day {day}", detail)

@@ -1,0 +1,207 @@
+"""Days that are over are read once: reports then say the same as if they had read them again."""
+
+import random
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+import pytest
+
+from jackpot_service.db import snapshot
+from jackpot_service.domain.principals import Role
+from jackpot_service.reporting.reconciling import reconcile_next
+from jackpot_service.reports.finance import two_sides
+from jackpot_service.reports.verification.proof import verify
+from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from tests.properties.profile import seeds
+from tests.reports.finance.play import Play
+from tests.support.answers import Body
+from tests.support.asking import figures, report, rows, rows_of
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, hand
+from tests.support.house import House
+from tests.support.reading import past_the_service
+
+
+def read_days(house: House) -> list[tuple[str, date]]:
+    """Reconcile whatever is to be reconciled by now; returns the days that were read, in that order."""
+    reading = partial(reconcile_next, house.engine, now=house.clock())
+    return [(read.jackpot_id, read.day) for read in iter(reading, None)]
+
+
+def reconciled(house: House, **query: object) -> Body:
+    return figures(report(house, "reconciliation", **query))
+
+
+def at(day: int, hour: int = 0, minute: int = 0) -> datetime:
+    return datetime(2026, 12, day, hour, minute, tzinfo=UTC)
+
+
+def codes(house: House) -> set[str]:
+    with snapshot(house.engine) as session:
+        return {mismatch.code.value for mismatch in verify(session).mismatches}
+
+
+def kept(house: House) -> Sequence[Mapping[str, Any]]:
+    return house.books.rows("SELECT * FROM reconciled_days ORDER BY day, jackpot_id")
+
+
+@pytest.fixture
+def played(house: House) -> House:
+    """A house where something was booked on the 1st, 2nd and 5th; it is the 5th, at noon."""
+    house.clock.at = at(1, 12)
+    house.open(base_amount="1000")
+    house.bet(bet("a"), bet("b", currency="GBP"))
+    house.clock.at = at(2, 12)
+    house.settle(hand("1", FLUSH))
+    house.clock.at = at(5, 12)
+    house.bet(bet(), round_id="r2")
+    return house
+
+
+def test_each_day_with_an_entry_is_read_once_when_it_has_been_over_for_an_hour(house: House) -> None:
+    house.clock.at = at(1, 23)
+    house.open()
+    assert read_days(house) == []
+    house.clock.at = at(2, 0, 59)
+    assert read_days(house) == []
+    house.clock.at = at(2, 1)
+    assert read_days(house) == [("j1", date(2026, 12, 1))]
+    house.bet(bet())
+    house.clock.at = at(9, 12)
+    house.open(jackpot_id="j2", tables=("T2",))
+
+    assert read_days(house) == [("j1", date(2026, 12, 2))]
+    assert read_days(house) == []
+    house.clock.at = at(10, 1)
+    assert read_days(house) == [("j2", date(2026, 12, 9))]
+
+
+def test_days_are_read_in_their_order_whatever_jackpot_they_are_of(house: House) -> None:
+    for day in (1, 2):
+        house.clock.at = at(day, 12)
+        house.open(jackpot_id=f"j{day}", tables=(f"T{day}",))
+    house.clock.at = at(3, 12)
+    house.bet(bet(), table_id="T1")
+    house.clock.at = at(4, 12)
+
+    assert read_days(house) == [("j1", date(2026, 12, 1)), ("j2", date(2026, 12, 2)), ("j1", date(2026, 12, 3))]
+
+
+def test_what_was_kept_is_what_was_booked_between_its_midnights(played: House) -> None:
+    read_days(played)
+
+    days = kept(played)
+
+    assert [day["day"] for day in days] == [date(2026, 12, 1), date(2026, 12, 2)]
+    assert days[0]["ends"] == days[1]["starts"]
+    assert sum(days[0]["starts"]) == 0
+    assert all(at(5, 12) < day["read_at"] < at(5, 12, 1) for day in days)
+    turnover = {one["account"]: one["amount"] for one in days[0]["sums"] if one["side"] == "turnover"}
+    assert turnover == dict.fromkeys(two_sides.SPLIT, "2.17")
+
+
+def test_nothing_can_be_booked_in_a_day_that_was_read(played: House) -> None:
+    assert read_days(played)[-1] == ("j1", date(2026, 12, 2))
+    played.clock.at = at(2, 13)  # A server whose clock is behind.
+    played.bet(bet("late"), round_id="r3")
+
+    late = "SELECT e.booked_at FROM entries e JOIN rounds r USING (jackpot_id, round_key) WHERE r.round_id = 'r3'"
+    assert played.books.value(late) >= at(3)
+
+
+PERIODS: Final[Mapping[str, Mapping[str, object]]] = {
+    "all": {},
+    "whole days": {"start": "2026-12-01", "end": "2026-12-03"},
+    "from within a day that was read": {"start": at(1, 11)},
+    "to within one": {"end": at(2, 11)},
+    "within one": {"start": at(2, 11), "end": at(2, 13)},
+    "beside all": {"start": "2026-12-03", "end": "2026-12-04"},
+    "to one that was not read": {"start": "2026-12-02", "end": at(5, 12)},
+}
+
+
+@pytest.mark.parametrize("period", PERIODS)
+def test_a_report_says_the_same_before_and_after_days_were_read(played: House, period: str) -> None:
+    before = reconciled(played, **PERIODS[period])
+
+    assert len(read_days(played)) == 2
+
+    assert reconciled(played, **PERIODS[period]) == before
+
+
+def test_a_day_that_was_read_is_not_read_again_but_by_who_verifies(played: House, database_url: str) -> None:
+    read_days(played)
+    before = reconciled(played)
+    past_the_service(database_url, "UPDATE bets SET stake_minor = stake_minor + 1 WHERE bet_id = 'a'")
+
+    assert reconciled(played) == before
+    assert "reconciled-day" in codes(played)
+    past_the_service(database_url, "UPDATE bets SET stake_minor = stake_minor - 1 WHERE bet_id = 'a'")
+
+
+def test_days_of_an_earlier_edition_are_read_again(played: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr(two_sides, "EDITION", two_sides.EDITION - 1)
+        read = read_days(played)
+    before = reconciled(played)
+
+    assert read_days(played) == read
+
+    assert len(kept(played)) == 2 * len(read)
+    assert reconciled(played) == before
+
+
+def test_stripes_that_are_added_later_had_nothing_on_days_before(played: House) -> None:
+    read_days(played)
+    before = reconciled(played, end=at(5, 12))
+    played.transact(lambda session: add_stripes(session, AddStripes(played.act(), "j1", 5)))
+    for number in range(20):
+        played.bet(bet(), round_id=f"wide-{number}")
+    played.clock.at = at(6, 12)
+
+    assert read_days(played) == [("j1", date(2026, 12, 5))]
+
+    assert [len(day["ends"]) for day in kept(played)] == [4, 4, 5]
+    assert reconciled(played, end=at(5, 12)) == before
+    assert rows(played, "reconciliation", "summary")[0]["differing"] == 0
+
+
+def test_a_closed_period_keeps_the_same_hash(played: House, database_url: str) -> None:
+    read_days(played)
+    body = {"request_id": "p1", "to": "2026-12-04", "reason": "month"}
+    assert played.post("/v1/closed-periods", body, key=played.person("Fay", Role.FINANCE)).status == 201
+    past_the_service(database_url, "DELETE FROM reconciled_days")
+
+    assert codes(played) == set()
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds())
+def test_whatever_happens_a_report_says_what_one_does_that_reads_everything(
+    house: House, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    play, chance = Play(house, seed), random.Random(seed)
+    play.open()
+    times = [house.clock()]
+    read: list[tuple[str, date]] = []
+    for _ in range(5):
+        play.go_on(20)
+        play.wait()
+        times.append(house.clock())
+        if chance.random() < 0.6:
+            read += read_days(house)
+    play.retire()
+    house.clock.advance(timedelta(days=2))
+    read += read_days(house)
+    assert len(set(read)) == len(read) == len(kept(house)) > 3
+
+    for _ in range(4):
+        edges = sorted(chance.sample(times, chance.choice([0, 1, 2, 2])))
+        asked = dict(zip(("end", "start"), reversed(edges), strict=False))
+        found = reconciled(house, **asked)
+        with monkeypatch.context() as reading_all:
+            reading_all.setattr(two_sides, "EDITION", two_sides.EDITION + 1)
+            assert found == reconciled(house, **asked)
+        assert not any(row["differing"] for row in rows_of(found, "summary"))
