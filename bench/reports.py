@@ -3,7 +3,7 @@ How long finance waits for its reports of a month of so many million bets, and o
 
 A report is asked in this process, and all of its rows are read and written as JSON shows them; what HTTP adds is the
 same for all. The month is played beforehand, see `month`; so is a small one in the books that are verified at the end.
-Days that are over are reconciled before, as a runner does. Of the large one, the reconciliation must find no difference.
+Its days are reconciled before, as a runner does. Of the large one, the reconciliation must find no difference.
 """
 
 import statistics

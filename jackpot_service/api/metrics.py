@@ -61,6 +61,11 @@ class _Read(Collector):
             "Months after the current one that have a partition of bets.",
             value=self.gauges.months_ahead,
         )
+        yield GaugeMetricFamily(
+            "jackpot_reconciliation_days_behind",
+            "Days since the first day began that is over and not reconciled; 0 if there is none.",
+            value=self.gauges.days_behind,
+        )
 
     def _sheet_ages(self) -> GaugeMetricFamily:
         said = "How long the rate sheet in force has been so, of each base currency of a jackpot."

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from sqlalchemy import func, select
@@ -10,9 +10,11 @@ from sqlalchemy import func, select
 from jackpot_service.db import Session
 from jackpot_service.domain.months import MONTHS_A_YEAR, Month
 from jackpot_service.ledger.schema import StripeRow
-from jackpot_service.records import partitions, rate_sheets
+from jackpot_service.records import partitions, rate_sheets, reconciled_days
 from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.records.schema import ChangeDecisionRow, ChangeRequestRow, ExceptionRow, JackpotRow
+from jackpot_service.reports.finance import two_sides
+from jackpot_service.reports.finance.spans import midnight
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ class Gauges:
     """
     Ages of sheets, pools of jackpots, change requests that wait by kind, and refusals kept for finance by kind.
 
-    `months_ahead` is how many months after the current one have a partition of bets, one after another.
+    `months_ahead` is how many months after the current one have a partition of bets, one after another. The first of
+    the days that wait to be reconciled began `days_behind` days ago; 0 if there is none.
     """
 
     sheets: Sequence[SheetAge]
@@ -61,6 +64,7 @@ class Gauges:
     pending_changes: Mapping[str, int]
     exceptions: Mapping[str, int]
     months_ahead: int
+    days_behind: int
 
 
 def gauges(session: Session, *, at: datetime) -> Gauges:
@@ -71,6 +75,7 @@ def gauges(session: Session, *, at: datetime) -> Gauges:
         _pending_changes(session, at=at),
         _exceptions(session),
         months_ahead(session, at=at),
+        _days_behind(session, at=at),
     )
 
 
@@ -85,6 +90,12 @@ def months_ahead(session: Session, *, at: datetime) -> int:
     months = [Month.of(at).later(number) for number in range(1, MONTHS_A_YEAR + 1)]
     lacking = partitions.missing(session, months)
     return months.index(lacking[0]) if lacking else len(months)
+
+
+def _days_behind(session: Session, *, at: datetime) -> int:
+    today = at.astimezone(UTC).date()
+    due = reconciled_days.due(session, edition=two_sides.EDITION, before=midnight(today))
+    return 0 if due is None else (today - due.day).days
 
 
 def _pools(session: Session) -> Sequence[BookedPools]:

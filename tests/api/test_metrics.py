@@ -83,7 +83,27 @@ def test_refusals_kept_for_finance_are_counted_by_kind(house: House) -> None:
 
 
 def test_an_empty_house_has_metrics_too(house: House) -> None:
-    assert {name for name, _ in metrics(house)} == {"jackpot_change_requests_pending", "jackpot_bet_months_ahead"}
+    assert {name for name, _ in metrics(house)} == {
+        "jackpot_change_requests_pending",
+        "jackpot_bet_months_ahead",
+        "jackpot_reconciliation_days_behind",
+    }
+
+
+def test_it_is_told_how_far_days_are_behind_that_nobody_reconciles(house: House) -> None:
+    house.open()
+    assert one(house, "jackpot_reconciliation_days_behind") == 0
+    house.clock.advance(timedelta(days=1))
+    assert one(house, "jackpot_reconciliation_days_behind") == 1
+    house.bet(bet())
+    house.clock.advance(timedelta(days=2))
+    assert one(house, "jackpot_reconciliation_days_behind") == 3
+
+    runner = house.runner(clock=house.clock)
+    assert runner.reconcile_next()
+    assert one(house, "jackpot_reconciliation_days_behind") == 2
+    assert runner.reconcile_next()
+    assert one(house, "jackpot_reconciliation_days_behind") == 0
 
 
 @pytest.mark.parametrize("role", [Role.FINANCE, Role.OPERATOR, Role.AUDITOR])
