@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import zip_longest
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import DateTime, cast, func, or_, select
 
 from jackpot_service.db import Session
 from jackpot_service.ledger import instants
@@ -29,7 +29,7 @@ def check(session: Session, jackpot: Jackpot, since: Verified = NOTHING) -> Foun
     """
     book = jackpot.jackpot_id
     row = ReconciledDayRow
-    cannot_be = or_(row.edition > two_sides.EDITION, row.read_at < func.timezone("UTC", row.day + 1))
+    cannot_be = or_(row.edition > two_sides.EDITION, row.read_at < func.timezone("UTC", cast(row.day + 1, DateTime)))
     for day in session.scalars(select(row.day).where(row.jackpot_id == book, cannot_be).order_by(row.day)):
         yield _mismatch(book, day, "was read before it was over, or in an edition that was not there yet")
     first = date.min if since == NOTHING else rollups.first_day(session, jackpot, since)
