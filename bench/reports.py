@@ -79,6 +79,8 @@ _QUESTIONS = (
     _Question("fx"),
     _Question("exceptions"),
     _Question("awards", words="in sums", section="totals"),
+    _Question("awards", {"casino_id": _CASINO}, "in sums, of a casino", section="totals"),
+    _Question("awards", {"table_id": _TABLE}, "in sums, of a table", section="totals"),
     _Question("awards", {"table_id": _TABLE}, "of a table's day", days=1),
     _Question("rounds", {"table_id": _TABLE}, "of a table's day", days=1),
     _Question("reconciliation"),

@@ -176,6 +176,42 @@ def test_payments_of_before_are_kept_by_what_was_paid_and_when_it_was_made(empty
         assert sum(row[figure] for row in before) == sum(row[figure] for row in whole)
 
 
+def test_awards_of_before_are_kept_by_casino_and_table(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    engine = create_engine(Config(), empty_database_url)
+    scene.found(engine)
+    scene.open_live(engine, "live", tables=["T1", "T2"], base_amount="1000", stripes=1)
+    for table_id, rounds in (("T1", 2), ("T2", 1)):
+        for number in range(rounds):
+            scene.bet(engine, table_id, f"r{number}", scene.euro("b1"))
+            scene.settle(engine, table_id, f"r{number}", 1, {"1": scene.FLUSH})
+    scene.correct(engine, "live", RoundName("T2", "r0"), 1, {"1": STRAIGHT})
+    for award_id in _payable(engine):
+        paid = AcknowledgePayment(Act(SYSTEM_OPERATOR, scene.now(), request_id=award_id), award_id)
+        transact(engine, partial(acknowledge_payment, command=paid))
+    engine.dispose()
+    whole = _days(empty_database_url)
+
+    migrate.downgrade(empty_database_url, "0021")
+    before = _days(empty_database_url)
+    migrate.upgrade(empty_database_url)
+
+    assert _days(empty_database_url) == whole
+    by_table = {
+        table: sorted((row["casino_id"], row["table_id"], row["tier"], row["awards"]) for row in whole[table])
+        for table in ("daily_awards", "daily_payments")
+    }
+    assert by_table == {
+        "daily_awards": [("c1", "T1", "flush", 2), ("c1", "T2", "flush", 1)],
+        "daily_payments": [("c1", "T1", "flush", 2), ("c1", "T2", "straight", 1)],
+    }
+    assert [(row["tier"], row["awards"]) for row in before["daily_awards"]] == [("flush", 3)]
+    assert sorted((row["tier"], row["awards"]) for row in before["daily_payments"]) == [("flush", 2), ("straight", 1)]
+    for table in by_table:
+        for figure in ("amount_minor", "cost"):
+            assert sum(row[figure] for row in before[table]) == sum(row[figure] for row in whole[table])
+
+
 def _payable(engine: sqlalchemy.Engine) -> list[str]:
     wanted = awards.Wanted(AwardState.PAYABLE)
     found = transact(engine, lambda session: awards.latest(session, SYSTEM_OPERATOR, wanted, limit=9))
@@ -184,8 +220,8 @@ def _payable(engine: sqlalchemy.Engine) -> list[str]:
 
 def _days(url: str) -> dict[str, list[dict[str, Any]]]:
     with psycopg.connect(_plain(url), row_factory=dict_row) as owner:
-        tables = ("daily_bets", "daily_postings", "daily_payments")
-        questions = {table: f"SELECT * FROM {table}" for table in tables if _is_there(owner, table)}  # noqa: S608  three
+        tables = ("daily_bets", "daily_postings", "daily_awards", "daily_payments")
+        questions = {table: f"SELECT * FROM {table}" for table in tables if _is_there(owner, table)}  # noqa: S608  four
         return {table: sorted(owner.execute(asked), key=str) for table, asked in questions.items()}
 
 

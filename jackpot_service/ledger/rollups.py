@@ -1,25 +1,24 @@
 """
 Keeping the daily rollups: what entries add to their day's sums, in the transaction that books them.
 
-Their rows are a stripe's (those of payments the reference book's), so whoever booked on it, and holds its lock to the
-commit, is alone with them: nobody waits for a row, and no two can wait for each other.
+Their rows are a stripe's, so whoever booked on it, and holds its lock to the commit, is alone with them: nobody waits
+for a row, and no two can wait for each other. `payments_by_day` keeps those of payments.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import text
 
 from jackpot_service.db import Pipeline, Session
 from jackpot_service.domain.accounts import CASINO, HOUSE_MARGIN, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
 from jackpot_service.domain.contribution import Turnover
-from jackpot_service.domain.entries import REFERENCE_BOOK, Entry, RoundStep
+from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import BooksBroken
-from jackpot_service.domain.held_awards import MadeAward
 from jackpot_service.domain.journal import EntryKind, Movement
 from jackpot_service.domain.money import EXACT, ZERO
-from jackpot_service.domain.tallies import Refund
+from jackpot_service.domain.tallies import AwardsMade, Refund
 
 K = TypeVar("K", bound=tuple[str, ...])
 Figures = tuple[Any, ...]
@@ -68,21 +67,20 @@ def _rollup(
     table: str, keys: Mapping[str, str], figures: Mapping[str, str], *, found: Mapping[str, str] | None = None
 ) -> _Rollup:
     """
-    A table of sums, given its columns and their types; one that tells its casino tells its gaming day too.
+    A table of sums, given its columns and their types.
 
-    `found` are keys that the database finds itself, and how.
+    `found` are keys that the database finds itself, and how; a gaming day is that of the row's casino.
     """
-    by_gaming_day = "casino_id" in keys
+    told = found or {}
     types = {**keys, **figures}
     values = [f"coalesce(new.{key}, '')" if type_ == "text" else f"new.{key}" for key, type_ in types.items()]
-    told = {**(found or {}), **({"gaming_day": _GAMING_DAY} if by_gaming_day else {})}
     statement = _ADD.format(
         table=table,
         names=", ".join([*told, *types]),
         values=", ".join([*told.values(), *values]),
         arrays=", ".join(f"string_to_array(%({name})s, ' ', '?')::{type_}[]" for name, type_ in types.items()),
         columns=", ".join(types),
-        joined=_ITS_CASINO if by_gaming_day else "",
+        joined=_ITS_CASINO if "gaming_day" in told else "",
         keys=", ".join([*told, *keys]),
         sums=", ".join(f"{name} = kept.{name} + EXCLUDED.{name}" for name in figures),
     )
@@ -103,25 +101,26 @@ _BETS = _rollup(
     "daily_bets",
     _texts("casino_id", "table_id", "currency"),
     {"bets": "bigint", **_numbers("stakes_minor", *_PARTS)},
-    found={"cycle": _CYCLE},
+    found={"cycle": _CYCLE, "gaming_day": _GAMING_DAY},
 )
 
 _REFUNDS = _rollup(
     "daily_refunds",
     _texts("casino_id", "table_id", "currency"),
     {"bets": "bigint", **_numbers("stakes_minor", *_PARTS, "adjustments")},
+    found={"gaming_day": _GAMING_DAY},
 )
 
 _POSTINGS = _rollup(
     "daily_postings",
     _texts("casino_id", "table_id", "account", "currency", "movement"),
     {"lines": "bigint", **_numbers("amount")},
-    found={"cycle": _CYCLE},
+    found={"cycle": _CYCLE, "gaming_day": _GAMING_DAY},
 )
 
 _AWARDS = _rollup(
     "daily_awards",
-    _texts("tier", "funded_by", "currency", "state"),
+    _texts("casino_id", "table_id", "tier", "funded_by", "currency", "state"),
     {"awards": "bigint", **_numbers("amount_minor", "cost")},
 )
 
@@ -135,34 +134,6 @@ _NONE = "?"
 
 SPLIT_ACCOUNTS = (METER_PLAYERS, RESERVE, PRIZE_FUND, HOUSE_MARGIN)
 """The accounts that a bet is split among, in the order of the columns of `daily_bets`."""
-
-# A correction and its entry in the jackpot's book are booked at the same time.
-MADE_AT: Final = f"""
-    coalesce((SELECT e.booked_at
-              FROM results d
-              JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
-              WHERE d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key AND a.correction = 0),
-             (SELECT e.booked_at
-              FROM corrections d
-              JOIN entries e ON e.jackpot_id = '{REFERENCE_BOOK}' AND e.stripe_no = 0 AND e.seq = d.act_seq
-              WHERE d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key AND d.number = a.correction))
-"""  # noqa: S608  a constant
-"""SQL for when an award `a` was made, looked up by its keys: its round's result was booked then, or its correction."""
-
-_PAYMENT = text(
-    f"""
-    INSERT INTO daily_payments AS kept (jackpot_id, day, made_on, tier, funded_by, currency, awards, amount_minor, cost)
-    SELECT a.jackpot_id, (acts.booked_at AT TIME ZONE 'UTC')::date, ({MADE_AT} AT TIME ZONE 'UTC')::date,
-           :tier, :funded_by, :currency, 1, :amount_minor, :cost
-    FROM (SELECT CAST(:jackpot_id AS text), CAST(:round_key AS bigint), CAST(:correction AS int))
-         AS a (jackpot_id, round_key, correction)
-    CROSS JOIN stripes AS acts
-    WHERE acts.jackpot_id = :reference_book AND acts.stripe_no = 0
-    ON CONFLICT (jackpot_id, day, made_on, tier, funded_by, currency) DO UPDATE
-    SET awards = kept.awards + EXCLUDED.awards, amount_minor = kept.amount_minor + EXCLUDED.amount_minor,
-        cost = kept.cost + EXCLUDED.cost
-    """  # noqa: S608  as above
-)
 
 _SPLIT_SUMS = text(
     """
@@ -198,7 +169,7 @@ def add(pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int) -> None:
         (_BETS, _summed(_of_stakes(step, one) for step, tally in bets for one in tally.bets)),
         (_POSTINGS, _summed(row for entry in others for row in _of_postings(entry))),
         (_REFUNDS, _summed(_of_stakes(step, one) for step, tally in ended for one in tally.refunds)),
-        (_AWARDS, _summed((one[:4], one[4:]) for _, tally in ended for one in tally.awards)),
+        (_AWARDS, _summed(_of_awards(step, one) for step, tally in ended for one in tally.awards)),
         (_HANDS, _summed(((str(step.rules_version),), one) for step, tally in ended for one in tally.hands)),
     )
     for rollup, rows in added:
@@ -206,24 +177,6 @@ def add(pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int) -> None:
             columns = zip(*[(*key, *map(str, figures)) for key, figures in rows], strict=True)
             asked = {"book": entries[0].book, "stripe_no": stripe_no}
             pipe.send(rollup.statement, {**asked, **dict(zip(rollup.columns, map(" ".join, columns), strict=True))})
-
-
-def add_payment(session: Session, award: MadeAward, *, jackpot_id: str, round_key: int) -> None:
-    """Add an award of a round to what was paid on the day of the act that has just been recorded, and says so."""
-    session.execute(
-        _PAYMENT,
-        {
-            "reference_book": REFERENCE_BOOK,
-            "jackpot_id": jackpot_id,
-            "round_key": round_key,
-            "correction": award.correction,
-            "tier": award.tier,
-            "funded_by": award.funded_by,
-            "currency": award.currency,
-            "amount_minor": award.amount_minor,
-            "cost": award.cost,
-        },
-    )
 
 
 def _round_of(entry: Entry) -> RoundStep:
@@ -244,6 +197,10 @@ def _round_of(entry: Entry) -> RoundStep:
 
 def _of_stakes(step: RoundStep, one: Turnover | Refund) -> tuple[tuple[str, str, str], Figures]:
     return (step.casino_id, step.table_id, one.currency), one[1:]
+
+
+def _of_awards(step: RoundStep, one: AwardsMade) -> tuple[tuple[str, ...], Figures]:
+    return (step.casino_id, step.table_id, *one[:4]), one[4:]
 
 
 def _of_postings(entry: Entry) -> Sequence[tuple[tuple[str, str, str, str, str], Figures]]:

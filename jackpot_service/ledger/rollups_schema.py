@@ -99,14 +99,16 @@ class DailyRefundsRow(Base):
 
 class DailyAwardsRow(Base):
     """
-    The awards that the settlements of a day made, by tier, the pool that pays, currency, and the state they began in.
+    The awards that the settlements of a day made, by table, tier, the pool that pays, currency, and their first state.
 
     What became of them later, and the awards of corrections, acts tell.
     """
 
     __tablename__ = "daily_awards"
     __table_args__ = (
-        PrimaryKeyConstraint("jackpot_id", "day", "stripe_no", "tier", "funded_by", "currency", "state"),
+        PrimaryKeyConstraint(
+            "jackpot_id", "day", "stripe_no", "casino_id", "table_id", "tier", "funded_by", "currency", "state"
+        ),
         CheckConstraint("awards >= 1 AND amount_minor >= awards AND scale(amount_minor) = 0", name="amounts"),
         exact("cost"),
         HALF_FULL,
@@ -115,6 +117,8 @@ class DailyAwardsRow(Base):
     jackpot_id: Mapped[Key]
     stripe_no: Mapped[Count]
     day: Mapped[Day]
+    casino_id: Mapped[Key]
+    table_id: Mapped[Key]
     tier: Mapped[Key]
     funded_by: Mapped[Key]
     currency: Mapped[Key]
@@ -126,15 +130,16 @@ class DailyAwardsRow(Base):
 
 class DailyPaymentsRow(Base):
     """
-    The awards of a jackpot of which its casinos said on a day that they had paid them, by tier, pool and currency.
+    The awards of a jackpot that its casinos said on a day they had paid, by table, tier, pool and currency.
 
     A payment is an act: it is booked in the reference book, by whose time its day goes, and whose lock keeps its row.
-    `made_on` is the day on which the awards were made, by a settlement or by a correction.
+    `made_on` is the day on which the awards were made, by a settlement or by a correction. Casino and table are those
+    of their rounds.
     """
 
     __tablename__ = "daily_payments"
     __table_args__ = (
-        PrimaryKeyConstraint("jackpot_id", "day", "made_on", "tier", "funded_by", "currency"),
+        PrimaryKeyConstraint("jackpot_id", "day", "made_on", "casino_id", "table_id", "tier", "funded_by", "currency"),
         CheckConstraint(
             "awards >= 1 AND amount_minor >= awards AND amount_minor < 'Infinity' AND scale(amount_minor) = 0",
             name="amounts",
@@ -146,6 +151,8 @@ class DailyPaymentsRow(Base):
     jackpot_id: Mapped[Key]
     day: Mapped[Day]
     made_on: Mapped[Day]
+    casino_id: Mapped[Key]
+    table_id: Mapped[Key]
     tier: Mapped[Key]
     funded_by: Mapped[Key]
     currency: Mapped[Key]

@@ -10,7 +10,7 @@ from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.ledger import rollups
+from jackpot_service.ledger import payments_by_day
 from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardRecord
 from jackpot_service.usecases import acts
@@ -95,4 +95,11 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
         taken_at=act.now,
         act_seq=act_seq,
     )
-    rollups.add_payment(session, made, jackpot_id=record.jackpot_id, round_key=record.round_key)
+    payments_by_day.add(
+        session,
+        made,
+        jackpot_id=record.jackpot_id,
+        round_key=record.round_key,
+        casino_id=record.casino_id,
+        table_id=record.table_id,
+    )

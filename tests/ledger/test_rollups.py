@@ -34,9 +34,9 @@ STATEMENTS: Final = {
     "daily_bets": ("0020_cycles_by_day", "FILL_BETS"),
     "daily_postings": ("0020_cycles_by_day", "FILL_POSTINGS"),
     "daily_refunds": ("0017_refunds_and_awards_by_day", "FILL_REFUNDS"),
-    "daily_awards": ("0017_refunds_and_awards_by_day", "FILL_AWARDS"),
+    "daily_awards": ("0022_awards_by_table", "FILL_AWARDS"),
     "daily_hands": ("0017_refunds_and_awards_by_day", "FILL_HANDS"),
-    "daily_payments": ("0021_payments_by_day_made", "FILL_PAYMENTS"),
+    "daily_payments": ("0022_awards_by_table", "FILL_PAYMENTS"),
 }
 """By table, the migration that made its sums for what was booked before, and the statement that did."""
 
@@ -226,6 +226,27 @@ def test_awards_are_kept_by_the_state_they_began_in_and_hands_by_what_stood_on_t
     assert tuple(hands.values()) == (1, 4, Decimal("6.17"), Decimal("13.0489"))
 
 
+def test_awards_and_their_payments_are_kept_by_the_casino_and_the_table_of_their_round(opened: House) -> None:
+    """Whoever says that they were paid."""
+    opened.add_table("R2", jackpot_id="j1", casino_id="riga")
+    for table_id, rounds in (("T1", 1), ("R1", 2), ("R2", 1)):
+        for number in range(rounds):
+            at: dict[str, Any] = {"table_id": table_id, "round_id": f"r{number}"}
+            opened.bet(bet(), **at)
+            opened.settle(hand("1", FLUSH), **at)
+            for award in opened.round(**at)["settlement"]["awards"]:
+                place = f"/v1/awards/{award['award_id']}/payment"
+                opened.put(place, {"request_id": f"p{award['award_id']}"}, key=opened.key(Role.OPERATOR)).ok(201)
+
+    for table in ("daily_awards", "daily_payments"):
+        rows = opened.books.rows(f"SELECT casino_id, table_id, awards, cost FROM {table} ORDER BY table_id")  # noqa: S608
+        assert [tuple(row.values()) for row in rows] == [
+            ("riga", "R1", 2, 50),
+            ("riga", "R2", 1, 25),
+            ("c1", "T1", 1, 25),
+        ]
+
+
 def test_payments_are_kept_by_their_acts_day_and_by_the_day_tier_and_pool_of_what_they_pay(opened: House) -> None:
     opened.bet(bet("a"), bet("b", currency="GBP"), bet("c", stake_minor=200))
     opened.settle(hand("1", FLUSH))
@@ -240,11 +261,12 @@ def test_payments_are_kept_by_their_acts_day_and_by_the_day_tier_and_pool_of_wha
 
     rows = opened.books.rows("SELECT * FROM daily_payments ORDER BY day, currency")
     (meter,) = (award for award in awards if award["tier"] == "royal_flush")
+    whose = ("c1", "T1")
     cost = Decimal(meter["cost"])
     assert [tuple(row.values()) for row in rows] == [
-        ("j1", before.date(), before.date(), "flush", "prize_fund", "EUR", 2, 2500 + 5000, 75),
-        ("j1", before.date(), before.date(), "flush", "prize_fund", "GBP", 1, 2500, Decimal("29.25")),
-        ("j1", MIDNIGHT.date(), before.date(), "royal_flush", "meter", "EUR", 1, meter["amount_minor"], cost),
+        ("j1", before.date(), before.date(), *whose, "flush", "prize_fund", "EUR", 2, 2500 + 5000, 75),
+        ("j1", before.date(), before.date(), *whose, "flush", "prize_fund", "GBP", 1, 2500, Decimal("29.25")),
+        ("j1", MIDNIGHT.date(), before.date(), *whose, "royal_flush", "meter", "EUR", 1, meter["amount_minor"], cost),
     ]
 
 

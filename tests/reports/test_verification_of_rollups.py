@@ -79,13 +79,13 @@ CORRUPTIONS: Final = (
             (
                 "daily_awards",
                 "cost = cost + 1e-18",
-                "jackpot_id, stripe_no, day, 'pair', funded_by, currency, state, 1, 1, 0",
+                "jackpot_id, stripe_no, day, casino_id, table_id, 'pair', funded_by, currency, state, 1, 1, 0",
             ),
             ("daily_hands", "squares = squares + 1e-18", "jackpot_id, stripe_no, day, 9, 1, 1, 1"),
             (
                 "daily_payments",
                 "amount_minor = amount_minor + 1",
-                "jackpot_id, day, made_on, tier, funded_by, 'XTS', 1, 1, 0",
+                "jackpot_id, day, made_on, casino_id, table_id, tier, funded_by, 'XTS', 1, 1, 0",
             ),
         )
         for corruption in (
@@ -97,6 +97,17 @@ CORRUPTIONS: Final = (
     ),
     change("daily_payments", "made_on = made_on - 1", OF_A_CORRECTION, "rollup-figures"),
     change("daily_payments", "tier = 'pair'", OF_A_CORRECTION, "rollup-figures"),
+    *(
+        change(table, "casino_id = 'reno'", one(table, "casino_id = 'riga'"), "rollup-figures")
+        for table in ("daily_awards", "daily_payments")
+    ),
+    change("daily_awards", "table_id = 'T9'", one("daily_awards", "casino_id = 'riga'"), "rollup-figures"),
+    forge(
+        "daily_awards",
+        "jackpot_id, stripe_no, day, casino_id, 'T9', tier, funded_by, currency, state, 1, 1, 0",
+        "daily_awards",
+        "rollup-figures",
+    ),
     change("casinos", "zone = 'Asia/Tokyo'", "casino_id = 'riga'", "entry-digest rollup-figures"),
     change("casinos", "day_starts = '05:59'", "casino_id = 'riga'", "entry-digest"),
 )

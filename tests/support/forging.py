@@ -86,14 +86,14 @@ def _roll_up_again(session: Session) -> None:
     """Sum the days anew, by the very statements that did it once."""
     of_cycles = import_module("jackpot_service.migrations.versions.0020_cycles_by_day")
     of_rounds = import_module("jackpot_service.migrations.versions.0017_refunds_and_awards_by_day")
-    of_acts = import_module("jackpot_service.migrations.versions.0021_payments_by_day_made")
+    of_tables = import_module("jackpot_service.migrations.versions.0022_awards_by_table")
     for table, statement in (
         ("daily_bets", of_cycles.FILL_BETS),
         ("daily_postings", of_cycles.FILL_POSTINGS),
         ("daily_refunds", of_rounds.FILL_REFUNDS),
-        ("daily_awards", of_rounds.FILL_AWARDS),
+        ("daily_awards", of_tables.FILL_AWARDS),
         ("daily_hands", of_rounds.FILL_HANDS),
-        ("daily_payments", of_acts.FILL_PAYMENTS),
+        ("daily_payments", of_tables.FILL_PAYMENTS),
     ):
         session.execute(text(f"DELETE FROM {table}"))  # noqa: S608  as above
         session.execute(text(statement))

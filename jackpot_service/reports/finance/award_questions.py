@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from jackpot_service.ledger.rollups import MADE_AT
+from jackpot_service.ledger.payments_by_day import MADE_AT
 
 SAME_AWARD: Final = """t.jackpot_id = a.jackpot_id AND t.round_key = a.round_key AND t.bet_id = a.bet_id
          AND t.tier = a.tier AND t.correction = a.correction"""

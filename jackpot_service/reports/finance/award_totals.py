@@ -3,7 +3,7 @@ Awards of a period in sums, by tier, currency and the state in which they were a
 
 Those of whole days are summed: as settlements made them, then moved by what acts made of them. Acts are few, and are
 read one by one, but for payments, which are as many as awards and have sums of their own. What was made beside the
-whole days is looked at one by one, and so is everything if a casino or a table is asked about, whom no day tells.
+whole days is looked at one by one. Days and rounds tell whose awards they are, if a casino or a table is asked about.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,13 +22,14 @@ from jackpot_service.reports.finance.frame import Scope, Stand
 from jackpot_service.reports.finance.made_awards import BY_THE_END, MADE, STATE, states
 from jackpot_service.reports.finance.payments import Paid
 from jackpot_service.reports.finance.relations import UNITS
+from jackpot_service.reports.finance.whose import of_those_asked
 
 _FIRST_STATES = f"""
     SELECT kept.tier, kept.currency, of.state, sum(kept.awards), sum(kept.amount_minor) * unit.one, sum(kept.cost)
     FROM daily_awards kept
     JOIN {STATE} ON of.step = kept.state
     JOIN {UNITS} ON unit.currency = kept.currency
-    WHERE {parts.WHOLE_DAYS}
+    WHERE {parts.WHOLE_DAYS} AND {of_those_asked("kept")}
     GROUP BY kept.tier, kept.currency, of.state, unit.one
 """  # noqa: S608  the parts are ours
 
@@ -52,7 +53,7 @@ _MOVED_BY_ACTS = f"""
         JOIN awards a ON {SAME_AWARD}
         {OF_ROUND}
         WHERE t.jackpot_id = :jackpot_id AND t.round_key = f.round_key AND t.act_seq = f.act_seq
-          AND {MADE_ON} <@ daterange(:first_day, :end_day)
+          AND {of_those_asked("r")} AND {MADE_ON} <@ daterange(:first_day, :end_day)
         OFFSET 0
     ) AS one
     CROSS JOIN LATERAL (VALUES (one.after, 1), (one.before, -1)) AS moved (state, awards)
@@ -99,17 +100,13 @@ def rows(session: Session, scope: Scope) -> Iterator[Row]:
 
 
 def _standing(session: Session, scope: Scope, stand: Stand) -> Iterator[Standing]:
-    asked = long_lists.parameters(scope, stand)
-    if scope.asked.casino_id is not None or scope.asked.table_id is not None:
-        yield from _asked(session, _ONE_BY_ONE, asked)
-        return
-    divided = parts.divided(stand)
+    divided = {**long_lists.parameters(scope, stand), **parts.divided(stand)}
     if stand.span.beside:
-        yield from _asked(session, _ONE_BY_ONE, {**asked, **divided})
+        yield from _asked(session, _ONE_BY_ONE, divided)
     if stand.span.has_whole_days:
         yield from _asked(session, _FIRST_STATES, divided)
         yield from _asked(session, _MOVED_BY_ACTS, {**divided, "starts": [0], "ends": [stand.end[0]]})
-        yield from _paid(payments.of_whole_days(session, stand, acts_end=scope.acts_end))
+        yield from _paid(payments.of_whole_days(session, scope, stand))
 
 
 def _asked(session: Session, question: str, asked: Mapping[str, Any]) -> Iterator[Standing]:

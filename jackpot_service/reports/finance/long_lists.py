@@ -7,25 +7,11 @@ from sqlalchemy import TextClause
 
 from jackpot_service.db import Session
 from jackpot_service.reports.documents import Row
-from jackpot_service.reports.finance import parts
+from jackpot_service.reports.finance import parts, whose
 from jackpot_service.reports.finance.frame import Scope, Stand
 
 PAGE: Final = 1000
 """How many rows are in memory at a time."""
-
-_OF_THOSE_ASKED: Final = """
-    (coalesce(CAST(:casino_id AS text), CAST(:table_id AS text)) IS NULL OR EXISTS (
-        SELECT FROM rounds o
-        WHERE o.jackpot_id = :jackpot_id AND o.round_key = {round_key}
-          AND (CAST(:casino_id AS text) IS NULL OR o.casino_id = :casino_id)
-          AND (CAST(:table_id AS text) IS NULL OR o.table_id = :table_id)
-    ))
-"""
-
-
-def of_those_asked(round_key: str) -> str:
-    """The condition that a round, by its key, is of the casino and at the table that were asked about."""
-    return _OF_THOSE_ASKED.format(round_key=round_key)
 
 
 def streamed(session: Session, statement: TextClause, scope: Scope) -> Iterator[Row]:
@@ -48,7 +34,6 @@ def parameters(scope: Scope, stand: Stand) -> Mapping[str, Any]:
         "start": bounds["starts"][0],
         "upto": stand.end[0],
         "acts_end": scope.acts_end,
-        "casino_id": scope.asked.casino_id,
-        "table_id": scope.asked.table_id,
+        **whose.parameters(scope.asked),
         "round_id": scope.asked.round_id,
     }

@@ -8,8 +8,8 @@ jackpot's book stands before the end; a payment has none, so there it is the act
 from typing import Final
 
 from jackpot_service.domain.awards import ORDER, STATE_AFTER
-from jackpot_service.reports.finance.long_lists import of_those_asked
 from jackpot_service.reports.finance.parts import ENTRIES_OF_AWARDS
+from jackpot_service.reports.finance.whose import in_round_of_those_asked
 
 _STATES: Final = ", ".join(f"('{step}', {place}, '{STATE_AFTER[step]}')" for place, step in enumerate(ORDER))
 
@@ -28,7 +28,7 @@ MADE: Final = f"""
 made AS MATERIALIZED (
     SELECT e.stripe_no, e.seq, e.booked_at, e.round_key, 0 AS correction
     FROM {ENTRIES_OF_AWARDS}
-    WHERE {of_those_asked("e.round_key")}
+    WHERE {in_round_of_those_asked("e")}
     UNION ALL
     SELECT e.stripe_no, e.seq, e.booked_at, c.round_key, c.number
     FROM corrections c
@@ -37,7 +37,7 @@ made AS MATERIALIZED (
     JOIN unnest(CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[]))
          AS part (stripe_no, start, upto) ON part.stripe_no = 0 AND effect.seq > part.start AND effect.seq <= part.upto
     JOIN entries e ON e.jackpot_id = effect.book AND e.stripe_no = 0 AND e.seq = effect.seq
-    WHERE c.jackpot_id = :jackpot_id AND effect.book = :jackpot_id AND {of_those_asked("c.round_key")}
+    WHERE c.jackpot_id = :jackpot_id AND effect.book = :jackpot_id AND {in_round_of_those_asked("c")}
 ),
 decided AS MATERIALIZED (
     SELECT a.seq AS act_seq, max(effect.seq) AS effect_seq

@@ -8,10 +8,11 @@ from sqlalchemy import text
 
 from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.reports.finance import parts, relations, spans
+from jackpot_service.reports.finance import parts, relations, spans, whose
 from jackpot_service.reports.finance.award_amounts import Amounts
 from jackpot_service.reports.finance.award_questions import MADE_ON
-from jackpot_service.reports.finance.frame import Stand
+from jackpot_service.reports.finance.frame import Scope, Stand
+from jackpot_service.reports.finance.whose import in_round_of_those_asked, of_those_asked
 
 _OF = ("tier", "funded_by", "currency")
 
@@ -23,7 +24,7 @@ _KEPT = f"""
     FROM daily_payments kept
     JOIN {relations.UNITS} ON unit.currency = kept.currency
     WHERE kept.jackpot_id = :of_jackpot AND kept.day < :end_day
-      AND kept.made_on >= :made_from AND kept.made_on < :made_before
+      AND kept.made_on >= :made_from AND kept.made_on < :made_before AND {of_those_asked("kept")}
     GROUP BY kept.tier, kept.funded_by, kept.currency, unit.one
 """  # noqa: S608  the parts are ours
 
@@ -40,7 +41,7 @@ _BESIDE = f"""
         JOIN awards a ON a.jackpot_id = t.after #>> '{{round,jackpot_id}}'
                      AND a.round_key = CAST(t.after #>> '{{round,round_key}}' AS bigint)
                      AND a.bet_id = paid.bet_id AND a.tier = paid.tier AND a.correction = paid.correction
-        WHERE t.seq = e.seq AND a.jackpot_id = :of_jackpot
+        WHERE t.seq = e.seq AND a.jackpot_id = :of_jackpot AND {in_round_of_those_asked("a")}
           AND (:whenever_made OR {MADE_ON} <@ daterange(:made_from, :made_before))
         OFFSET 0
     ) AS one
@@ -62,14 +63,15 @@ class Paid:
 
 def until(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Paid]:
     """Sum all payments of a jackpot's awards that the acts up to one tell of."""
-    asked = {"whenever_made": True, "made_from": date.min, "made_before": date.max}
+    asked = {"whenever_made": True, "made_from": date.min, "made_before": date.max, **whose.EVERYBODY}
     return _sums(session, stand, asked, acts_end=acts_end)
 
 
-def of_whole_days(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Paid]:
-    """Sum those payments of awards that were made on the whole days of what a report covers."""
+def of_whole_days(session: Session, scope: Scope, stand: Stand) -> Iterator[Paid]:
+    """Sum those payments of awards that were made on the whole days of what a report covers, by those asked about."""
     days = {"made_from": stand.span.first_day, "made_before": stand.span.end_day or date.max}
-    return _sums(session, stand, {"whenever_made": False, **days}, acts_end=acts_end)
+    asked = {"whenever_made": False, **days, **whose.parameters(scope.asked)}
+    return _sums(session, stand, asked, acts_end=scope.acts_end)
 
 
 def _sums(session: Session, stand: Stand, asked: Mapping[str, object], *, acts_end: int) -> Iterator[Paid]:

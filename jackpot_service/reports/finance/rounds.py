@@ -13,8 +13,9 @@ from sqlalchemy import text
 from jackpot_service.db import Session
 from jackpot_service.reports.documents import Column, Section, Sort
 from jackpot_service.reports.finance.frame import Report, Scope, Takes
-from jackpot_service.reports.finance.long_lists import of_those_asked, streamed
+from jackpot_service.reports.finance.long_lists import streamed
 from jackpot_service.reports.finance.parts import ENTRIES
+from jackpot_service.reports.finance.whose import in_round_of_those_asked
 
 # One round is found by its ids: there are few tables.
 _ROUNDS = f"""
@@ -35,7 +36,7 @@ touched AS (
     FROM {ENTRIES}
     WHERE e.round_key IS NOT NULL
       AND (CAST(:round_id AS text) IS NULL OR e.round_key IN (SELECT named.round_key FROM named))
-      AND {of_those_asked("e.round_key")}
+      AND {in_round_of_those_asked("e")}
     GROUP BY e.round_key
 ),
 told AS (

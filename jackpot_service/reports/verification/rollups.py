@@ -139,14 +139,15 @@ _REFUNDS = """
 # The first step of an award is the one that no act took.
 _AWARDS = """
     due AS (
-        SELECT {day} AS day, e.stripe_no, a.tier, a.funded_by, a.currency, s.step AS state, count(*) AS awards,
-               sum(a.amount_minor) AS amount_minor, sum(a.cost) AS cost
+        SELECT {day} AS day, e.stripe_no, r.casino_id, r.table_id, a.tier, a.funded_by, a.currency, s.step AS state,
+               count(*) AS awards, sum(a.amount_minor) AS amount_minor, sum(a.cost) AS cost
         FROM entries e {since}
+        JOIN rounds r ON r.jackpot_id = :book AND r.round_key = e.round_key
         JOIN awards a ON a.jackpot_id = :book AND a.round_key = e.round_key AND a.correction = 0
         JOIN award_steps s ON s.jackpot_id = :book AND s.round_key = a.round_key AND s.bet_id = a.bet_id
                           AND s.tier = a.tier AND s.correction = 0 AND s.act_seq IS NULL
         WHERE e.jackpot_id = :book AND e.kind = 'result'
-        GROUP BY 1, 2, 3, 4, 5, 6
+        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
     )
 """
 
@@ -173,9 +174,10 @@ _HANDS = """
 _PAYMENTS = """
     due AS (
         SELECT {day} AS day, (coalesce(made.booked_at, corrected.booked_at) AT TIME ZONE 'UTC')::date AS made_on,
-               a.tier, a.funded_by, a.currency, count(*) AS awards, sum(a.amount_minor) AS amount_minor,
-               sum(a.cost) AS cost
+               r.casino_id, r.table_id, a.tier, a.funded_by, a.currency, count(*) AS awards,
+               sum(a.amount_minor) AS amount_minor, sum(a.cost) AS cost
         FROM award_steps s
+        JOIN rounds r ON r.jackpot_id = :book AND r.round_key = s.round_key
         JOIN awards a ON a.jackpot_id = :book AND a.round_key = s.round_key AND a.bet_id = s.bet_id
                      AND a.tier = s.tier AND a.correction = s.correction
         JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = s.act_seq
@@ -185,7 +187,7 @@ _PAYMENTS = """
         LEFT JOIN entries corrected ON corrected.jackpot_id = '-' AND corrected.stripe_no = 0
                                     AND corrected.seq = c.act_seq
         WHERE s.jackpot_id = :book AND s.step = 'paid' {since}
-        GROUP BY 1, 2, 3, 4, 5
+        GROUP BY 1, 2, 3, 4, 5, 6, 7
     )
 """
 

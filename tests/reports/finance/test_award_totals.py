@@ -1,4 +1,8 @@
-"""Awards in sums: of whole days from what those keep, and the same as if every award were looked at."""
+"""
+Awards in sums: of whole days from what those keep, and the same as if every award were looked at.
+
+So are those of one casino and of one table.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -15,7 +19,7 @@ from tests.reports.finance.test_awards import PayingPlay, brute_force, decide, p
 from tests.support import correcting
 from tests.support.asking import figures, report, rows
 from tests.support.bets import bet
-from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, STRAIGHT, hand
+from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, STRAIGHT, dead, hand
 from tests.support.house import House
 
 NOON: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -38,10 +42,24 @@ def noon(house: House) -> House:
 
 
 def states(house: House, **period: datetime) -> dict[tuple[str, str], int]:
-    """How many awards of each tier are in which state, in a document of which the list says the same."""
+    """How many awards of each tier are in which state, in documents of which the list says the same, whoever's."""
     listed, totals = (section["rows"] for section in report(house, "awards", **period)["sections"])
     assert by_key(totals) == sums(listed)
+    for asked in of_each_casino_and_table(house):
+        of_those = [row for row in listed if asked.items() <= row.items()]
+        assert by_key(rows(house, "awards", "totals", **asked, **period)) == sums(of_those)
     return {(row["tier"], row["state"]): row["awards"] for row in totals}
+
+
+def of_each_casino_and_table(house: House) -> list[dict[str, str]]:
+    """What asks about each casino, each table, and each table as one of its casino."""
+    tables = house.books.rows("SELECT casino_id, table_id FROM tables WHERE jackpot_id IS NOT NULL ORDER BY table_id")
+    casinos = sorted({row["casino_id"] for row in tables})
+    return [
+        *({"casino_id": casino_id} for casino_id in casinos),
+        *({"table_id": row["table_id"]} for row in tables),
+        *(dict(row) for row in tables),
+    ]
 
 
 def by_key(totals: Any) -> dict[tuple[Any, ...], tuple[int, Decimal, Decimal]]:
@@ -54,7 +72,7 @@ def by_key(totals: Any) -> dict[tuple[Any, ...], tuple[int, Decimal, Decimal]]:
 
 def pay_payable(house: House) -> None:
     for award in house.get("/v1/awards?state=payable").ok()["items"]:
-        pay(house, award["award_id"])
+        pay(house, award["award_id"], casino_id=award["casino_id"])
 
 
 def test_what_became_of_a_days_awards_on_later_days_is_told_as_of_each(noon: House) -> None:
@@ -125,6 +143,45 @@ def test_what_was_paid_on_the_day_of_the_end_is_told_up_to_the_instant(noon: Hou
     assert states(noon, start=edges[0], end=edges[2]) == {("flush", "payable"): 1, ("flush", "paid"): 1}
 
 
+def test_a_casinos_and_a_tables_awards_are_told_apart_whatever_became_of_them(noon: House) -> None:
+    """Settled, held, refunded, corrected and paid at three tables of two casinos, and then asked about each."""
+    noon.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    for table_id, casino_id in (("T2", "c1"), ("R1", "riga")):
+        noon.add_table(table_id, jackpot_id="j1", casino_id=casino_id)
+    tables = ("T1", "T2", "R1")
+    for table_id in tables:
+        noon.bet(bet(), bet("of-dead", hand="2"), table_id=table_id)
+        noon.settle(hand("1", FOUR_OF_A_KIND), dead("2"), table_id=table_id)
+        noon.bet(bet(), table_id=table_id, round_id="r2")
+        noon.settle(hand("1", FLUSH), table_id=table_id, round_id="r2")
+    noon.clock.at = NOON + DAY
+    decide(noon, "approve")
+    correcting.correct(noon, hand("1", STRAIGHT), table_id="R1", round_id="r2")
+    noon.clock.advance(timedelta(hours=1))
+    of_the_day = noon.clock()
+    noon.clock.at = NOON + 2 * DAY
+    pay_payable(noon)
+    noon.clock.at = NOON + 4 * DAY
+
+    period = {"start": midnight(0), "end": midnight(3)}
+    assert states(noon, **period) == {
+        ("flush", "paid"): 2,
+        ("flush", "reversed"): 1,
+        ("four_of_a_kind", "held"): 2,
+        ("four_of_a_kind", "paid"): 1,
+        ("straight", "paid"): 1,
+    }
+    told = {table_id: rows(noon, "awards", "totals", table_id=table_id, **period) for table_id in tables}
+    assert {table_id: [(row["tier"], row["state"]) for row in totals] for table_id, totals in told.items()} == {
+        "T1": [("flush", "paid"), ("four_of_a_kind", "paid")],
+        "T2": [("flush", "paid"), ("four_of_a_kind", "held")],
+        "R1": [("flush", "reversed"), ("four_of_a_kind", "held"), ("straight", "paid")],
+    }
+    ends = [midnight(1), midnight(2), of_the_day, NOON + 2 * DAY - timedelta(hours=1), noon.clock()]
+    for start, end in product([midnight(0), NOON - timedelta(hours=1)], ends):
+        assert sum(states(noon, start=start, end=end).values()) == (6 if end == midnight(1) else 7)
+
+
 @pytest.mark.parametrize(
     ("table", "of_what"),
     [("daily_awards", "payable"), ("daily_payments", "paid")],
@@ -142,19 +199,20 @@ def test_whole_days_are_told_by_their_sums_and_all_else_one_by_one(noon: House, 
     noon.bet(bet(), round_id="last")
     noon.clock.at = NOON + DAY
     inside = ({"start": midnight(0) + DAY / 4}, {"end": NOON + DAY / 8})
-    asked: tuple[dict[str, Any], ...] = ({}, *inside, {"casino_id": "c1"}, {"table_id": "T1"})
+    whose: tuple[dict[str, Any], ...] = ({}, {"casino_id": "c1"}, {"table_id": "T1"})
+    asked: list[dict[str, Any]] = [{**one, **part} for part in ({}, *inside) for one in whose]
 
     def counts() -> list[int]:
         found = [rows(noon, "awards", "totals", **{"start": midnight(0), "end": midnight(1), **more}) for more in asked]
         return [sum(row["awards"] for row in totals if row["state"] == of_what) for totals in found]
 
-    assert counts() == [1] * 5
+    assert counts() == [1] * 9
     with noon.engine.begin() as connection:
         connection.execute(text(f"UPDATE {table} SET awards = awards + 5"))  # noqa: S608  one of two
     changed = counts()
     with noon.engine.begin() as connection:
         connection.execute(text(f"UPDATE {table} SET awards = awards - 5"))  # noqa: S608  as above
-    assert [count != 1 for count in changed] == [True, False, False, False, False]
+    assert [count != 1 for count in changed] == [True] * 3 + [False] * 6
 
 
 # What chance brings about, against rows of the tables added up one by one.
@@ -207,8 +265,12 @@ def test_awards_in_sums_are_those_that_were_made_one_by_one(house: House, seed: 
     pairs = [*pairwise(midnights), *product([edges[0], edges[1], midnights[1]], [*edges[2:], *midnights[2:]])]
     some = play.chance.sample(sorted({(start, end) for start, end in pairs if start < end}), 12)
     for start, end in some:
+        due = list(brute_force(house, start=start, end=end))
         totals = asked_of(house, start, end)["sections"][1]["rows"]
-        assert by_key(totals) == sums(list(brute_force(house, start=start, end=end)))
+        assert by_key(totals) == sums(due)
+        for whose in of_each_casino_and_table(house):
+            of_those = sums([row for row in due if whose.items() <= row.items()])
+            assert by_key(rows(house, "awards", "totals", **whose, start=start, end=end)) == of_those
 
 
 def asked_of(house: House, start: datetime, end: datetime) -> Mapping[str, Any]:

@@ -24,9 +24,9 @@ NOTHING_YET = dict.fromkeys(
 )
 
 
-def pay(house: House, award_id: str, reference: str = "slip 7") -> None:
+def pay(house: House, award_id: str, reference: str = "slip 7", *, casino_id: str = "c1") -> None:
     body = {"request_id": f"payment-{award_id}", "reference": reference}
-    house.put(f"/v1/awards/{award_id}/payment", body, key=house.key(Role.TABLE)).ok(201)
+    house.put(f"/v1/awards/{award_id}/payment", body, key=house.key(Role.TABLE, casino_id=casino_id)).ok(201)
 
 
 def decide(house: House, decision: str, *bet_ids: str) -> None:
@@ -215,6 +215,7 @@ def brute_force(house: House, *, start: datetime, end: datetime) -> Iterator[Map
             yield {
                 "award_id": row["award_id"],
                 "casino_id": rounds[row["jackpot_id"], row["round_key"]]["casino_id"],
+                "table_id": rounds[row["jackpot_id"], row["round_key"]]["table_id"],
                 "jackpot_id": row["jackpot_id"],
                 "tier": row["tier"],
                 "currency": row["currency"],

@@ -1,0 +1,37 @@
+"""Whose rows a question is about, in SQL: a casino's, a table's, or everybody's, of whom neither is named."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from jackpot_service.reports.finance.frame import Asked
+
+EVERYBODY: Final[Mapping[str, str | None]] = {"casino_id": None, "table_id": None}
+"""The parameters of a question about everybody."""
+
+_OF_THOSE_ASKED: Final = """
+    (CAST(:casino_id AS text) IS NULL OR {row}.casino_id = :casino_id)
+    AND (CAST(:table_id AS text) IS NULL OR {row}.table_id = :table_id)
+"""
+
+# The round is looked up only where somebody is named.
+_IN_ROUND_OF_THOSE_ASKED: Final = """
+    (coalesce(CAST(:casino_id AS text), CAST(:table_id AS text)) IS NULL OR EXISTS (
+        SELECT FROM rounds o
+        WHERE o.jackpot_id = {row}.jackpot_id AND o.round_key = {row}.round_key AND {of_those_asked}
+    ))
+"""
+
+
+def of_those_asked(row: str) -> str:
+    """WHERE this: a row that tells its casino and its table is of those that were asked about."""
+    return _OF_THOSE_ASKED.format(row=row)
+
+
+def in_round_of_those_asked(row: str) -> str:
+    """WHERE this: a row is of a round, which it tells by its key, of those that were asked about."""
+    return _IN_ROUND_OF_THOSE_ASKED.format(row=row, of_those_asked=of_those_asked("o"))
+
+
+def parameters(asked: Asked) -> Mapping[str, str | None]:
+    """The parameters of a question about those whom a report was asked about."""
+    return {"casino_id": asked.casino_id, "table_id": asked.table_id}
