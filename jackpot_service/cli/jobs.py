@@ -24,6 +24,7 @@ from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal
 from jackpot_service.jobs import asking
 from jackpot_service.jobs.asking import ASKERS, AskJob
+from jackpot_service.jobs.days import Days
 from jackpot_service.jobs.kinds import Asker
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.jobs.runner import Runner
@@ -110,15 +111,16 @@ def fetch(config: Config, job_id: str, wait: bool, output: Path | None) -> None:
 @click.option("--beside", is_flag=True, hidden=True, help="Of a server: give way to it, and end with it.")
 @click.pass_obj
 def work(config: Config, beside: bool) -> None:  # noqa: FBT001
-    """Do jobs until Ctrl-C or SIGTERM; what one is at is taken up where it was left."""
+    """Do jobs, and reconcile days, until Ctrl-C or SIGTERM; what one is at is taken up where it was left."""
     logs.configure(config.log_level)
     with opened_engine(config) as engine:
-        runner = Runner(engine, config.files_kept)
+        stop = threading.Event()
+        runner = Runner(engine, config.files_kept, stop, idle=Days(engine, stop).reconcile_next)
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: runner.stop.set())
+            signal.signal(number, lambda *_: stop.set())
         if beside:
             os.nice(NICENESS)
-            threading.Thread(target=_stop_at_end_of_input, args=[runner.stop], daemon=True).start()
+            threading.Thread(target=_stop_at_end_of_input, args=[stop], daemon=True).start()
         runner.work()
 
 

@@ -2,7 +2,7 @@
 Doing jobs: one after another, each outside of any transaction, under a lease that is renewed while it is worked on.
 
 A chunk, and how far the job is with it, are one transaction: whatever ends a runner, another goes on after the last
-chunk. A runner whose database is away waits and takes the job up again. Who has no job reconciles days that are over.
+chunk. A runner whose database is away waits and takes the job up again.
 """
 
 import secrets
@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 import sqlalchemy
@@ -23,10 +23,9 @@ from jackpot_service.jobs.kinds import Kind
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.records import leases
 from jackpot_service.records.leases import Chunk, Lease, LeaseLost
-from jackpot_service.reporting import reconciling
 
 IDLE_S: Final = 2.0
-"""How long a runner sleeps when there is nothing to do, or no database: the longest that a job waits for one."""
+"""How long a runner sleeps when there is nothing to do, or no database: as long a job waits, or for `idle`."""
 
 LEASE: Final = timedelta(seconds=60)
 """After this time without a word from its runner, a job is another's to take up."""
@@ -39,17 +38,12 @@ MOST_ATTEMPTS: Final = 5
 log = structlog.get_logger()
 
 
-def utc_now() -> datetime:
-    """By whose midnight a day is over."""
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class Runner:
     """
     Does jobs, one at a time. `kept` is how long files are; `stop` ends it after the chunk that it is at.
 
-    `unreadable` is set when a day could not be read: until another runner is started, reports read those days.
+    `idle` is what it does when there is no job, and returns whether it did anything; it may raise Unavailable.
     """
 
     engine: sqlalchemy.Engine
@@ -57,14 +51,13 @@ class Runner:
     stop: threading.Event = field(default_factory=threading.Event)
     kinds: Mapping[str, Kind[Any]] = field(default_factory=lambda: KINDS)
     lease: Lease = field(default_factory=lambda: Lease(secrets.token_hex(8), LEASE))
-    clock: Callable[[], datetime] = utc_now
-    unreadable: threading.Event = field(default_factory=threading.Event)
+    idle: Callable[[], bool] = lambda: False
 
     def work(self) -> None:
-        """Do jobs, remove files and reconcile days, until it is told to stop."""
+        """Do jobs, remove files, and do what else there is, until it is told to stop."""
         while not self.stop.is_set():
             try:
-                is_busy = self.run_next() or self.remove_some() or self.reconcile_next()
+                is_busy = self.run_next() or self.remove_some() or self.idle()
             except Unavailable as error:
                 log.warning("jobs-wait-for-the-database", detail=error.detail)
                 is_busy = False
@@ -85,22 +78,6 @@ class Runner:
     def remove_some(self) -> bool:
         """Remove some of what is not kept any longer; returns whether there was something. Raises: Unavailable."""
         return transact(self.engine, lambda session: leases.remove_some(session, kept=self.kept))
-
-    def reconcile_next(self) -> bool:
-        """Reconcile the day that has waited longest; returns whether there was one. Raises: Unavailable."""
-        if self.unreadable.is_set():
-            return False
-        try:
-            read = reconciling.reconcile_next(self.engine, now=self.clock())
-        except Unavailable:
-            raise
-        except Exception:
-            log.exception("day-not-reconciled")
-            self.unreadable.set()
-            return False
-        if read is not None:
-            log.info("day-reconciled", jackpot_id=read.jackpot_id, day=read.day.isoformat())
-        return read is not None
 
     def _run(self, job: Job) -> None:
         """Do a job that was taken, to its end or as far as it goes. Raises: LeaseLost, Unavailable."""

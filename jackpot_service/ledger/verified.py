@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 from typing import Final
 
@@ -27,6 +28,7 @@ class Verified:
 
     `acts` is the seq of the last act then. `held` is what `awards:held` held, less what the held awards of the verified
     rounds cost: zero when all rounds are. `is_whole` says that they are, and that their settlements were compared.
+    `reconciled_to` is the last day that was reconciled, and verified.
     """
 
     stripes: Mapping[int, VerifiedStripe] = field(default_factory=dict)
@@ -34,6 +36,7 @@ class Verified:
     last_round_key: int = BEFORE_ALL_ROUNDS
     held: Decimal = ZERO
     is_whole: bool = False
+    reconciled_to: date = date.min
 
     def seq_on(self, stripe_no: int) -> int:
         """The last verified entry on a stripe; 0 where there is none."""

@@ -1,12 +1,11 @@
 """Days that were reconciled, and the first that waits for it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import select, text
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import insert, select, text
 
 from jackpot_service.db import Session
 from jackpot_service.ledger.instants import Positions
@@ -31,7 +30,7 @@ _DUE = text(
                     AND entries.seq = coalesce(last.ends[stripes.stripe_no + 1], 0) + 1
         WHERE stripes.jackpot_id = jackpots.jackpot_id
     ) AS next
-    WHERE next.booked_at < :before
+    WHERE next.booked_at < :before AND NOT jackpots.jackpot_id = ANY(CAST(:without AS text[]))
     ORDER BY next.booked_at, jackpots.jackpot_id
     LIMIT 1
     """
@@ -66,32 +65,35 @@ class ReconciledDay:
     sums: Sequence[Mapping[str, Any]]
 
 
-def due(session: Session, *, edition: int, before: datetime) -> DueDay | None:
-    """The day before an instant that was not read yet; of several the first, whatever jackpot it is of."""
-    row = session.execute(_DUE, {"edition": edition, "before": before}).one_or_none()
+def due(session: Session, *, edition: int, before: datetime, without: Collection[str] = ()) -> DueDay | None:
+    """The first day before an instant that was not read yet, of all jackpots but some."""
+    row = session.execute(_DUE, {"edition": edition, "before": before, "without": list(without)}).one_or_none()
     return None if row is None else DueDay(*row)
 
 
 def add(session: Session, read: ReconciledDay, *, now: datetime) -> None:
-    """Write what a day came to, unless another did: whoever reads it finds the same."""
-    row = insert(ReconciledDayRow).values(
-        jackpot_id=read.jackpot_id,
-        edition=read.edition,
-        day=read.part.day,
-        starts=list(read.part.starts),
-        ends=list(read.part.ends),
-        sums=list(read.sums),
-        read_at=now,
+    """Write what a day came to."""
+    session.execute(
+        insert(ReconciledDayRow).values(
+            jackpot_id=read.jackpot_id,
+            edition=read.edition,
+            day=read.part.day,
+            starts=list(read.part.starts),
+            ends=list(read.part.ends),
+            sums=list(read.sums),
+            read_at=now,
+        )
     )
-    session.execute(row.on_conflict_do_nothing())
 
 
-def parts(session: Session, jackpot_id: str, *, edition: int, first: date) -> list[DayPart]:
-    """The days of a jackpot that were read, from one on, without what they came to."""
+def days(
+    session: Session, jackpot_id: str, *, edition: int, first: date = date.min, end: date = date.max
+) -> list[DayPart]:
+    """The days of a jackpot that were read, from one up to another, which is not included; without their sums."""
     row = ReconciledDayRow
     question = (
         select(row.day, row.starts, row.ends)
-        .where(row.jackpot_id == jackpot_id, row.edition == edition, row.day >= first)
+        .where(row.jackpot_id == jackpot_id, row.edition == edition, row.day >= first, row.day < end)
         .order_by(row.day)
     )
     return [DayPart(day, tuple(starts), tuple(ends)) for day, starts, ends in session.execute(question)]

@@ -22,7 +22,14 @@ class ReconciledDayRow(Base):
     __tablename__ = "reconciled_days"
     __table_args__ = (
         PrimaryKeyConstraint("jackpot_id", "edition", "day"),
-        CheckConstraint("cardinality(starts) = cardinality(ends) AND cardinality(ends) >= 1", name="positions"),
+        CheckConstraint("edition >= 1", name="edition"),
+        CheckConstraint(
+            "cardinality(starts) = cardinality(ends) AND cardinality(ends) >= 1 "
+            "AND array_position(starts, NULL) IS NULL AND array_position(ends, NULL) IS NULL",
+            name="positions",
+        ),
+        CheckConstraint("jsonb_typeof(sums) = 'array'", name="sums"),
+        CheckConstraint("read_at >= (day + 1)::timestamp AT TIME ZONE 'UTC'", name="over"),
     )
 
     jackpot_id: Mapped[Key]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -85,6 +85,7 @@ def _document(verified: Verified) -> dict[str, Any]:
         "last_round_key": verified.last_round_key,
         "held": plain(verified.held),
         "is_whole": verified.is_whole,
+        "reconciled_to": verified.reconciled_to.isoformat(),
     }
 
 
@@ -102,4 +103,5 @@ def _verified(document: Mapping[str, Any]) -> Verified:
         last_round_key=int(document["last_round_key"]),
         held=Decimal(document["held"]),
         is_whole=bool(document["is_whole"]),
+        reconciled_to=date.fromisoformat(document.get("reconciled_to", date.min.isoformat())),
     )

@@ -38,12 +38,26 @@ def resolve_instant(session: Session, book: str, instant: datetime, *, now: date
     found = instants.stored(session, book, instant)
     if found is not None:
         return found
-    is_replica = bool(session.scalar(_IS_REPLICA))
-    if not instants.is_over(session, book, instant):
-        _require_possible(instant, now=now, is_replica=is_replica)
-        instants.close(session, book, instant)
+    end_before(session, book, instant, now=now)
     positions = instants.before(session, book, instant)
-    return positions if is_replica else instants.store(session, book, instant, positions)
+    return positions if _is_replica(session) else instants.store(session, book, instant, positions)
+
+
+def end_before(session: Session, book: str, instant: datetime, *, now: datetime) -> None:
+    """
+    See to it that nothing is booked before an instant any more; where the books stood then, nobody keeps.
+
+    It locks all stripes for a moment, unless something was booked after the instant on each of them.
+
+    Raises: as `resolve_instant`.
+    """
+    if not instants.is_over(session, book, instant):
+        _require_possible(instant, now=now, is_replica=_is_replica(session))
+        instants.close(session, book, instant)
+
+
+def _is_replica(session: Session) -> bool:
+    return bool(session.scalar(_IS_REPLICA))
 
 
 def _require_possible(instant: datetime, *, now: datetime, is_replica: bool) -> None:

@@ -9,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from jackpot_service import months
 from jackpot_service.domain.months import Month
 from jackpot_service.domain.principals import Role
+from jackpot_service.reporting.reconciling import reconcile_next
 from tests.support.bets import bet
 from tests.support.house import House
 
@@ -99,10 +100,9 @@ def test_it_is_told_how_far_days_are_behind_that_nobody_reconciles(house: House)
     house.clock.advance(timedelta(days=2))
     assert one(house, "jackpot_reconciliation_days_behind") == 3
 
-    runner = house.runner(clock=house.clock)
-    assert runner.reconcile_next()
+    assert reconcile_next(house.engine, now=house.clock())
     assert one(house, "jackpot_reconciliation_days_behind") == 2
-    assert runner.reconcile_next()
+    assert reconcile_next(house.engine, now=house.clock())
     assert one(house, "jackpot_reconciliation_days_behind") == 0
 
 

@@ -61,6 +61,10 @@ CREATE TRIGGER wait BEFORE INSERT ON job_chunks FOR EACH ROW EXECUTE FUNCTION wa
 """
 
 
+PATIENT = {"JACKPOT_LOCK_TIMEOUT_MS": "60000", "JACKPOT_STATEMENT_TIMEOUT_MS": "60000"}
+"""For who waits to be killed, however long that takes."""
+
+
 def job(engine: sqlalchemy.Engine, job_id: str) -> Job:
     found = transact(engine, lambda session: records.find(session, job_id))
     assert found is not None
@@ -95,7 +99,7 @@ def at_work(url: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
     with log.open("ab") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "jackpot_service.cli", "jobs", "work"],
-            env={**os.environ, "JACKPOT_DATABASE_URL": url},
+            env={**os.environ, **PATIENT, "JACKPOT_DATABASE_URL": url},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,

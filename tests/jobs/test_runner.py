@@ -14,6 +14,7 @@ from jackpot_service.db import Busy
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.principals import Role
 from jackpot_service.jobs import asking, runner
+from jackpot_service.jobs.days import Days
 from jackpot_service.jobs.runner import MOST_ATTEMPTS
 from jackpot_service.records import jobs as records
 from jackpot_service.records import leases
@@ -23,7 +24,6 @@ from tests.jobs import kinds
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.house import House
-from tests.support.reading import past_the_service
 
 SOMEBODY = Lease("somebody", timedelta(seconds=1))
 ASKED = {"jackpot_id": "j1", "format": "beancount"}
@@ -267,7 +267,9 @@ def test_a_runner_at_work_does_jobs_removes_files_and_reconciles_days_until_it_i
 ) -> None:
     monkeypatch.setattr(runner, "IDLE_S", 0.01)
     played.clock.advance(timedelta(days=2))
-    at_work = played.runner(kept=timedelta(0), clock=played.clock)
+    stop = threading.Event()
+    days = Days(played.engine, stop, clock=played.clock)
+    at_work = played.runner(kept=timedelta(0), stop=stop, idle=days.reconcile_next)
     thread = threading.Thread(target=at_work.work)
     thread.start()
     until = time.monotonic() + 20
@@ -280,26 +282,6 @@ def test_a_runner_at_work_does_jobs_removes_files_and_reconciles_days_until_it_i
     thread.join(20)
 
     assert not thread.is_alive()
-
-
-def test_who_has_no_job_reconciles_days_until_one_cannot_be_read(played: House, database_url: str) -> None:
-    played.clock.advance(timedelta(days=2))
-    reading = played.runner(clock=played.clock)
-    assert reading.reconcile_next()
-    assert not reading.reconcile_next()
-    assert played.books.value("SELECT count(*) FROM reconciled_days") == 1
-    played.bet(bet(), round_id="later")
-    played.clock.advance(timedelta(days=2))
-    past_the_service(database_url, "UPDATE entries SET movements[1] = 'x' || movements[1] WHERE kind = 'bets'")
-
-    assert not reading.reconcile_next()
-
-    past_the_service(database_url, "UPDATE entries SET movements[1] = substr(movements[1], 2) WHERE kind = 'bets'")
-    assert reading.unreadable.is_set()
-    assert not reading.reconcile_next()
-    assert reading.run_next()
-    assert job(played)["state"] == "done"
-    assert played.runner(clock=played.clock).reconcile_next()
 
 
 def test_a_file_is_kept_for_its_time_and_then_removed_a_part_at_a_time(

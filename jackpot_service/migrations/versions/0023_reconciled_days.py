@@ -21,7 +21,11 @@ CREATE TABLE reconciled_days (
     sums JSONB NOT NULL,
     read_at TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_reconciled_days PRIMARY KEY (jackpot_id, edition, day),
-    CONSTRAINT ck_reconciled_days_positions CHECK (cardinality(starts) = cardinality(ends) AND cardinality(ends) >= 1)
+    CONSTRAINT ck_reconciled_days_edition CHECK (edition >= 1),
+    CONSTRAINT ck_reconciled_days_positions CHECK (cardinality(starts) = cardinality(ends) AND cardinality(ends) >= 1
+        AND array_position(starts, NULL) IS NULL AND array_position(ends, NULL) IS NULL),
+    CONSTRAINT ck_reconciled_days_sums CHECK (jsonb_typeof(sums) = 'array'),
+    CONSTRAINT ck_reconciled_days_over CHECK (read_at >= (day + 1)::timestamp AT TIME ZONE 'UTC')
 );
 """
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from importlib.metadata import version
 
@@ -207,22 +207,23 @@ def closed_as(session: Session, report: Report, asked: Asked) -> str | None:
 
 def until_start(session: Session, stand: Stand) -> Stand:
     """The part of a jackpot's book before the one that a report covers: what opening balances are summed from."""
-    return within(session, stand, Part((0,) * len(stand.start), stand.start))
+    return _from_the_beginning(session, stand, stand.start)
 
 
 def until_end(session: Session, stand: Stand) -> Stand:
     """A jackpot's book from its beginning to the end of what a report covers: what closing balances are summed from."""
-    return within(session, stand, Part((0,) * len(stand.end), stand.end))
+    return _from_the_beginning(session, stand, stand.end)
 
 
-def within(session: Session, stand: Stand, part: Part) -> Stand:
-    """Another part of the same book."""
-    return of_part(session, stand.jackpot_id, stand.base, part)
+def one_by_one(jackpot_id: str, base: str, part: Part) -> Stand:
+    """A part of a jackpot's book for those who read all of its entries: no day of it is taken as a whole."""
+    return Stand(jackpot_id, base, part.start, part.end, Span(jackpot_id, part, date.min, date.min, [part]))
 
 
-def of_part(session: Session, jackpot_id: str, base: str, part: Part) -> Stand:
-    """A part of a jackpot's book."""
-    return Stand(jackpot_id, base, part.start, part.end, spans.between(session, jackpot_id, part.start, part.end))
+def _from_the_beginning(session: Session, stand: Stand, end: Positions) -> Stand:
+    nothing = (0,) * len(end)
+    span = spans.between(session, stand.jackpot_id, nothing, end)
+    return Stand(stand.jackpot_id, stand.base, nothing, end, span)
 
 
 def _scope(session: Session, asked: Asked, resolved: Resolved, *, made_at: datetime) -> Scope:
@@ -236,5 +237,5 @@ def _scope(session: Session, asked: Asked, resolved: Resolved, *, made_at: datet
             continue  # It was opened later; what is told of earlier does not change by that.
         start = (0,) * len(end) if asked.start is None else at(jackpot_id, asked.start)
         base = session.execute(select(JackpotRow.base).where(JackpotRow.jackpot_id == jackpot_id)).scalar_one()
-        stands.append(of_part(session, jackpot_id, base, Part(start, end)))
+        stands.append(Stand(jackpot_id, base, start, end, spans.between(session, jackpot_id, start, end)))
     return Scope(asked, stands, sum(at(REFERENCE_BOOK, asked.end)), made_at)

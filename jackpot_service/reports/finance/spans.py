@@ -1,6 +1,7 @@
 """Parts of a jackpot's book between two positions: whole days, which rollups tell, and the entries beside them."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -32,6 +33,17 @@ class Part:
     def is_empty(self) -> bool:
         """Tell whether it has no entry."""
         return is_within(self.end, self.start)
+
+    def slices(self, most: int) -> "Iterator[Part]":
+        """Cut it into parts of about so many entries, each with its share of every stripe."""
+        start = (*self.start, *(0 for _ in self.end[len(self.start) :]))
+        lengths = [last - first for first, last in zip(start, self.end, strict=True)]
+        number = max(1, -(-sum(lengths) // most))
+        edges = [
+            tuple(first + length * place // number for first, length in zip(start, lengths, strict=True))
+            for place in range(number + 1)
+        ]
+        return itertools.starmap(Part, itertools.pairwise(edges))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,13 @@ from jackpot_service.records import reconciled_days
 from jackpot_service.reports.finance import award_lines, booked, frame, refunds, subledger
 from jackpot_service.reports.finance.frame import Stand
 from jackpot_service.reports.finance.refunds import RefundOf
-from jackpot_service.reports.finance.spans import Part, is_within
+from jackpot_service.reports.finance.spans import Part
 from jackpot_service.reports.finance.subledger import StakesOf
 
 EDITION: Final = 1
-"""To be raised whenever the same books are to come to other sums: days that were read before are then read again."""
+"""
+To be raised, as that of the report is, whenever the same books are to come to other sums: days are then read again.
+"""
 
 WON: Final = (accounts.METER_PLAYERS, accounts.RESERVE)
 """The accounts that give nothing back of a cycle that was won."""
@@ -64,16 +66,17 @@ class Sum:
 
 def sums(session: Session, stand: Stand) -> list[Sum]:
     """Sum both sides of a part: days that were read before as they were found, everything else one by one."""
-    days, rest = _divided(session, stand)
-    found = [one for part in rest for one in read(session, frame.within(session, stand, part))]
+    days, rest = _days_and_rest(session, stand)
+    found = [one for part in rest for one in read(session, stand.jackpot_id, stand.base, part)]
     if days:
         asked = {"jackpot_id": stand.jackpot_id, "edition": EDITION, "days": days}
         found += [of_json(dict(one)) for one in session.execute(_KEPT, asked).mappings()]
-    return _summed(found)
+    return added_up(found)
 
 
-def read(session: Session, stand: Stand) -> list[Sum]:
+def read(session: Session, jackpot_id: str, base: str, part: Part) -> list[Sum]:
     """Sum both sides of a part, one document and one entry at a time: it reads them all, and no sum that was kept."""
+    stand = frame.one_by_one(jackpot_id, base, part)
     stakes = subledger.accepted(session, stand)
     refunded = refunds.by_version(session, stand)
     lines = [
@@ -82,7 +85,7 @@ def read(session: Session, stand: Stand) -> list[Sum]:
         *subledger.of_statements(session, stand),
         *subledger.of_transfers(session, stand),
     ]
-    return _summed(
+    return added_up(
         [
             *_turnover(stakes, refunded, base=stand.base),
             *(Sum(Side.DOCUMENTS, None, one.account, one.currency, one.movement, one.amount) for one in lines),
@@ -131,19 +134,13 @@ _KEPT = text(
 )
 
 
-def _divided(session: Session, stand: Stand) -> tuple[list[date], list[Part]]:
-    """The days within a part that were read before, and the parts between and beside them."""
-    days, rest, reached = list[date](), list[Part](), stand.start
-    span = stand.span
-    for day in reconciled_days.parts(session, stand.jackpot_id, edition=EDITION, first=span.first_day):
-        if not is_within(day.ends, stand.end):
-            break
-        if is_within(reached, day.starts):
-            days.append(day.day)
-            rest.append(Part(reached, day.starts))
-            reached = day.ends
-    rest.append(Part(reached, stand.end))
-    return days, [part for part in rest if not part.is_empty]
+def _days_and_rest(session: Session, stand: Stand) -> tuple[list[date], list[Part]]:
+    """The whole days of a part that were read before, and the parts between and beside them."""
+    first, end = stand.span.first_day, stand.span.end_day or date.max
+    days = reconciled_days.days(session, stand.jackpot_id, edition=EDITION, first=first, end=end)
+    starts = [stand.start, *(day.ends for day in days)]
+    ends = [*(day.starts for day in days), stand.end]
+    return [day.day for day in days], [part for part in map(Part, starts, ends) if not part.is_empty]
 
 
 def _turnover(stakes: Iterable[StakesOf], refunded: Iterable[RefundOf], *, base: str) -> Iterator[Sum]:
@@ -169,7 +166,7 @@ def _turnover(stakes: Iterable[StakesOf], refunded: Iterable[RefundOf], *, base:
             yield of(back.version, accounts.HOUSE_ADJUSTMENTS, movement, value)
 
 
-def _summed(found: Iterable[Sum]) -> list[Sum]:
+def added_up(found: Iterable[Sum]) -> list[Sum]:
     """Sum the amounts of each key, in the order of the keys."""
     amounts = defaultdict[tuple[Side, int | None, Account, str, Movement], list[Decimal]](list)
     for one in found:

@@ -243,7 +243,8 @@ class _Proof:
 
     def _of_rounds(self, jackpot: Jackpot, since: Verified, held: HeldMoney) -> Found:
         """All rounds after the last that was verified, and of those before it, the ones touched since."""
-        book, now = jackpot.jackpot_id, self._verified(jackpot.stripes)
+        book = jackpot.jackpot_id
+        now = replace(self._verified(jackpot.stripes), reconciled_to=reconciled_days.last(self.session, book))
         on_rounds = ActsOnRounds(jackpot, jackpot.outside)
         yield from on_rounds.have_their_rounds(self.session)
         touched = set(replay.rounds_touched(self.session, book, since=since))

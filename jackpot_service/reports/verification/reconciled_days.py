@@ -4,16 +4,13 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import zip_longest
 
-from sqlalchemy import DateTime, cast, func, or_, select
-
 from jackpot_service.db import Session
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.verified import NOTHING, Verified
 from jackpot_service.records import reconciled_days
 from jackpot_service.records.reconciled_days import DayPart
-from jackpot_service.records.reconciled_schema import ReconciledDayRow
-from jackpot_service.reports.finance import frame, two_sides
+from jackpot_service.reports.finance import two_sides
 from jackpot_service.reports.finance.spans import DAY, Part, is_same, midnight
 from jackpot_service.reports.verification import rollups
 from jackpot_service.reports.verification.jackpots import Jackpot
@@ -23,20 +20,20 @@ Found = Iterator[Mismatch]
 
 def check(session: Session, jackpot: Jackpot, since: Verified = NOTHING) -> Found:
     """
-    Each day is what was booked in it, and comes to what was kept; of other editions only that they came before.
+    Each day is what was booked in it, and comes to what was kept; those of other editions nobody asks.
 
-    Where the book was verified before, the days are read again on which something was booked since.
+    Where the book was verified before, the days are read again that were reconciled since, or on which something was
+    booked since.
     """
-    book = jackpot.jackpot_id
-    row = ReconciledDayRow
-    cannot_be = or_(row.edition > two_sides.EDITION, row.read_at < func.timezone("UTC", cast(row.day + 1, DateTime)))
-    for day in session.scalars(select(row.day).where(row.jackpot_id == book, cannot_be).order_by(row.day)):
-        yield _mismatch(book, day, "was read before it was over, or in an edition that was not there yet")
     first = date.min if since == NOTHING else rollups.first_day(session, jackpot, since)
-    if first is None:
-        return
-    for part in reconciled_days.parts(session, book, edition=two_sides.EDITION, first=first):
-        yield from _of_day(session, jackpot, part)
+    for kept in reconciled_days.days(session, jackpot.jackpot_id, edition=two_sides.EDITION):
+        if kept.day > since.reconciled_to or (first is not None and kept.day >= first):
+            yield from _of_day(session, jackpot, kept)
+
+
+def last(session: Session, book: str) -> date:
+    """The last day of a book that was reconciled; `date.min` if none was."""
+    return max((kept.day for kept in reconciled_days.days(session, book, edition=two_sides.EDITION)), default=date.min)
 
 
 def _of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:
@@ -47,7 +44,7 @@ def _of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:
     if not (is_same(kept.starts, due.start) and is_same(kept.ends, due.end)):
         yield _mismatch(book, kept.day, f"was read after {kept.starts} up to {kept.ends}, and is {due}")
         return
-    made = two_sides.read(session, frame.of_part(session, book, jackpot.base, due))
+    made = two_sides.read(session, book, jackpot.base, due)
     sums = reconciled_days.sums(session, book, edition=two_sides.EDITION, day=kept.day)
     for was, is_ in zip_longest(sums, map(two_sides.as_json, made)):
         if was != is_:

@@ -10,6 +10,7 @@ import pytest
 
 from jackpot_service.db import snapshot
 from jackpot_service.domain.principals import Role
+from jackpot_service.reporting import reconciling
 from jackpot_service.reporting.reconciling import reconcile_next
 from jackpot_service.reports.finance import two_sides
 from jackpot_service.reports.verification.proof import verify
@@ -49,12 +50,16 @@ def kept(house: House) -> Sequence[Mapping[str, Any]]:
 
 @pytest.fixture
 def played(house: House) -> House:
-    """A house where something was booked on the 1st, 2nd and 5th; it is the 5th, at noon."""
+    """A house where something was booked at noon and at six of the 1st and 2nd; it is the 5th, at noon."""
     house.clock.at = at(1, 12)
     house.open(base_amount="1000")
     house.bet(bet("a"), bet("b", currency="GBP"))
+    house.clock.at = at(1, 18)
+    house.bet(bet("c", stake_minor=300))
     house.clock.at = at(2, 12)
     house.settle(hand("1", FLUSH))
+    house.clock.at = at(2, 18)
+    house.bet(bet(stake_minor=500), round_id="evening")
     house.clock.at = at(5, 12)
     house.bet(bet(), round_id="r2")
     return house
@@ -99,7 +104,7 @@ def test_what_was_kept_is_what_was_booked_between_its_midnights(played: House) -
     assert sum(days[0]["starts"]) == 0
     assert all(at(5, 12) < day["read_at"] < at(5, 12, 1) for day in days)
     turnover = {one["account"]: one["amount"] for one in days[0]["sums"] if one["side"] == "turnover"}
-    assert turnover == dict.fromkeys(two_sides.SPLIT, "2.17")
+    assert turnover == dict.fromkeys(two_sides.SPLIT, "5.17")
 
 
 def test_nothing_can_be_booked_in_a_day_that_was_read(played: House) -> None:
@@ -114,9 +119,10 @@ def test_nothing_can_be_booked_in_a_day_that_was_read(played: House) -> None:
 PERIODS: Final[Mapping[str, Mapping[str, object]]] = {
     "all": {},
     "whole days": {"start": "2026-12-01", "end": "2026-12-03"},
-    "from within a day that was read": {"start": at(1, 11)},
-    "to within one": {"end": at(2, 11)},
-    "within one": {"start": at(2, 11), "end": at(2, 13)},
+    "from within a day that was read": {"start": at(1, 15)},
+    "to within one": {"end": at(2, 15)},
+    "within one": {"start": at(2, 11), "end": at(2, 15)},
+    "from within one to within the next": {"start": at(1, 15), "end": at(2, 15)},
     "beside all": {"start": "2026-12-03", "end": "2026-12-04"},
     "to one that was not read": {"start": "2026-12-02", "end": at(5, 12)},
 }
@@ -141,16 +147,17 @@ def test_a_day_that_was_read_is_not_read_again_but_by_who_verifies(played: House
     past_the_service(database_url, "UPDATE bets SET stake_minor = stake_minor - 1 WHERE bet_id = 'a'")
 
 
-def test_days_of_an_earlier_edition_are_read_again(played: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(two_sides, "EDITION", two_sides.EDITION - 1)
-        read = read_days(played)
-    before = reconciled(played)
+def test_in_another_edition_days_are_read_again(played: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, before = read_days(played), reconciled(played)
+    with monkeypatch.context() as later:
+        later.setattr(two_sides, "EDITION", two_sides.EDITION + 1)
 
-    assert read_days(played) == read
+        assert read_days(played) == read
 
+        assert reconciled(played) == before
+        assert codes(played) == set()
     assert len(kept(played)) == 2 * len(read)
-    assert reconciled(played) == before
+    assert codes(played) == set()
 
 
 def test_stripes_that_are_added_later_had_nothing_on_days_before(played: House) -> None:
@@ -182,6 +189,7 @@ def test_a_closed_period_keeps_the_same_hash(played: House, database_url: str) -
 def test_whatever_happens_a_report_says_what_one_does_that_reads_everything(
     house: House, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
+    monkeypatch.setattr(reconciling, "SLICE", 7)
     play, chance = Play(house, seed), random.Random(seed)
     play.open()
     times = [house.clock()]
