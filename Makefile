@@ -9,6 +9,9 @@ ARGS ?=
 CASES ?= 100
 SEED ?= 1
 
+# Where it is set, every process that a test starts would compile the whole service anew: half a second each.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-deep soak wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install bench bench-large bench-reports bench-reports-large clean
 
