@@ -26,6 +26,7 @@ from psycopg import sql
 
 from jackpot_service import embedded, migrate, months
 from tests.support import compiled
+from tests.support.house import COPIES, House
 
 SETTINGS: Final = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off", "max_wal_size": "256MB"}
 TEMPLATE: Final = "migrated"
@@ -105,10 +106,30 @@ def administrator(cluster: embedded.Cluster) -> Iterator[psycopg.Connection[Any]
         yield connection
 
 
+@pytest.fixture(scope="session")
+def furnished(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[tuple[str, House]]:
+    """Furnish a house once, and name its database, so that those of tests can be copies of it."""
+    name = f"furnished_{os.getpid()}"
+    administrator.execute(_copying(name, TEMPLATE))
+    house = House(cluster.url(name))
+    house.engine.dispose()
+    yield name, house
+    _drop(administrator, name)
+
+
 @pytest.fixture
-def database_url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[str]:
-    """Give the test a migrated database of its own."""
-    yield from _database(cluster, administrator, TEMPLATE)
+def database_url(
+    request: pytest.FixtureRequest, cluster: embedded.Cluster, administrator: psycopg.Connection[Any]
+) -> Iterator[str]:
+    """Give the test a migrated database of its own; where a house is to be in it, a copy of one."""
+    if "house" not in request.fixturenames:
+        yield from _database(cluster, administrator, TEMPLATE)
+        return
+    template, house = request.getfixturevalue("furnished")
+    for url in _database(cluster, administrator, template):
+        COPIES[url] = house
+        yield url
+        del COPIES[url]
 
 
 @pytest.fixture
@@ -119,12 +140,16 @@ def empty_database_url(cluster: embedded.Cluster, administrator: psycopg.Connect
 
 def _database(cluster: embedded.Cluster, administrator: psycopg.Connection[Any], template: str) -> Iterator[str]:
     name = f"test_{os.getpid()}_{next(_NUMBERS)}"
-    making = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
-    administrator.execute(making.format(sql.Identifier(name), sql.Identifier(template)))
+    administrator.execute(_copying(name, template))
     try:
         yield cluster.url(name)
     finally:
         _drop(administrator, name)
+
+
+def _copying(name: str, template: str) -> sql.Composed:
+    making = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
+    return making.format(sql.Identifier(name), sql.Identifier(template))
 
 
 def _drop(administrator: psycopg.Connection[Any], name: str) -> None:

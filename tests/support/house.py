@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import time as time_of_day
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import flask
 import orjson
@@ -53,6 +53,17 @@ class House:
         self.app = self.start()
         self._keys: dict[Principal, str] = {}
         self._casino_of: dict[str, str] = {}
+        if database_url in COPIES:
+            self._move_in_from(COPIES[database_url])
+        else:
+            self._furnish()
+
+    def _move_in_from(self, other: "House") -> None:
+        """Know what the house knew whose database this is a copy of."""
+        self.clock.at = other.clock.at
+        self._keys |= other._keys
+
+    def _furnish(self) -> None:
         self.add_casino("c1")
         self.publish(**RATES)
         for role in (Role.TABLE, Role.AUDITOR):
@@ -286,3 +297,7 @@ class House:
             round=round_id,
         )
         return found
+
+
+COPIES: Final[dict[str, House]] = {}
+"""The databases that are copies of a house's, and the house: to furnish it takes as long as what many a test does."""
