@@ -4,6 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from itertools import pairwise
 from typing import Any, Final
 
 import pytest
@@ -13,6 +14,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.reporting import reconciling
 from jackpot_service.reporting.reconciling import reconcile_next
 from jackpot_service.reports.finance import two_sides
+from jackpot_service.reports.finance.spans import Part, is_same, is_within
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.properties.profile import seeds
@@ -81,6 +83,22 @@ def test_each_day_with_an_entry_is_read_once_when_it_has_been_over_for_an_hour(h
     assert read_days(house) == []
     house.clock.at = at(10, 1)
     assert read_days(house) == [("j2", date(2026, 12, 9))]
+
+
+@pytest.mark.parametrize(
+    ("start", "end"), [((0, 0), (7, 2)), ((), (3, 9, 1)), ((4, 4), (4, 4)), ((5, 1, 0), (5, 8, 90))]
+)
+@pytest.mark.parametrize("most", [1, 4, 1000])
+def test_slices_of_a_part_follow_one_another_from_its_start_to_its_end(
+    start: tuple[int, ...], end: tuple[int, ...], most: int
+) -> None:
+    slices = list(Part(start, end).slices(most))
+
+    assert is_same(slices[0].start, start)
+    assert slices[-1].end == end
+    assert all(one.end == after.start for one, after in pairwise(slices))
+    assert all(is_within(one.start, one.end) for one in slices)
+    assert all(sum(one.end) - sum(one.start) <= most + len(end) for one in slices)
 
 
 def test_days_are_read_in_their_order_whatever_jackpot_they_are_of(house: House) -> None:
