@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 
 from sqlalchemy import literal, union_all
 
@@ -224,9 +225,11 @@ class _Proof:
         yield from moves.check(jackpot, fresh)
         yield from _guarded(rollups.check(self.session, jackpot, since), book=jackpot_id, place="days")
         yield from _guarded(rollups.check_payments(self.session, jackpot_id, since), book=jackpot_id, place="payments")
-        days = reconciled_days.check(self.session, jackpot, since)
-        yield from _guarded(days, book=jackpot_id, place="reconciled days")
-        yield from self._of_rounds(jackpot, since, held)
+        days = reconciled_days.of_book(self.session, jackpot_id)
+        found = reconciled_days.check(self.session, jackpot, days, since)
+        yield from _guarded(found, book=jackpot_id, place="reconciled days")
+        reconciled_to = days[-1].day if days else date.min
+        yield from self._of_rounds(jackpot, since, held, reconciled_to=reconciled_to)
         yield from held.check(jackpot_id)
         crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot), since=since)
         yield from _guarded(crossing, book=jackpot_id, place="order")
@@ -241,10 +244,10 @@ class _Proof:
         pools = PoolsByPosition(self.session, jackpot_id, since)
         return jackpots.read(self.session, jackpot_id, known, pools, outside)
 
-    def _of_rounds(self, jackpot: Jackpot, since: Verified, held: HeldMoney) -> Found:
+    def _of_rounds(self, jackpot: Jackpot, since: Verified, held: HeldMoney, *, reconciled_to: date) -> Found:
         """All rounds after the last that was verified, and of those before it, the ones touched since."""
         book = jackpot.jackpot_id
-        now = replace(self._verified(jackpot.stripes), reconciled_to=reconciled_days.last(self.session, book))
+        now = replace(self._verified(jackpot.stripes), reconciled_to=reconciled_to)
         on_rounds = ActsOnRounds(jackpot, jackpot.outside)
         yield from on_rounds.have_their_rounds(self.session)
         touched = set(replay.rounds_touched(self.session, book, since=since))

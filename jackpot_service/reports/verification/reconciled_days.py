@@ -1,6 +1,6 @@
 """Whether days that were reconciled still say what their documents and entries come to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import zip_longest
 
@@ -18,22 +18,24 @@ from jackpot_service.reports.verification.jackpots import Jackpot
 Found = Iterator[Mismatch]
 
 
-def check(session: Session, jackpot: Jackpot, since: Verified = NOTHING) -> Found:
+def of_book(session: Session, book: str) -> Sequence[DayPart]:
+    """The days of a book that reports add up, in their order."""
+    return reconciled_days.days(session, book, edition=two_sides.EDITION)
+
+
+def check(session: Session, jackpot: Jackpot, days: Sequence[DayPart], since: Verified = NOTHING) -> Found:
     """
     Each day is what was booked in it, and comes to what was kept; those of other editions nobody asks.
 
     Where the book was verified before, the days are read again that were reconciled since, or on which something was
     booked since.
     """
+    if not days:
+        return
     first = date.min if since == NOTHING else rollups.first_day(session, jackpot, since)
-    for kept in reconciled_days.days(session, jackpot.jackpot_id, edition=two_sides.EDITION):
+    for kept in days:
         if kept.day > since.reconciled_to or (first is not None and kept.day >= first):
             yield from _of_day(session, jackpot, kept)
-
-
-def last(session: Session, book: str) -> date:
-    """The last day of a book that was reconciled; `date.min` if none was."""
-    return max((kept.day for kept in reconciled_days.days(session, book, edition=two_sides.EDITION)), default=date.min)
 
 
 def _of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:

@@ -268,7 +268,7 @@ def test_awards_in_sums_are_those_that_were_made_one_by_one(house: House, seed: 
         due = list(brute_force(house, start=start, end=end))
         totals = asked_of(house, start, end)["sections"][1]["rows"]
         assert by_key(totals) == sums(due)
-        for whose in of_each_casino_and_table(house):
+        for whose in play.chance.sample(of_each_casino_and_table(house), 3):
             of_those = sums([row for row in due if whose.items() <= row.items()])
             assert by_key(rows(house, "awards", "totals", **whose, start=start, end=end)) == of_those
 
