@@ -16,6 +16,9 @@ from jackpot_service.reporting.reconciling import DayUnread, reconcile_next
 LONGEST_REST_S: Final = 2.0
 """It rests as long as it worked on the last day, but no longer than this: a job waits for it."""
 
+LOOK_EVERY_S: Final = 30.0
+"""How long it looks for no day after it found none: they come once a day, and whoever looks is in the way of bets."""
+
 FIRST_PAUSE_S: Final = 60.0
 """How long a jackpot is left alone of which a day could not be read; each time twice as long, up to the longest."""
 
@@ -41,12 +44,15 @@ class Days:
     clock: Callable[[], datetime] | None = None
     monotonic: Callable[[], float] = time.monotonic
     _rest_s: float = field(default=0, init=False)
+    _next_look: float = field(default=0, init=False)
     _pauses: dict[str, _Pause] = field(default_factory=dict, init=False)
 
     def reconcile_next(self) -> bool:
         """Reconcile the first day that waits; returns whether there was one. Raises: Unavailable."""
         self.stop.wait(min(self._rest_s, LONGEST_REST_S))
         began, self._rest_s = self.monotonic(), 0
+        if began < self._next_look:
+            return False
         paused = [jackpot_id for jackpot_id, pause in self._pauses.items() if began < pause.until]
         now = None if self.clock is None else self.clock()
         try:
@@ -56,6 +62,7 @@ class Days:
             log.exception("day-not-reconciled", **_told(error.due), again_in_s=pause.length_s)
             return False
         if day is None:
+            self._next_look = began + LOOK_EVERY_S
             return False
         self._pauses.pop(day.jackpot_id, None)
         self._rest_s = self.monotonic() - began

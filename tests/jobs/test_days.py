@@ -8,7 +8,7 @@ from sqlalchemy import event, text
 from structlog.testing import capture_logs
 
 from jackpot_service.db import snapshot
-from jackpot_service.jobs.days import FIRST_PAUSE_S, LONGEST_PAUSE_S, Days
+from jackpot_service.jobs.days import FIRST_PAUSE_S, LONGEST_PAUSE_S, LOOK_EVERY_S, Days
 from jackpot_service.reporting import reconciling
 from tests.support.bets import bet
 from tests.support.house import House
@@ -61,11 +61,11 @@ def test_a_jackpot_of_which_a_day_cannot_be_read_is_left_alone_for_longer_and_lo
         for _ in range(8):
             assert not reading.reconcile_next()
             failures = len(told)
-            seconds.at += told[-1]["again_in_s"] - 1
+            seconds.at += told[-1]["again_in_s"] - LOOK_EVERY_S - 1
             while reading.reconcile_next():
                 pass
             assert {line["event"] for line in told[failures:]} <= {"day-reconciled"}
-            seconds.at += 1
+            seconds.at += LOOK_EVERY_S + 1
 
     past_the_service(database_url, MENDED)
     pauses = [line["again_in_s"] for line in told if line["event"] == "day-not-reconciled"]
@@ -91,12 +91,28 @@ def test_one_that_is_told_to_stop_keeps_nothing_of_the_day_that_it_reads(
 
 
 def test_whoever_finds_another_at_it_reads_nothing(played: House) -> None:
-    reading = Days(played.engine, threading.Event(), clock=played.clock)
+    seconds = Seconds()
+    reading = Days(played.engine, threading.Event(), clock=played.clock, monotonic=seconds)
     with snapshot(played.engine) as another:
         assert another.scalar(text("SELECT pg_try_advisory_xact_lock(hashtext('reconciling'))"))
         assert not reading.reconcile_next()
 
     assert reconciled(played) == []
+    seconds.at += LOOK_EVERY_S
+    assert reading.reconcile_next()
+
+
+def test_who_found_none_looks_again_only_after_a_while(played: House) -> None:
+    seconds = Seconds()
+    reading = Days(played.engine, threading.Event(), clock=played.clock, monotonic=seconds)
+    while reading.reconcile_next():
+        pass
+    played.bet(bet(), round_id="later")
+    played.clock.advance(timedelta(days=2))
+
+    seconds.at += LOOK_EVERY_S - 1
+    assert not reading.reconcile_next()
+    seconds.at += 1
     assert reading.reconcile_next()
 
 
