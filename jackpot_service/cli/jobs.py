@@ -111,7 +111,7 @@ def fetch(config: Config, job_id: str, wait: bool, output: Path | None) -> None:
 @click.option("--beside", is_flag=True, hidden=True, help="Of a server: give way to it, and end with it.")
 @click.pass_obj
 def work(config: Config, beside: bool) -> None:  # noqa: FBT001
-    """Do jobs, and reconcile days, until Ctrl-C or SIGTERM; what one is at is taken up where it was left."""
+    """Do jobs, and reconcile days, until Ctrl-C or SIGTERM; a job is taken up where it was left."""
     logs.configure(config.log_level)
     with opened_engine(config) as engine:
         stop = threading.Event()

@@ -14,8 +14,8 @@ from jackpot_service.ledger import instants
 from jackpot_service.records import reconciled_days
 from jackpot_service.records.reconciled_days import DayPart, DueDay, ReconciledDay
 from jackpot_service.reports.finance import two_sides
+from jackpot_service.reports.finance.side_sums import Sum, added_up, as_json
 from jackpot_service.reports.finance.spans import DAY, Part, midnight
-from jackpot_service.reports.finance.two_sides import Sum
 from jackpot_service.usecases.resolve_instant import end_before
 
 AFTER_MIDNIGHT: Final = timedelta(hours=1)
@@ -57,8 +57,7 @@ def reconcile_next(
             return None
         now = now or read(engine, lambda session: session.execute(_NOW).scalar_one())
         before = datetime.combine((now - AFTER_MIDNIGHT).astimezone(UTC), time(), UTC)
-        asking = partial(reconciled_days.due, edition=two_sides.EDITION, before=before, without=without)
-        due = read(engine, asking)
+        due = read(engine, partial(reconciled_days.due, edition=two_sides.EDITION, before=before, without=without))
         if due is None:
             return None
         try:
@@ -80,6 +79,6 @@ def _read(session: Session, due: DueDay, stop: threading.Event) -> ReconciledDay
     for part in Part(starts, ends).slices(SLICE):
         if stop.is_set():
             return None
-        sums = two_sides.added_up([*sums, *two_sides.read(session, due.jackpot_id, due.base, part)])
-    found = [two_sides.as_json(one) for one in sums]
+        sums = added_up([*sums, *two_sides.read(session, due.jackpot_id, due.base, part)])
+    found = [as_json(one) for one in sums]
     return ReconciledDay(due.jackpot_id, two_sides.EDITION, DayPart(due.day, starts, ends), found)

@@ -4,7 +4,8 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import event, text
+import sqlalchemy
+from sqlalchemy import NullPool, event, text
 from structlog.testing import capture_logs
 
 from jackpot_service.db import snapshot
@@ -116,10 +117,24 @@ def test_who_found_none_looks_again_only_after_a_while(played: House) -> None:
     assert reading.reconcile_next()
 
 
-def test_a_day_is_over_by_the_databases_clock(house: House) -> None:
+FAST_CLOCK = """
+CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+AS $$ SELECT pg_catalog.clock_timestamp() + interval '2 days' $$;
+DO $$ BEGIN
+    EXECUTE 'ALTER DATABASE ' || quote_ident(current_database()) || ' SET search_path = public, pg_catalog';
+END $$;
+"""
+"""Has new connections see a clock that is two days ahead of the machine's."""
+
+
+def test_a_day_is_over_by_the_databases_clock(house: House, database_url: str) -> None:
     house.clock.at = datetime.now(UTC)
     house.open()
     house.bet(bet())
-
     assert not Days(house.engine, threading.Event()).reconcile_next()
-    assert Days(house.engine, threading.Event(), clock=lambda: datetime.now(UTC) + timedelta(days=2)).reconcile_next()
+
+    with sqlalchemy.create_engine(database_url, poolclass=NullPool).begin() as owner:
+        owner.exec_driver_sql(FAST_CLOCK)
+    house.engine.dispose()
+
+    assert Days(house.engine, threading.Event()).reconcile_next()

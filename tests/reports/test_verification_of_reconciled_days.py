@@ -1,7 +1,7 @@
 """The proof reads again the days that were reconciled, and sees whatever was changed of what was kept of them."""
 
 import random
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import pytest
@@ -9,11 +9,15 @@ import sqlalchemy
 from sqlalchemy import NullPool, text
 from sqlalchemy.exc import IntegrityError
 
+from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
 from jackpot_service.db import Session, snapshot
 from jackpot_service.ledger.verified import Reached
+from jackpot_service.records import verifications
 from jackpot_service.records.reconciled_schema import ReconciledDayRow
 from jackpot_service.reporting.reconciling import reconcile_next
 from jackpot_service.reports.verification.proof import verify
+from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from tests.reports.corruption import Corruption, change, codes_after, forge, mismatches_after
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
@@ -42,6 +46,23 @@ def write(url: str) -> None:
 def test_days_that_nobody_touched_are_right(superuser: Session) -> None:
     assert verify(superuser).mismatches == ()
     assert superuser.scalar(text("SELECT count(*) FROM reconciled_days")) == 3
+
+
+def test_how_far_days_were_verified_is_noted_with_the_rest(url: str) -> None:
+    reached: list[Reached] = []
+    engine = create_engine(Config(), url)
+    with snapshot(engine) as session:
+        verify(session, on_reached=reached.append)
+    now = datetime.now(UTC)
+    with engine.connect() as session:
+        note_verification(session, NoteVerification(reached[-1], now, now, "0", None))
+        noted = verifications.last(session)
+        last_day = session.scalar(text("SELECT max(day) FROM reconciled_days"))
+    engine.dispose()
+
+    assert noted is not None
+    assert noted.books == reached[-1].books
+    assert noted.books["j1"].reconciled_to == last_day
 
 
 FIRST: Final = "day = (SELECT min(day) FROM reconciled_days)"

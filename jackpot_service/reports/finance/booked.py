@@ -1,8 +1,5 @@
 """What entries posted, read from each of them, and under which rules version: what documents are held against."""
 
-from dataclasses import dataclass
-from decimal import Decimal
-
 from sqlalchemy import text
 
 from jackpot_service.db import Session
@@ -11,6 +8,7 @@ from jackpot_service.domain.journal import Movement
 from jackpot_service.reports.finance import parts
 from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Stand
+from jackpot_service.reports.finance.side_sums import Side, Sum
 
 _BOOKED = text(
     f"""
@@ -32,20 +30,9 @@ _BOOKED = text(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Booked:
-    """What postings of a movement put into an account, in one currency; `version` is that of the rounds, if any."""
-
-    version: int | None
-    account: Account
-    currency: str
-    movement: Movement
-    amount: Decimal
-
-
-def sums(session: Session, stand: Stand) -> list[Booked]:
+def sums(session: Session, stand: Stand) -> list[Sum]:
     """Sum the postings of a part, entry by entry: it reads them all, and no sum that was kept."""
     return [
-        Booked(version, Account(account), currency, Movement(movement), amount)
+        Sum(Side.JOURNAL, version, Account(account), currency, Movement(movement), amount)
         for version, account, currency, movement, amount in session.execute(_BOOKED, parts.bounds(stand))
     ]

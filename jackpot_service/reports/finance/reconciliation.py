@@ -21,7 +21,7 @@ from jackpot_service.reports.documents import Column, Row, Section, Sort
 from jackpot_service.reports.finance import figures, frame, held, two_sides, variances
 from jackpot_service.reports.finance.award_lines import METER
 from jackpot_service.reports.finance.frame import Report, Scope, Stand
-from jackpot_service.reports.finance.two_sides import Side, Sum
+from jackpot_service.reports.finance.side_sums import Side, Sum
 
 K = TypeVar("K")
 

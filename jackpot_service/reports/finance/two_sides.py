@@ -5,13 +5,10 @@ Each is read from its own source, one document and one entry at a time. A day th
 such days are kept, by whoever read them first; what was booked beside those days is read for each report.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal
-from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import text
 
@@ -19,11 +16,12 @@ from jackpot_service.db import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
-from jackpot_service.domain.money import ZERO, negated, plain, total
+from jackpot_service.domain.money import ZERO, negated
 from jackpot_service.records import reconciled_days
 from jackpot_service.reports.finance import award_lines, booked, frame, refunds, subledger
 from jackpot_service.reports.finance.frame import Stand
 from jackpot_service.reports.finance.refunds import RefundOf
+from jackpot_service.reports.finance.side_sums import Side, Sum, added_up, of_json
 from jackpot_service.reports.finance.spans import Part
 from jackpot_service.reports.finance.subledger import StakesOf
 
@@ -37,31 +35,6 @@ WON: Final = (accounts.METER_PLAYERS, accounts.RESERVE)
 
 SPLIT: Final = (*WON, accounts.PRIZE_FUND, accounts.HOUSE_MARGIN)
 """The accounts that stakes are split among."""
-
-
-class Side(StrEnum):
-    """
-    Where a sum comes from.
-
-    The turnover is the value of stakes of which an account gets a part under a rules version (negative: gives it back);
-    the documents are amounts, and so is the journal.
-    """
-
-    TURNOVER = "turnover"
-    DOCUMENTS = "documents"
-    JOURNAL = "journal"
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """What one side says of an account, in a currency, for a movement; `version` is of the rounds' rules, if any."""
-
-    side: Side
-    version: int | None
-    account: Account
-    currency: str
-    movement: Movement
-    amount: Decimal
 
 
 def sums(session: Session, stand: Stand) -> list[Sum]:
@@ -85,40 +58,9 @@ def read(session: Session, jackpot_id: str, base: str, part: Part) -> list[Sum]:
         *subledger.of_statements(session, stand),
         *subledger.of_transfers(session, stand),
     ]
-    return added_up(
-        [
-            *_turnover(stakes, refunded, base=stand.base),
-            *(Sum(Side.DOCUMENTS, None, one.account, one.currency, one.movement, one.amount) for one in lines),
-            *(
-                Sum(Side.JOURNAL, one.version, one.account, one.currency, one.movement, one.amount)
-                for one in booked.sums(session, stand)
-            ),
-        ]
-    )
-
-
-def as_json(one: Sum) -> dict[str, Any]:
-    """A sum as it is kept."""
-    return {
-        "side": one.side.value,
-        "version": one.version,
-        "account": one.account,
-        "currency": one.currency,
-        "movement": one.movement.value,
-        "amount": plain(one.amount),
-    }
-
-
-def of_json(told: Mapping[str, Any]) -> Sum:
-    """A sum that was kept. Raises: LookupError, ValueError, ArithmeticError for what no sum is."""
-    return Sum(
-        side=Side(told["side"]),
-        version=told["version"],
-        account=Account(told["account"]),
-        currency=told["currency"],
-        movement=Movement(told["movement"]),
-        amount=Decimal(told["amount"]),
-    )
+    documents = (Sum(Side.DOCUMENTS, None, one.account, one.currency, one.movement, one.amount) for one in lines)
+    turnover = _turnover(stakes, refunded, base=stand.base)
+    return added_up([*turnover, *documents, *booked.sums(session, stand)])
 
 
 # Whoever is asked of years adds up hundreds of days: in the database, which hands over one row a key.
@@ -164,12 +106,3 @@ def _turnover(stakes: Iterable[StakesOf], refunded: Iterable[RefundOf], *, base:
             yield of(back.version, account, movement, ZERO if is_borne else value)
         if back.is_over:
             yield of(back.version, accounts.HOUSE_ADJUSTMENTS, movement, value)
-
-
-def added_up(found: Iterable[Sum]) -> list[Sum]:
-    """Sum the amounts of each key, in the order of the keys."""
-    amounts = defaultdict[tuple[Side, int | None, Account, str, Movement], list[Decimal]](list)
-    for one in found:
-        amounts[one.side, one.version, one.account, one.currency, one.movement].append(one.amount)
-    in_order = sorted(amounts, key=lambda key: (key[0], key[1] or 0, *key[2:]))
-    return [Sum(*key, total(amounts[key])) for key in in_order]

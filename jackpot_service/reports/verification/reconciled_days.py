@@ -11,6 +11,7 @@ from jackpot_service.ledger.verified import NOTHING, Verified
 from jackpot_service.records import reconciled_days
 from jackpot_service.records.reconciled_days import DayPart
 from jackpot_service.reports.finance import two_sides
+from jackpot_service.reports.finance.side_sums import as_json
 from jackpot_service.reports.finance.spans import DAY, Part, is_same, midnight
 from jackpot_service.reports.verification import rollups
 from jackpot_service.reports.verification.jackpots import Jackpot
@@ -48,7 +49,7 @@ def _of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:
         return
     made = two_sides.read(session, book, jackpot.base, due)
     sums = reconciled_days.sums(session, book, edition=two_sides.EDITION, day=kept.day)
-    for was, is_ in zip_longest(sums, map(two_sides.as_json, made)):
+    for was, is_ in zip_longest(sums, map(as_json, made)):
         if was != is_:
             yield _mismatch(book, kept.day, f"was kept as {was}, and its documents and entries make {is_}")
             return
