@@ -1,7 +1,5 @@
 """The only wiring: configuration, database, clock and doors become one Flask application."""
 
-import random
-import re
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -37,12 +35,13 @@ from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
 from jackpot_service.api.event_stream import EventStream
+from jackpot_service.api.lane import Lane
 from jackpot_service.api.recent import Recent
+from jackpot_service.api.request_ids import REQUEST_ID, request_id
 from jackpot_service.auth import Authenticator, require_role, roles_of, utc_now
 from jackpot_service.config import Config
 from jackpot_service.db import read
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.reports.jackpots import jackpot_state
 
 log = structlog.get_logger()
@@ -66,8 +65,6 @@ BLUEPRINTS = (
     health.blueprint,
     metrics.blueprint,
 )
-
-REQUEST_ID = "X-Request-Id"
 
 
 class _Application(flask.Flask):
@@ -99,17 +96,19 @@ def create_app(
     )
     stream = EventStream(engine, longest_wait_s=config.request_timeout_s)
     places = _places_for_reports(config)
-    app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places)
+    door = app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
     description.describe_paths(api)
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
-    _guard(app, Authenticator.configured(config, engine, monotonic=monotonic, clock=clock))
+    authenticator = Authenticator.configured(config, engine, monotonic=monotonic, clock=clock)
+    _guard(app, authenticator)
     if config.emergency_approvals:
         log.warning(health.EMERGENCY_WARNING)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_tell_request_id)
+    app.wsgi_app = Lane(app.wsgi_app, door, authenticator, (rounds.bets_call(config), meters.METER_CALL))  # type: ignore[method-assign]
     return app
 
 
@@ -143,8 +142,7 @@ def _takes_query(view: Callable[..., Any]) -> bool:
 
 
 def _name_request() -> None:
-    sent = flask.request.headers.get(REQUEST_ID, "")
-    flask.g.request_id = sent if re.fullmatch(IDENTIFIER, sent) else f"{random.getrandbits(128):032x}"
+    flask.g.request_id = request_id(flask.request.headers.get(REQUEST_ID, ""))
 
 
 def _tell_request_id(response: flask.Response) -> flask.Response:

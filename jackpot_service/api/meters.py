@@ -1,20 +1,25 @@
 """The meter of a jackpot: from the committed books, or at most a second old for those who ask often."""
 
 import hashlib
+import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import flask
 from marshmallow import ValidationError
 
-from jackpot_service.api import answers
-from jackpot_service.api.door import Blueprint, answer, door
+from jackpot_service.api import answers, lane
+from jackpot_service.api.door import Blueprint, Door, answer, door
 from jackpot_service.api.fields import ReadField
 from jackpot_service.api.jackpots import CurrencyQuerySchema
 from jackpot_service.api.schemas import MeterSchema
 from jackpot_service.auth import allow
-from jackpot_service.domain.principals import Role
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.jackpots import JackpotState
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 blueprint = Blueprint("meters", __name__, url_prefix="/v1/jackpots", description="Meters, for everyone with a key.")
 
@@ -45,14 +50,37 @@ class MeterQuerySchema(CurrencyQuerySchema):
 @blueprint.alt_response(304, description="Nothing was booked since the answer of this ETag.")
 def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     """Show the meter, from the committed books; only with `max_age=1` it may be a second old."""
+    lane.raise_if_refused(flask.request.environ)
     recent = door().meters
     state = recent.get(jackpot_id) if query["max_age"] else recent.read(jackpot_id)
     currency = query["currency"] or state.rules.base
     response = answer(answers.of_meter(state.meter, state.sheet.rate(currency)))
     response.set_etag(_etag(state, currency))
-    response.cache_control.no_cache = True
+    response.cache_control.no_cache = True  # Kept, and asked for again with its ETag each time.
     response.make_conditional(flask.request)
     return response
+
+
+def _take(door: Door, environ: "WSGIEnvironment", _caller: Principal, jackpot_id: str) -> lane.Answer | None:
+    if environ.get("QUERY_STRING") or not _CONDITIONS.isdisjoint(environ):
+        return None
+    try:
+        state = door.meters.read(jackpot_id)
+    except LedgerError as refusal:
+        lane.leave_refused(environ, refusal)
+        return None
+    currency = state.rules.base
+    body = answers.of_meter(state.meter, state.sheet.rate(currency))
+    headers = (("ETag", f'"{_etag(state, currency)}"'), ("Cache-Control", "no-cache"))
+    return lane.Answer(body, headers=headers)
+
+
+_CONDITIONS: Final = frozenset(
+    {"HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE"}
+)
+
+METER_CALL: Final = lane.Call("GET", re.compile(f"/v1/jackpots/{lane.ID}/meter"), frozenset(Role), _take)
+"""The same call as it takes the lane: in the jackpot's own currency, without a condition."""
 
 
 def _etag(state: JackpotState, currency: str) -> str:

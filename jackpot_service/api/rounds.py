@@ -1,13 +1,17 @@
 """The table servers' calls: bets, voids, result, cancellation."""
 
-from typing import Any
+import re
+from collections.abc import Callable
+from datetime import datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 import flask
 from marshmallow import Schema, fields, validate
 
-from jackpot_service.api import answers
+from jackpot_service.api import answers, lane
 from jackpot_service.api.bet_lists import BetList
-from jackpot_service.api.door import Blueprint, act, admitted, answer, door, now, principal
+from jackpot_service.api.door import Blueprint, Door, act, admitted, answer, door, now, principal
 from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
 from jackpot_service.api.hands import Cards, HandSchema, hands_of
 from jackpot_service.api.refusals import Asked, kept_if_refused
@@ -22,13 +26,17 @@ from jackpot_service.api.schemas import (
 from jackpot_service.auth import allow
 from jackpot_service.config import Config
 from jackpot_service.domain import facts
+from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Result
-from jackpot_service.domain.principals import Role
-from jackpot_service.usecases.accept_bets import AcceptBets
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 MOST_HANDS = 60
 """Far more hands than one deck can deal, so that the count of cards is what refuses."""
@@ -91,6 +99,12 @@ class BetsSchema(RequestSchema):
     bets = BetList(most=most_in_batch, required=True, metadata=MOST_LISTED)
     occurred_at = Instant(load_default=None, metadata={"description": "Of the bets that do not state their own."})
 
+    def __init__(self, *, most: Callable[[], int] = most_in_batch) -> None:
+        super().__init__()
+        bets = self.fields["bets"]
+        assert isinstance(bets, BetList)  # noqa: S101  narrows a type
+        bets.most = most
+
 
 class BetsAcceptedSchema(Schema):
     """What became of a batch."""
@@ -133,26 +147,65 @@ class RoundCancelledSchema(Schema):
 @blueprint.alt_response(200, schema=BetsAcceptedSchema(), description="All were replays.")
 def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Response:
     """Book a batch of a round's bets. The round opens with its first."""
-    bets = body["bets"].dated(body["occurred_at"]) if body["occurred_at"] else body["bets"]
-    command = AcceptBets(principal(), table_id, round_id, bets, now())
+    command = _command(principal(), table_id, round_id, body, now=now())
     done = kept_if_refused(
-        lambda: door().bet_groups.accept(command),
+        lambda: _accept(command),
         call="bets",
         table_id=table_id,
         round_id=round_id,
-        asked=lambda: Asked(sorted([bet.bet_id, *bet.content] for bet in bets), {"bets": facts.of_refused_bets(bets)}),
+        asked=lambda: Asked(
+            sorted([bet.bet_id, *bet.content] for bet in command.bets), {"bets": facts.of_refused_bets(command.bets)}
+        ),
     )
-    return answer(
-        {
-            "round": answers.of_round(done.round),
-            "accepted": done.accepted,
-            "replayed": done.replayed,
-            "void": done.void,
-            "meter": answers.of_meter(done.meter, done.base_rate),
-            "share_per_unit": None if done.share_per_unit is None else plain(done.share_per_unit),
-        },
-        201 if done.accepted else 200,
-    )
+    return answer(_of_accepted(done), _status(done))
+
+
+def bets_call(config: Config) -> lane.Call:
+    """The same call as it takes the lane."""
+    schema = BetsSchema(most=lambda: config.max_batch)
+
+    def take(
+        door: Door, environ: "WSGIEnvironment", caller: Principal, table_id: str, round_id: str
+    ) -> lane.Answer | None:
+        with door.admission.place():
+            document = lane.document_of(environ, most_bytes=config.max_body_bytes)
+            if document is None:
+                return None
+            command = _command(caller, table_id, round_id, schema.load(document), now=door.clock())
+            try:
+                done = door.bet_groups.accept(command)
+            except LedgerError as refusal:
+                lane.leave_refused(environ, refusal)
+                return None
+        return lane.Answer(_of_accepted(done), _status(done))
+
+    path = re.compile(f"/v1/tables/{lane.ID}/rounds/{lane.ID}/bets")
+    return lane.Call("POST", path, frozenset(TABLE_SERVERS), take)
+
+
+def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, Any], *, now: datetime) -> AcceptBets:
+    bets = body["bets"].dated(body["occurred_at"]) if body["occurred_at"] else body["bets"]
+    return AcceptBets(caller, table_id, round_id, bets, now)
+
+
+def _accept(command: AcceptBets) -> BetsAccepted:
+    lane.raise_if_refused(flask.request.environ)
+    return door().bet_groups.accept(command)
+
+
+def _of_accepted(done: BetsAccepted) -> dict[str, Any]:
+    return {
+        "round": answers.of_round(done.round),
+        "accepted": done.accepted,
+        "replayed": done.replayed,
+        "void": done.void,
+        "meter": answers.of_meter(done.meter, done.base_rate),
+        "share_per_unit": None if done.share_per_unit is None else plain(done.share_per_unit),
+    }
+
+
+def _status(done: BetsAccepted) -> HTTPStatus:
+    return HTTPStatus.CREATED if done.accepted else HTTPStatus.OK
 
 
 @blueprint.route("/<id:round_id>/voids", methods=["POST"])
