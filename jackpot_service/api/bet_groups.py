@@ -53,11 +53,11 @@ class BetGroups:
         return Grouping(self._run, may_join=_may_join, longest_wait_s=self._longest_wait_s)
 
     def _run(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
-        return transact(self._engine, lambda session: accept_group(session, commands))
+        return transact(self._engine, lambda session: accept_group(session, commands), begins=True)
 
 
 def _may_join(chosen: Sequence[AcceptBets], command: AcceptBets) -> bool:
     return (
-        all(other.name != command.name for other in chosen)
+        all(other.round_id != command.round_id or other.table_id != command.table_id for other in chosen)
         and sum(len(other.bets) for other in chosen) + len(command.bets) <= MOST_BETS
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from jackpot_service.db import Pipeline, Session, committed, pipelined
+from jackpot_service.db import Pipeline, Session, begun, committed, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.acceptance import require_hands, require_stakes
 from jackpot_service.domain.batches import BookedBet, SortedBatch, require_distinct, sort_out
@@ -109,7 +109,7 @@ def accept_group(session: Session, commands: Sequence[AcceptBets]) -> tuple[Bets
     jackpot_id = _require_one_jackpot(tables.values())
     _require_rounds_once(commands)
     asked = [commands[place] for place in tables]
-    with pipelined(session) as pipe:
+    with begun(session) as pipe:
         standing_cursor = standing.send_read(
             pipe, jackpot_id, came=[one.now for one in asked], names=[one.name for one in asked]
         )
