@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from jackpot_service import embedded, migrate
 from jackpot_service.app import create_app
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
-from jackpot_service.db import ATTEMPTS, Busy, OutcomeUnknown, Session, committed, pipelined, transact
+from jackpot_service.db import ATTEMPTS, Busy, OutcomeUnknown, Session, begun, committed, pipelined, transact
 from jackpot_service.domain.errors import Refused
 from tests.races import books, scene
 
@@ -122,10 +122,18 @@ class Act:
     at_commit: str = ""
     commits_itself: bool = False
     """Whether the row and the commit are sent together, as on the hot path."""
+    begins_itself: bool = False
+    """Whether BEGIN is sent together with its first statement, as on the hot path."""
     calls: int = 0
+
+    def done(self, engine: sqlalchemy.Engine) -> str:
+        return transact(engine, self, begins=self.begins_itself)
 
     def __call__(self, session: Session) -> str:
         self.calls += 1
+        if self.begins_itself:
+            with begun(session) as pipe:
+                pipe.send("SELECT 1", {})
         row = {"id": self.number, "at_commit": self.at_commit}
         if not self.commits_itself:
             session.execute(text("INSERT INTO scratch VALUES (:id, :at_commit)"), row)
@@ -205,20 +213,61 @@ def test_pooled_connections_that_all_ended_cost_one_more_attempt(database: Datab
     assert database.ids() == [1]
 
 
+# --- BEGIN ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_act_that_begins_itself_is_taken_back_as_a_whole(database: Database) -> None:
+    def refuse(session: Session) -> NoReturn:
+        with begun(session) as pipe:
+            pipe.send("INSERT INTO scratch VALUES (1)", {})
+        session.execute(text("INSERT INTO scratch VALUES (2)"))
+        message = "no"
+        raise Refused(message)
+
+    with pytest.raises(Refused):
+        transact(database.engine(), refuse, begins=True)
+    assert database.ids() == []
+
+
+def test_a_connection_that_ends_while_an_act_begins_is_replaced_and_the_act_done_once(database: Database) -> None:
+    engine = database.engine(replace(CONFIG, pool_size=1))
+    with engine.connect() as session:
+        pid = pid_of(session)
+    database.terminate(pid)
+
+    act = Act(1, nothing, begins_itself=True, commits_itself=True)
+    assert act.done(engine) == "done"
+    assert (act.calls, database.ids()) == (2, [1])
+
+
+def test_who_takes_the_connection_of_an_act_that_began_itself_has_a_transaction(database: Database) -> None:
+    engine = database.engine(replace(CONFIG, pool_size=1))
+    assert Act(1, nothing, begins_itself=True, commits_itself=True).done(engine) == "done"
+
+    with engine.connect() as session:
+        session.execute(text("INSERT INTO scratch VALUES (2)"))
+        session.rollback()
+    assert database.ids() == [1]
+
+
 # --- COMMIT ---------------------------------------------------------------------------------------------------------
 
-HOW = pytest.mark.parametrize("commits_itself", [False, True], ids=["then committed", "committing itself"])
+HOW = pytest.mark.parametrize(
+    "how",
+    [{}, {"commits_itself": True}, {"begins_itself": True}, {"begins_itself": True, "commits_itself": True}],
+    ids=["then committed", "committing itself", "beginning itself", "beginning and committing itself"],
+)
 
 
 @HOW
 def test_a_connection_that_ends_in_commit_leaves_the_outcome_unknown_and_may_have_written_nothing(
-    database: Database, *, commits_itself: bool
+    database: Database, how: Mapping[str, Any]
 ) -> None:
     engine = database.engine()
     ending = database.when_waiting("PgSleep", "pg_terminate_backend")
-    act = Act(1, nothing, at_commit="sleep", commits_itself=commits_itself)
+    act = Act(1, nothing, at_commit="sleep", **how)
     with pytest.raises(OutcomeUnknown):
-        transact(engine, act)
+        act.done(engine)
     ending.join()
     assert (act.calls, database.ids()) == (1, [])
     assert transact(engine, Act(1, nothing)) == "done"
@@ -231,13 +280,13 @@ def wait_for_replica(session: Session) -> None:
 
 @HOW
 def test_a_connection_that_ends_in_commit_leaves_the_outcome_unknown_and_may_have_written_all(
-    waiting_database: Database, *, commits_itself: bool
+    waiting_database: Database, how: Mapping[str, Any]
 ) -> None:
     engine = waiting_database.engine()
     ending = waiting_database.when_waiting("SyncRep", "pg_terminate_backend")
-    act = Act(1, wait_for_replica, commits_itself=commits_itself)
+    act = Act(1, wait_for_replica, **how)
     with pytest.raises(OutcomeUnknown):
-        transact(engine, act)
+        act.done(engine)
     ending.join()
     assert (act.calls, waiting_database.ids()) == (1, [1])
     assert transact(engine, Act(2, nothing)) == "done"
@@ -245,13 +294,13 @@ def test_a_connection_that_ends_in_commit_leaves_the_outcome_unknown_and_may_hav
 
 @HOW
 def test_a_commit_that_no_replica_confirmed_is_no_acknowledgement(
-    waiting_database: Database, *, commits_itself: bool
+    waiting_database: Database, how: Mapping[str, Any]
 ) -> None:
     engine = waiting_database.engine()
     ending = waiting_database.when_waiting("SyncRep", "pg_cancel_backend")
-    act = Act(1, wait_for_replica, commits_itself=commits_itself)
+    act = Act(1, wait_for_replica, **how)
     with pytest.raises(OutcomeUnknown, match="warned"):
-        transact(engine, act)
+        act.done(engine)
     ending.join()
     assert (act.calls, waiting_database.ids()) == (1, [1])
     assert transact(engine, Act(2, nothing)) == "done"
@@ -259,27 +308,27 @@ def test_a_commit_that_no_replica_confirmed_is_no_acknowledgement(
 
 @HOW
 def test_a_warning_in_commit_is_no_acknowledgement_and_does_not_stick_to_the_connection(
-    database: Database, *, commits_itself: bool
+    database: Database, how: Mapping[str, Any]
 ) -> None:
     engine = database.engine(replace(CONFIG, pool_size=1))
     with pytest.raises(OutcomeUnknown, match="not yet safe"):
-        transact(engine, Act(1, nothing, at_commit="warn", commits_itself=commits_itself))
+        Act(1, nothing, at_commit="warn", **how).done(engine)
     assert transact(engine, Act(2, nothing)) == "done"
     assert database.ids() == [1, 2]
 
 
 @HOW
-def test_a_commit_is_not_cut_off_by_the_statement_timeout(database: Database, *, commits_itself: bool) -> None:
+def test_a_commit_is_not_cut_off_by_the_statement_timeout(database: Database, how: Mapping[str, Any]) -> None:
     engine = database.engine(replace(CONFIG, statement_timeout_ms=100))
-    assert transact(engine, Act(1, nothing, at_commit="nap", commits_itself=commits_itself)) == "done"
+    assert Act(1, nothing, at_commit="nap", **how).done(engine) == "done"
     assert database.ids() == [1]
 
 
 @HOW
-def test_a_constraint_that_fails_in_commit_is_a_definite_failure(database: Database, *, commits_itself: bool) -> None:
-    act = Act(1, nothing, at_commit="refuse", commits_itself=commits_itself)
+def test_a_constraint_that_fails_in_commit_is_a_definite_failure(database: Database, how: Mapping[str, Any]) -> None:
+    act = Act(1, nothing, at_commit="refuse", **how)
     with pytest.raises((DBAPIError, psycopg.Error), match="check_violation"):
-        transact(database.engine(), act)
+        act.done(database.engine())
     assert (act.calls, database.ids()) == (1, [])
 
 

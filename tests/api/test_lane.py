@@ -1,0 +1,206 @@
+"""The lane answers as Flask does, and leaves to Flask whatever it does not answer."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import MethodType
+from typing import Any
+
+import flask
+import orjson
+import pytest
+
+from jackpot_service.api.bet_groups import BetGroups
+from jackpot_service.api.door import EXTENSION
+from jackpot_service.domain.principals import Role
+from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
+from tests.support.answers import Answer, Body
+from tests.support.bets import bet
+from tests.support.hands import NOTHING, hand
+from tests.support.house import House
+
+PATH = "/v1/tables/{table}/rounds/{round}/bets"
+METER = "/v1/jackpots/{jackpot}/meter"
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    """Two jackpots of one stripe each, so that nothing of an answer is left to chance."""
+    for jackpot, table in (("j1", "T1"), ("j2", "T2")):
+        house.open(jackpot_id=jackpot, tables=(table,), stripes=1, base_amount="1000")
+    return house
+
+
+def without_lane(house: House) -> flask.Flask:
+    """Another process of the application, which has Flask alone."""
+    app = house.start()
+    app.wsgi_app = MethodType(flask.Flask.wsgi_app, app)  # type: ignore[method-assign]
+    return app
+
+
+@contextmanager
+def seen_by_flask(app: flask.Flask) -> Iterator[list[str]]:
+    """Tell which requests reach Flask."""
+    seen: list[str] = []
+
+    def see(_app: flask.Flask, **_: Any) -> None:
+        seen.append(flask.request.path)
+
+    with flask.request_started.connected_to(see, app):
+        yield seen
+
+
+def told(answer: Answer) -> tuple[int, dict[str, str], Any]:
+    """What of an answer must not depend on who gave it; Flask dates what has a tag, as any server does."""
+    headers = {name: value for name, value in answer.headers.items() if name not in {"X-Request-Id", "Date"}}
+    return answer.status, headers, answer.body
+
+
+def posted(house: House, table: str, body: object, app: flask.Flask, **headers: str) -> Answer:
+    data = body if isinstance(body, bytes) else orjson.dumps(body)
+    key = house.key(Role.TABLE)
+    return house.call("POST", PATH.format(table=table, round="r1"), key=key, data=data, headers=headers, app=app)
+
+
+BATCHES: dict[str, Body] = {
+    "of one bet": {"bets": [bet("a")]},
+    "sent again": {"bets": [bet("a")]},
+    "in part sent again": {"bets": [bet("a"), bet("b", hand="2")]},
+    "with a bet that is void": {"bets": [bet("c", hand="3"), bet("voided", hand="4")]},
+    "of several currencies": {
+        "bets": [bet("d", player_id="q", currency="SEK", stake_minor=777), bet("e", player_id="r", currency="GBP")]
+    },
+    "with a time": {"bets": [bet("f", player_id="s")], "occurred_at": "2026-11-20T09:30:00+02:00"},
+    "with a bet's own time": {
+        "bets": [{**bet("g", player_id="t"), "occurred_at": "2026-11-20T09:30:00Z"}],
+        "occurred_at": "2026-11-20T09:31:00Z",
+    },
+}
+
+
+def test_every_batch_is_answered_by_the_lane_as_flask_answers_it(opened: House, subtests: pytest.Subtests) -> None:
+    alone = without_lane(opened)
+    for table in ("T1", "T2"):
+        opened.post_voids("voided", table_id=table).ok()
+    for app in (opened.app, alone):  # Whoever sees a key for the first time looks at the clock once more.
+        opened.call("GET", METER.format(jackpot="j1"), key=opened.key(Role.TABLE), app=app)
+    for name, body in BATCHES.items():
+        with subtests.test(name):
+            at = opened.clock()
+            with seen_by_flask(opened.app) as seen:
+                laned = posted(opened, "T1", body, opened.app)
+            opened.clock.at = at
+            by_flask = posted(opened, "T2", body, alone)
+            assert seen == []
+            status, headers, shown = told(by_flask)
+            as_if = orjson.loads(orjson.dumps(shown).replace(b'"j2"', b'"j1"').replace(b'"T2"', b'"T1"'))
+            assert told(laned) == (status, headers, as_if)
+
+
+def test_the_meter_is_shown_by_the_lane_as_flask_shows_it(opened: House) -> None:
+    opened.bet(bet())
+    key, path = opened.key(Role.AUDITOR), METER.format(jackpot="j1")
+
+    with seen_by_flask(opened.app) as seen:
+        laned = opened.call("GET", path, key=key)
+    by_flask = opened.call("GET", path, key=key, app=without_lane(opened))
+
+    assert (seen, laned.status) == ([], 200)
+    assert told(laned) == told(by_flask)
+
+
+def test_a_body_with_a_character_set_is_for_the_lane_too(opened: House) -> None:
+    for media_type in ("application/json; charset=utf-8", "Application/JSON"):
+        with seen_by_flask(opened.app) as seen:
+            posted(opened, "T1", {"bets": [bet()]}, opened.app, **{"Content-Type": media_type})
+        assert seen == []
+
+
+BAD_BODIES: dict[str, bytes] = {
+    "no JSON": b"{",
+    "no body": b"",
+    "no object": b"[]",
+    "no bets": b"{}",
+    "a list of none": b'{"bets":[]}',
+    "a name twice": b'{"bets":[],"bets":[]}',
+    "an unknown name": orjson.dumps({"bets": [bet()], "more": 1}),
+    "a flawed bet": orjson.dumps({"bets": [bet(stake_minor=0), bet("b2", currency="eur")]}),
+    "a bet twice": orjson.dumps({"bets": [bet(), bet()]}),
+    "too many bets": orjson.dumps({"bets": [bet(f"b{number}") for number in range(2001)]}),
+    "an unknown currency": orjson.dumps({"bets": [bet("new", currency="XXX")]}),
+    "no rate": orjson.dumps({"bets": [bet("new", currency="CHF")]}),
+    "a stake too large": orjson.dumps({"bets": [bet("new", stake_minor=10**12)]}),
+    "a conflict": orjson.dumps({"bets": [bet("known", stake_minor=200)]}),
+}
+
+
+def test_every_bad_body_is_refused_as_flask_refuses_it(opened: House, subtests: pytest.Subtests) -> None:
+    alone = without_lane(opened)
+    opened.bet(bet("known"))
+    for name, body in BAD_BODIES.items():
+        with subtests.test(name):
+            refusal = posted(opened, "T1", body, opened.app)
+            assert refusal.status in {400, 409, 422}
+            assert told(refusal) == told(posted(opened, "T1", body, alone))
+
+
+def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: House, subtests: pytest.Subtests) -> None:
+    alone, table, auditor = without_lane(opened), opened.key(Role.TABLE), opened.key(Role.AUDITOR)
+    bets, meter = PATH.format(table="T1", round="r1"), METER.format(jackpot="j1")
+    body = orjson.dumps({"bets": [bet()]})
+    calls: dict[str, tuple[str, str, str | None, bytes | None, dict[str, str]]] = {
+        "no key": ("POST", bets, None, body, {}),
+        "an unknown key": ("POST", bets, "jk_00_00", body, {}),
+        "a key of another role": ("POST", bets, auditor, body, {}),
+        "another method": ("PUT", bets, table, body, {}),
+        "a query": ("POST", f"{bets}?dry_run=true", table, body, {}),
+        "another media type": ("POST", bets, table, body, {"Content-Type": "text/plain"}),
+        "an encoding": ("POST", bets, table, body, {"Content-Encoding": "gzip"}),
+        "an id that is none": ("POST", PATH.format(table="T1", round="r%201"), table, body, {}),
+        "an unknown table": ("POST", PATH.format(table="T9", round="r1"), table, body, {}),
+        "more than may be sent": ("POST", bets, table, body.ljust(opened.config.max_body_bytes + 1), {}),
+        "a meter of no jackpot": ("GET", METER.format(jackpot="j9"), auditor, None, {}),
+        "a meter in another currency": ("GET", f"{meter}?currency=GBP", auditor, None, {}),
+        "a meter without a key": ("GET", meter, None, None, {}),
+        "a meter if it is another": ("GET", meter, auditor, None, {"If-None-Match": '"other"'}),
+        "a meter if it is the same": ("GET", meter, auditor, None, {"If-Match": '"other"'}),
+    }
+    for name, (method, path, key, data, headers) in calls.items():
+        with subtests.test(name):
+            with seen_by_flask(opened.app) as seen:
+                answer = opened.call(method, path, key=key, data=data, headers=headers)
+            assert len(seen) == 1
+            by_flask = opened.call(method, path, key=key, data=data, headers=headers, app=alone)
+            assert told(answer) == told(by_flask)
+
+
+class Counting(BetGroups):
+    """The groups of an application, which count what they are asked."""
+
+    def __init__(self, groups: BetGroups) -> None:
+        self.groups = groups
+        self.asked = 0
+
+    def accept(self, command: AcceptBets) -> BetsAccepted:
+        self.asked += 1
+        return self.groups.accept(command)
+
+
+def test_what_the_lane_was_refused_is_told_by_flask_and_not_asked_again(opened: House) -> None:
+    opened.bet(bet())
+    opened.settle(hand("1", NOTHING))
+    door = opened.app.extensions[EXTENSION]
+    counting = Counting(door.bet_groups)
+    object.__setattr__(door, "bet_groups", counting)
+
+    posted(opened, "T1", {"bets": [bet("late")]}, opened.app).problem(409, "round-settled")
+
+    assert counting.asked == 1
+    (kept,) = opened.get("/v1/exceptions").ok()["items"]
+    assert kept["kind"] == "late-bet"
+
+
+def test_an_answer_of_the_lane_carries_the_id_that_the_request_sent(opened: House) -> None:
+    for sent, told_id in (("mine-1", True), ("not an id", False), ("", False)):
+        answer = posted(opened, "T1", {"bets": [bet()]}, opened.app, **{"X-Request-Id": sent})
+        assert (answer.headers["X-Request-Id"] == sent) is told_id
+        assert len(answer.headers["X-Request-Id"]) == (len(sent) if told_id else 32)
