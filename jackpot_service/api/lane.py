@@ -1,7 +1,7 @@
 """
 A lane of their own for the calls that come by the thousand: they are answered before Flask looks at them.
 
-For one bet, Flask and the libraries that read its body take more of a processor than all that is done with it
+For one bet, Flask and the libraries that read its body take more of a processor than its share of a commit
 (docs/decisions/lane.md). The lane answers what is as nearly all of these calls are. Whatever else comes goes on to
 Flask as it came; so does what is refused, with its refusal. All problems are therefore made in one place.
 """
