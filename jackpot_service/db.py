@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 import psycopg
 import sqlalchemy
+from psycopg.pq import TransactionStatus
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase
@@ -43,6 +44,11 @@ BUSY_CLASS = "53"
 """Starting up, short of resources: the server said no; the caller should wait."""
 
 READ_ONLY_STATE = "25006"
+
+_ACT_BEGINS = "jackpot_act_begins"
+
+_BY_THE_ACT = {"isolation_level": "AUTOCOMMIT", _ACT_BEGINS: True}
+"""For a transaction that an act begins: otherwise the driver would, by a round trip of its own."""
 
 NAMING_CONVENTION = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -104,6 +110,7 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
     They are plain SQL on the driver's connection, for the few statements of the hot path: arrays instead of rows, and
     no waiting between them. The first statement that fails raises its error at the end of the block.
     """
+    _require_begun(session)
     connection = _driver_connection(session)
     with connection.pipeline():
         yield Pipeline(connection)
@@ -111,12 +118,30 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
 
 @contextmanager
 def begun(session: Session) -> Iterator[Pipeline]:
-    """As `pipelined`, for the first statements of an act that begins by itself, if `transact` lets it: with BEGIN."""
+    """
+    As `pipelined`, for the first statements of an act that begins its transaction itself: BEGIN goes with them.
+
+    Where `transact` was not told that it does, the transaction began as any other does.
+    """
     connection = _driver_connection(session)
     with connection.pipeline():
-        if connection.autocommit:
+        if _must_begin(session):
             connection.execute("BEGIN", prepare=False)
         yield Pipeline(connection)
+
+
+def _must_begin(session: Session) -> bool:
+    """Whether the transaction is the act's to begin, and it has not yet."""
+    if not session.get_execution_options().get(_ACT_BEGINS):
+        return False
+    return _driver_connection(session).pgconn.transaction_status == TransactionStatus.IDLE
+
+
+def _require_begun(session: Session) -> None:
+    """Refuse what would stand alone: an act that was said to begin its transaction must have done so."""
+    if _must_begin(session):
+        message = "The act did not begin its transaction, as `transact` was told that it would."
+        raise RuntimeError(message)
 
 
 @contextmanager
@@ -126,17 +151,21 @@ def committed(session: Session) -> Iterator[Pipeline]:
 
     What the block sends must fail by itself if it must not be committed: results can be read only afterwards.
 
-    Raises: OutcomeUnknown if the connection breaks in it.
+    Raises: OutcomeUnknown if the connection breaks in it; RuntimeError if the act has passed over an error before.
     """
+    _require_begun(session)
     connection = _driver_connection(session)
     try:
         with connection.pipeline():
             yield Pipeline(connection)
-            connection.execute("COMMIT", prepare=False)
+            commit = connection.execute("COMMIT", prepare=False)
     except psycopg.Error as error:
         if not _is_connection_lost(error):
             raise
         _raise_outcome_unknown(session, error)
+    if commit.statusmessage != "COMMIT":
+        message = f"The commit was answered by {commit.statusmessage}: nothing was written."
+        raise RuntimeError(message)
     session.info["is_committed"] = True
 
 
@@ -159,7 +188,7 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T], *, begins: 
     for attempt in range(1, ATTEMPTS + 1):
         with _told_unless_retryable(engine, attempt, until=until), engine.connect() as session:
             if begins:
-                session.execution_options(isolation_level="AUTOCOMMIT")  # Or the driver would begin by itself.
+                session.execution_options(**_BY_THE_ACT)
             session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
             session.info["warnings"].clear()
             session.info["is_committed"] = False

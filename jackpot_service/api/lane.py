@@ -3,7 +3,7 @@ A lane of their own for the calls that come by the thousand: they are answered b
 
 For one bet, Flask and the libraries that read its body take more of a processor than its share of a commit
 (docs/decisions/lane.md). The lane answers what is as nearly all of these calls are. Whatever else comes goes on to
-Flask as it came; so does what is refused, with its refusal. All problems are therefore made in one place.
+Flask as it came; so does what ends with an error, with that error. All problems are therefore made in one place.
 """
 
 import re
@@ -14,16 +14,15 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
-import structlog
 from marshmallow import ValidationError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wsgi import get_input_stream
 
+from jackpot_service.api import decided
 from jackpot_service.api.door import Door
 from jackpot_service.api.parsing import MEDIA_TYPES, read_json
 from jackpot_service.api.request_ids import REQUEST_ID, request_id
 from jackpot_service.auth import Authenticator, require_role
-from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.shapes import IDENTIFIER
 
@@ -33,9 +32,11 @@ if TYPE_CHECKING:
 ID: Final = f"({IDENTIFIER.pattern})"
 """An id in a path of a call."""
 
-_REFUSAL: Final = "jackpot.refusal"
+_ENCODINGS: Final = frozenset({"HTTP_CONTENT_ENCODING", "HTTP_TRANSFER_ENCODING"})
 
-log = structlog.get_logger()
+
+class NotPlain(Exception):
+    """The call is not as nearly all others are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +53,13 @@ class Call:
     """
     A call that may take the lane: its method and path, who may make it, and what answers it.
 
-    `take` is given the ids of the path; it returns None for what is not for the lane.
+    `take` is given the ids of the path. It raises NotPlain, or what is wrong with the body, before it does anything.
     """
 
     method: str
     path: re.Pattern[str]
-    roles: frozenset[Role]
-    take: Callable[..., Answer | None]
+    roles: frozenset[Role] | None
+    take: Callable[..., Answer]
 
 
 class Lane:
@@ -74,10 +75,29 @@ class Lane:
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         """Answer a request; see PEP 3333."""
-        answer = self._try(environ)
-        if answer is None:
-            return self._flask(environ, start_response)
-        body = orjson.dumps(answer.body)
+        method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        for call in self._calls:
+            if method == call.method and (ids := call.path.fullmatch(path)):
+                body = self._answer(call, ids.groups(), environ, start_response)
+                if body is not None:
+                    return [body]
+        return self._flask(environ, start_response)
+
+    def _answer(
+        self, call: Call, ids: Iterable[str], environ: "WSGIEnvironment", start_response: "StartResponse"
+    ) -> bytes | None:
+        """Begin the answer and return its body; or None, if it is left to Flask."""
+        principal = None
+        try:
+            principal = self._authenticator.principal(environ.get("HTTP_AUTHORIZATION"))
+            require_role(principal, call.roles or frozenset())
+            answer = call.take(self._door, environ, principal, *ids)
+            body = orjson.dumps(answer.body)
+        except (NotPlain, HTTPException, ValidationError):
+            return None  # What is wrong with a body is found again by Flask, and told.
+        except Exception as error:  # noqa: BLE001  told, and logged where nobody foresaw it, by Flask
+            decided.leave(environ, principal, error)
+            return None
         headers = [
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(body))),
@@ -85,52 +105,24 @@ class Lane:
             (REQUEST_ID, request_id(environ.get("HTTP_X_REQUEST_ID", ""))),
         ]
         start_response(f"{answer.status.value} {answer.status.phrase.upper()}", headers)
-        return [body]
-
-    def _try(self, environ: "WSGIEnvironment") -> Answer | None:
-        """Answer, or leave it to Flask: what is wrong with a call is found there again, and told."""
-        try:
-            return self._answer(environ)
-        except (LedgerError, HTTPException, ValidationError):
-            return None
-        except Exception:
-            log.exception("lane-failed")
-            return None
-
-    def _answer(self, environ: "WSGIEnvironment") -> Answer | None:
-        method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
-        for call in self._calls:
-            if method == call.method and (found := call.path.fullmatch(path)):
-                principal = self._authenticator.principal(environ.get("HTTP_AUTHORIZATION"))
-                require_role(principal, call.roles)
-                return call.take(self._door, environ, principal, *found.groups())
-        return None
+        return body
 
 
 def document_of(environ: "WSGIEnvironment", *, most_bytes: int) -> Any:  # noqa: ANN401  any JSON
     """
-    Read the body of a plain call, and leave it to be read again; None if it is not plain JSON of a stated length.
+    Read the body of a plain call, and leave it to be read again.
 
-    Raises: NotJson; KeyTwice.
+    Raises: NotPlain if it is not sent as JSON of a stated length, without an encoding and a query; NotJson; KeyTwice.
     """
     media_type, length = environ.get("CONTENT_TYPE", ""), environ.get("CONTENT_LENGTH", "")
-    if media_type.partition(";")[0].strip().lower() not in MEDIA_TYPES or "HTTP_CONTENT_ENCODING" in environ:
-        return None
-    if not length.isdecimal() or int(length) > most_bytes or environ.get("QUERY_STRING"):
-        return None
-    body = get_input_stream(environ).read()
+    if (
+        media_type.partition(";")[0].strip(" \t").lower() not in MEDIA_TYPES
+        or not _ENCODINGS.isdisjoint(environ)
+        or environ.get("QUERY_STRING")
+        or not length.isdecimal()
+        or int(length) > most_bytes
+    ):
+        raise NotPlain
+    body = get_input_stream(environ, max_content_length=most_bytes).read()
     environ["wsgi.input"] = BytesIO(body)
     return read_json(body)
-
-
-def leave_refused(environ: "WSGIEnvironment", refusal: LedgerError) -> None:
-    """Leave it to Flask to tell a refusal: nothing is asked twice."""
-    # A traceback would hold the frame that holds the request that holds the error.
-    environ[_REFUSAL] = refusal.with_traceback(None)
-
-
-def raise_if_refused(environ: "WSGIEnvironment") -> None:
-    """Raises: what a call was refused by in the lane."""
-    refusal = environ.pop(_REFUSAL, None)
-    if refusal is not None:
-        raise refusal

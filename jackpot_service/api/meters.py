@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import flask
 from marshmallow import ValidationError
 
-from jackpot_service.api import answers, lane
+from jackpot_service.api import answers, decided, lane
 from jackpot_service.api.door import Blueprint, Door, answer, door
 from jackpot_service.api.fields import ReadField
 from jackpot_service.api.jackpots import CurrencyQuerySchema
 from jackpot_service.api.schemas import MeterSchema
-from jackpot_service.auth import allow
-from jackpot_service.domain.errors import LedgerError
+from jackpot_service.auth import allow, roles_of
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.jackpots import JackpotState
 
@@ -50,7 +49,7 @@ class MeterQuerySchema(CurrencyQuerySchema):
 @blueprint.alt_response(304, description="Nothing was booked since the answer of this ETag.")
 def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     """Show the meter, from the committed books; only with `max_age=1` it may be a second old."""
-    lane.raise_if_refused(flask.request.environ)
+    decided.raise_error_of(flask.request.environ)
     recent = door().meters
     state = recent.get(jackpot_id) if query["max_age"] else recent.read(jackpot_id)
     currency = query["currency"] or state.rules.base
@@ -61,26 +60,20 @@ def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     return response
 
 
-def _take(door: Door, environ: "WSGIEnvironment", _caller: Principal, jackpot_id: str) -> lane.Answer | None:
+def _take(door: Door, environ: "WSGIEnvironment", _caller: Principal, jackpot_id: str) -> lane.Answer:
     if environ.get("QUERY_STRING") or not _CONDITIONS.isdisjoint(environ):
-        return None
-    try:
-        state = door.meters.read(jackpot_id)
-    except LedgerError as refusal:
-        lane.leave_refused(environ, refusal)
-        return None
+        raise lane.NotPlain
+    state = door.meters.read(jackpot_id)
     currency = state.rules.base
     body = answers.of_meter(state.meter, state.sheet.rate(currency))
     headers = (("ETag", f'"{_etag(state, currency)}"'), ("Cache-Control", "no-cache"))
     return lane.Answer(body, headers=headers)
 
 
-_CONDITIONS: Final = frozenset(
-    {"HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE"}
-)
+_CONDITIONS: Final = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH"})
 
-METER_CALL: Final = lane.Call("GET", re.compile(f"/v1/jackpots/{lane.ID}/meter"), frozenset(Role), _take)
-"""The same call as it takes the lane: in the jackpot's own currency, without a condition."""
+METER_CALL: Final = lane.Call("GET", re.compile(f"/v1/jackpots/{lane.ID}/meter"), roles_of(get_meter), _take)
+"""The same call as it takes the lane: in the jackpot's own currency, without a condition on its tag."""
 
 
 def _etag(state: JackpotState, currency: str) -> str:

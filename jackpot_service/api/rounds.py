@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import flask
 from marshmallow import Schema, fields, validate
 
-from jackpot_service.api import answers, lane
+from jackpot_service.api import answers, decided, lane
 from jackpot_service.api.bet_lists import BetList
 from jackpot_service.api.door import Blueprint, Door, act, admitted, answer, door, now, principal
 from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
@@ -23,10 +23,9 @@ from jackpot_service.api.schemas import (
     SettlementSchema,
     decimal,
 )
-from jackpot_service.auth import allow
+from jackpot_service.auth import allow, roles_of
 from jackpot_service.config import Config
 from jackpot_service.domain import facts
-from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal, Role
@@ -164,23 +163,15 @@ def bets_call(config: Config) -> lane.Call:
     """The same call as it takes the lane."""
     schema = BetsSchema(most=lambda: config.max_batch)
 
-    def take(
-        door: Door, environ: "WSGIEnvironment", caller: Principal, table_id: str, round_id: str
-    ) -> lane.Answer | None:
+    def take(door: Door, environ: "WSGIEnvironment", caller: Principal, table_id: str, round_id: str) -> lane.Answer:
         with door.admission.place():
             document = lane.document_of(environ, most_bytes=config.max_body_bytes)
-            if document is None:
-                return None
             command = _command(caller, table_id, round_id, schema.load(document), now=door.clock())
-            try:
-                done = door.bet_groups.accept(command)
-            except LedgerError as refusal:
-                lane.leave_refused(environ, refusal)
-                return None
+            done = door.bet_groups.accept(command)
         return lane.Answer(_of_accepted(done), _status(done))
 
     path = re.compile(f"/v1/tables/{lane.ID}/rounds/{lane.ID}/bets")
-    return lane.Call("POST", path, frozenset(TABLE_SERVERS), take)
+    return lane.Call("POST", path, roles_of(post_bets), take)
 
 
 def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, Any], *, now: datetime) -> AcceptBets:
@@ -189,7 +180,7 @@ def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, An
 
 
 def _accept(command: AcceptBets) -> BetsAccepted:
-    lane.raise_if_refused(flask.request.environ)
+    decided.raise_error_of(flask.request.environ)
     return door().bet_groups.accept(command)
 
 

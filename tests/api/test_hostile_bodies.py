@@ -311,9 +311,11 @@ def test_beyond_the_calls_that_can_be_taken_the_answer_comes_before_the_body_is_
     with ExitStack() as places:
         for _ in range(MOST_AT_ONCE):
             places.enter_context(admission.place())
-        answer = opened.send("POST", "T1", "r1/bets", b"no JSON")
-        assert answer.problem(503, "busy")["retryable"] is True
-        assert int(answer.headers["Retry-After"]) > 0
+        for body in (b"no JSON", orjson.dumps({"bets": [bet()]})):
+            answer = opened.send("POST", "T1", "r1/bets", body)
+            assert answer.problem(503, "busy")["retryable"] is True
+            assert int(answer.headers["Retry-After"]) > 0
+    assert opened.books.counts()["bets"] == 0
     opened.send("POST", "T1", "r1/bets", b"no JSON").problem(400, "not-json")
 
 

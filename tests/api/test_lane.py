@@ -1,16 +1,21 @@
 """The lane answers as Flask does, and leaves to Flask whatever it does not answer."""
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from types import MethodType
 from typing import Any
 
 import flask
 import orjson
 import pytest
+import sqlalchemy
 
+from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION
+from jackpot_service.db import Busy, OutcomeUnknown
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from tests.support.answers import Answer, Body
@@ -174,33 +179,150 @@ def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: House
 
 
 class Counting(BetGroups):
-    """The groups of an application, which count what they are asked."""
+    """The groups of an application, which count what they are asked, and may fail when they have done it."""
 
-    def __init__(self, groups: BetGroups) -> None:
+    def __init__(self, groups: BetGroups, *, failing: Exception | None = None) -> None:
         self.groups = groups
+        self.failing = failing
         self.asked = 0
+        self.then: Callable[[], object] = lambda: None
 
     def accept(self, command: AcceptBets) -> BetsAccepted:
         self.asked += 1
-        return self.groups.accept(command)
+        accepted = self.groups.accept(command)
+        self.then()
+        if self.failing is not None:
+            raise self.failing
+        return accepted
 
 
-def test_what_the_lane_was_refused_is_told_by_flask_and_not_asked_again(opened: House) -> None:
+def counting(house: House, failing: Exception | None = None) -> Counting:
+    door = house.app.extensions[EXTENSION]
+    groups = Counting(door.bet_groups, failing=failing)
+    object.__setattr__(door, "bet_groups", groups)
+    return groups
+
+
+def test_what_finance_must_see_of_a_refusal_in_the_lane_is_kept_once_and_nothing_asked_twice(opened: House) -> None:
     opened.bet(bet())
+    groups = counting(opened)
+    posted(opened, "T1", {"bets": [bet(stake_minor=200)]}, opened.app).problem(409, "bet-conflict")
+    posted(opened, "T1", {"bets": [bet("large", stake_minor=10**12)]}, opened.app).problem(422, "stake-out-of-range")
     opened.settle(hand("1", NOTHING))
-    door = opened.app.extensions[EXTENSION]
-    counting = Counting(door.bet_groups)
-    object.__setattr__(door, "bet_groups", counting)
-
     posted(opened, "T1", {"bets": [bet("late")]}, opened.app).problem(409, "round-settled")
 
-    assert counting.asked == 1
-    (kept,) = opened.get("/v1/exceptions").ok()["items"]
-    assert kept["kind"] == "late-bet"
+    assert groups.asked == 3
+    kept = [exception["kind"] for exception in opened.get("/v1/exceptions").ok()["items"]]
+    assert sorted(kept) == ["bet-conflict", "late-bet", "stake-out-of-range"]
+
+
+class LastPlace(Admission):
+    """One place is left, and when it is free again somebody else has it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_given = False
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        if self.is_given:
+            message = "Somebody else has it."
+            raise Busy(message)
+        self.is_given = True
+        yield
+
+
+def test_what_the_lane_came_to_needs_no_second_place(opened: House) -> None:
+    """A batch may be in the books whose outcome is unknown: whoever is told «nothing was written» would lose it."""
+    door = opened.app.extensions[EXTENSION]
+    opened.bet(bet())
+    object.__setattr__(door, "admission", LastPlace())
+    posted(opened, "T1", {"bets": [bet(stake_minor=200)]}, opened.app).problem(409, "bet-conflict")
+
+    object.__setattr__(door, "admission", LastPlace())
+    groups = counting(opened, OutcomeUnknown("The connection broke."))
+    posted(opened, "T1", {"bets": [bet("b2")]}, opened.app).problem(503, "outcome-unknown")
+
+    assert groups.asked == 1
+
+
+def test_an_unknown_outcome_stays_one_though_the_key_cannot_be_asked_for_any_more(
+    opened: House, database_url: str
+) -> None:
+    now = 0.0
+    app = opened.start(monotonic=lambda: now)
+    groups = Counting(app.extensions[EXTENSION].bet_groups, failing=OutcomeUnknown("The connection broke."))
+    object.__setattr__(app.extensions[EXTENSION], "bet_groups", groups)
+
+    def forget_keys() -> None:
+        nonlocal now
+        now += 60
+        owner = sqlalchemy.create_engine(database_url, poolclass=sqlalchemy.NullPool)
+        with owner.begin() as connection:
+            connection.execute(sqlalchemy.text("ALTER TABLE keys RENAME TO lost"))
+
+    groups.then = forget_keys
+    posted(opened, "T1", {"bets": [bet()]}, app).problem(503, "outcome-unknown")
+
+    owner = sqlalchemy.create_engine(database_url, poolclass=sqlalchemy.NullPool)
+    with owner.begin() as connection:
+        connection.execute(sqlalchemy.text("ALTER TABLE lost RENAME TO keys"))
+
+
+def test_a_failure_that_nobody_foresaw_is_told_and_what_it_came_from_not_done_again(opened: House) -> None:
+    groups = counting(opened, ZeroDivisionError("made up"))
+
+    answer = posted(opened, "T1", {"bets": [bet()]}, opened.app)
+
+    assert "made up" not in answer.problem(500, "internal-error")["detail"]
+    assert groups.asked == 1
+
+
+def test_a_meter_that_cannot_be_read_is_not_asked_for_again(opened: House) -> None:
+    meters = opened.app.extensions[EXTENSION].meters
+    asked: list[str] = []
+    read = meters._read
+
+    def read_counted(jackpot_id: str) -> object:
+        asked.append(jackpot_id)
+        return read(jackpot_id)
+
+    meters._read = read_counted
+
+    opened.call("GET", METER.format(jackpot="j9"), key=opened.key(Role.AUDITOR)).problem(404, "jackpot-unknown")
+
+    assert asked == ["j9"]
+
+
+def test_a_refused_call_leaves_no_more_behind_than_flask_does(opened: House) -> None:
+    def left_by(app: flask.Flask) -> int:
+        posted(opened, "T1", {"bets": [bet(stake_minor=200)]}, app)
+        gc.collect()
+        posted(opened, "T1", {"bets": [bet(stake_minor=200)]}, app)
+        return gc.collect()
+
+    opened.bet(bet())
+    assert left_by(opened.app) <= left_by(without_lane(opened)) + 5
+
+
+def test_a_body_longer_than_it_says_is_not_read_to_its_end(opened: House) -> None:
+    """A server that tells a length and sends in chunks would have the length believed."""
+    body = orjson.dumps({"bets": [bet()]}).ljust(opened.config.max_body_bytes + 1)
+    client = opened.app.test_client()
+    response = client.post(
+        PATH.format(table="T1", round="r1"),
+        input_stream=BytesIO(body),
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {opened.key(Role.TABLE)}", "Transfer-Encoding": "chunked"},
+        environ_overrides={"CONTENT_LENGTH": "10", "wsgi.input_terminated": True},
+    )
+    Answer.of(response).problem(413, "body-too-large")
 
 
 def test_an_answer_of_the_lane_carries_the_id_that_the_request_sent(opened: House) -> None:
     for sent, told_id in (("mine-1", True), ("not an id", False), ("", False)):
-        answer = posted(opened, "T1", {"bets": [bet()]}, opened.app, **{"X-Request-Id": sent})
+        with seen_by_flask(opened.app) as seen:
+            answer = posted(opened, "T1", {"bets": [bet()]}, opened.app, **{"X-Request-Id": sent})
+        assert seen == []
         assert (answer.headers["X-Request-Id"] == sent) is told_id
         assert len(answer.headers["X-Request-Id"]) == (len(sent) if told_id else 32)

@@ -250,6 +250,28 @@ def test_who_takes_the_connection_of_an_act_that_began_itself_has_a_transaction(
     assert database.ids() == [1]
 
 
+def test_an_act_that_was_said_to_begin_and_does_not_is_stopped_before_it_writes(database: Database) -> None:
+    for how in ({}, {"commits_itself": True}):
+
+        def act(session: Session, how: Mapping[str, bool] = how) -> None:
+            with committed(session) if how else pipelined(session) as pipe:
+                pipe.send("INSERT INTO scratch VALUES (1)", {})
+
+        with pytest.raises(RuntimeError, match="did not begin"):
+            transact(database.engine(), act, begins=True)
+    assert database.ids() == []
+
+
+def test_an_act_may_begin_in_two_steps(database: Database) -> None:
+    def act(session: Session) -> None:
+        for number in (1, 2):
+            with begun(session) as pipe:
+                pipe.send("INSERT INTO scratch VALUES (%(id)s)", {"id": number})
+
+    transact(database.engine(), act, begins=True)
+    assert database.ids() == [1, 2]
+
+
 # --- COMMIT ---------------------------------------------------------------------------------------------------------
 
 HOW = pytest.mark.parametrize(
@@ -330,6 +352,21 @@ def test_a_constraint_that_fails_in_commit_is_a_definite_failure(database: Datab
     with pytest.raises((DBAPIError, psycopg.Error), match="check_violation"):
         act.done(database.engine())
     assert (act.calls, database.ids()) == (1, [])
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_commit_that_is_answered_by_a_rollback_is_no_success(database: Database, *, begins: bool) -> None:
+    def act(session: Session) -> None:
+        with begun(session) as pipe:
+            pipe.send("INSERT INTO scratch VALUES (1)", {})
+        with pytest.raises(DBAPIError):
+            session.execute(text("SELECT 1 / 0"))
+        with committed(session):
+            pass
+
+    with pytest.raises(RuntimeError, match="nothing was written"):
+        transact(database.engine(), act, begins=begins)
+    assert database.ids() == []
 
 
 def test_the_same_ids_after_a_broken_commit_are_booked_once(database: Database) -> None:
