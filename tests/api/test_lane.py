@@ -101,9 +101,10 @@ def test_every_batch_is_answered_by_the_lane_as_flask_answers_it(opened: House, 
             assert told(laned) == (status, headers, as_if)
 
 
-def test_the_meter_is_shown_by_the_lane_as_flask_shows_it(opened: House) -> None:
+@pytest.mark.parametrize("query", ["", "?max_age=1"])
+def test_the_meter_is_shown_by_the_lane_as_flask_shows_it(opened: House, query: str) -> None:
     opened.bet(bet())
-    key, path = opened.key(Role.AUDITOR), METER.format(jackpot="j1")
+    key, path = opened.key(Role.AUDITOR), METER.format(jackpot="j1") + query
 
     with seen_by_flask(opened.app) as seen:
         laned = opened.call("GET", path, key=key)
