@@ -74,7 +74,7 @@ def _take(door: Door, environ: "WSGIEnvironment", _caller: Principal, jackpot_id
 _CONDITIONS: Final = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH"})
 
 METER_CALL: Final = lane.Call("GET", re.compile(f"/v1/jackpots/{lane.ID}/meter"), roles_of(get_meter), _take)
-"""The same call as it takes the lane: in the jackpot's own currency, a second old or not, without a condition on its tag."""
+"""The same call as it takes the lane: in the jackpot's own currency, and without a condition on its tag."""
 
 
 def _etag(state: JackpotState, currency: str) -> str:
