@@ -87,6 +87,7 @@ class Lane:
         self, call: Call, ids: Iterable[str], environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> bytes | None:
         """Begin the answer and return its body; or None, if it is left to Flask."""
+        named = request_id(environ.get("HTTP_X_REQUEST_ID", ""))
         principal = None
         try:
             principal = self._authenticator.principal(environ.get("HTTP_AUTHORIZATION"))
@@ -102,7 +103,7 @@ class Lane:
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(body))),
             *answer.headers,
-            (REQUEST_ID, request_id(environ.get("HTTP_X_REQUEST_ID", ""))),
+            (REQUEST_ID, named),
         ]
         start_response(f"{answer.status.value} {answer.status.phrase.upper()}", headers)
         return body
