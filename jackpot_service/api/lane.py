@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 from marshmallow import ValidationError
 from werkzeug.exceptions import HTTPException
-from werkzeug.wsgi import get_input_stream
+from werkzeug.wsgi import get_content_length, get_input_stream
 
 from jackpot_service.api import decided
 from jackpot_service.api.door import Door
@@ -115,13 +115,13 @@ def document_of(environ: "WSGIEnvironment", *, most_bytes: int) -> Any:  # noqa:
 
     Raises: NotPlain if it is not sent as JSON of a stated length, without an encoding and a query; NotJson; KeyTwice.
     """
-    media_type, length = environ.get("CONTENT_TYPE", ""), environ.get("CONTENT_LENGTH", "")
+    length = get_content_length(environ)
     if (
-        media_type.partition(";")[0].strip(" \t").lower() not in MEDIA_TYPES
+        environ.get("CONTENT_TYPE", "").partition(";")[0].strip(" \t").lower() not in MEDIA_TYPES
         or not _ENCODINGS.isdisjoint(environ)
         or environ.get("QUERY_STRING")
-        or not length.isdecimal()
-        or int(length) > most_bytes
+        or length is None
+        or length > most_bytes
     ):
         raise NotPlain
     body = get_input_stream(environ, max_content_length=most_bytes).read()

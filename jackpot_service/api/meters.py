@@ -61,8 +61,8 @@ def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
 
 
 def _take(door: Door, environ: "WSGIEnvironment", _caller: Principal, jackpot_id: str) -> lane.Answer:
-    query = environ.get("QUERY_STRING")
-    if query not in {"", None, "max_age=1"} or not _CONDITIONS.isdisjoint(environ):
+    query = environ.get("QUERY_STRING", "")
+    if query not in {"", "max_age=1"} or not _CONDITIONS.isdisjoint(environ):
         raise lane.NotPlain
     state = door.meters.get(jackpot_id) if query else door.meters.read(jackpot_id)
     currency = state.rules.base

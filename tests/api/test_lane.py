@@ -320,6 +320,20 @@ def test_a_body_longer_than_it_says_is_not_read_to_its_end(opened: House) -> Non
     Answer.of(response).problem(413, "body-too-large")
 
 
+def test_a_length_that_no_number_holds_is_answered_as_flask_answers_it(opened: House) -> None:
+    def sent(app: flask.Flask) -> Answer:
+        response = app.test_client().post(
+            PATH.format(table="T1", round="r1"),
+            data=orjson.dumps({"bets": [bet()]}),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {opened.key(Role.TABLE)}"},
+            environ_overrides={"CONTENT_LENGTH": "9" * 5000},
+        )
+        return Answer.of(response)
+
+    assert told(sent(opened.app)) == told(sent(without_lane(opened)))
+
+
 def test_an_answer_of_the_lane_carries_the_id_that_the_request_sent(opened: House) -> None:
     for sent, told_id in (("mine-1", True), ("not an id", False), ("", False)):
         with seen_by_flask(opened.app) as seen:

@@ -7,6 +7,8 @@ import sqlalchemy
 
 from jackpot_service import embedded, migrate
 from jackpot_service.connections import create_engine
+from tests.faults import scratch
+from tests.faults.scratch import Database
 from tests.faults.service import Service, served
 from tests.races.processes import CONFIG
 
@@ -41,3 +43,19 @@ def service(durable: embedded.Cluster, tmp_path: Path) -> Iterator[Service]:
     """Give the test a running server on that PostgreSQL."""
     with served(durable.url(), tmp_path / "service.log") as service:
         yield service
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    with scratch.opened(database_url) as database:
+        yield database
+
+
+@pytest.fixture
+def waiting_database(tmp_path: Path) -> Iterator[Database]:
+    """Give the test a database whose commits, where asked to, wait for a replica that does not exist."""
+    settings = {"fsync": "off", "synchronous_standby_names": "nobody", "synchronous_commit": "local"}
+    with embedded.running(tmp_path, settings=settings) as url:
+        migrate.upgrade(url)
+        with scratch.opened(url) as database:
+            yield database

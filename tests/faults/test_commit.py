@@ -1,0 +1,195 @@
+"""What `transact` makes of BEGIN and COMMIT, sent by themselves or with an act's first and last statements."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import psycopg
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from jackpot_service.db import OutcomeUnknown, Session, begun, committed, pipelined, transact
+from jackpot_service.domain.errors import Refused
+from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
+from tests.races import books, scene
+
+# --- BEGIN ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_act_that_begins_itself_is_taken_back_as_a_whole(database: Database) -> None:
+    def refuse(session: Session) -> NoReturn:
+        with begun(session) as pipe:
+            pipe.send("INSERT INTO scratch VALUES (1)", {})
+        session.execute(text("INSERT INTO scratch VALUES (2)"))
+        message = "no"
+        raise Refused(message)
+
+    with pytest.raises(Refused):
+        transact(database.engine(), refuse, begins=True)
+    assert database.ids() == []
+
+
+def test_a_connection_that_ends_while_an_act_begins_is_replaced_and_the_act_done_once(database: Database) -> None:
+    engine = database.engine(replace(CONFIG, pool_size=1))
+    with engine.connect() as session:
+        pid = pid_of(session)
+    database.terminate(pid)
+
+    act = Act(1, nothing, begins_itself=True, commits_itself=True)
+    assert act.done(engine) == "done"
+    assert (act.calls, database.ids()) == (2, [1])
+
+
+def test_who_takes_the_connection_of_an_act_that_began_itself_has_a_transaction(database: Database) -> None:
+    engine = database.engine(replace(CONFIG, pool_size=1))
+    assert Act(1, nothing, begins_itself=True, commits_itself=True).done(engine) == "done"
+
+    with engine.connect() as session:
+        session.execute(text("INSERT INTO scratch VALUES (2)"))
+        session.rollback()
+    assert database.ids() == [1]
+
+
+def test_an_act_that_was_said_to_begin_and_does_not_is_stopped_before_it_writes(database: Database) -> None:
+    for how in ({}, {"commits_itself": True}):
+
+        def act(session: Session, how: Mapping[str, bool] = how) -> None:
+            with committed(session) if how else pipelined(session) as pipe:
+                pipe.send("INSERT INTO scratch VALUES (1)", {})
+
+        with pytest.raises(RuntimeError, match="did not begin"):
+            transact(database.engine(), act, begins=True)
+    assert database.ids() == []
+
+
+def test_an_act_may_begin_in_two_steps(database: Database) -> None:
+    def act(session: Session) -> None:
+        for number in (1, 2):
+            with begun(session) as pipe:
+                pipe.send("INSERT INTO scratch VALUES (%(id)s)", {"id": number})
+
+    transact(database.engine(), act, begins=True)
+    assert database.ids() == [1, 2]
+
+
+# --- COMMIT ---------------------------------------------------------------------------------------------------------
+
+HOW = pytest.mark.parametrize(
+    "how",
+    [{}, {"commits_itself": True}, {"begins_itself": True}, {"begins_itself": True, "commits_itself": True}],
+    ids=["then committed", "committing itself", "beginning itself", "beginning and committing itself"],
+)
+
+
+@HOW
+def test_a_connection_that_ends_in_commit_leaves_the_outcome_unknown_and_may_have_written_nothing(
+    database: Database, how: Mapping[str, Any]
+) -> None:
+    engine = database.engine()
+    ending = database.when_waiting("PgSleep", "pg_terminate_backend")
+    act = Act(1, nothing, at_commit="sleep", **how)
+    with pytest.raises(OutcomeUnknown):
+        act.done(engine)
+    ending.join()
+    assert (act.calls, database.ids()) == (1, [])
+    assert transact(engine, Act(1, nothing)) == "done"
+    assert database.ids() == [1]
+
+
+def wait_for_replica(session: Session) -> None:
+    session.execute(text("SET LOCAL synchronous_commit = on"))
+
+
+@HOW
+def test_a_connection_that_ends_in_commit_leaves_the_outcome_unknown_and_may_have_written_all(
+    waiting_database: Database, how: Mapping[str, Any]
+) -> None:
+    engine = waiting_database.engine()
+    ending = waiting_database.when_waiting("SyncRep", "pg_terminate_backend")
+    act = Act(1, wait_for_replica, **how)
+    with pytest.raises(OutcomeUnknown):
+        act.done(engine)
+    ending.join()
+    assert (act.calls, waiting_database.ids()) == (1, [1])
+    assert transact(engine, Act(2, nothing)) == "done"
+
+
+@HOW
+def test_a_commit_that_no_replica_confirmed_is_no_acknowledgement(
+    waiting_database: Database, how: Mapping[str, Any]
+) -> None:
+    engine = waiting_database.engine()
+    ending = waiting_database.when_waiting("SyncRep", "pg_cancel_backend")
+    act = Act(1, wait_for_replica, **how)
+    with pytest.raises(OutcomeUnknown, match="warned"):
+        act.done(engine)
+    ending.join()
+    assert (act.calls, waiting_database.ids()) == (1, [1])
+    assert transact(engine, Act(2, nothing)) == "done"
+
+
+@HOW
+def test_a_warning_in_commit_is_no_acknowledgement_and_does_not_stick_to_the_connection(
+    database: Database, how: Mapping[str, Any]
+) -> None:
+    engine = database.engine(replace(CONFIG, pool_size=1))
+    with pytest.raises(OutcomeUnknown, match="not yet safe"):
+        Act(1, nothing, at_commit="warn", **how).done(engine)
+    assert transact(engine, Act(2, nothing)) == "done"
+    assert database.ids() == [1, 2]
+
+
+@HOW
+def test_a_commit_is_not_cut_off_by_the_statement_timeout(database: Database, how: Mapping[str, Any]) -> None:
+    engine = database.engine(replace(CONFIG, statement_timeout_ms=100))
+    assert Act(1, nothing, at_commit="nap", **how).done(engine) == "done"
+    assert database.ids() == [1]
+
+
+@HOW
+def test_a_constraint_that_fails_in_commit_is_a_definite_failure(database: Database, how: Mapping[str, Any]) -> None:
+    act = Act(1, nothing, at_commit="refuse", **how)
+    with pytest.raises((DBAPIError, psycopg.Error), match="check_violation"):
+        act.done(database.engine())
+    assert (act.calls, database.ids()) == (1, [])
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_commit_that_is_answered_by_a_rollback_is_no_success(database: Database, *, begins: bool) -> None:
+    def act(session: Session) -> None:
+        with begun(session) as pipe:
+            pipe.send("INSERT INTO scratch VALUES (1)", {})
+        with pytest.raises(DBAPIError):
+            session.execute(text("SELECT 1 / 0"))
+        with committed(session):
+            pass
+
+    with pytest.raises(RuntimeError, match="nothing was written"):
+        transact(database.engine(), act, begins=begins)
+    assert database.ids() == []
+
+
+def test_the_same_ids_after_a_broken_commit_are_booked_once(database: Database) -> None:
+    engine = database.engine()
+    scene.found(engine)
+    scene.open_live(engine, "live", tables=["T1"])
+    database.owner.execute("CREATE TABLE held (id int)")
+    database.owner.execute(
+        """
+        CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+        $$ BEGIN IF EXISTS (SELECT FROM held) THEN PERFORM pg_sleep(60); END IF; RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER hold AFTER INSERT ON bets DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION hold();
+        INSERT INTO held VALUES (1);
+        """
+    )
+    ending = database.when_waiting("PgSleep", "pg_terminate_backend")
+    with pytest.raises(OutcomeUnknown):
+        scene.bet(engine, "T1", "r1", scene.euro("b1"))
+    ending.join()
+    database.owner.execute("DELETE FROM held")
+    assert scene.bet(engine, "T1", "r1", scene.euro("b1")).accepted == 1
+    assert scene.bet(engine, "T1", "r1", scene.euro("b1")).replayed == 1
+    assert books.ask(engine, "SELECT count(*) FROM bets") == [(1,)]
+    books.require_clean(engine)
