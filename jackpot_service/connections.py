@@ -70,7 +70,12 @@ def create_owners_engine(url: str, *, lock_timeout_ms: int) -> sqlalchemy.Engine
 
 def _connect_args(url: str, options: Mapping[str, object]) -> dict[str, object]:
     network = {name: value for name, value in NETWORK.items() if name not in sqlalchemy.make_url(url).query}
-    return {**network, "options": " ".join(f"-c {name}={value}" for name, value in options.items())}
+    # What is asked often goes by pipelines, which prepare their statements themselves.
+    return {
+        **network,
+        "prepare_threshold": None,
+        "options": " ".join(f"-c {name}={value}" for name, value in options.items()),
+    }
 
 
 def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # noqa: ANN401  SQLAlchemy's own type is internal

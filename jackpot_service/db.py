@@ -10,19 +10,20 @@ connection broke in COMMIT; answered as `OutcomeUnknown`, and the caller repeats
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import psycopg
 import sqlalchemy
-from psycopg.pq import TransactionStatus
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase
 
+from jackpot_service import pipelines
 from jackpot_service.connections import PLANNED_ANEW
 from jackpot_service.domain.errors import LedgerError, Unavailable
+from jackpot_service.pipelines import Pipeline, Prepared
 
 ATTEMPTS = 8
 """How often a transaction that lost a race, and wrote nothing, is tried before the caller is told to."""
@@ -45,10 +46,8 @@ BUSY_CLASS = "53"
 
 READ_ONLY_STATE = "25006"
 
-_ACT_BEGINS = "jackpot_act_begins"
-
-_BY_THE_ACT = {"isolation_level": "AUTOCOMMIT", _ACT_BEGINS: True}
-"""For a transaction that an act begins: otherwise the driver would, by a round trip of its own."""
+_PREPARED = "prepared"
+"""Under which a connection keeps what it knows of the statements of pipelines."""
 
 NAMING_CONVENTION = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -89,59 +88,26 @@ class OutcomeUnknown(Unavailable):
     title = "It is not known whether this was written"
 
 
-class Pipeline:
-    """Statements sent together, their results read after the block; see `pipelined`."""
-
-    __slots__ = ("_connection",)
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
-
-    def send(self, statement: str, parameters: Mapping[str, Any]) -> psycopg.Cursor[Any]:
-        """Queue a statement; its rows can be fetched when the block has ended."""
-        return self._connection.execute(statement, parameters)
-
-
 @contextmanager
 def pipelined(session: Session) -> Iterator[Pipeline]:
     """
-    Send the statements of the block in one round trip; each sees what those before it did.
+    Send the statements of the block in one round trip, with the BEGIN of its transaction; see `pipelines.pipelined`.
 
     They are plain SQL on the driver's connection, for the few statements of the hot path: arrays instead of rows, and
     no waiting between them. The first statement that fails raises its error at the end of the block.
     """
-    _require_begun(session)
-    connection = _driver_connection(session)
-    with connection.pipeline():
-        yield Pipeline(connection)
-
-
-@contextmanager
-def begun(session: Session) -> Iterator[Pipeline]:
-    """
-    As `pipelined`, for the first statements of an act that begins its transaction itself: BEGIN goes with them.
-
-    Where `transact` was not told that it does, the transaction began as any other does.
-    """
-    connection = _driver_connection(session)
-    with connection.pipeline():
-        if _must_begin(session):
-            connection.execute("BEGIN", prepare=False)
-        yield Pipeline(connection)
-
-
-def _must_begin(session: Session) -> bool:
-    """Whether the transaction is the act's to begin, and it has not yet."""
-    if not session.get_execution_options().get(_ACT_BEGINS):
-        return False
-    return _driver_connection(session).pgconn.transaction_status == TransactionStatus.IDLE
-
-
-def _require_begun(session: Session) -> None:
-    """Refuse what would stand alone: an act that was said to begin its transaction must have done so."""
-    if _must_begin(session):
-        message = "The act did not begin its transaction, as `transact` was told that it would."
-        raise RuntimeError(message)
+    connection = session.connection.driver_connection
+    assert isinstance(connection, psycopg.Connection)  # noqa: S101  narrows a type; the engine is made for psycopg only
+    prepared = session.info.get(_PREPARED)
+    if prepared is None:
+        prepared = session.info[_PREPARED] = Prepared.of(connection)
+    try:
+        with pipelines.pipelined(connection, prepared) as pipe:
+            yield pipe
+    except BaseException:
+        if connection.closed:  # There is nothing to roll back on it, and whoever tried would hide why it is closed.
+            session.invalidate()
+        raise
 
 
 @contextmanager
@@ -153,42 +119,29 @@ def committed(session: Session) -> Iterator[Pipeline]:
 
     Raises: OutcomeUnknown if the connection breaks in it; RuntimeError if the act has passed over an error before.
     """
-    _require_begun(session)
-    connection = _driver_connection(session)
     try:
-        with connection.pipeline():
-            yield Pipeline(connection)
-            commit = connection.execute("COMMIT", prepare=False)
+        with pipelined(session) as pipe:
+            yield pipe
+            commit = pipe.command("COMMIT")
     except psycopg.Error as error:
         if not _is_connection_lost(error):
             raise
         _raise_outcome_unknown(session, error)
-    if commit.statusmessage != "COMMIT":
-        message = f"The commit was answered by {commit.statusmessage}: nothing was written."
+    if commit.status != "COMMIT":
+        message = f"The commit was answered by {commit.status}: nothing was written."
         raise RuntimeError(message)
     session.info["is_committed"] = True
 
 
-def _driver_connection(session: Session) -> psycopg.Connection[Any]:
-    connection = session.connection.driver_connection
-    assert isinstance(connection, psycopg.Connection)  # noqa: S101  narrows a type; the engine is made for psycopg only
-    return connection
-
-
-def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T], *, begins: bool = False) -> T:
+def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
     """
     Run one act in one transaction and commit it; a 2xx is answered only after this has returned.
-
-    An act that `begins` the transaction itself does so by its first statements (`begun`): a round trip less. What it
-    asks before them stands alone.
 
     Raises: whatever domain error the act raised, after rolling back; Busy; OutcomeUnknown.
     """
     until = time.monotonic() + engine.get_execution_options().get("request_timeout_s", DEFAULT_REQUEST_TIMEOUT_S)
     for attempt in range(1, ATTEMPTS + 1):
         with _told_unless_retryable(engine, attempt, until=until), engine.connect() as session:
-            if begins:
-                session.execution_options(**_BY_THE_ACT)
             session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
             session.info["warnings"].clear()
             session.info["is_committed"] = False

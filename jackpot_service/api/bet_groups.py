@@ -53,7 +53,7 @@ class BetGroups:
         return Grouping(self._run, may_join=_may_join, longest_wait_s=self._longest_wait_s)
 
     def _run(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
-        return transact(self._engine, lambda session: accept_group(session, commands), begins=True)
+        return transact(self._engine, lambda session: accept_group(session, commands))
 
 
 def _may_join(chosen: Sequence[AcceptBets], command: AcceptBets) -> bool:

@@ -102,9 +102,9 @@ def admitted(view: View) -> View:
     return admit  # type: ignore[return-value]
 
 
-def act(use_case: Callable[[Session], T], *, begins: bool = False) -> T:
+def act(use_case: Callable[[Session], T]) -> T:
     """Run a use case in a transaction of its own; see `transact`."""
-    return transact(door().engine, use_case, begins=begins)
+    return transact(door().engine, use_case)
 
 
 def act_or_rehearse(use_case: Callable[[Session], T], *, dry_run: bool) -> T:

@@ -227,7 +227,7 @@ def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
     result = Result(body["bet_count"], hands_of(body["hands"]), body["dealer"], body["occurred_at"])
     command = SettleRound(principal(), table_id, round_id, result, now())
     done = kept_if_refused(
-        lambda: act(lambda session: settle_round(session, command), begins=True),
+        lambda: act(lambda session: settle_round(session, command)),
         call="result",
         table_id=table_id,
         round_id=round_id,

@@ -25,8 +25,8 @@ class KeyRange(NamedTuple):
 
 
 def first_key_at(instant: datetime) -> int:
-    """The smallest round key of an instant's millisecond."""
-    return max(0, (instant - _EPOCH) // timedelta(milliseconds=1)) << RANDOM_BITS
+    """The smallest round key of an instant's millisecond; the first or last key there is, if it has none."""
+    return min(LAST_KEY, max(0, (instant - _EPOCH) // timedelta(milliseconds=1)) << RANDOM_BITS)
 
 
 def keys_of(month: Month) -> KeyRange:

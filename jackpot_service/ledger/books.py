@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
-import psycopg
-
-from jackpot_service.db import Pipeline, Session, pipelined
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.accounts import METER_HOUSE
 from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.cycles import Cycle
+from jackpot_service.pipelines import Cursor, Pipeline
 
 # One statement sees one instant of all stripes and of the cycles; two could stand on both sides of a hit.
 _READ = """
@@ -50,7 +48,7 @@ class Books:
     cycle: Cycle
 
 
-def send_read(pipe: Pipeline, jackpot_id: str) -> psycopg.Cursor[Any]:
+def send_read(pipe: Pipeline, jackpot_id: str) -> Cursor:
     """
     Send the question for a jackpot's books; `books_of` reads the answer.
 
@@ -67,7 +65,7 @@ def base_amount(session: Session, jackpot_id: str) -> Decimal:
     return next(_plain_zero(amount) for (amount,) in cursor)
 
 
-def books_of(cursor: psycopg.Cursor[Any]) -> Books:
+def books_of(cursor: Cursor) -> Books:
     """Read the answer. The jackpot must exist; it has stripes and a cycle from its opening."""
     row = cursor.fetchone()
     if row is None:

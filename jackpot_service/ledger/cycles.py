@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-import psycopg
-
-from jackpot_service.db import Pipeline
 from jackpot_service.ledger.stripes import MOST_STRIPES
+from jackpot_service.pipelines import Cursor, Pipeline
 
 _AT = """
 SELECT max(cycle) FROM cycles
@@ -68,12 +66,12 @@ class Cycle:
         return stripe_no < len(self.cut) and seq <= self.cut[stripe_no]
 
 
-def send_at(pipe: Pipeline, jackpot_id: str, *, stripe_no: int, seq: int) -> psycopg.Cursor[Any]:
+def send_at(pipe: Pipeline, jackpot_id: str, *, stripe_no: int, seq: int) -> Cursor:
     """Send the question in which cycle an entry stands; `at_of` reads the answer."""
     return pipe.send(_AT, {"jackpot_id": jackpot_id, "stripe_no": stripe_no, "seq": seq})
 
 
-def at_of(cursor: psycopg.Cursor[Any]) -> int:
+def at_of(cursor: Cursor) -> int:
     """Read the answer to `send_at`."""
     for (cycle,) in cursor:
         if cycle is not None:

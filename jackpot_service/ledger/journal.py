@@ -3,17 +3,16 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
 
 import psycopg
 
-from jackpot_service.db import Pipeline
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import rollups
 from jackpot_service.ledger.digests import digest
+from jackpot_service.pipelines import Cursor, Pipeline
 
 # The stripe's row is locked first and held to the commit, so its `seq` is dense and in commit order. The clock is a
 # parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, the postings
@@ -85,7 +84,7 @@ def refused_if_suspended(jackpot_id: str) -> Iterator[None]:
         raise JackpotSuspended(message, jackpot_id=jackpot_id) from None
 
 
-def post(pipe: Pipeline, entry: Entry, *, stripe_no: int, not_before: datetime | None = None) -> psycopg.Cursor[Any]:
+def post(pipe: Pipeline, entry: Entry, *, stripe_no: int, not_before: datetime | None = None) -> Cursor:
     """Book one entry on a stripe; see `post_all`."""
     return post_all(pipe, [entry], stripe_no=stripe_no, not_before=not_before)
 
@@ -97,7 +96,7 @@ def post_all(
     stripe_no: int,
     if_accepting: bool = False,
     not_before: datetime | None = None,
-) -> psycopg.Cursor[Any]:
+) -> Cursor:
     """
     Book entries of one book on a stripe, one after another, at the same instant.
 

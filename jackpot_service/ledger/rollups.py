@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import text
 
-from jackpot_service.db import Pipeline, Session
+from jackpot_service.db import Session
 from jackpot_service.domain.accounts import CASINO, HOUSE_MARGIN, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
 from jackpot_service.domain.contribution import Turnover
 from jackpot_service.domain.entries import Entry, RoundStep
@@ -19,6 +19,7 @@ from jackpot_service.domain.errors import BooksBroken
 from jackpot_service.domain.journal import EntryKind, Movement
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.domain.tallies import AwardsMade, Refund
+from jackpot_service.pipelines import Pipeline
 
 K = TypeVar("K", bound=tuple[str, ...])
 Figures = tuple[Any, ...]

@@ -2,14 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
-import psycopg
-
-from jackpot_service.db import Pipeline
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.rounds import Round
+from jackpot_service.pipelines import Cursor, Pipeline
 from jackpot_service.records.rounds import RoundName, name_columns
 
 # Columns travel as one text each, the values of a round joined by spaces, the rounds by bars, which no value holds:
@@ -112,14 +109,12 @@ def add(pipe: Pipeline, batches: Sequence[tuple[Round, Mapping[str, str]]]) -> N
     )
 
 
-def send_of_round(pipe: Pipeline, jackpot_id: str, name: RoundName) -> psycopg.Cursor[Any]:
+def send_of_round(pipe: Pipeline, jackpot_id: str, name: RoundName) -> Cursor:
     """Send the question for all bets of a round; `booked_of` reads the answer."""
     return pipe.send(_OF_ROUND, {"jackpot_id": jackpot_id, **name_columns([name])})
 
 
-def send_of_batches(
-    pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName], batches: Sequence[Bets]
-) -> psycopg.Cursor[Any]:
+def send_of_batches(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName], batches: Sequence[Bets]) -> Cursor:
     """Send the question for the bets that batches may meet in their rounds: of the same ids, or of the same players."""
     return pipe.send(
         _OF_BATCHES,
@@ -132,12 +127,12 @@ def send_of_batches(
     )
 
 
-def booked_of(cursor: psycopg.Cursor[Any]) -> tuple[BookedBet, ...]:
+def booked_of(cursor: Cursor) -> tuple[BookedBet, ...]:
     """Read the answer for one round, in the order of bet ids."""
     return tuple(booked for bets in booked_by_round(cursor).values() for booked in bets)
 
 
-def booked_by_round(cursor: psycopg.Cursor[Any]) -> dict[int, list[BookedBet]]:
+def booked_by_round(cursor: Cursor) -> dict[int, list[BookedBet]]:
     """Read the answer for several rounds: by round key, in the order of bet ids."""
     found: dict[int, list[BookedBet]] = {}
     for round_key, *bet, step, void_step in cursor:
@@ -150,12 +145,12 @@ def live(booked: Collection[BookedBet]) -> tuple[Bet, ...]:
     return tuple(one.bet for one in booked if not one.is_void)
 
 
-def send_tombstones(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> psycopg.Cursor[Any]:
+def send_tombstones(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> Cursor:
     """Send the question for the voids of some rounds that came before their bets; `tombstones_of` reads the answer."""
     return pipe.send(_TOMBSTONES, {"jackpot_id": jackpot_id, **name_columns(names)})
 
 
-def tombstones_of(cursor: psycopg.Cursor[Any]) -> dict[int, dict[str, int]]:
+def tombstones_of(cursor: Cursor) -> dict[int, dict[str, int]]:
     """Read the answer: by round key, the step of each tombstone by its bet id."""
     found: dict[int, dict[str, int]] = {}
     for round_key, bet_id, step in cursor:
@@ -185,11 +180,11 @@ def add_voids(
     )
 
 
-def send_places(pipe: Pipeline, round_: Round) -> psycopg.Cursor[Any]:
+def send_places(pipe: Pipeline, round_: Round) -> Cursor:
     """Send the question where a round's entries stand; `places_of` reads the answer."""
     return pipe.send(_PLACES, {"jackpot_id": round_.jackpot_id, "round_key": round_.round_key})
 
 
-def places_of(cursor: psycopg.Cursor[Any]) -> dict[int, tuple[int, int]]:
+def places_of(cursor: Cursor) -> dict[int, tuple[int, int]]:
     """Read the answer: for each step, the stripe and the seq of its entry."""
     return {step: (stripe_no, seq) for step, stripe_no, seq in cursor}

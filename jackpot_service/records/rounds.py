@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-import psycopg
-
-from jackpot_service.db import Pipeline, Session, pipelined
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.round_keys import LAST_KEY, RANDOM_BITS, first_key_at
 from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.pipelines import Cursor, Pipeline
 
 _COLUMNS = """jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
        weight, opened_at"""
@@ -98,7 +97,7 @@ def name_columns(names: Sequence[RoundName]) -> dict[str, str]:
     }
 
 
-def send_find(pipe: Pipeline, jackpot_id: str, name: RoundName) -> psycopg.Cursor[Any]:
+def send_find(pipe: Pipeline, jackpot_id: str, name: RoundName) -> Cursor:
     """Send the question for a round by the caller's ids; `round_of` reads the answer."""
     return pipe.send(_NAMED, {"jackpot_id": jackpot_id, **name_columns([name])})
 
@@ -114,17 +113,17 @@ def require(session: Session, jackpot_id: str, name: RoundName) -> Round:
     return found
 
 
-def send_lock(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> psycopg.Cursor[Any]:
+def send_lock(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> Cursor:
     """As `send_find`, for several, and keep every other change of them waiting until the commit."""
     return pipe.send(_LOCK, {"jackpot_id": jackpot_id, **name_columns(sorted(names))})
 
 
-def round_of(cursor: psycopg.Cursor[Any]) -> Round | None:
+def round_of(cursor: Cursor) -> Round | None:
     """Read the answer for one round: the round, or None if it was never seen."""
     return next(iter(rounds_of(cursor)), None)
 
 
-def rounds_of(cursor: psycopg.Cursor[Any]) -> tuple[Round, ...]:
+def rounds_of(cursor: Cursor) -> tuple[Round, ...]:
     """Read the answer, in its order."""
     return tuple(_round(row) for row in cursor)
 
@@ -197,7 +196,7 @@ def send_latest(
     from_key: int = 0,
     to_key: int = LAST_KEY,
     limit: int,
-) -> psycopg.Cursor[Any]:
+) -> Cursor:
     """Send the question for a table's rounds, newest first; `rounds_of` reads the answer."""
     return pipe.send(
         _LATEST,

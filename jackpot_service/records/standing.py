@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-import psycopg
-
-from jackpot_service.db import Pipeline
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import NoRate
+from jackpot_service.pipelines import Cursor, Pipeline
 from jackpot_service.records.rounds import RoundName, name_columns
 
 _READ = """
@@ -64,16 +61,14 @@ class Standing:
         return number
 
 
-def send_read(
-    pipe: Pipeline, jackpot_id: str, *, came: Sequence[datetime], names: Sequence[RoundName] = ()
-) -> psycopg.Cursor[Any]:
+def send_read(pipe: Pipeline, jackpot_id: str, *, came: Sequence[datetime], names: Sequence[RoundName] = ()) -> Cursor:
     """Send the question for requests that came at some instants, perhaps on behalf of rounds; see `standing_of`."""
     return pipe.send(
         _READ, {"jackpot_id": jackpot_id, "came": " ".join([at.isoformat() for at in came]), **name_columns(names)}
     )
 
 
-def standing_of(cursor: psycopg.Cursor[Any], jackpot_id: str) -> Standing:
+def standing_of(cursor: Cursor, jackpot_id: str) -> Standing:
     """Read the answer to `send_read`. Raises: UnknownJackpot."""
     row = cursor.fetchone()
     if row is None:

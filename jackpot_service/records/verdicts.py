@@ -8,9 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
-import psycopg
 
-from jackpot_service.db import Pipeline
 from jackpot_service.domain import facts
 from jackpot_service.domain.awards import AwardState, AwardStep, first_step, state_of
 from jackpot_service.domain.cards import Card
@@ -19,6 +17,7 @@ from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.settlement import Award, Settlement
 from jackpot_service.domain.verdict import Hand, HandStatus
+from jackpot_service.pipelines import Cursor, Pipeline
 
 _ADD_RESULT = """
 INSERT INTO results (jackpot_id, round_key, step, bet_count, dealer, occurred_at)
@@ -289,43 +288,43 @@ def _as_booked(round_: Round, award: Award) -> BookedAward:
     )
 
 
-def send_result(pipe: Pipeline, round_: Round) -> tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]:
+def send_result(pipe: Pipeline, round_: Round) -> tuple[Cursor, Cursor]:
     """Send the questions for a round's result; `result_of` reads the answers."""
     return pipe.send(_RESULT, _key(round_)), pipe.send(_HANDS, _key(round_))
 
 
-def result_of(cursors: tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]) -> Result:
+def result_of(cursors: tuple[Cursor, Cursor]) -> Result:
     """Read the answers. The round must be settled."""
     bet_count, dealer, occurred_at, _ = _only(cursors[0])
     return Result(bet_count, _hands(cursors[1]), tuple(map(Card, dealer)), occurred_at)
 
 
-def send_cancellation(pipe: Pipeline, round_: Round) -> tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]:
+def send_cancellation(pipe: Pipeline, round_: Round) -> tuple[Cursor, Cursor]:
     """Send the questions for a round's cancellation; `cancellation_of` reads the answers."""
     return pipe.send(_CANCELLATION, _key(round_)), pipe.send(_HANDS, _key(round_))
 
 
-def cancellation_of(cursors: tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]) -> tuple[Cancellation, int]:
+def cancellation_of(cursors: tuple[Cursor, Cursor]) -> tuple[Cancellation, int]:
     """Read the answers: the cancellation and its cycle. The round must be cancelled."""
     reason, cycle, occurred_at, _ = _only(cursors[0])
     return Cancellation(reason, _hands(cursors[1]), occurred_at), cycle
 
 
-def _hands(cursor: psycopg.Cursor[Any]) -> tuple[Hand, ...]:
+def _hands(cursor: Cursor) -> tuple[Hand, ...]:
     return tuple(Hand(hand, HandStatus(status), tuple(map(Card, cards))) for hand, status, cards in cursor)
 
 
-def send_settlement(pipe: Pipeline, round_: Round) -> tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]]:
+def send_settlement(pipe: Pipeline, round_: Round) -> tuple[Cursor, Cursor]:
     """Send the questions for a round's settlement and awards; `settlement_of` reads the answers."""
     return pipe.send(_SETTLEMENT, _key(round_)), send_awards(pipe, round_, correction=0)
 
 
-def send_awards(pipe: Pipeline, round_: Round, *, correction: int) -> psycopg.Cursor[Any]:
+def send_awards(pipe: Pipeline, round_: Round, *, correction: int) -> Cursor:
     """Send the question for the awards that one verdict on a round made; `awards_of` reads the answer."""
     return pipe.send(_AWARDS, {**_key(round_), "correction": correction})
 
 
-def awards_of(cursor: psycopg.Cursor[Any]) -> tuple[BookedAward, ...]:
+def awards_of(cursor: Cursor) -> tuple[BookedAward, ...]:
     """Read the answer, by bet id and tier."""
     return tuple(_award(row) for row in cursor)
 
@@ -336,14 +335,14 @@ def _award(row: tuple[Any, ...]) -> BookedAward:
 
 
 def settlement_of(
-    cursors: tuple[psycopg.Cursor[Any], psycopg.Cursor[Any]],
+    cursors: tuple[Cursor, Cursor],
 ) -> tuple[BookedSettlement, tuple[BookedAward, ...]]:
     """Read the answers: the settlement with its awards, as they are now, by bet id and tier. It must be settled."""
     settlement = BookedSettlement(*_only(cursors[0]))
     return settlement, awards_of(cursors[1])
 
 
-def send_closing_cycles(pipe: Pipeline, rounds: Sequence[Round]) -> psycopg.Cursor[Any] | None:
+def send_closing_cycles(pipe: Pipeline, rounds: Sequence[Round]) -> Cursor | None:
     """Send the question in which cycles rounds of one jackpot ended; `closing_cycles_of` reads the answer."""
     if not rounds:
         return None
@@ -351,12 +350,12 @@ def send_closing_cycles(pipe: Pipeline, rounds: Sequence[Round]) -> psycopg.Curs
     return pipe.send(_CLOSING_CYCLES, {"jackpot_id": rounds[0].jackpot_id, "round_keys": keys})
 
 
-def closing_cycles_of(cursor: psycopg.Cursor[Any] | None) -> dict[int, int]:
+def closing_cycles_of(cursor: Cursor | None) -> dict[int, int]:
     """Read the answer: by round key; a round that is open is not in it."""
     return {} if cursor is None else dict(cursor.fetchall())
 
 
-def _only(cursor: psycopg.Cursor[Any]) -> tuple[Any, ...]:
+def _only(cursor: Cursor) -> tuple[Any, ...]:
     row: tuple[Any, ...] | None = cursor.fetchone()
     if row is None:
         message = "A round that is over has no document saying so."

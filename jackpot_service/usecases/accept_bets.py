@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from jackpot_service.db import Pipeline, Session, begun, committed, pipelined
+from jackpot_service.db import Session, committed, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.acceptance import require_hands, require_stakes
 from jackpot_service.domain.batches import BookedBet, SortedBatch, require_distinct, sort_out
@@ -26,6 +26,7 @@ from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.domain.tallies import Tally
 from jackpot_service.ledger import books, journal, stripes
+from jackpot_service.pipelines import Pipeline
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
 from jackpot_service.records.meters import meter_of
@@ -109,7 +110,7 @@ def accept_group(session: Session, commands: Sequence[AcceptBets]) -> tuple[Bets
     jackpot_id = _require_one_jackpot(tables.values())
     _require_rounds_once(commands)
     asked = [commands[place] for place in tables]
-    with begun(session) as pipe:
+    with pipelined(session) as pipe:
         standing_cursor = standing.send_read(
             pipe, jackpot_id, came=[one.now for one in asked], names=[one.name for one in asked]
         )

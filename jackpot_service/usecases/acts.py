@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import psycopg
-
-from jackpot_service.db import Pipeline, Session, pipelined
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
 from jackpot_service.domain.errors import Conflict
@@ -20,6 +18,7 @@ from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.principals import Principal
 from jackpot_service.ledger import journal, stripes
+from jackpot_service.pipelines import Cursor, Pipeline
 from jackpot_service.records import acts
 from jackpot_service.records.acts import RecordedAct
 
@@ -108,7 +107,7 @@ def book_effect(
     kind: EntryKind,
     recorded: Facts,
     postings: Postings | None = None,
-) -> psycopg.Cursor[Any]:
+) -> Cursor:
     """
     Book what an act does in a jackpot's book, on its stripe 0; `effect_of` reads the cursor.
 
@@ -126,7 +125,7 @@ def book_effect(
     return journal.post(pipe, entry, stripe_no=0, not_before=not_before)
 
 
-def effect_of(cursor: psycopg.Cursor[Any], *, book: str, kind: EntryKind, recorded: Facts) -> Effect:
+def effect_of(cursor: Cursor, *, book: str, kind: EntryKind, recorded: Facts) -> Effect:
     """What `book_effect` booked."""
     seq, booked_at = next(iter(cursor))
     return Effect(book, int(seq), booked_at, kind, recorded)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from jackpot_service.db import Pipeline, Session, begun, committed, pipelined
+from jackpot_service.db import Session, committed, pipelined
 from jackpot_service.domain import facts, tallies
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet
@@ -18,6 +18,7 @@ from jackpot_service.domain.verdict import Verdict, judge
 from jackpot_service.ledger import books, cycles, journal, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.ledger.cycles import Cycle
+from jackpot_service.pipelines import Pipeline
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
 from jackpot_service.records.rounds import RoundName
@@ -82,7 +83,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     """
     table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
-    with begun(session) as pipe:
+    with pipelined(session) as pipe:
         standing_cursor = standing.send_read(pipe, jackpot_id, came=[command.now])
         round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
         booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
-from jackpot_service.db import Session, begun, committed, pipelined, transact
+from jackpot_service.db import Session, committed, pipelined, transact
 
 CONFIG = Config(pool_size=4, statement_timeout_ms=20_000, lock_timeout_ms=20_000)
 LONGEST_WAIT_S = 20
@@ -96,17 +96,17 @@ class Act:
     at_commit: str = ""
     commits_itself: bool = False
     """Whether the row and the commit are sent together, as on the hot path."""
-    begins_itself: bool = False
+    begins_in_pipeline: bool = False
     """Whether BEGIN is sent together with its first statement, as on the hot path."""
     calls: int = 0
 
     def done(self, engine: sqlalchemy.Engine) -> str:
-        return transact(engine, self, begins=self.begins_itself)
+        return transact(engine, self)
 
     def __call__(self, session: Session) -> str:
         self.calls += 1
-        if self.begins_itself:
-            with begun(session) as pipe:
+        if self.begins_in_pipeline:
+            with pipelined(session) as pipe:
                 pipe.send("SELECT 1", {})
         row = {"id": self.number, "at_commit": self.at_commit}
         if not self.commits_itself:

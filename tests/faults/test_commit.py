@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from jackpot_service.db import OutcomeUnknown, Session, begun, committed, pipelined, transact
+from jackpot_service.db import OutcomeUnknown, Session, committed, pipelined, transact
 from jackpot_service.domain.errors import Refused
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
 from tests.races import books, scene
@@ -17,16 +17,16 @@ from tests.races import books, scene
 # --- BEGIN ----------------------------------------------------------------------------------------------------------
 
 
-def test_an_act_that_begins_itself_is_taken_back_as_a_whole(database: Database) -> None:
+def test_an_act_that_begins_in_pipeline_is_taken_back_as_a_whole(database: Database) -> None:
     def refuse(session: Session) -> NoReturn:
-        with begun(session) as pipe:
+        with pipelined(session) as pipe:
             pipe.send("INSERT INTO scratch VALUES (1)", {})
         session.execute(text("INSERT INTO scratch VALUES (2)"))
         message = "no"
         raise Refused(message)
 
     with pytest.raises(Refused):
-        transact(database.engine(), refuse, begins=True)
+        transact(database.engine(), refuse)
     assert database.ids() == []
 
 
@@ -36,14 +36,14 @@ def test_a_connection_that_ends_while_an_act_begins_is_replaced_and_the_act_done
         pid = pid_of(session)
     database.terminate(pid)
 
-    act = Act(1, nothing, begins_itself=True, commits_itself=True)
+    act = Act(1, nothing, begins_in_pipeline=True, commits_itself=True)
     assert act.done(engine) == "done"
     assert (act.calls, database.ids()) == (2, [1])
 
 
 def test_who_takes_the_connection_of_an_act_that_began_itself_has_a_transaction(database: Database) -> None:
     engine = database.engine(replace(CONFIG, pool_size=1))
-    assert Act(1, nothing, begins_itself=True, commits_itself=True).done(engine) == "done"
+    assert Act(1, nothing, begins_in_pipeline=True, commits_itself=True).done(engine) == "done"
 
     with engine.connect() as session:
         session.execute(text("INSERT INTO scratch VALUES (2)"))
@@ -51,33 +51,11 @@ def test_who_takes_the_connection_of_an_act_that_began_itself_has_a_transaction(
     assert database.ids() == [1]
 
 
-def test_an_act_that_was_said_to_begin_and_does_not_is_stopped_before_it_writes(database: Database) -> None:
-    for how in ({}, {"commits_itself": True}):
-
-        def act(session: Session, how: Mapping[str, bool] = how) -> None:
-            with committed(session) if how else pipelined(session) as pipe:
-                pipe.send("INSERT INTO scratch VALUES (1)", {})
-
-        with pytest.raises(RuntimeError, match="did not begin"):
-            transact(database.engine(), act, begins=True)
-    assert database.ids() == []
-
-
-def test_an_act_may_begin_in_two_steps(database: Database) -> None:
-    def act(session: Session) -> None:
-        for number in (1, 2):
-            with begun(session) as pipe:
-                pipe.send("INSERT INTO scratch VALUES (%(id)s)", {"id": number})
-
-    transact(database.engine(), act, begins=True)
-    assert database.ids() == [1, 2]
-
-
 # --- COMMIT ---------------------------------------------------------------------------------------------------------
 
 HOW = pytest.mark.parametrize(
     "how",
-    [{}, {"commits_itself": True}, {"begins_itself": True}, {"begins_itself": True, "commits_itself": True}],
+    [{}, {"commits_itself": True}, {"begins_in_pipeline": True}, {"begins_in_pipeline": True, "commits_itself": True}],
     ids=["then committed", "committing itself", "beginning itself", "beginning and committing itself"],
 )
 
@@ -155,10 +133,9 @@ def test_a_constraint_that_fails_in_commit_is_a_definite_failure(database: Datab
     assert (act.calls, database.ids()) == (1, [])
 
 
-@pytest.mark.parametrize("begins", [False, True])
-def test_a_commit_that_is_answered_by_a_rollback_is_no_success(database: Database, *, begins: bool) -> None:
+def test_a_commit_that_is_answered_by_a_rollback_is_no_success(database: Database) -> None:
     def act(session: Session) -> None:
-        with begun(session) as pipe:
+        with pipelined(session) as pipe:
             pipe.send("INSERT INTO scratch VALUES (1)", {})
         with pytest.raises(DBAPIError):
             session.execute(text("SELECT 1 / 0"))
@@ -166,7 +143,7 @@ def test_a_commit_that_is_answered_by_a_rollback_is_no_success(database: Databas
             pass
 
     with pytest.raises(RuntimeError, match="nothing was written"):
-        transact(database.engine(), act, begins=begins)
+        transact(database.engine(), act)
     assert database.ids() == []
 
 

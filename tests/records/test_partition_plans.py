@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import psycopg
 import pytest
 from psycopg import sql
 from sqlalchemy import select, text
@@ -20,6 +19,7 @@ from jackpot_service.records import awards, bets, verdicts
 from jackpot_service.records.schema import BetRow
 from jackpot_service.reports.verification import documents
 from tests.races import books, scene
+from tests.records.kept_plans import connection_of, prepared
 
 ASKED: Final = {"jackpot_id": "live", "table_ids": "T1", "round_ids": "r1"}
 AHEAD: Final = 24
@@ -44,17 +44,12 @@ def played(database_url: str) -> Iterator[Session]:
 
 def executed(session: Session, statement: str, parameters: Mapping[str, Any]) -> list[str]:
     """What an execution of the kept plan did."""
-    connection = session.connection.driver_connection
-    assert isinstance(connection, psycopg.Connection)
-    connection.execute(statement, parameters, prepare=True)
-    (prepared,) = connection.execute(
-        "SELECT name FROM pg_prepared_statements WHERE statement !~ 'pg_prepared_statements' "
-        "ORDER BY prepare_time DESC LIMIT 1"
-    )
+    name = prepared(session, statement, parameters)
     names = dict.fromkeys(re.findall(r"%\((\w+)\)s", statement))
-    values = sql.SQL(", ").join([sql.Literal(parameters[name]) for name in names])
+    values = sql.SQL(", ").join([sql.Literal(parameters[one]) for one in names])
     explaining = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, BUFFERS OFF) EXECUTE {} ({})"
-    return [line for (line,) in connection.execute(sql.SQL(explaining).format(sql.Identifier(*prepared), values))]
+    question = sql.SQL(explaining).format(sql.Identifier(name), values)
+    return [line for (line,) in connection_of(session).execute(question)]
 
 
 def partitions_read(lines: list[str]) -> set[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import psycopg
 import pytest
 from sqlalchemy import Engine
 
@@ -11,6 +10,7 @@ from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.ledger import books, rollups
 from jackpot_service.records import bets, rounds, standing, verdicts
+from tests.records.kept_plans import connection_of, prepared
 
 BY_IDS: Final = "uq_rounds_jackpot_id_table_id_round_id"
 KEY: Final = 2**60
@@ -26,13 +26,13 @@ def engine(database_url: str) -> Iterator[Engine]:
 
 def plan(engine: Engine, statement: str, parameters: Mapping[str, Any]) -> str:
     """Show the plan that is kept for every execution, whatever its parameters: the one that the service runs."""
-    with engine.connect() as session:  # What it prepares ends with its transaction.
+    with engine.connect() as session:  # What it does ends with its transaction.
         session.begin()
-        connection = session.connection.driver_connection
-        assert isinstance(connection, psycopg.Connection)
-        connection.execute(statement, parameters, prepare=True)
-        (prepared,) = connection.execute("SELECT name, cardinality(parameter_types) FROM pg_prepared_statements")
-        name, count = prepared
+        name = prepared(session, statement, parameters)
+        connection = connection_of(session)
+        ((count,),) = connection.execute(
+            "SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = %s", [name]
+        )
         cursor = connection.execute(f"EXPLAIN EXECUTE {name} ({', '.join(['NULL'] * count)})")
         return "\n".join(line for (line,) in cursor)
 

@@ -1,0 +1,243 @@
+"""
+Statements that are sent together and answered together: one round trip, however many they are.
+
+The driver has pipelines too. At each statement they ask the kernel whether it may be sent, and let other threads run
+meanwhile; a group of bets loses more of a processor by that than by all else that is said to the database
+(docs/decisions/pipelines.md). These go to the same libpq by the driver's own door to it, `psycopg.pq`: the driver still
+writes the values, reads the rows and names the errors.
+"""
+
+import re
+import select
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+import psycopg
+from psycopg import abc, adapt, errors
+from psycopg.pq import ExecStatus, TransactionStatus
+
+if TYPE_CHECKING:
+    from psycopg.pq.abc import PGresult
+
+Row = tuple[Any, ...]
+
+_PLACEHOLDER: Final = re.compile(r"%(?:\((\w+)\)s|%)")
+
+_FAILED: Final = frozenset({ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_ABORTED})
+"""What a statement ends with that failed, and each after it."""
+
+
+class Cursor:
+    """What a statement answers; its rows can be read when the pipeline's block has ended."""
+
+    __slots__ = ("_result", "_transformer")
+
+    def __init__(self, transformer: abc.Transformer) -> None:
+        self._transformer = transformer
+        self._result: PGresult | None = None
+
+    def __iter__(self) -> Iterator[Row]:
+        """Read the rows. Raises: as `fetchall`."""
+        return iter(self.fetchall())
+
+    def fetchone(self) -> Row | None:
+        """Read the first row, None if there is none. Raises: as `fetchall`."""
+        return next(iter(self), None)
+
+    def fetchall(self) -> list[Row]:
+        """Read the rows. Raises: RuntimeError before the block has ended."""
+        result = self._answered()
+        self._transformer.set_pgresult(result)
+        return self._transformer.load_rows(0, result.ntuples, tuple)
+
+    @property
+    def status(self) -> str:
+        """What the statement did, in the words of the database: `COMMIT`."""
+        return (self._answered().command_status or b"").decode()
+
+    def _answered(self) -> "PGresult":
+        if self._result is None:
+            message = "This statement was not answered: it is read after its block."
+            raise RuntimeError(message)
+        return self._result
+
+
+@dataclass(slots=True)
+class Prepared:
+    """What a connection knows: its statements' names, by their texts, and how values are written and read."""
+
+    transformer: abc.Transformer
+    names: dict[str, bytes] = field(default_factory=dict)
+    numbers: Iterator[int] = field(default_factory=count)
+
+    @classmethod
+    def of(cls, connection: psycopg.Connection[Any]) -> "Prepared":
+        """
+        Of a connection that knows no statement yet.
+
+        Raises: ValueError if the driver prepares statements too: at each rollback it would take all of them away.
+        """
+        if connection.prepare_threshold is not None:
+            message = "Pipelines need a connection with a `prepare_threshold` of None."
+            raise ValueError(message)
+        return cls(adapt.Transformer(connection))
+
+
+class Pipeline:
+    """
+    Statements that are sent together; see `pipelined`.
+
+    Each is planned once a connection, at its first use. The database finds the types of the values from where they
+    stand in it.
+    """
+
+    __slots__ = ("_connection", "_pgconn", "_prepared", "_sent")
+
+    def __init__(self, connection: psycopg.Connection[Any], prepared: Prepared) -> None:
+        self._connection = connection
+        self._pgconn = connection.pgconn
+        self._prepared = prepared
+        self._sent: list[tuple[Cursor, str | None]] = []
+
+    def send(self, statement: str, parameters: Mapping[str, Any]) -> Cursor:
+        """Send a statement with parameters as `%(name)s`; its rows can be read when the block has ended."""
+        self._begin_if_due()
+        prepared = self._prepared
+        sql, names, formats = _numbered(statement)
+        name = prepared.names.get(statement)
+        if name is None:
+            name = prepared.names[statement] = b"jackpot_%d" % next(prepared.numbers)
+            self._pgconn.send_prepare(name, sql)
+            self._sent.append((Cursor(prepared.transformer), statement))
+        values = prepared.transformer.dump_sequence([parameters[name] for name in names], formats)
+        self._pgconn.send_query_prepared(name, values, prepared.transformer.formats)
+        return self._expect()
+
+    def command(self, command: str) -> Cursor:
+        """Send a command that takes no parameters, such as `COMMIT`."""
+        self._begin_if_due()
+        self._pgconn.send_query_params(command.encode(), None)
+        return self._expect()
+
+    def _begin_if_due(self) -> None:
+        """Begin the transaction where the driver would: outside of it, unless statements are to stand alone."""
+        if self._sent or self._connection.autocommit or self._pgconn.transaction_status != TransactionStatus.IDLE:
+            return
+        level = self._connection.isolation_level
+        begin = "BEGIN" if level is None else f"BEGIN ISOLATION LEVEL {level.name.replace('_', ' ')}"
+        self._pgconn.send_query_params(begin.encode(), None)
+        self._expect()
+
+    def _expect(self) -> Cursor:
+        """Let what was sent be on its way, as far as that needs no waiting; the database may begin with it."""
+        cursor = Cursor(self._prepared.transformer)
+        self._sent.append((cursor, None))
+        self._pgconn.flush()
+        return cursor
+
+    def end(self) -> None:
+        """
+        Wait until all that was sent is answered.
+
+        Raises: the error of the first statement that failed; OperationalError if the connection is lost.
+        """
+        try:
+            error = self._await_answers() if self._sent else None
+            self._pgconn.exit_pipeline_mode()
+        except BaseException:  # Nobody can tell any more what an answer would belong to.
+            self._pgconn.finish()
+            raise
+        if error is not None:
+            raise error
+
+    def _await_answers(self) -> psycopg.Error | None:
+        self._pgconn.pipeline_sync()
+        results = _Results(self._connection)
+        error = None
+        for cursor, preparing in self._sent:
+            result = results.of_next()
+            cursor._result = result  # noqa: SLF001  nobody else may set it
+            if result.status in _FAILED and preparing is not None:
+                del self._prepared.names[preparing]
+            if result.status == ExecStatus.FATAL_ERROR and error is None:
+                error = errors.error_from_result(result)
+        results.end()
+        return error
+
+
+class _Results:
+    """The results of a pipeline in their order; those that arrive together take one wait."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._pgconn = connection.pgconn
+        self._poll = select.poll()
+        self._poll.register(self._pgconn.socket, select.POLLIN | select.POLLOUT)
+        while self._pgconn.flush():  # What the database answers is read meanwhile: it would not go on otherwise.
+            self._wait()
+        self._poll.modify(self._pgconn.socket, select.POLLIN)
+
+    def of_next(self) -> "PGresult":
+        """The next statement's. Raises: OperationalError if the connection is lost."""
+        result = self._next()
+        if result is None:
+            message = f"The connection was lost: {self._pgconn.get_error_message()}"
+            raise psycopg.OperationalError(message)
+        self._next()  # None: a statement has one result.
+        return result
+
+    def end(self) -> None:
+        """Take the mark that ends them."""
+        self._next()
+
+    def _next(self) -> "PGresult | None":
+        while self._pgconn.is_busy():
+            self._wait()
+        return self._pgconn.get_result()
+
+    def _wait(self) -> None:
+        if any(events & ~select.POLLOUT for _, events in self._poll.poll()):
+            self._pgconn.consume_input()
+
+
+@contextmanager
+def pipelined(connection: psycopg.Connection[Any], prepared: Prepared) -> Iterator[Pipeline]:
+    """
+    Send the statements of the block together; each sees what those before it did.
+
+    A transaction is begun with them where the driver would have begun it. If the block raises, what was sent is waited
+    for, and its errors are nobody's.
+
+    Raises: the error of the first statement that failed, at the end of the block.
+    """
+    connection.pgconn.enter_pipeline_mode()
+    pipe = Pipeline(connection, prepared)
+    try:
+        yield pipe
+    except BaseException:
+        _abandon(pipe)
+        raise
+    pipe.end()
+
+
+def _abandon(pipe: Pipeline) -> None:
+    try:
+        pipe.end()
+    except psycopg.Error:
+        """The block has raised an error of its own."""
+
+
+@cache
+def _numbered(statement: str) -> tuple[bytes, Sequence[str], Sequence[adapt.PyFormat]]:
+    """Number the parameters as the database does; their names in that order, and their formats."""
+    numbers: dict[str, int] = {}
+
+    def number(placeholder: re.Match[str]) -> str:
+        name = placeholder[1]
+        return "%" if name is None else f"${numbers.setdefault(name, len(numbers) + 1)}"
+
+    sql = _PLACEHOLDER.sub(number, statement).encode()
+    return sql, tuple(numbers), (adapt.PyFormat.TEXT,) * len(numbers)
