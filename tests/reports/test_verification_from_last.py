@@ -17,7 +17,8 @@ from jackpot_service.ledger.mismatches import Code
 from jackpot_service.ledger.verified import Reached, Verified
 from jackpot_service.reports.verification import documents
 from jackpot_service.reports.verification.proof import verify
-from jackpot_service.reports.verification.verification import Progress, Verification
+from jackpot_service.reports.verification.rollups import TABLES
+from jackpot_service.reports.verification.verification import Looks, Progress, Verification
 from tests.properties.profile import CASES
 from tests.reports import history
 from tests.reports.corruption import Corruption, change, forge, in_round, remove
@@ -218,6 +219,8 @@ def test_a_jackpot_that_was_verified_must_be_there(superuser: Session, before: M
 
 # --- How far it is --------------------------------------------------------------------------------------------------
 
+ALL_LOOKS = Looks.IN_CHAIN + Looks.IN_SUMS + Looks.IN_ROUND
+
 
 def test_going_on_from_an_interruption_tells_how_many_looks_are_left(
     superuser: Session, monkeypatch: pytest.MonkeyPatch
@@ -237,12 +240,12 @@ def test_going_on_from_an_interruption_tells_how_many_looks_are_left(
         text("SELECT count(*) FROM entries WHERE jackpot_id = 'live' AND round_key > :last"),
         {"last": half_way["live"].last_round_key},
     )
-    assert (from_zero[-1].done, from_zero[-1].total) == (2 * (in_books or 0),) * 2
-    assert (seen[-1].done, seen[-1].total) == (waiting, waiting)
-    assert waiting > 5
+    assert (from_zero[-1].done, from_zero[-1].total) == (ALL_LOOKS * (in_books or 0),) * 2
+    assert (seen[-1].done, seen[-1].total) == (Looks.IN_ROUND * (waiting or 0),) * 2
+    assert (waiting or 0) > 5
 
 
-def test_of_books_that_were_under_way_two_looks_are_due_at_each_entry_that_came_since(
+def test_of_books_that_were_under_way_all_looks_are_due_at_each_entry_that_came_since(
     superuser: Session, before: Mapping[str, Verified]
 ) -> None:
     seen: list[Progress] = []
@@ -252,7 +255,16 @@ def test_of_books_that_were_under_way_two_looks_are_due_at_each_entry_that_came_
     came = superuser.scalar(text("SELECT sum(seq) FROM stripes")) - sum(
         stripe.seq for verified in before.values() for stripe in verified.stripes.values()
     )
-    assert seen[-1].total == 2 * came > 0
+    assert seen[-1].total == ALL_LOOKS * came > 0
+
+
+def test_it_also_goes_on_while_the_sums_of_days_are_proved(superuser: Session) -> None:
+    seen: list[Progress] = []
+    verify(superuser, on_progress=seen.append)
+
+    of_live = [one.done for one in seen if one.book == "live"]
+    assert of_live == sorted(of_live)
+    assert len(set(of_live)) > TABLES
 
 
 # --- Where it stops telling ------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import count
 
 from sqlalchemy import literal, union_all
 
@@ -25,6 +26,7 @@ from jackpot_service.ledger.rollups_schema import (
 )
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
 from jackpot_service.ledger.verified import NOTHING, Reached, Verified, VerifiedStripe
+from jackpot_service.records.reconciled_days import DayPart
 from jackpot_service.records.reconciled_schema import ReconciledDayRow
 from jackpot_service.records.schema import (
     AwardRow,
@@ -213,9 +215,10 @@ class _Proof:
             held.note(entry)
             statements.note(entry)
             if entry.round_key is None:
-                self.looks.done += 1
+                self.looks.done += Looks.IN_ROUND
                 fresh.append(entry)
 
+        entries_before = self.entries
         yield from laws.broken_in(self.session, jackpot_id, since=since, on_entry=note)
         yield from instants.stand_where_they_say(self.session, jackpot_id)
         jackpot = self._read(jackpot_id, known, since, fresh)
@@ -223,11 +226,8 @@ class _Proof:
         yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
         yield from lives.acts_were_possible(jackpot, jackpot.outside)
         yield from moves.check(jackpot, fresh)
-        yield from _guarded(rollups.check(self.session, jackpot, since), book=jackpot_id, place="days")
-        yield from _guarded(rollups.check_payments(self.session, jackpot_id, since), book=jackpot_id, place="payments")
         days = reconciled_days.of_book(self.session, jackpot_id)
-        found = reconciled_days.check(self.session, jackpot, days, since)
-        yield from _guarded(found, book=jackpot_id, place="reconciled days")
+        yield from self._of_sums(jackpot, since, days, fresh_entries=self.entries - entries_before)
         reconciled_to = days[-1].day if days else date.min
         yield from self._of_rounds(jackpot, since, held, reconciled_to=reconciled_to)
         yield from held.check(jackpot_id)
@@ -235,6 +235,22 @@ class _Proof:
         yield from _guarded(crossing, book=jackpot_id, place="order")
         self.reached[jackpot_id] = replace(self.reached[jackpot_id], is_whole=True, held=ZERO)
         self.tell_reached()
+
+    def _of_sums(self, jackpot: Jackpot, since: Verified, days: Sequence[DayPart], *, fresh_entries: int) -> Found:
+        """The sums of days, table by table, and of those that were reconciled, day by day."""
+        book, session = jackpot.jackpot_id, self.session
+        before, due, parts = self.looks.done, Looks.IN_SUMS * fresh_entries, rollups.TABLES + len(days)
+        numbers = count(1)
+
+        def advance() -> None:
+            self.looks.done = before + due * next(numbers) // parts
+            self._tell_progress(book)
+
+        yield from _guarded(rollups.check(session, jackpot, since, on_table=advance), book=book, place="days")
+        yield from _guarded(rollups.check_payments(session, book, since), book=book, place="payments")
+        found = reconciled_days.check(session, jackpot, days, since, on_day=advance)
+        yield from _guarded(found, book=book, place="reconciled days")
+        self.looks.done = before + due
 
     def _read(self, jackpot_id: str, known: References, since: Verified, fresh: Sequence[BookedEntry]) -> Jackpot:
         """Read a jackpot, with the entries of no round: those verified before too, as far as acts name them."""
@@ -269,7 +285,7 @@ class _Proof:
             yield from self._of_round(round_, jackpot)
             yield from _guarded(on_rounds.check(round_), book=jackpot.jackpot_id, place=round_.place)
             held.add(round_)
-            self.looks.done += len(round_.entries)
+            self.looks.done += Looks.IN_ROUND * len(round_.entries)
         self._tell_progress(jackpot.jackpot_id)
 
     def _of_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -280,15 +296,18 @@ class _Proof:
             yield from _guarded(check(round_, jackpot), book=jackpot.jackpot_id, place=round_.place)
 
     def _looks_due(self) -> Looks:
-        """Two at least at each entry not verified before, and one at each whose round waits since an interruption."""
+        """All at each entry not verified before, and one with its round at each that waits since an interruption."""
         fresh: Counter[str] = Counter()
         for book, stripe_no, seq in replay.ends(self.session):
             if book in self.books:
                 fresh[book] += max(0, seq - self.reached.get(book, NOTHING).seq_on(stripe_no))
-        return Looks(sum(entries + self._looks_with_rounds(book, entries) for book, entries in fresh.items()))
+        once = Looks.IN_CHAIN + Looks.IN_SUMS
+        return Looks(
+            sum(once * entries + Looks.IN_ROUND * self._with_rounds(book, entries) for book, entries in fresh.items())
+        )
 
-    def _looks_with_rounds(self, book: str, fresh: int) -> int:
-        """Those that came since are of rounds that wait, too, or of earlier ones, which are looked at again."""
+    def _with_rounds(self, book: str, fresh: int) -> int:
+        """Entries that came since are of rounds that wait, too, or of earlier ones, which are looked at again."""
         since = self.reached.get(book, NOTHING)
         if since.is_whole or not since.stripes:
             return fresh
@@ -296,7 +315,9 @@ class _Proof:
 
     def _count_entry(self, entry: BookedEntry) -> None:
         self.entries += 1
-        self.looks.done += 1 + (entry.book == REFERENCE_BOOK)
+        self.looks.done += Looks.IN_CHAIN
+        if entry.book == REFERENCE_BOOK:  # Its documents are few, and looked at beside.
+            self.looks.done += Looks.IN_SUMS + Looks.IN_ROUND
         if self.entries % replay.PAGE == 0:
             self._tell_progress(entry.book)
 

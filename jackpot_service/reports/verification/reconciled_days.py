@@ -1,6 +1,6 @@
 """Whether days that were reconciled still say what their documents and entries come to."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from itertools import zip_longest
 
@@ -24,12 +24,19 @@ def of_book(session: Session, book: str) -> Sequence[DayPart]:
     return reconciled_days.days(session, book, edition=two_sides.EDITION)
 
 
-def check(session: Session, jackpot: Jackpot, days: Sequence[DayPart], since: Verified = NOTHING) -> Found:
+def check(
+    session: Session,
+    jackpot: Jackpot,
+    days: Sequence[DayPart],
+    since: Verified = NOTHING,
+    *,
+    on_day: Callable[[], None] = lambda: None,
+) -> Found:
     """
     Each day is what was booked in it, and comes to what was kept; those of other editions nobody asks.
 
     Where the book was verified before, the days are read again that were reconciled since, or on which something was
-    booked since.
+    booked since. `on_day` is called after each.
     """
     if not days:
         return
@@ -37,6 +44,7 @@ def check(session: Session, jackpot: Jackpot, days: Sequence[DayPart], since: Ve
     for kept in days:
         if kept.day > since.reconciled_to or (first is not None and kept.day >= first):
             yield from _of_day(session, jackpot, kept)
+        on_day()
 
 
 def _of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:

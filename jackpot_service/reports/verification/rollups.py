@@ -5,9 +5,9 @@ The database derives them: it sorts and hashes on disk what does not fit, so tha
 Rules and sheets come from those that were read already, so that one which cannot be read makes a mismatch, no error.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, time
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy
 from sqlalchemy import RowMapping, text
@@ -255,11 +255,17 @@ _SINCE = """
 _DAYS = "AND day >= :first_day"
 
 
-def check(session: Session, jackpot: Jackpot, since: Verified = NOTHING) -> Found:
+TABLES: Final = len(_TABLES)
+
+
+def check(
+    session: Session, jackpot: Jackpot, since: Verified = NOTHING, *, on_table: Callable[[], None] = lambda: None
+) -> Found:
     """
     The tables hold exactly the rows that the jackpot's entries make: none changed, missing, or too many.
 
-    Where the book was verified before, the days are looked at on which something was booked since.
+    Where the book was verified before, the days are looked at on which something was booked since. `on_table` is called
+    after each of the `TABLES`.
     """
     book = jackpot.jackpot_id
     asked: Asked = {"book": book, "base": jackpot.base, **_splits(jackpot.rules)}
@@ -273,6 +279,7 @@ def check(session: Session, jackpot: Jackpot, since: Verified = NOTHING) -> Foun
         parts = {"since": _SINCE, "days": _DAYS}
     for table, due in _TABLES.items():
         yield from _differing(session, table, _compared(table, due, **parts), asked)
+        on_table()
 
 
 def check_payments(session: Session, book: str, since: Verified = NOTHING) -> Found:
