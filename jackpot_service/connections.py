@@ -7,6 +7,7 @@ import psycopg
 import sqlalchemy
 from sqlalchemy import event
 
+from jackpot_service import pipelines
 from jackpot_service.config import Config
 
 ROLE = "jackpot_app"
@@ -32,8 +33,13 @@ Every statement of the hot path finds its few rows by an index. A plan that is m
 would read them whole, and go on doing so until somebody analyses them: a jackpot's first minutes would grow slower.
 """
 
-PLANNED_ANEW = {"plan_cache_mode": "auto", "enable_seqscan": "on", "enable_hashjoin": "on", "enable_mergejoin": "on"}
-"""The same settings for whoever reads much of the books at once."""
+PLANNED_ANEW = {
+    "plan_cache_mode": "force_custom_plan",
+    "enable_seqscan": "on",
+    "enable_hashjoin": "on",
+    "enable_mergejoin": "on",
+}
+"""The same settings for whoever reads much of the books at once; no plan that is made so is kept for anybody else."""
 
 
 def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
@@ -57,6 +63,7 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         connect_args=_connect_args(url, options),
     )
     event.listen(engine, "connect", _keep_notices)
+    event.listen(engine, "before_cursor_execute", _refuse_in_pipeline)
     return engine.execution_options(request_timeout_s=config.request_timeout_s)
 
 
@@ -76,6 +83,10 @@ def _connect_args(url: str, options: Mapping[str, object]) -> dict[str, object]:
         "prepare_threshold": None,
         "options": " ".join(f"-c {name}={value}" for name, value in options.items()),
     }
+
+
+def _refuse_in_pipeline(_session: sqlalchemy.Connection, cursor: psycopg.Cursor[Any], *_: object) -> None:
+    pipelines.require_none_open(cursor.connection)
 
 
 def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # noqa: ANN401  SQLAlchemy's own type is internal

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 import psycopg
 from psycopg import abc, adapt, errors
-from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 
 if TYPE_CHECKING:
     from psycopg.pq.abc import PGresult
@@ -27,17 +27,55 @@ Row = tuple[Any, ...]
 
 _PLACEHOLDER: Final = re.compile(r"%(?:\((\w+)\)s|%)")
 
+_LAPSED: Final = frozenset({"0A000", "26000"})
+"""States of a prepared statement whose tables were changed under it, or that somebody took away."""
+
 _FAILED: Final = frozenset({ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_ABORTED})
 """What a statement ends with that failed, and each after it."""
+
+
+@contextmanager
+def pipelined(connection: psycopg.Connection[Any], prepared: "Prepared") -> Iterator["Pipeline"]:
+    """
+    Send the statements of the block together; each sees what those before it did.
+
+    A transaction is begun with them where the driver would have begun it. Nothing else may be asked of the connection
+    in the block. If the block raises, what was sent is waited for, and its errors are nobody's.
+
+    Raises: the error of the first statement that failed, at the end of the block; RuntimeError within another pipeline.
+    """
+    require_none_open(connection)
+    connection.pgconn.enter_pipeline_mode()
+    pipe = Pipeline(connection, prepared)
+    try:
+        yield pipe
+    except BaseException:
+        _abandon(pipe)
+        raise
+    pipe.end()
+
+
+def require_none_open(connection: psycopg.Connection[Any]) -> None:
+    """Raises: RuntimeError in a pipeline's block: whoever asked there would wait for good."""
+    if connection.pgconn.pipeline_status != PipelineStatus.OFF:
+        message = "A pipeline is open on this connection."
+        raise RuntimeError(message)
+
+
+def _abandon(pipe: "Pipeline") -> None:
+    try:
+        pipe.end()
+    except psycopg.Error:
+        """The block has raised an error of its own."""
 
 
 class Cursor:
     """What a statement answers; its rows can be read when the pipeline's block has ended."""
 
-    __slots__ = ("_result", "_transformer")
+    __slots__ = ("_connection", "_result")
 
-    def __init__(self, transformer: abc.Transformer) -> None:
-        self._transformer = transformer
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
         self._result: PGresult | None = None
 
     def __iter__(self) -> Iterator[Row]:
@@ -49,10 +87,11 @@ class Cursor:
         return next(iter(self), None)
 
     def fetchall(self) -> list[Row]:
-        """Read the rows. Raises: RuntimeError before the block has ended."""
+        """Read the rows. Raises: RuntimeError before the block has ended, or if it ended with an error."""
         result = self._answered()
-        self._transformer.set_pgresult(result)
-        return self._transformer.load_rows(0, result.ntuples, tuple)
+        transformer = adapt.Transformer(self._connection)  # Of its own: the connection may be another's by now.
+        transformer.set_pgresult(result)
+        return transformer.load_rows(0, result.ntuples, tuple)
 
     @property
     def status(self) -> str:
@@ -60,15 +99,15 @@ class Cursor:
         return (self._answered().command_status or b"").decode()
 
     def _answered(self) -> "PGresult":
-        if self._result is None:
-            message = "This statement was not answered: it is read after its block."
+        if self._result is None or self._result.status in _FAILED:
+            message = "This statement was not answered: it is read after its block, unless it failed."
             raise RuntimeError(message)
         return self._result
 
 
 @dataclass(slots=True)
 class Prepared:
-    """What a connection knows: its statements' names, by their texts, and how values are written and read."""
+    """What a connection knows: its statements' names, by their texts, and how values are written."""
 
     transformer: abc.Transformer
     names: dict[str, bytes] = field(default_factory=dict)
@@ -92,7 +131,7 @@ class Pipeline:
     Statements that are sent together; see `pipelined`.
 
     Each is planned once a connection, at its first use. The database finds the types of the values from where they
-    stand in it.
+    stand in it: a number that a column cannot hold is an error, also where it is only compared.
     """
 
     __slots__ = ("_connection", "_pgconn", "_prepared", "_sent")
@@ -101,27 +140,28 @@ class Pipeline:
         self._connection = connection
         self._pgconn = connection.pgconn
         self._prepared = prepared
-        self._sent: list[tuple[Cursor, str | None]] = []
+        self._sent: list[_Sent] = []
 
     def send(self, statement: str, parameters: Mapping[str, Any]) -> Cursor:
         """Send a statement with parameters as `%(name)s`; its rows can be read when the block has ended."""
         self._begin_if_due()
         prepared = self._prepared
         sql, names, formats = _numbered(statement)
+        values = prepared.transformer.dump_sequence([parameters[name] for name in names], formats)
         name = prepared.names.get(statement)
         if name is None:
-            name = prepared.names[statement] = b"jackpot_%d" % next(prepared.numbers)
+            name = b"jackpot_%d" % next(prepared.numbers)
             self._pgconn.send_prepare(name, sql)
-            self._sent.append((Cursor(prepared.transformer), statement))
-        values = prepared.transformer.dump_sequence([parameters[name] for name in names], formats)
+            self._expect(statement, prepares=True)
+            prepared.names[statement] = name
         self._pgconn.send_query_prepared(name, values, prepared.transformer.formats)
-        return self._expect()
+        return self._expect(statement)
 
     def command(self, command: str) -> Cursor:
         """Send a command that takes no parameters, such as `COMMIT`."""
         self._begin_if_due()
         self._pgconn.send_query_params(command.encode(), None)
-        return self._expect()
+        return self._expect(command)
 
     def _begin_if_due(self) -> None:
         """Begin the transaction where the driver would: outside of it, unless statements are to stand alone."""
@@ -130,12 +170,12 @@ class Pipeline:
         level = self._connection.isolation_level
         begin = "BEGIN" if level is None else f"BEGIN ISOLATION LEVEL {level.name.replace('_', ' ')}"
         self._pgconn.send_query_params(begin.encode(), None)
-        self._expect()
+        self._expect(begin)
 
-    def _expect(self) -> Cursor:
+    def _expect(self, statement: str, *, prepares: bool = False) -> Cursor:
         """Let what was sent be on its way, as far as that needs no waiting; the database may begin with it."""
-        cursor = Cursor(self._prepared.transformer)
-        self._sent.append((cursor, None))
+        cursor = Cursor(self._connection)
+        self._sent.append(_Sent(cursor, statement, prepares))
         self._pgconn.flush()
         return cursor
 
@@ -155,18 +195,27 @@ class Pipeline:
             raise error
 
     def _await_answers(self) -> psycopg.Error | None:
-        self._pgconn.pipeline_sync()
-        results = _Results(self._connection)
         error = None
-        for cursor, preparing in self._sent:
+        results = _Results(self._connection)
+        for cursor, statement, prepares in self._sent:
             result = results.of_next()
             cursor._result = result  # noqa: SLF001  nobody else may set it
-            if result.status in _FAILED and preparing is not None:
-                del self._prepared.names[preparing]
-            if result.status == ExecStatus.FATAL_ERROR and error is None:
-                error = errors.error_from_result(result)
+            is_gone = prepares and result.status in _FAILED
+            if result.status == ExecStatus.FATAL_ERROR:
+                error = errors.error_from_result(result)  # What follows is not tried: it is the only one.
+                is_gone = is_gone or error.sqlstate in _LAPSED
+            if is_gone:
+                self._prepared.names.pop(statement, None)
         results.end()
         return error
+
+
+class _Sent(NamedTuple):
+    """What an answer is expected to, in the order of sending."""
+
+    cursor: Cursor
+    statement: str
+    prepares: bool
 
 
 class _Results:
@@ -174,9 +223,14 @@ class _Results:
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._pgconn = connection.pgconn
+        try:
+            self._pgconn.pipeline_sync()
+        except psycopg.OperationalError:  # It would say that this is no pipeline, whatever the reason.
+            self._raise_lost()
         self._poll = select.poll()
+        # Answers wake it too: a database whose answers nobody reads would not go on reading.
         self._poll.register(self._pgconn.socket, select.POLLIN | select.POLLOUT)
-        while self._pgconn.flush():  # What the database answers is read meanwhile: it would not go on otherwise.
+        while self._pgconn.flush():
             self._wait()
         self._poll.modify(self._pgconn.socket, select.POLLIN)
 
@@ -184,50 +238,26 @@ class _Results:
         """The next statement's. Raises: OperationalError if the connection is lost."""
         result = self._next()
         if result is None:
-            message = f"The connection was lost: {self._pgconn.get_error_message()}"
-            raise psycopg.OperationalError(message)
-        self._next()  # None: a statement has one result.
+            self._raise_lost()
+        self._pgconn.get_result()  # None, for which nobody waits: a statement has one result.
         return result
+
+    def _raise_lost(self) -> NoReturn:
+        message = f"The connection was lost: {self._pgconn.get_error_message()}"
+        raise psycopg.OperationalError(message)
 
     def end(self) -> None:
         """Take the mark that ends them."""
         self._next()
 
     def _next(self) -> "PGresult | None":
-        while self._pgconn.is_busy():
+        while self._pgconn.is_busy():  # Asked before it has come, libpq would wait, and hold the interpreter's lock.
             self._wait()
         return self._pgconn.get_result()
 
     def _wait(self) -> None:
         if any(events & ~select.POLLOUT for _, events in self._poll.poll()):
             self._pgconn.consume_input()
-
-
-@contextmanager
-def pipelined(connection: psycopg.Connection[Any], prepared: Prepared) -> Iterator[Pipeline]:
-    """
-    Send the statements of the block together; each sees what those before it did.
-
-    A transaction is begun with them where the driver would have begun it. If the block raises, what was sent is waited
-    for, and its errors are nobody's.
-
-    Raises: the error of the first statement that failed, at the end of the block.
-    """
-    connection.pgconn.enter_pipeline_mode()
-    pipe = Pipeline(connection, prepared)
-    try:
-        yield pipe
-    except BaseException:
-        _abandon(pipe)
-        raise
-    pipe.end()
-
-
-def _abandon(pipe: Pipeline) -> None:
-    try:
-        pipe.end()
-    except psycopg.Error:
-        """The block has raised an error of its own."""
 
 
 @cache

@@ -1,8 +1,9 @@
 """Pipelines on real connections: what fails in them, what no socket holds, and what a connection keeps of them."""
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import psycopg
@@ -10,7 +11,7 @@ import pytest
 import sqlalchemy
 from psycopg.pq import TransactionStatus
 
-from jackpot_service.db import Session, pipelined, transact
+from jackpot_service.db import Session, pipelined, snapshot, transact
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
 
 ADD = "INSERT INTO scratch (id) VALUES (%(id)s)"
@@ -60,6 +61,7 @@ def test_each_statement_sees_what_those_before_it_did_and_is_read_afterwards(dat
 
 def test_the_first_error_is_told_and_the_connection_goes_on(database: Database) -> None:
     with opened(database) as session:
+        pid = pid_of(session)
         with pytest.raises(psycopg.errors.DivisionByZero):
             send(session, "SELECT 1 / 0", "SELECT missing", ADD)
         session.rollback()
@@ -68,17 +70,51 @@ def test_the_first_error_is_told_and_the_connection_goes_on(database: Database) 
         with pytest.raises(psycopg.errors.UndefinedColumn):
             send(session, "SELECT missing")
         session.rollback()
+        assert pid_of(session) == pid
     assert database.ids() == []
+
+
+def test_what_failed_or_was_never_reached_has_no_rows_to_be_read(database: Database) -> None:
+    with opened(database) as session:
+        cursors = []
+        with suppress(psycopg.errors.DivisionByZero), pipelined(session) as pipe:
+            cursors += [pipe.send(statement, {}) for statement in ("SELECT 1", "SELECT 1 / 0", "SELECT 2")]
+        session.rollback()
+        answered, *others = cursors
+        assert answered.fetchall() == [(1,)]
+        for cursor in others:
+            with pytest.raises(RuntimeError, match="not answered"):
+                cursor.fetchall()
 
 
 def test_an_error_in_the_block_is_told_whatever_the_database_says(database: Database) -> None:
     with opened(database) as session:
+        pid = pid_of(session)
         with pytest.raises(LookupError):
             fail_after(session, "SELECT 1 / 0")
         session.rollback()
         session.begin()
         send(session, ADD)
+        assert pid_of(session) == pid
     assert database.ids() == [1]
+
+
+def ask(session: Session) -> None:
+    session.execute(sqlalchemy.text("SELECT 1"))
+
+
+@pytest.mark.parametrize("asks", [ask, lambda session: send(session, ADD)], ids=["a statement", "a pipeline"])
+def test_nothing_else_is_asked_of_a_connection_in_a_pipelines_block(
+    database: Database, asks: Callable[[Session], None]
+) -> None:
+    def act(session: Session) -> None:
+        with pipelined(session) as pipe:
+            pipe.send(ADD, {"id": 7})
+            asks(session)
+
+    with pytest.raises(RuntimeError, match="pipeline is open"):
+        transact(database.engine(), act)
+    assert database.ids() == []
 
 
 def test_a_block_that_sends_nothing_begins_nothing(database: Database) -> None:
@@ -137,6 +173,46 @@ def test_a_statement_is_prepared_once_a_connection_also_over_a_rollback(database
             session.begin()
         asked = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO scratch%'"
         assert session.execute(sqlalchemy.text(asked)).scalar_one() == 1
+
+
+def test_a_statement_whose_table_was_changed_is_prepared_again(database: Database) -> None:
+    engine = database.engine(replace(CONFIG, pool_size=1))
+    asked = "SELECT id FROM scratch"
+    transact(engine, lambda session: send(session, asked))
+    database.owner.execute("ALTER TABLE scratch ALTER id TYPE bigint")
+    with pytest.raises(psycopg.errors.FeatureNotSupported):
+        transact(engine, lambda session: send(session, asked))
+    transact(engine, lambda session: send(session, asked))
+
+
+def test_a_plan_that_a_snapshot_made_is_nobody_elses(database: Database) -> None:
+    engine = database.engine(replace(CONFIG, pool_size=1))
+    asked = "SELECT id FROM scratch WHERE id = %(id)s"
+    database.owner.execute("INSERT INTO scratch VALUES (1); ANALYZE scratch")
+    with snapshot(engine) as session:
+        for _ in range(6):  # Then it would be kept, and in a table of one row it reads all of them.
+            send(session, asked)
+
+    with engine.connect() as session:
+        name = session.info["prepared"].names[asked].decode()
+        plan = session.execute(sqlalchemy.text(f"EXPLAIN EXECUTE {name} (1)")).scalars().all()
+    assert "Index" in plan[0]
+
+
+def test_who_waits_for_an_answer_takes_no_processor(database: Database) -> None:
+    with opened(database) as session:
+        before = time.thread_time()
+        send(session, "SELECT pg_sleep(0.5)")
+        assert time.thread_time() - before < 0.25
+
+
+def test_a_connection_that_was_lost_says_so(database: Database) -> None:
+    with opened(database) as session:
+        pid = pid_of(session)
+        database.terminate(pid)
+        with pytest.raises(psycopg.OperationalError, match=r"lost|terminat|closed"):
+            send(session, ADD)
+        session.rollback()
 
 
 def test_a_connection_whose_driver_prepares_too_is_refused(database: Database) -> None:
