@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +22,12 @@ from jackpot_service.records import seals as records
 from jackpot_service.reports.verification.seals import GivenSeal
 from jackpot_service.signing import BadKey, PublicKey, SigningKey
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
+from jackpot_service.version import service_version
 
 OWN = 0o600
 MOST_KEY_BYTES = 1 << 16
 
 file_option = click.Path(path_type=Path)
-
-
-def service_version() -> str:
-    """The version of this program."""
-    return version("jackpot-service")
 
 
 @click.command("seal")

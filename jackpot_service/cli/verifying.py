@@ -11,7 +11,7 @@ import sqlalchemy
 
 from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine
-from jackpot_service.cli.seals import SealFiles, file_option, public_keys, seal_files, service_version
+from jackpot_service.cli.seals import SealFiles, file_option, public_keys, seal_files
 from jackpot_service.config import Config
 from jackpot_service.db import Session, read, snapshot, transact
 from jackpot_service.domain.errors import Unavailable
@@ -23,6 +23,7 @@ from jackpot_service.reports.verification.seals import given_seals_hold
 from jackpot_service.reports.verification.verification import OnReached, Progress, Verification
 from jackpot_service.signing import PublicKey
 from jackpot_service.usecases.note_verification import NoteVerification, note_verification
+from jackpot_service.version import service_version
 
 OFF = 1
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from importlib.metadata import version
 
 from sqlalchemy import select
 
@@ -20,6 +19,7 @@ from jackpot_service.records.schema import JackpotRow
 from jackpot_service.reports.documents import Document, Section
 from jackpot_service.reports.finance import spans
 from jackpot_service.reports.finance.spans import Part, Span
+from jackpot_service.version import service_version
 
 
 class BadQuestion(Refused):
@@ -185,7 +185,7 @@ def make(session: Session, report: Report, asked: Asked, resolved: Resolved, *, 
     return Document(
         name=report.name,
         title=report.title,
-        version=version("jackpot-service"),
+        version=service_version(),
         made_at=made_at,
         start=asked.start,
         end=asked.end,

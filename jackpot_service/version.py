@@ -1,0 +1,8 @@
+"""Which version of the service this is."""
+
+from importlib.metadata import version
+
+
+def service_version() -> str:
+    """The version that is installed, as reports, seals and verifications tell it."""
+    return version("jackpot-service")
