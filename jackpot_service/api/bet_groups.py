@@ -1,6 +1,7 @@
 """Which batches of bets may be committed together: of one jackpot, each of another round, up to a number of bets."""
 
 import threading
+from collections import defaultdict
 from collections.abc import Sequence
 
 import sqlalchemy
@@ -28,7 +29,7 @@ class BetGroups:
         self._longest_wait_s = longest_wait_s
         self._lock = threading.Lock()
         self._jackpot_of: dict[str, str] = {}
-        self._groups: dict[str, Groups] = {}
+        self._groups: defaultdict[str, Groups] = defaultdict(self._new_groups)
 
     def accept(self, command: AcceptBets) -> BetsAccepted:
         """
@@ -38,7 +39,7 @@ class BetGroups:
         """
         jackpot_id = self._jackpot_of.get(command.table_id) or self._find_jackpot(command)
         with self._lock:
-            groups = self._groups.setdefault(jackpot_id, self._new_groups())
+            groups = self._groups[jackpot_id]
         return groups.submit(command)
 
     def _find_jackpot(self, command: AcceptBets) -> str:

@@ -43,7 +43,7 @@ class NotPlain(Exception):
 class Answer:
     """What Flask would answer, but for the request's id."""
 
-    body: dict[str, Any]
+    body: dict[str, Any] | None
     status: HTTPStatus = HTTPStatus.OK
     headers: Sequence[tuple[str, str]] = ()
 
@@ -93,18 +93,15 @@ class Lane:
             principal = self._authenticator.principal(environ.get("HTTP_AUTHORIZATION"))
             require_role(principal, call.roles or frozenset())
             answer = call.take(self._door, environ, principal, *ids)
-            body = orjson.dumps(answer.body)
+            body = b"" if answer.body is None else orjson.dumps(answer.body)
         except (NotPlain, HTTPException, ValidationError):
             return None  # What is wrong with a body is found again by Flask, and told.
         except Exception as error:  # noqa: BLE001  told, and logged where nobody foresaw it, by Flask
             decided.leave(environ, principal, error)
             return None
-        headers = [
-            ("Content-Type", "application/json"),
-            ("Content-Length", str(len(body))),
-            *answer.headers,
-            (REQUEST_ID, named),
-        ]
+        headers = [*answer.headers, (REQUEST_ID, named)]
+        if answer.body is not None:
+            headers += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
         start_response(f"{answer.status.value} {answer.status.phrase.upper()}", headers)
         return body
 

@@ -3,10 +3,12 @@
 import hashlib
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import flask
 from marshmallow import ValidationError
+from werkzeug.http import is_resource_modified
 
 from jackpot_service.api import answers, decided, lane
 from jackpot_service.api.door import Blueprint, Door, answer, door
@@ -62,19 +64,19 @@ def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
 
 def _take(door: Door, environ: "WSGIEnvironment", _caller: Principal, jackpot_id: str) -> lane.Answer:
     query = environ.get("QUERY_STRING", "")
-    if query not in {"", "max_age=1"} or not _CONDITIONS.isdisjoint(environ):
+    if query not in {"", "max_age=1"} or "HTTP_IF_MATCH" in environ:
         raise lane.NotPlain
     state = door.meters.get(jackpot_id) if query else door.meters.read(jackpot_id)
     currency = state.rules.base
-    body = answers.of_meter(state.meter, state.sheet.rate(currency))
-    headers = (("ETag", f'"{_etag(state, currency)}"'), ("Cache-Control", "no-cache"))
-    return lane.Answer(body, headers=headers)
+    etag = f'"{_etag(state, currency)}"'
+    headers = (("ETag", etag), ("Cache-Control", "no-cache"))
+    if not is_resource_modified(environ, etag=etag):
+        return lane.Answer(None, HTTPStatus.NOT_MODIFIED, headers)
+    return lane.Answer(answers.of_meter(state.meter, state.sheet.rate(currency)), headers=headers)
 
-
-_CONDITIONS: Final = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH"})
 
 METER_CALL: Final = lane.Call("GET", re.compile(f"/v1/jackpots/{lane.ID}/meter"), roles_of(get_meter), _take)
-"""The same call as it takes the lane: in the jackpot's own currency, and without a condition on its tag."""
+"""The same call as it takes the lane: in the jackpot's own currency, perhaps only if it is not the one of a tag."""
 
 
 def _etag(state: JackpotState, currency: str) -> str:
