@@ -125,7 +125,8 @@ def work(config: Config, beside: bool) -> None:  # noqa: FBT001
 
 
 def _stop_at_end_of_input(stop: threading.Event) -> None:
-    sys.stdin.buffer.read()
+    while os.read(sys.stdin.fileno(), 1):  # Not by a buffer: its lock would be held when the interpreter ends.
+        pass
     stop.set()
 
 

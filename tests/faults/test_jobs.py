@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import httpx
+import orjson
 import pytest
 import sqlalchemy
 
@@ -247,6 +248,22 @@ def test_a_runner_beside_ends_when_its_standard_input_does(engine: sqlalchemy.En
     process.stdin.close()
 
     assert process.wait(LONGEST_WAIT_S) == 0
+
+
+def test_a_runner_beside_that_is_told_to_end_does_so_in_good_order(engine: sqlalchemy.Engine) -> None:
+    scene.found(engine)
+    play(engine)
+    environment = {**os.environ, "JACKPOT_DATABASE_URL": engine.url.render_as_string(hide_password=False)}
+    process = subprocess.Popen(beside.COMMAND, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    job_id = ask(engine, "before-the-end")
+    wait_until(lambda: job(engine, job_id).state is JobState.DONE)
+
+    process.terminate()  # Its standard input stays open: whoever ends it so is there himself.
+
+    with process:
+        assert process.wait(LONGEST_WAIT_S) == 0
+        assert process.stderr is not None
+        assert [orjson.loads(line)["event"] for line in process.stderr] == ["job-done"]
 
 
 def runners() -> list[int]:
