@@ -10,6 +10,7 @@ import fcntl
 import gc
 import os
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
@@ -46,6 +47,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the directory of the run's PostgreSQL; a worker is told which it is."""
+    # Who starts the tests in the background has them ignore Ctrl-C, and so would the programs that they start.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     compiled.share()
     # By itself it draws every local variable of every frame of an exception: seconds, with a transaction left waiting.
     plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)

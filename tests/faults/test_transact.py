@@ -108,7 +108,9 @@ def test_a_deadlock_is_resolved_by_trying_one_of_the_two_again(database: Databas
             pool.submit(transact, engine, lambda session: act(session, 2, 1)),
         ]:
             done.result(LONGEST_WAIT_S)
-    assert sorted(calls) in ([1, 1, 2], [1, 2, 2])
+    # Whoever is stopped begins again, and may be before the other when he does: then they meet once more.
+    assert set(calls) == {1, 2}
+    assert len(calls) > 2
 
 
 @pytest.mark.parametrize("state", ["40001", "40P01"])
