@@ -10,7 +10,7 @@ writes the values, reads the rows and names the errors.
 import re
 import select
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
@@ -50,7 +50,8 @@ def pipelined(connection: psycopg.Connection[Any], prepared: "Prepared") -> Iter
     try:
         yield pipe
     except BaseException:
-        _abandon(pipe)
+        with suppress(psycopg.Error):  # The block has an error of its own to tell.
+            pipe.end()
         raise
     pipe.end()
 
@@ -60,13 +61,6 @@ def require_none_open(connection: psycopg.Connection[Any]) -> None:
     if connection.pgconn.pipeline_status != PipelineStatus.OFF:
         message = "A pipeline is open on this connection."
         raise RuntimeError(message)
-
-
-def _abandon(pipe: "Pipeline") -> None:
-    try:
-        pipe.end()
-    except psycopg.Error:
-        """The block has raised an error of its own."""
 
 
 class Cursor:

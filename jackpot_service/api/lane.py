@@ -41,7 +41,7 @@ class NotPlain(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What Flask would answer, but for the request's id."""
+    """What Flask would answer, but for the request's id; without a body it has no type and length."""
 
     body: dict[str, Any] | None
     status: HTTPStatus = HTTPStatus.OK

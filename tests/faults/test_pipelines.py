@@ -13,6 +13,7 @@ from psycopg.pq import TransactionStatus
 
 from jackpot_service.db import Session, pipelined, snapshot, transact
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
+from tests.support.drivers import connection_of
 
 ADD = "INSERT INTO scratch (id) VALUES (%(id)s)"
 LARGE = 8_000_000
@@ -40,12 +41,6 @@ def fail_after(session: Session, *statements: str) -> None:
         for statement in statements:
             pipe.send(statement, {})
         raise LookupError
-
-
-def connection_of(session: Session) -> psycopg.Connection[tuple[object, ...]]:
-    connection = session.connection.driver_connection
-    assert isinstance(connection, psycopg.Connection)
-    return connection
 
 
 def test_each_statement_sees_what_those_before_it_did_and_is_read_afterwards(database: Database) -> None:
@@ -144,10 +139,11 @@ def test_statements_of_a_session_without_transactions_stand_alone(database: Data
 def test_more_than_a_socket_holds_goes_both_ways(database: Database) -> None:
     with opened(database) as session:
         with pipelined(session) as pipe:
-            echoes = [pipe.send("SELECT %(text)s || '', %(number)s::int", {"text": "x" * LARGE, "number": 7})] * 2
-            echoes += [pipe.send("SELECT %(text)s || '', %(number)s::int", {"text": "y" * LARGE, "number": 8})]
+            echoes = [
+                pipe.send("SELECT %(text)s || '', %(number)s::int", {"text": letter * LARGE, "number": number})
+                for letter, number in (("x", 7), ("y", 8))
+            ]
         assert [(len(text), text[0], number) for ((text, number),) in map(list, echoes)] == [
-            (LARGE, "x", 7),
             (LARGE, "x", 7),
             (LARGE, "y", 8),
         ]

@@ -3,15 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-import psycopg
-
 from jackpot_service.db import Session, pipelined
-
-
-def connection_of(session: Session) -> psycopg.Connection[Any]:
-    connection = session.connection.driver_connection
-    assert isinstance(connection, psycopg.Connection)
-    return connection
 
 
 def prepared(session: Session, statement: str, parameters: Mapping[str, Any]) -> str:

@@ -19,7 +19,8 @@ from jackpot_service.records import awards, bets, verdicts
 from jackpot_service.records.schema import BetRow
 from jackpot_service.reports.verification import documents
 from tests.races import books, scene
-from tests.records.kept_plans import connection_of, prepared
+from tests.records.kept_plans import prepared
+from tests.support.drivers import connection_of
 
 ASKED: Final = {"jackpot_id": "live", "table_ids": "T1", "round_ids": "r1"}
 AHEAD: Final = 24

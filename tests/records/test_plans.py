@@ -10,7 +10,8 @@ from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.ledger import books, rollups
 from jackpot_service.records import bets, rounds, standing, verdicts
-from tests.records.kept_plans import connection_of, prepared
+from tests.records.kept_plans import prepared
+from tests.support.drivers import connection_of
 
 BY_IDS: Final = "uq_rounds_jackpot_id_table_id_round_id"
 KEY: Final = 2**60

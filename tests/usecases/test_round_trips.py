@@ -4,10 +4,10 @@ import os
 import tempfile
 from collections.abc import Callable
 
-import psycopg
 import pytest
 
 from tests.support.bets import bet
+from tests.support.drivers import connection_of
 from tests.support.hands import NOTHING, hand
 from tests.support.house import House
 
@@ -24,8 +24,7 @@ def opened(house: House) -> House:
 def round_trips(house: House, call: Callable[[], object]) -> int:
     """Count them on the pool's one connection that a call takes: the one that was given back last."""
     with house.engine.connect() as session:
-        connection = session.connection.driver_connection
-    assert isinstance(connection, psycopg.Connection)
+        connection = connection_of(session)
     with tempfile.TemporaryFile() as told:
         connection.pgconn.trace(os.dup(told.fileno()))
         call()
