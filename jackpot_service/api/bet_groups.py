@@ -10,6 +10,7 @@ from jackpot_service.db import transact
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.grouping import Grouping
 from jackpot_service.records import gaming_tables
+from jackpot_service.records.standing import Expectations
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 
 MOST_BETS = 8000
@@ -28,6 +29,7 @@ class BetGroups:
         self._engine = engine
         self._longest_wait_s = longest_wait_s
         self._lock = threading.Lock()
+        self._expectations = Expectations()
         self._jackpot_of: dict[str, str] = {}
         self._groups: defaultdict[str, Groups] = defaultdict(self._new_groups)
 
@@ -54,7 +56,7 @@ class BetGroups:
         return Grouping(self._run, may_join=_may_join, longest_wait_s=self._longest_wait_s)
 
     def _run(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
-        return transact(self._engine, lambda session: accept_group(session, commands))
+        return transact(self._engine, lambda session: accept_group(session, commands, self._expectations))
 
 
 def _may_join(chosen: Sequence[AcceptBets], command: AcceptBets) -> bool:

@@ -1,8 +1,12 @@
 """What is in force for a jackpot now: what a round that is first seen gets pinned."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
+
+import psycopg
 
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import NoRate
@@ -27,6 +31,18 @@ SELECT j.base,
 FROM jackpots j
 WHERE j.jackpot_id = %(jackpot_id)s
 """
+
+
+_REQUIRE = f"""
+SELECT 1 / count(*)
+FROM ({_READ}) AS found (base, stripes, rules_version, rate_sheets, rounds_seen)
+WHERE base = %(base)s AND stripes = %(stripes)s AND rules_version = %(rules_version)s
+  AND rate_sheets = string_to_array(%(rate_sheets)s, ' ')::int[] AND cardinality(rounds_seen) = 0
+"""  # noqa: S608  of our own words
+"""It divides by zero if what it finds is something else."""
+
+LIKELY_AFTER: Final = 4
+"""After so many readings in a row of rounds that were all new, the next are likely to be new too."""
 
 
 class UnknownJackpot(NotFound):
@@ -61,11 +77,60 @@ class Standing:
         return number
 
 
+class Expectations:
+    """
+    What a process expects to be in force for its jackpots: with it, it need not ask before it writes.
+
+    It expects that nothing has changed since it last asked, and that rounds are new where they were of late. Each guess
+    is required of the books, in the transaction and before anything is written: `required` and `send_required`.
+    """
+
+    def __init__(self) -> None:
+        self._likely: dict[str, tuple[Standing, int]] = {}
+
+    def of(self, jackpot_id: str, batches: int) -> Standing | None:
+        """What to expect for so many batches, each of a new round; None if it is better to ask."""
+        standing, times = self._likely.get(jackpot_id, (None, 0))
+        if standing is None or times < LIKELY_AFTER:
+            return None
+        return replace(standing, rate_sheets=standing.rate_sheets[:1] * batches)
+
+    def note(self, standing: Standing) -> None:
+        """Take note of what was read."""
+        if standing.rounds_seen or None in standing.rate_sheets or len(set(standing.rate_sheets)) != 1:
+            self._likely.pop(standing.jackpot_id, None)
+        else:
+            _, times = self._likely.get(standing.jackpot_id, (None, 0))
+            self._likely[standing.jackpot_id] = (standing, times + 1)
+
+    @contextmanager
+    def required(self, standing: Standing) -> Iterator[None]:
+        """Stand around a pipeline that sends `send_required`. Raises: SerializationFailure if it is not as expected."""
+        try:
+            yield
+        except psycopg.errors.DivisionByZero:
+            self._likely.pop(standing.jackpot_id, None)
+            message = "What was expected to be in force is not."
+            raise psycopg.errors.SerializationFailure(message) from None
+
+
+def send_required(pipe: Pipeline, standing: Standing, *, came: Sequence[datetime], names: Sequence[RoundName]) -> None:
+    """Require that this is in force for requests that came at some instants, and that their rounds are new."""
+    pipe.send(
+        _REQUIRE,
+        {
+            **_asked(standing.jackpot_id, came, names),
+            "base": standing.base,
+            "stripes": standing.stripes,
+            "rules_version": standing.rules_version,
+            "rate_sheets": " ".join(map(str, standing.rate_sheets)),
+        },
+    )
+
+
 def send_read(pipe: Pipeline, jackpot_id: str, *, came: Sequence[datetime], names: Sequence[RoundName] = ()) -> Cursor:
     """Send the question for requests that came at some instants, perhaps on behalf of rounds; see `standing_of`."""
-    return pipe.send(
-        _READ, {"jackpot_id": jackpot_id, "came": " ".join([at.isoformat() for at in came]), **name_columns(names)}
-    )
+    return pipe.send(_READ, _asked(jackpot_id, came, names))
 
 
 def standing_of(cursor: Cursor, jackpot_id: str) -> Standing:
@@ -75,3 +140,7 @@ def standing_of(cursor: Cursor, jackpot_id: str) -> Standing:
         message = f"There is no jackpot {jackpot_id}."
         raise UnknownJackpot(message, jackpot_id=jackpot_id)
     return Standing(jackpot_id, *row)
+
+
+def _asked(jackpot_id: str, came: Sequence[datetime], names: Sequence[RoundName]) -> dict[str, object]:
+    return {"jackpot_id": jackpot_id, "came": " ".join([at.isoformat() for at in came]), **name_columns(names)}

@@ -32,7 +32,7 @@ from jackpot_service.records import gaming_tables, pinned, rounds, standing, ver
 from jackpot_service.records.meters import meter_of
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.records.standing import Standing
+from jackpot_service.records.standing import Expectations, Standing
 from jackpot_service.usecases.first_sight import Pins
 
 
@@ -90,9 +90,14 @@ class _Decision:
     entry: Entry | None = None
 
 
-def accept_group(session: Session, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
+def accept_group(
+    session: Session, commands: Sequence[AcceptBets], expectations: Expectations | None = None
+) -> tuple[BetsAccepted | LedgerError, ...]:
     """
     Accept batches of one jackpot, each of another round, in one transaction; it commits with its last statements.
+
+    What is in force is asked for first, unless it is expected to be as it was: then it is required with the statements
+    that write, and if it is not so, all of it is tried again.
 
     The outcomes are in the order of the commands: an answer, or the error that a batch is refused by: UnknownTable,
     NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, UnknownCurrency, NoRate, CurrencyNotAccepted,
@@ -109,25 +114,27 @@ def accept_group(session: Session, commands: Sequence[AcceptBets]) -> tuple[Bets
         return tuple(refusals.values())
     jackpot_id = _require_one_jackpot(tables.values())
     _require_rounds_once(commands)
-    asked = [commands[place] for place in tables]
-    with pipelined(session) as pipe:
-        standing_cursor = standing.send_read(
-            pipe, jackpot_id, came=[one.now for one in asked], names=[one.name for one in asked]
-        )
-    in_force = standing.standing_of(standing_cursor, jackpot_id)
-    known = [asked[number - 1] for number in in_force.rounds_seen]
-    seen = _lock_and_read(session, jackpot_id, known) if known else {}
-    decisions = {}
-    for number, (place, table) in enumerate(tables.items()):
-        command = commands[place]
-        try:
-            decisions[place] = _decision(
-                session, command, Pins(table, in_force, number), seen.get(command.name, _Seen())
-            )
-        except LedgerError as refusal:
-            refusals[place] = _kept(refusal)
+    asked = {place: commands[place] for place in tables}
+    expected = None if expectations is None else expectations.of(jackpot_id, len(asked))
+    if expectations is not None and expected is not None:
+        decisions, refused = _decide(session, asked, tables, expected, {})
+        if not refused:  # Nobody is refused by what is only expected.
+            with expectations.required(expected):
+                return _in_order(_book(session, expected, decisions, required_of=list(asked.values())), refusals)
+    in_force, seen = _read(session, jackpot_id, list(asked.values()))
+    if expectations is not None:
+        expectations.note(in_force)
+    decisions, refused = _decide(session, asked, tables, in_force, seen)
     answers = _book(session, in_force, decisions) if decisions else {}
-    return tuple(answers[place] if place in answers else refusals[place] for place in range(len(commands)))
+    return _in_order(answers, {**refusals, **refused})
+
+
+def _in_order(
+    answers: Mapping[int, BetsAccepted], refusals: Mapping[int, LedgerError]
+) -> tuple[BetsAccepted | LedgerError, ...]:
+    return tuple(
+        answers[place] if place in answers else refusals[place] for place in range(len(answers) + len(refusals))
+    )
 
 
 def _tables(session: Session, commands: Sequence[AcceptBets]) -> tuple[dict[int, Table], dict[int, LedgerError]]:
@@ -164,9 +171,26 @@ def _require_rounds_once(commands: Sequence[AcceptBets]) -> None:
         raise ValueError(message)
 
 
+def _read(session: Session, jackpot_id: str, asked: Sequence[AcceptBets]) -> tuple[Standing, Mapping[RoundName, _Seen]]:
+    """Read what is in force, and what the books hold of the rounds that are known, which it locks."""
+    with pipelined(session) as pipe:
+        cursor = standing.send_read(pipe, jackpot_id, came=_came(asked), names=_names(asked))
+    in_force = standing.standing_of(cursor, jackpot_id)
+    known = [asked[number - 1] for number in in_force.rounds_seen]
+    return in_force, _lock_and_read(session, jackpot_id, known) if known else {}
+
+
+def _came(commands: Sequence[AcceptBets]) -> list[datetime]:
+    return [command.now for command in commands]
+
+
+def _names(commands: Sequence[AcceptBets]) -> list[RoundName]:
+    return [command.name for command in commands]
+
+
 def _lock_and_read(session: Session, jackpot_id: str, commands: Sequence[AcceptBets]) -> dict[RoundName, _Seen]:
     """Lock the rounds, then read, in later statements, what they hold."""
-    names = [command.name for command in commands]
+    names = _names(commands)
     with pipelined(session) as pipe:
         round_cursor = rounds.send_lock(pipe, jackpot_id, names)
         booked_cursor = bet_records.send_of_batches(pipe, jackpot_id, names, [command.bets for command in commands])
@@ -179,6 +203,25 @@ def _lock_and_read(session: Session, jackpot_id: str, commands: Sequence[AcceptB
         )
         for round_ in rounds.rounds_of(round_cursor)
     }
+
+
+def _decide(
+    session: Session,
+    asked: Mapping[int, AcceptBets],
+    tables: Mapping[int, Table],
+    in_force: Standing,
+    seen: Mapping[RoundName, _Seen],
+) -> tuple[dict[int, _Decision], dict[int, LedgerError]]:
+    """Decide each batch by itself: what becomes of it, or what refuses it, by their places."""
+    decisions: dict[int, _Decision] = {}
+    refusals: dict[int, LedgerError] = {}
+    for number, (place, command) in enumerate(asked.items()):
+        try:
+            pins = Pins(tables[place], in_force, number)
+            decisions[place] = _decision(session, command, pins, seen.get(command.name, _Seen()))
+        except LedgerError as refusal:
+            refusals[place] = _kept(refusal)
+    return decisions, refusals
 
 
 def _decision(session: Session, command: AcceptBets, pins: Pins, seen: _Seen) -> _Decision:
@@ -227,10 +270,22 @@ def _require_acceptable(
     require_hands(new, standing=live, rules=rules)
 
 
-def _book(session: Session, in_force: Standing, decisions: Mapping[int, _Decision]) -> dict[int, BetsAccepted]:
-    """Write what was decided, commit, and answer with the meter as the books then showed it."""
+def _book(
+    session: Session,
+    in_force: Standing,
+    decisions: Mapping[int, _Decision],
+    *,
+    required_of: Sequence[AcceptBets] = (),
+) -> dict[int, BetsAccepted]:
+    """
+    Write what was decided, commit, and answer with the meter as the books then showed it.
+
+    What is in force is required for some commands, if it was only expected.
+    """
     replays = [decision.round for decision in decisions.values() if decision.entry is None]
     with journal.refused_if_suspended(in_force.jackpot_id), committed(session) as pipe:
+        if required_of:
+            standing.send_required(pipe, in_force, came=_came(required_of), names=_names(required_of))
         rounds.count_replays(pipe, replays)
         _write(pipe, [decision for decision in decisions.values() if decision.entry], in_force)
         books_cursor = books.send_read(pipe, in_force.jackpot_id)
