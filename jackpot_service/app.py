@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
@@ -32,10 +33,11 @@ from jackpot_service.api import (
     round_records,
     rounds,
 )
-from jackpot_service.api.admission import Admission
+from jackpot_service.api.admission import MOST_AT_ONCE, Admission
+from jackpot_service.api.asgi import InThreads
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
-from jackpot_service.api.event_stream import EventStream
+from jackpot_service.api.event_stream import MOST_WAITING, EventStream
 from jackpot_service.api.lane import Lane
 from jackpot_service.api.recent import Recent
 from jackpot_service.api.request_ids import REQUEST_ID, request_id
@@ -46,6 +48,9 @@ from jackpot_service.domain.errors import LedgerError
 from jackpot_service.reports.jackpots import jackpot_state
 
 log = structlog.get_logger()
+
+THREADS = MOST_AT_ONCE + MOST_WAITING + 8
+"""Threads a process for Flask's calls: bets that the lane leaves to it, those that wait for events, some for others."""
 
 BLUEPRINTS = (
     rounds.blueprint,
@@ -68,8 +73,10 @@ BLUEPRINTS = (
 )
 
 
-class _Application(flask.Flask):
-    """A Flask application without asynchronous views."""
+class Application(flask.Flask):
+    """A Flask application without asynchronous views, and `asgi`, as which a server calls it."""
+
+    asgi: Lane
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Take every view as it is; Flask would inspect each of a request's functions again."""
@@ -82,20 +89,22 @@ def create_app(
     *,
     clock: Callable[[], datetime] = utc_now,
     monotonic: Callable[[], float] = time.monotonic,
-) -> flask.Flask:
+) -> Application:
     """Wire the application. Raises: LookupError if a route states no roles."""
-    app = _Application("jackpot_service", static_folder=None)
+    app = Application("jackpot_service", static_folder=None)
     app.config.update(description.options(config), PROPAGATE_EXCEPTIONS=False)
     app.config["MAX_CONTENT_LENGTH"] = config.max_body_bytes + 1  # `api.parsing` refuses the one byte more.
     app.url_map.converters["id"] = description.IdentifierConverter
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
-    groups = BetGroups(engine, longest_wait_s=config.request_timeout_s)
+    threads = ThreadPoolExecutor(config.pool_size, "groups")
+    groups = BetGroups(engine, threads=threads, longest_wait_s=config.request_timeout_s)
     recent = Recent(
         lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())),
+        threads=threads,
         longest_wait_s=config.request_timeout_s,
     )
-    stream = EventStream(engine, longest_wait_s=config.request_timeout_s)
+    stream = EventStream(engine, threads=threads, longest_wait_s=config.request_timeout_s)
     places = _places_for_reports(config)
     door = app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
@@ -109,7 +118,8 @@ def create_app(
         log.warning(health.EMERGENCY_WARNING)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_tell_request_id)
-    app.wsgi_app = Lane(app.wsgi_app, door, authenticator, (rounds.bets_call(config), meters.METER_CALL))  # type: ignore[method-assign]
+    calls = (rounds.bets_call(config), meters.METER_CALL)
+    app.asgi = Lane(InThreads(app, ThreadPoolExecutor(THREADS, "flask")), door, authenticator, calls)
     return app
 
 

@@ -89,17 +89,24 @@ class Authenticator:
         shown = shown.strip()
         if self.tokens is not None and scheme.lower() == "bearer" and not shown.startswith(f"{PREFIX}_"):
             return self._of_token(self.tokens, shown)
-        prefix, _, rest = shown.partition("_")
-        key_id, _, secret = rest.partition("_")
-        if scheme.lower() != "bearer" or prefix != PREFIX or not _is_hex(key_id) or not secret.isascii():
+        key_id, secret = _key_in(scheme, shown)
+        if key_id is None:
             message = "Send a key as «Authorization: Bearer jk_…»."
             raise BadKeyShown(message)
         kept = self._known(key_id, lambda session: keys.live(session, key_id))
-        stored = None if kept is None else kept.key.secret_hash
-        if kept is None or stored is None or not hmac.compare_digest(stored, hash_of(secret)):
+        if kept is None or not _is_secret_of(kept, secret):
             message = "This key is not in force."
             raise BadKeyShown(message)
         return self._used(kept)
+
+    def remembered(self, authorization: str) -> Principal | None:
+        """Read a header without asking anybody: None unless it shows a key that was seen of late, and is believed."""
+        scheme, _, shown = authorization.partition(" ")
+        key_id, secret = _key_in(scheme, shown.strip())
+        kept = None if key_id is None else self._kept.get(key_id)
+        if kept is None or not kept.is_noted or kept.until <= self.monotonic() or not _is_secret_of(kept, secret):
+            return None
+        return kept.key.principal
 
     def _of_token(self, tokens: Tokens, token: str) -> Principal:
         subject = Subject(tokens.issuer.issuer, tokens.subject(token))
@@ -140,6 +147,19 @@ class Authenticator:
             log.debug("key-use-not-noted", key_id=key_id, detail=type(error).__name__)
 
 
+def _key_in(scheme: str, shown: str) -> tuple[str | None, str]:
+    """Read a key's id and its secret; without an id if it is none."""
+    prefix, _, rest = shown.partition("_")
+    key_id, _, secret = rest.partition("_")
+    is_key = scheme.lower() == "bearer" and prefix == PREFIX and _is_hex(key_id) and secret.isascii()
+    return key_id if is_key else None, secret
+
+
+def _is_secret_of(kept: _Kept, secret: str) -> bool:
+    stored = kept.key.secret_hash
+    return stored is not None and hmac.compare_digest(stored, hash_of(secret))
+
+
 def _is_hex(text: str) -> bool:
     return 0 < len(text) <= LONGEST_KEY_ID and all(letter in "0123456789abcdef" for letter in text)
 
@@ -166,6 +186,15 @@ def roles_of(view: Callable[..., Any]) -> frozenset[Role] | None:
         message = f"The view {view.__name__} states no roles."
         raise LookupError(message)
     roles: frozenset[Role] | None = view.roles
+    return roles
+
+
+def allowed(view: Callable[..., Any]) -> frozenset[Role]:
+    """The roles that a view states. Raises: LookupError if it is open to all, or states nothing."""
+    roles = roles_of(view)
+    if roles is None:
+        message = f"The view {view.__name__} is open to all."
+        raise LookupError(message)
     return roles
 
 

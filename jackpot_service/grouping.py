@@ -4,33 +4,47 @@ Calls that arrive while others run share the next run: a commit (group commit), 
 There is no timer. The first call to come runs at once, by itself; those that come meanwhile wait, and the next of them
 runs for all that may go together. So an idle service answers as fast as ever, and a busy one commits and reads fewer
 times. What a group shares is its round trips and its flush; each member has its own outcome.
+
+Whoever calls may be a thread, which waits, or a coroutine, which lets others run meanwhile. Groups are run by threads
+of their own.
 """
 
+import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, Generic, TypeVar
+
+import structlog
 
 from jackpot_service.db import Busy, HeldUp, OutcomeUnknown
 from jackpot_service.domain.errors import LedgerError, Unavailable
 
+log = structlog.get_logger()
+
 Command = TypeVar("Command")
 Outcome = TypeVar("Outcome")
+
+GROUPS_A_TURN: Final = 16
+"""So many groups a thread runs one after another; then whatever else waits for a thread has its turn."""
 
 
 @dataclass(slots=True, eq=False)
 class _Member(Generic[Command, Outcome]):
-    """A call that waits: for its outcome, or to lead the next group."""
+    """A call that waits for its outcome, and how it is told that it has one."""
 
     command: Command
-    woken: threading.Event = field(default_factory=threading.Event)
+    tell: Callable[[], object]
     outcome: Outcome | Exception | None = None
 
 
 class Grouping(Generic[Command, Outcome]):
     """
-    Runs commands in groups, one group at a time.
+    Runs commands in groups, one group at a time, each in one of the `threads`, which others may use too.
 
     `run` takes the commands of a group and returns their outcomes in order: an answer, or the error that refuses one.
     `may_join` tells whether a command may go with those already chosen. None waits longer than `longest_wait_s` for its
@@ -42,10 +56,12 @@ class Grouping(Generic[Command, Outcome]):
         run: Callable[[Sequence[Command]], Sequence[Outcome | LedgerError]],
         *,
         may_join: Callable[[Sequence[Command], Command], bool],
+        threads: Executor,
         longest_wait_s: float,
     ) -> None:
         self._run = run
         self._may_join = may_join
+        self._threads = threads
         self._longest_wait_s = longest_wait_s
         self._lock = threading.Lock()
         self._waiting: deque[_Member[Command, Outcome]] = deque()
@@ -53,75 +69,88 @@ class Grouping(Generic[Command, Outcome]):
 
     def submit(self, command: Command) -> Outcome:
         """
-        Run a command, perhaps with others, and return its own outcome.
+        Run a command, perhaps with others, and return its own outcome; the thread waits for it.
 
         Raises: the error that refuses it; Busy if its turn did not come; whatever `run` raised when it ran this
         command alone.
         """
-        member: _Member[Command, Outcome] = _Member(command)
+        told = threading.Event()
+        member: _Member[Command, Outcome] = _Member(command, told.set)
+        self._enter(member)
+        if not told.wait(self._longest_wait_s):
+            self._leave(member)
+            told.wait()
+        return _outcome_of(member)
+
+    async def submit_async(self, command: Command) -> Outcome:
+        """Run a command as `submit` does; others of the loop run meanwhile. Raises: as `submit`."""
+        loop = asyncio.get_running_loop()
+        told: asyncio.Future[None] = loop.create_future()
+        member: _Member[Command, Outcome] = _Member(command, partial(loop.call_soon_threadsafe, _wake, told))
+        leaving = loop.call_later(self._longest_wait_s, self._leave, member)
+        self._enter(member)
+        try:
+            await told
+        finally:
+            leaving.cancel()
+        return _outcome_of(member)
+
+    def _enter(self, member: _Member[Command, Outcome]) -> None:
         with self._lock:
-            leads = not self._is_running
+            self._waiting.append(member)
+            is_first = not self._is_running
             self._is_running = True
-            if not leads:
-                self._waiting.append(member)
-        if not leads:
-            self._wait(member)
-        if member.outcome is None:
-            self._lead(member)
-        outcome, member.outcome = member.outcome, None
-        assert outcome is not None  # noqa: S101  narrows a type: whoever led has set it
-        if not isinstance(outcome, Exception):
-            return outcome
-        try:
-            raise outcome
-        finally:
-            del outcome  # An error that its own traceback holds would keep the request alive until the next collection.
+        if is_first:
+            self._threads.submit(self._run_groups)
 
-    def _wait(self, member: _Member[Command, Outcome]) -> None:
-        """Wait for the outcome or for the lead. Raises: Busy if neither came, and its group has not begun."""
-        if member.woken.wait(self._longest_wait_s):
-            return
+    def _leave(self, member: _Member[Command, Outcome]) -> None:
+        """Give up waiting, unless its group has begun."""
         with self._lock:
-            if member in self._waiting:
-                self._waiting.remove(member)
-                message = "Others hold the ledger for too long; nothing was written."
-                raise Busy(message)
-        member.woken.wait()
+            if member not in self._waiting:
+                return
+            self._waiting.remove(member)
+        member.outcome = Busy("Others hold the ledger for too long; nothing was written.")
+        member.tell()
 
-    def _lead(self, leader: _Member[Command, Outcome]) -> None:
-        """Run a group that begins with the leader, wake its members, and then whoever leads next."""
-        with self._lock:
-            group = [leader, *self._joining(leader)]
-        try:
-            self._settle(group)
-        finally:
+    def _run_groups(self) -> None:
+        """Run groups until nobody waits, or it is the turn of others."""
+        for _ in range(GROUPS_A_TURN):
+            with self._lock:
+                group = self._take_group()
+                self._is_running = bool(group)
+            if not group:
+                return
+            try:
+                self._settle(group)
+            except BaseException as error:
+                log.critical("group-broken", exc_info=error)
             for member in group:
                 if member.outcome is None:
-                    member.outcome = OutcomeUnknown("Whoever led the group was stopped.")
-            with self._lock:
-                following = self._waiting.popleft() if self._waiting else None
-                self._is_running = following is not None
-            for member in (*group[1:], *([following] if following else [])):
-                member.woken.set()
+                    member.outcome = OutcomeUnknown("Whoever ran the group was stopped.")
+                with suppress(RuntimeError):  # The loop of somebody who has gone away may be closed.
+                    member.tell()
+        self._threads.submit(self._run_groups)
 
-    def _joining(self, leader: _Member[Command, Outcome]) -> list[_Member[Command, Outcome]]:
-        """Take from the queue, in its order, what may go with the leader."""
-        chosen = [leader.command]
-        joining = []
+    def _take_group(self) -> list[_Member[Command, Outcome]]:
+        """Take the first of the queue and, in its order, what may go with it."""
+        chosen: list[Command] = []
+        group = []
         staying: deque[_Member[Command, Outcome]] = deque()
         for member in self._waiting:
-            if self._may_join(chosen, member.command):
-                chosen.append(member.command)
-                joining.append(member)
-            else:
+            if chosen and not self._may_join(chosen, member.command):
                 staying.append(member)
+            else:
+                chosen.append(member.command)
+                group.append(member)
         self._waiting = staying
-        return joining
+        return group
 
     def _settle(self, group: Sequence[_Member[Command, Outcome]]) -> None:
         """Give every member its outcome. If the group as a whole fails, each runs alone, so that none harms another."""
         try:
             outcomes = self._run([member.command for member in group])
+            for member, outcome in zip(group, outcomes, strict=True):
+                member.outcome = outcome
         except HeldUp as error:
             self._settle_alone(group, error)
         except Unavailable as error:
@@ -129,9 +158,6 @@ class Grouping(Generic[Command, Outcome]):
                 member.outcome = type(error)(error.detail)
         except Exception as error:  # noqa: BLE001  it belongs to whoever caused it, and is raised there
             self._settle_alone(group, error)
-        else:
-            for member, outcome in zip(group, outcomes, strict=True):
-                member.outcome = outcome
 
     def _settle_alone(self, group: Sequence[_Member[Command, Outcome]], error: Exception) -> None:
         """Run each member by itself; a group of one keeps its error."""
@@ -140,3 +166,20 @@ class Grouping(Generic[Command, Outcome]):
             return
         for member in group:
             self._settle([member])
+
+
+def _wake(told: "asyncio.Future[None]") -> None:
+    if not told.done():  # Whoever waited may have been stopped.
+        told.set_result(None)
+
+
+def _outcome_of(member: _Member[Command, Outcome]) -> Outcome:
+    """Return what a member was answered. Raises: what it was refused by."""
+    outcome, member.outcome = member.outcome, None
+    assert outcome is not None  # noqa: S101  narrows a type: whoever told it has set it
+    if not isinstance(outcome, Exception):
+        return outcome
+    try:
+        raise outcome
+    finally:
+        del outcome  # An error that its own traceback holds would keep the request alive until the next collection.

@@ -1,39 +1,34 @@
 """Serving: granian's workers, each with its own application made by `application`."""
 
 import gc
-import logging
+import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 
-import flask
 from granian import Granian
-from granian.constants import Interfaces
+from granian.constants import Interfaces, Loops
 from granian.log import LogLevels
 
 from jackpot_service import logs
-from jackpot_service.api.admission import MOST_AT_ONCE
+from jackpot_service.api import asgi
 from jackpot_service.api.door import EXTENSION
-from jackpot_service.api.event_stream import MOST_WAITING
 from jackpot_service.app import create_app
 from jackpot_service.beside import job_runner
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
-
-THREADS = MOST_AT_ONCE + MOST_WAITING + 8
-"""Threads a worker: calls of bets that wait for the commit they share, those that wait for events, some for others."""
 
 OBJECTS_BETWEEN_COLLECTIONS = 20_000
 """A call leaves eight objects in a cycle. Every 700, looking for them cost a quarter of the time; 200,000 stopped all
 calls for 230 ms when their turn came, 20,000 do for 20."""
 
 LONGEST_QUEUE = 512
-"""Connections that may wait for a worker before the kernel makes others wait."""
+"""Calls that a worker takes at once; those beyond wait in the kernel."""
 
 
-def application() -> flask.Flask:
+def application() -> asgi.Application:
     """Make a worker's application; the supervisor has put the database's URL into its environment."""
     config = Config.from_environment(os.environ)
     if config.database_url is None:
@@ -43,24 +38,57 @@ def application() -> flask.Flask:
     app = create_app(config, create_engine(config, config.database_url))
     gc.freeze()  # What is made at the start lives as long as the worker; no collection need look at it again.
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    _when_told_to_end(app.extensions[EXTENSION].events.end)
-    return app
+    _end_with_the_supervisor()
+    return _Listening(app.asgi, app.extensions[EXTENSION].events.end)
+
+
+class _Listening:
+    """
+    An application that does something when its worker is told to end.
+
+    It listens from its first call on: before, nobody waits, and the loop has yet to say that it listens itself.
+    """
+
+    def __init__(self, application: asgi.Application, act: Callable[[], None]) -> None:
+        self._application = application
+        self._act = act
+        self._listens = False
+
+    def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> Awaitable[None]:
+        if not self._listens:
+            self._listens = True
+            _when_told_to_end(self._act)
+        return self._application(scope, receive, send)
+
+
+def _end_with_the_supervisor() -> None:
+    """Tell the worker to end when the supervisor is gone: nobody else would."""
+    supervisor = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if supervisor is not None:
+            supervisor.join()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _when_told_to_end(act: Callable[[], None]) -> None:
     """
-    Do something when the worker is told to end: granian waits for the calls in progress before it tells anybody.
+    Do something when the worker is told to end: the server waits for the calls in progress before it tells anybody.
 
-    It sets handlers of its own, so this only listens to which signals arrive.
+    The server handles the signals, so this only listens to which of them arrive.
     """
     arriving, told = os.pipe()
     os.set_blocking(told, False)
-    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    others = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
 
     def listen() -> None:
-        while os.read(arriving, 1)[0] not in {signal.SIGINT, signal.SIGTERM}:
-            pass
-        act()
+        while arrived := os.read(arriving, 1):
+            if others >= 0:  # Python knows one listener only: whoever was it before is told by this.
+                os.write(others, arrived)
+            if arrived[0] in {signal.SIGINT, signal.SIGTERM}:
+                act()
 
     threading.Thread(target=listen, daemon=True).start()
 
@@ -69,19 +97,18 @@ def serve(config: Config, url: str, *, host: str, port: int, workers: int, jobs:
     """
     Serve until SIGINT or SIGTERM, and return when every worker has ended; jobs are done beside, unless they are not.
 
-    Workers are started by spawning: they read the environment, in which the URL is put here.
+    Workers read the environment, in which the URL is put here.
     """
     os.environ["JACKPOT_DATABASE_URL"] = url
-    # So many threads are meant: nearly all of them wait for a commit, and `Admission` bounds them.
-    logging.getLogger("_granian").addFilter(lambda record: "Python threads" not in record.getMessage())
     server = Granian(
         target="jackpot_service.server:application",
         factory=True,
-        interface=Interfaces.WSGI,
+        interface=Interfaces.ASGINL,
+        loop=Loops.uvloop,
         address=host,
         port=port,
         workers=workers,
-        blocking_threads=THREADS,
+        websockets=False,
         backpressure=LONGEST_QUEUE,
         respawn_failed_workers=True,
         workers_kill_timeout=10,

@@ -1,15 +1,19 @@
 """Group commit: what arrives while a commit is in flight shares the next one, and nobody harms another."""
 
+import asyncio
 import contextlib
 import gc
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from jackpot_service.db import Busy, HeldUp, OutcomeUnknown
 from jackpot_service.domain.errors import LedgerError, Refused
 from jackpot_service.grouping import Grouping
+
+THREADS = ThreadPoolExecutor(4)
 
 
 class Gate:
@@ -72,28 +76,30 @@ def anything(_: Sequence[int], __: int) -> bool:
 def test_a_call_that_comes_alone_runs_at_once_and_alone() -> None:
     gate = Gate()
     gate.go.set()
-    groups = Grouping(gate.run, may_join=anything, longest_wait_s=30)
+    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30)
     assert [groups.submit(4), groups.submit(5)] == [8, 10]
     assert gate.groups == [[4], [5]]
 
 
 def test_calls_that_come_while_a_commit_is_in_flight_share_the_next_in_their_order() -> None:
     gate = Gate()
-    outcomes = play(gate, Grouping(gate.run, may_join=anything, longest_wait_s=30), [2, 3, 4])
+    outcomes = play(gate, Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30), [2, 3, 4])
     assert gate.groups == [[1], [2, 3, 4]]
     assert outcomes == {1: 2, 2: 4, 3: 6, 4: 8}
 
 
 def test_what_may_not_go_together_goes_one_group_after_another_in_its_order() -> None:
     gate = Gate()
-    groups = Grouping(gate.run, may_join=lambda chosen, one: chosen[0] % 2 == one % 2, longest_wait_s=30)
+    groups = Grouping(
+        gate.run, may_join=lambda chosen, one: chosen[0] % 2 == one % 2, threads=THREADS, longest_wait_s=30
+    )
     assert play(gate, groups, [2, 3, 4, 5]) == {1: 2, 2: 4, 3: 6, 4: 8, 5: 10}
     assert gate.groups == [[1], [2, 4], [3, 5]]
 
 
 def test_a_refused_member_harms_no_other() -> None:
     gate = Gate()
-    outcomes = play(gate, Grouping(gate.run, may_join=anything, longest_wait_s=30), [2, -3, 4])
+    outcomes = play(gate, Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30), [2, -3, 4])
     assert {command: outcome for command, outcome in outcomes.items() if command > 0} == {1: 2, 2: 4, 4: 8}
     assert isinstance(outcomes[-3], Refused)
 
@@ -101,7 +107,7 @@ def test_a_refused_member_harms_no_other() -> None:
 def test_a_member_that_breaks_its_group_breaks_alone() -> None:
     gate = Gate()
     gate.failing = {3}
-    outcomes = play(gate, Grouping(gate.run, may_join=anything, longest_wait_s=30), [2, 3, 4])
+    outcomes = play(gate, Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30), [2, 3, 4])
     assert gate.groups == [[1], [2, 3, 4], [2], [3], [4]]
     assert isinstance(outcomes.pop(3), ZeroDivisionError)
     assert outcomes == {1: 2, 2: 4, 4: 8}
@@ -110,7 +116,7 @@ def test_a_member_that_breaks_its_group_breaks_alone() -> None:
 def test_an_unknown_outcome_is_every_members_own() -> None:
     gate = Gate()
     gate.unknown = True
-    outcomes = play(gate, Grouping(gate.run, may_join=anything, longest_wait_s=30), [2, 3])
+    outcomes = play(gate, Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30), [2, 3])
     assert gate.groups == [[1], [2, 3]]
     assert outcomes.pop(1) == 2
     assert all(isinstance(outcome, OutcomeUnknown) for outcome in outcomes.values())
@@ -120,7 +126,7 @@ def test_an_unknown_outcome_is_every_members_own() -> None:
 def test_a_member_that_is_held_up_holds_up_no_other() -> None:
     gate = Gate()
     gate.held_up = {3}
-    outcomes = play(gate, Grouping(gate.run, may_join=anything, longest_wait_s=30), [2, 3, 4])
+    outcomes = play(gate, Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30), [2, 3, 4])
     assert gate.groups == [[1], [2, 3, 4], [2], [3], [4]]
     assert isinstance(outcomes.pop(3), HeldUp)
     assert outcomes == {1: 2, 2: 4, 4: 8}
@@ -128,7 +134,7 @@ def test_a_member_that_is_held_up_holds_up_no_other() -> None:
 
 def test_who_waits_too_long_for_a_turn_is_told_and_was_never_run() -> None:
     gate = Gate()
-    groups = Grouping(gate.run, may_join=anything, longest_wait_s=0.01)
+    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=0.01)
     leader = threading.Thread(target=groups.submit, args=(1,))
     leader.start()
     assert gate.entered.wait(30)
@@ -153,7 +159,7 @@ def test_who_waits_for_a_group_that_has_begun_waits_for_its_outcome() -> None:
         return [2 * command for command in commands]
 
     first_may_end, second_began = threading.Event(), threading.Event()
-    groups: Grouping[int, int] = Grouping(run, may_join=anything, longest_wait_s=1)
+    groups: Grouping[int, int] = Grouping(run, may_join=anything, threads=THREADS, longest_wait_s=1)
     outcomes: dict[int, int] = {}
     threads = [threading.Thread(target=lambda one=one: outcomes.update({one: groups.submit(one)})) for one in (1, 2, 3)]
     threads[0].start()
@@ -176,7 +182,7 @@ def test_a_refusal_leaves_nothing_behind_that_only_a_collection_would_find() -> 
     def refuse(commands: Sequence[int]) -> list[LedgerError]:
         return [Refused("no") for _ in commands]
 
-    groups: Grouping[int, int] = Grouping(refuse, may_join=anything, longest_wait_s=30)
+    groups: Grouping[int, int] = Grouping(refuse, may_join=anything, threads=THREADS, longest_wait_s=30)
     gc.collect()
     gc.disable()
     try:
@@ -190,7 +196,7 @@ def test_a_refusal_leaves_nothing_behind_that_only_a_collection_would_find() -> 
 
 def test_it_runs_again_after_everything_was_answered() -> None:
     gate = Gate()
-    groups = Grouping(gate.run, may_join=anything, longest_wait_s=30)
+    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30)
     play(gate, groups, [2])
     assert groups.submit(7) == 14
 
@@ -205,7 +211,7 @@ def test_every_one_of_many_calls_gets_its_own_outcome_once(threads: int) -> None
             ran.extend(commands)
         return [2 * command for command in commands]
 
-    groups: Grouping[int, int] = Grouping(run, may_join=anything, longest_wait_s=30)
+    groups: Grouping[int, int] = Grouping(run, may_join=anything, threads=THREADS, longest_wait_s=30)
     outcomes: dict[int, int] = {}
 
     def submit(first: int) -> None:
@@ -220,3 +226,80 @@ def test_every_one_of_many_calls_gets_its_own_outcome_once(threads: int) -> None
     assert sorted(ran) == sorted(outcomes)
     assert len(ran) == 200 * threads
     assert all(outcome == 2 * command for command, outcome in outcomes.items())
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    while not is_so():  # noqa: ASYNC110  other threads make it so
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("breaking", [SystemExit("stopped"), None])
+def test_a_run_that_breaks_off_stalls_nobody_who_comes_later(breaking: BaseException | None) -> None:
+    """None stands for a run that answers fewer than asked."""
+    ran: list[int] = []
+
+    def run(commands: Sequence[int]) -> list[int]:
+        ran.extend(commands)
+        if ran == [1]:
+            if breaking is not None:
+                raise breaking
+            return []
+        return [2 * command for command in commands]
+
+    groups: Grouping[int, int] = Grouping(run, may_join=anything, threads=THREADS, longest_wait_s=5)
+    with pytest.raises(OutcomeUnknown if breaking is not None else ValueError):
+        groups.submit(1)
+    assert groups.submit(2) == 4
+
+
+def test_a_coroutine_waits_as_a_thread_does() -> None:
+    gate = Gate()
+    gate.failing = {3}
+    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30)
+
+    async def play() -> list[int | BaseException]:
+        first = asyncio.ensure_future(groups.submit_async(1))
+        await until(lambda: bool(gate.groups))
+        others = [asyncio.ensure_future(groups.submit_async(command)) for command in (2, 3, -4)]
+        await until(lambda: len(groups._waiting) == 3)
+        gate.go.set()
+        return await asyncio.gather(first, *others, return_exceptions=True)
+
+    one, two, three, refused = asyncio.run(play())
+
+    assert gate.groups == [[1], [2, 3, -4], [2], [3], [-4]]
+    assert (one, two) == (2, 4)
+    assert isinstance(three, ZeroDivisionError)
+    assert isinstance(refused, Refused)
+
+
+def test_a_coroutine_that_waits_too_long_for_its_turn_is_told_and_was_never_run() -> None:
+    gate = Gate()
+    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=0.01)
+
+    async def play() -> int:
+        first = asyncio.ensure_future(groups.submit_async(1))
+        await until(lambda: bool(gate.groups))
+        with pytest.raises(Busy):
+            await groups.submit_async(2)
+        gate.go.set()
+        return await first
+
+    assert asyncio.run(play()) == 2
+    assert gate.groups == [[1]]
+
+
+def test_a_coroutine_that_is_stopped_leaves_the_others_as_they_are() -> None:
+    gate = Gate()
+    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30)
+
+    async def play() -> int:
+        first = asyncio.ensure_future(groups.submit_async(1))
+        await until(lambda: bool(gate.groups))
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        gate.go.set()
+        return await groups.submit_async(2)
+
+    assert asyncio.run(play()) == 4

@@ -3,6 +3,7 @@
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import Executor
 
 import sqlalchemy
 
@@ -25,8 +26,9 @@ Groups = Grouping[AcceptBets, BetsAccepted]
 class BetGroups:
     """The batches of bets of one process, on their way to a commit; those of different jackpots do not meet."""
 
-    def __init__(self, engine: sqlalchemy.Engine, *, longest_wait_s: float) -> None:
+    def __init__(self, engine: sqlalchemy.Engine, *, threads: Executor, longest_wait_s: float) -> None:
         self._engine = engine
+        self._threads = threads
         self._longest_wait_s = longest_wait_s
         self._lock = threading.Lock()
         self._expectations = Expectations()
@@ -39,10 +41,19 @@ class BetGroups:
 
         Raises: what `accept_group` refuses a batch by; Busy if its turn does not come.
         """
-        jackpot_id = self._jackpot_of.get(command.table_id) or self._find_jackpot(command)
+        return self._groups_of(self._jackpot_of.get(command.table_id) or self._find_jackpot(command)).submit(command)
+
+    def knows(self, table_id: str) -> bool:
+        """Whether a table's jackpot is known: only then may a coroutine send it a batch."""
+        return table_id in self._jackpot_of
+
+    async def accept_async(self, command: AcceptBets) -> BetsAccepted:
+        """Book a batch of a table that is known as `accept` does; others of the loop run meanwhile. Raises: as it."""
+        return await self._groups_of(self._jackpot_of[command.table_id]).submit_async(command)
+
+    def _groups_of(self, jackpot_id: str) -> Groups:
         with self._lock:
-            groups = self._groups[jackpot_id]
-        return groups.submit(command)
+            return self._groups[jackpot_id]
 
     def _find_jackpot(self, command: AcceptBets) -> str:
         _, jackpot_id = transact(
@@ -53,7 +64,7 @@ class BetGroups:
         return jackpot_id
 
     def _new_groups(self) -> Groups:
-        return Grouping(self._run, may_join=_may_join, longest_wait_s=self._longest_wait_s)
+        return Grouping(self._run, may_join=_may_join, threads=self._threads, longest_wait_s=self._longest_wait_s)
 
     def _run(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
         return transact(self._engine, lambda session: accept_group(session, commands, self._expectations))

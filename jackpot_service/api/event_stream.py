@@ -7,6 +7,7 @@ when they went further. Nobody is woken by the database: NOTIFY takes a lock at 
 
 import threading
 import time
+from concurrent.futures import Executor
 from typing import Final
 
 import sqlalchemy
@@ -32,12 +33,13 @@ class EventStream:
         self,
         engine: sqlalchemy.Engine,
         *,
+        threads: Executor,
         longest_wait_s: float = 5.0,
         most_waiting: int = MOST_WAITING,
     ) -> None:
         self._engine = engine
         self._heads: Recent[Heads] = Recent(
-            lambda _: read(engine, heads), longest_wait_s=longest_wait_s, seconds=LOOK_EVERY_S
+            lambda _: read(engine, heads), threads=threads, longest_wait_s=longest_wait_s, seconds=LOOK_EVERY_S
         )
         self._places = Admission(most_waiting)
         self._is_ending = threading.Event()

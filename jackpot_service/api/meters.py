@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import flask
 from marshmallow import ValidationError
@@ -15,12 +15,9 @@ from jackpot_service.api.door import Blueprint, Door, answer, door
 from jackpot_service.api.fields import ReadField
 from jackpot_service.api.jackpots import CurrencyQuerySchema
 from jackpot_service.api.schemas import MeterSchema
-from jackpot_service.auth import allow, roles_of
+from jackpot_service.auth import allow, allowed
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.jackpots import JackpotState
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIEnvironment
 
 blueprint = Blueprint("meters", __name__, url_prefix="/v1/jackpots", description="Meters, for everyone with a key.")
 
@@ -62,20 +59,20 @@ def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     return response
 
 
-def _take(door: Door, environ: "WSGIEnvironment", _caller: Principal, jackpot_id: str) -> lane.Answer:
-    query = environ.get("QUERY_STRING", "")
-    if query not in {"", "max_age=1"} or "HTTP_IF_MATCH" in environ:
+async def _take(door: Door, request: lane.Request, _caller: Principal, jackpot_id: str) -> lane.Answer:
+    if request.query not in {b"", b"max_age=1"} or b"if-match" in request.headers:
         raise lane.NotPlain
-    state = door.meters.get(jackpot_id) if query else door.meters.read(jackpot_id)
+    meters = door.meters
+    state = await (meters.get_async(jackpot_id) if request.query else meters.read_async(jackpot_id))
     currency = state.rules.base
     etag = f'"{_etag(state, currency)}"'
-    headers = (("ETag", etag), ("Cache-Control", "no-cache"))
-    if not is_resource_modified(environ, etag=etag):
+    headers = ((b"etag", etag.encode()), (b"cache-control", b"no-cache"))
+    if not is_resource_modified({"HTTP_IF_NONE_MATCH": request.header(b"if-none-match")}, etag=etag):
         return lane.Answer(None, HTTPStatus.NOT_MODIFIED, headers)
     return lane.Answer(answers.of_meter(state.meter, state.sheet.rate(currency)), headers=headers)
 
 
-METER_CALL: Final = lane.Call("GET", re.compile(f"/v1/jackpots/{lane.ID}/meter"), roles_of(get_meter), _take)
+METER_CALL: Final = lane.Call("GET", re.compile(f"/v1/jackpots/{lane.ID}/meter"), allowed(get_meter), _take)
 """The same call as it takes the lane: in the jackpot's own currency, perhaps only if it is not the one of a tag."""
 
 

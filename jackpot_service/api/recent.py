@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from typing import Generic, TypeVar
 
 from jackpot_service.domain.errors import LedgerError, Unavailable
@@ -23,13 +24,14 @@ class Recent(Generic[T]):
         self,
         read: Callable[[str], T],
         *,
+        threads: Executor,
         longest_wait_s: float = 5.0,
         seconds: float = 1.0,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._read = read
         self._readings: Grouping[str, T] = Grouping(
-            self._read_all, may_join=lambda _names, _name: True, longest_wait_s=longest_wait_s
+            self._read_all, may_join=lambda _names, _name: True, threads=threads, longest_wait_s=longest_wait_s
         )
         self._seconds = seconds
         self._monotonic = monotonic
@@ -37,14 +39,25 @@ class Recent(Generic[T]):
 
     def get(self, name: str) -> T:
         """What was read in the last second, or else now. Raises: what reading raises."""
-        kept = self._kept.get(name)
-        if kept is not None and self._monotonic() - kept[0] < self._seconds:
-            return kept[1]
-        return self.read(name)
+        kept = self._kept_of(name)
+        return self.read(name) if kept is None else kept
 
     def read(self, name: str) -> T:
         """What is there now. Raises: what reading raises; Busy if its turn does not come."""
         return self._readings.submit(name)
+
+    async def get_async(self, name: str) -> T:
+        """As `get`; others of the loop run meanwhile."""
+        kept = self._kept_of(name)
+        return await self.read_async(name) if kept is None else kept
+
+    async def read_async(self, name: str) -> T:
+        """As `read`; others of the loop run meanwhile."""
+        return await self._readings.submit_async(name)
+
+    def _kept_of(self, name: str) -> T | None:
+        kept = self._kept.get(name)
+        return kept[1] if kept is not None and self._monotonic() - kept[0] < self._seconds else None
 
     def _read_all(self, names: Sequence[str]) -> list[T | LedgerError]:
         found: dict[str, T | LedgerError] = {}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import flask
 from marshmallow import Schema, fields, validate
@@ -23,7 +23,7 @@ from jackpot_service.api.schemas import (
     SettlementSchema,
     decimal,
 )
-from jackpot_service.auth import allow, roles_of
+from jackpot_service.auth import allow, allowed
 from jackpot_service.config import Config
 from jackpot_service.domain import facts
 from jackpot_service.domain.money import plain
@@ -33,9 +33,6 @@ from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIEnvironment
 
 MOST_HANDS = 60
 """Far more hands than one deck can deal, so that the count of cards is what refuses."""
@@ -163,15 +160,17 @@ def bets_call(config: Config) -> lane.Call:
     """The same call as it takes the lane."""
     schema = BetsSchema(most=lambda: config.max_batch)
 
-    def take(door: Door, environ: "WSGIEnvironment", caller: Principal, table_id: str, round_id: str) -> lane.Answer:
+    async def take(door: Door, request: lane.Request, caller: Principal, table_id: str, round_id: str) -> lane.Answer:
+        if not door.bet_groups.knows(table_id):
+            raise lane.NotPlain
         with door.admission.place():
-            document = lane.document_of(environ, most_bytes=config.max_body_bytes)
+            document = await request.document(most_bytes=config.max_body_bytes)
             command = _command(caller, table_id, round_id, schema.load(document), now=door.clock())
-            done = door.bet_groups.accept(command)
+            done = await door.bet_groups.accept_async(command)
         return lane.Answer(_of_accepted(done), _status(done))
 
     path = re.compile(f"/v1/tables/{lane.ID}/rounds/{lane.ID}/bets")
-    return lane.Call("POST", path, roles_of(post_bets), take)
+    return lane.Call("POST", path, allowed(post_bets), take)
 
 
 def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, Any], *, now: datetime) -> AcceptBets:

@@ -4,6 +4,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -410,7 +411,7 @@ def test_whoever_waits_for_what_he_may_not_see_is_told_nothing_and_has_passed_it
 
 
 def test_what_is_there_is_told_without_waiting_and_nobody_waits_who_has_no_place(house: House) -> None:
-    stream = EventStream(house.engine, most_waiting=0)
+    stream = EventStream(house.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
 
     page = stream.page(SYSTEM_OPERATOR, BEGINNING, limit=100, wait_s=20)
 
@@ -422,7 +423,9 @@ def test_what_is_there_is_told_without_waiting_and_nobody_waits_who_has_no_place
 
 def test_if_as_many_wait_as_may_one_more_is_told_to_come_again(house: House) -> None:
     door = house.app.extensions[EXTENSION]
-    house.app.extensions[EXTENSION] = replace(door, events=EventStream(house.engine, most_waiting=0))
+    house.app.extensions[EXTENSION] = replace(
+        door, events=EventStream(house.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
+    )
 
     answer = house.get("/v1/events?after=now&wait=20")
 

@@ -3,8 +3,6 @@
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import BytesIO
-from types import MethodType
 from typing import Any
 
 import flask
@@ -15,6 +13,7 @@ import sqlalchemy
 from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION
+from jackpot_service.app import Application
 from jackpot_service.db import Busy, OutcomeUnknown
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
@@ -29,25 +28,30 @@ METER = "/v1/jackpots/{jackpot}/meter"
 
 @pytest.fixture
 def opened(house: House) -> House:
-    """Two jackpots of one stripe each, so that nothing of an answer is left to chance."""
+    """
+    Two jackpots of one stripe each, so that nothing of an answer is left to chance; the application has seen their
+    tables, and the keys of those who ask.
+    """
     for jackpot, table in (("j1", "T1"), ("j2", "T2")):
         house.open(jackpot_id=jackpot, tables=(table,), stripes=1, base_amount="1000")
+        house.post_bets(bet("first"), table_id=table, round_id="r0").ok(201)
+        house.get(METER.format(jackpot=jackpot)).ok()
     return house
 
 
-def without_lane(house: House) -> flask.Flask:
+def without_lane(house: House) -> Application:
     """Another process of the application, which has Flask alone."""
     app = house.start()
-    app.wsgi_app = MethodType(flask.Flask.wsgi_app, app)  # type: ignore[method-assign]
+    app.asgi._calls = ()
     return app
 
 
 @contextmanager
-def seen_by_flask(app: flask.Flask) -> Iterator[list[str]]:
+def seen_by_flask(app: Application) -> Iterator[list[str]]:
     """Tell which requests reach Flask."""
     seen: list[str] = []
 
-    def see(_app: flask.Flask, **_: Any) -> None:
+    def see(_app: Application, **_: Any) -> None:
         seen.append(flask.request.path)
 
     with flask.request_started.connected_to(see, app):
@@ -56,11 +60,11 @@ def seen_by_flask(app: flask.Flask) -> Iterator[list[str]]:
 
 def told(answer: Answer) -> tuple[int, dict[str, str], Any]:
     """What of an answer must not depend on who gave it; Flask dates what has a tag, as any server does."""
-    headers = {name: value for name, value in answer.headers.items() if name not in {"X-Request-Id", "Date"}}
+    headers = {name: value for name, value in answer.headers.items() if name not in {"x-request-id", "date"}}
     return answer.status, headers, answer.body if answer.text else None
 
 
-def posted(house: House, table: str, body: object, app: flask.Flask, **headers: str) -> Answer:
+def posted(house: House, table: str, body: object, app: Application, **headers: str) -> Answer:
     data = body if isinstance(body, bytes) else orjson.dumps(body)
     key = house.key(Role.TABLE)
     return house.call("POST", PATH.format(table=table, round="r1"), key=key, data=data, headers=headers, app=app)
@@ -104,6 +108,7 @@ def test_every_batch_is_answered_by_the_lane_as_flask_answers_it(opened: House, 
 @pytest.mark.parametrize("query", ["", "?max_age=1"])
 def test_the_meter_is_shown_by_the_lane_as_flask_shows_it(opened: House, query: str) -> None:
     opened.bet(bet())
+    opened.get(METER.format(jackpot="j1")).ok()  # So that what is a second old is this.
     key, path = opened.key(Role.AUDITOR), METER.format(jackpot="j1") + query
 
     with seen_by_flask(opened.app) as seen:
@@ -203,9 +208,16 @@ class Counting(BetGroups):
         self.asked = 0
         self.then: Callable[[], object] = lambda: None
 
+    def knows(self, table_id: str) -> bool:
+        return self.groups.knows(table_id)
+
     def accept(self, command: AcceptBets) -> BetsAccepted:
         self.asked += 1
-        accepted = self.groups.accept(command)
+        return self.groups.accept(command)
+
+    async def accept_async(self, command: AcceptBets) -> BetsAccepted:
+        self.asked += 1
+        accepted = await self.groups.accept_async(command)
         self.then()
         if self.failing is not None:
             raise self.failing
@@ -267,6 +279,7 @@ def test_an_unknown_outcome_stays_one_though_the_key_cannot_be_asked_for_any_mor
 ) -> None:
     now = 0.0
     app = opened.start(monotonic=lambda: now)
+    posted(opened, "T1", {"bets": [bet("first")]}, app).ok(201)
     groups = Counting(app.extensions[EXTENSION].bet_groups, failing=OutcomeUnknown("The connection broke."))
     object.__setattr__(app.extensions[EXTENSION], "bet_groups", groups)
 
@@ -311,7 +324,7 @@ def test_a_meter_that_cannot_be_read_is_not_asked_for_again(opened: House) -> No
 
 
 def test_a_refused_call_leaves_no_more_behind_than_flask_does(opened: House) -> None:
-    def left_by(app: flask.Flask) -> int:
+    def left_by(app: Application) -> int:
         posted(opened, "T1", {"bets": [bet(stake_minor=200)]}, app)
         gc.collect()
         posted(opened, "T1", {"bets": [bet(stake_minor=200)]}, app)
@@ -324,29 +337,31 @@ def test_a_refused_call_leaves_no_more_behind_than_flask_does(opened: House) -> 
 def test_a_body_longer_than_it_says_is_not_read_to_its_end(opened: House) -> None:
     """A server that tells a length and sends in chunks would have the length believed."""
     body = orjson.dumps({"bets": [bet()]}).ljust(opened.config.max_body_bytes + 1)
-    client = opened.app.test_client()
-    response = client.post(
-        PATH.format(table="T1", round="r1"),
-        input_stream=BytesIO(body),
-        content_type="application/json",
-        headers={"Authorization": f"Bearer {opened.key(Role.TABLE)}", "Transfer-Encoding": "chunked"},
-        environ_overrides={"CONTENT_LENGTH": "10", "wsgi.input_terminated": True},
-    )
-    Answer.of(response).problem(413, "body-too-large")
+    answer = posted(opened, "T1", body, opened.app, **{"Content-Length": "10"})
+    answer.problem(413, "body-too-large")
 
 
-def test_a_length_that_no_number_holds_is_answered_as_flask_answers_it(opened: House) -> None:
-    def sent(app: flask.Flask) -> Answer:
-        response = app.test_client().post(
-            PATH.format(table="T1", round="r1"),
-            data=orjson.dumps({"bets": [bet()]}),
-            content_type="application/json",
-            headers={"Authorization": f"Bearer {opened.key(Role.TABLE)}"},
-            environ_overrides={"CONTENT_LENGTH": "9" * 5000},
-        )
-        return Answer.of(response)
+@pytest.mark.parametrize("length", ["9" * 5000, "-1", "+10", "ten", "1_0", ""])
+def test_a_length_that_is_none_is_answered_as_flask_answers_it(opened: House, length: str) -> None:
+    opened.bet(bet())
+
+    def sent(app: Application) -> Answer:
+        return posted(opened, "T1", {"bets": [bet()]}, app, **{"Content-Length": length})
 
     assert told(sent(opened.app)) == told(sent(without_lane(opened)))
+
+
+def test_what_was_not_seen_before_is_asked_for_by_flask_and_then_taken_by_the_lane(opened: House) -> None:
+    calls: list[tuple[str, str, str, bytes | None]] = []
+    opened.add_table("T3", jackpot_id="j1")
+    body = orjson.dumps({"bets": [bet()]})
+    calls += [("POST", PATH.format(table="T3", round="r1"), opened.key(Role.TABLE), body)]
+    calls += [("GET", METER.format(jackpot="j1"), opened.person("Nora", Role.AUDITOR), None)]
+    for method, path, key, data in calls:
+        for by_flask in (1, 0):
+            with seen_by_flask(opened.app) as seen:
+                assert opened.call(method, path, key=key, data=data).status in {200, 201}
+            assert len(seen) == by_flask
 
 
 def test_an_answer_of_the_lane_carries_the_id_that_the_request_sent(opened: House) -> None:

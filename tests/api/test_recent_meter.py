@@ -11,6 +11,8 @@ from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.house import House
 
+THREADS = ThreadPoolExecutor(4)
+
 
 class Clock:
     """A clock that stands until it is moved."""
@@ -24,7 +26,7 @@ class Clock:
 
 def test_what_was_read_is_given_again_for_less_than_a_second() -> None:
     clock, readings = Clock(), count(1)
-    recent = Recent(lambda _: next(readings), monotonic=clock)
+    recent = Recent(lambda _: next(readings), threads=THREADS, monotonic=clock)
 
     seen = []
     for clock.seconds in (0.0, 0.999, 1.0, 1.5, 2.1):
@@ -42,7 +44,7 @@ def test_the_age_counts_from_before_the_reading() -> None:
         clock.seconds += 0.9
         return began
 
-    recent = Recent(read, monotonic=clock)
+    recent = Recent(read, threads=THREADS, monotonic=clock)
     assert recent.get("live") == 0.0
     clock.seconds = 1.0
     assert recent.get("live") == 1.0
@@ -50,7 +52,7 @@ def test_the_age_counts_from_before_the_reading() -> None:
 
 def test_who_asks_for_what_is_there_now_gets_it_and_renews_it_for_the_others() -> None:
     values = iter("abc")
-    recent = Recent(lambda _: next(values), monotonic=Clock())
+    recent = Recent(lambda _: next(values), threads=THREADS, monotonic=Clock())
     assert [recent.get("live"), recent.read("live"), recent.get("live")] == ["a", "b", "b"]
 
 
@@ -102,7 +104,7 @@ def test_who_asks_while_others_are_read_for_shares_the_next_reading_and_never_an
             assert go.wait(30)
         return number
 
-    recent = Recent(read, longest_wait_s=30)
+    recent = Recent(read, threads=THREADS, longest_wait_s=30)
     with ThreadPoolExecutor(4) as pool:
         first = pool.submit(recent.read, "live")
         assert began.wait(30)
@@ -120,7 +122,7 @@ def test_a_name_that_is_refused_refuses_no_other_that_is_read_with_it() -> None:
             raise NotFound(name)
         return name
 
-    recent = Recent(read)
+    recent = Recent(read, threads=THREADS)
     answers = recent._read_all(["live", "unknown", "live"])
     assert (answers[0], answers[2]) == ("live", "live")
     assert isinstance(answers[1], NotFound)

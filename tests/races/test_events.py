@@ -2,6 +2,7 @@
 
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 
@@ -78,7 +79,7 @@ def read_on(racer: Racer, *, limit: int, after: str) -> Told:
 
 def read_all(engine: sqlalchemy.Engine, *, limit: int, after: str) -> Told:
     """Read page by page, with nothing in mind but the cursor, until all that will happen has been told."""
-    stream, told = EventStream(engine), Told()
+    stream, told = EventStream(engine, threads=ThreadPoolExecutor(2)), Told()
     until = time.monotonic() + LONGEST_READING_S
     while len(told) < EXPECTED and time.monotonic() < until:
         page = stream.page(SYSTEM_OPERATOR, decode(after), limit=limit, wait_s=1)
@@ -94,7 +95,7 @@ def test_nothing_is_passed_over_and_nothing_told_twice_while_others_commit_late(
     engine: sqlalchemy.Engine, database_url: str
 ) -> None:
     scene.open_live(engine, "live", tables=["T1", "T2"], stripes=8)
-    start = encode(EventStream(engine).page(SYSTEM_OPERATOR, None, limit=1).next)
+    start = encode(EventStream(engine, threads=ThreadPoolExecutor(2)).page(SYSTEM_OPERATOR, None, limit=1).next)
 
     told, slowly_told, *_ = race(
         database_url,

@@ -7,6 +7,7 @@ Everything at once: eight processes bet, void, cancel and settle, several of the
 import random
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -150,7 +151,7 @@ class Player:
 
 
 def play(racer: Racer, *, process: int, seconds: float) -> Acknowledged:
-    groups = BetGroups(racer.engine, longest_wait_s=LONGEST_RACE_S)
+    groups = BetGroups(racer.engine, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S)
     numbers = [process * PLAYERS_OF_A_PROCESS + index for index in range(PLAYERS_OF_A_PROCESS)]
     players = [Player(racer.engine, groups, number, random.Random(number)) for number in numbers]
     until = time.monotonic() + seconds

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -54,7 +55,7 @@ class Played:
 
 def bet_on(racer: Racer, *, name: str) -> list[Played]:
     """In each part open rounds, add to those of the part before, and settle every other one of these."""
-    groups = BetGroups(racer.engine, longest_wait_s=LONGEST_RACE_S)
+    groups = BetGroups(racer.engine, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S)
     played = []
     for part in range(PARTS):
         racer.meet()

@@ -33,7 +33,7 @@ from tests.support.house import House
 
 def write(url: str) -> None:
     """Awards held, approved, rejected and paid; two compensations; statements settled, with bets in between."""
-    random.seed(5)
+    random.seed(23)
     house = House(url)
     house.open(base_amount="999.10", settings={"held_threshold": "275"}, stripes=2)
     house.bet(bet("a", hand="1"), bet("b", hand="2", currency="GBP"), bet("c", hand="3"))

@@ -7,11 +7,10 @@ from datetime import time as time_of_day
 from decimal import Decimal
 from typing import Any, Final, TypeVar
 
-import flask
 import orjson
 
 from jackpot_service import db
-from jackpot_service.app import create_app
+from jackpot_service.app import Application, create_app
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Session
@@ -25,6 +24,7 @@ from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
 from tests.support.answers import Answer, Body
+from tests.support.asgi import asked
 from tests.support.clock import Clock
 from tests.support.publishing import publish
 from tests.support.reading import Books
@@ -69,7 +69,7 @@ class House:
         for role in (Role.TABLE, Role.AUDITOR):
             self.key(role)
 
-    def start(self, monotonic: Callable[[], float] = time.monotonic) -> flask.Flask:
+    def start(self, monotonic: Callable[[], float] = time.monotonic) -> Application:
         """Start the application, or another process of it: what one remembers, the other does not."""
         return create_app(self.config, self.engine, clock=self.clock, monotonic=monotonic)
 
@@ -210,15 +210,14 @@ class House:
         key: str | None,
         data: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-        app: flask.Flask | None = None,
+        app: Application | None = None,
     ) -> Answer:
-        """Send a request through the whole WSGI application, byte by byte as it is given."""
+        """Send a request through the whole application, as a server calls it."""
         sent = {} if key is None else {"Authorization": f"Bearer {key}"}
         if data is not None:
             sent["Content-Type"] = "application/json"
         sent |= headers or {}
-        client = (app or self.app).test_client()
-        return Answer.of(client.open(path, method=method, data=data, headers=sent))
+        return asked((app or self.app).asgi, method, path, data=data, headers=sent)
 
     def get(
         self, path: str, *, role: Role = Role.AUDITOR, key: str | None = None, headers: Mapping[str, str] | None = None
@@ -233,7 +232,7 @@ class House:
         body: object,
         *,
         key: str | None = None,
-        app: flask.Flask | None = None,
+        app: Application | None = None,
     ) -> Answer:
         """Send a body to something of a table, with a key of a server of the table's casino unless another is given."""
         key = key or self.key(Role.TABLE, casino_id=self._casino_of.get(table_id, "c1"))
@@ -241,7 +240,7 @@ class House:
         return self.call(method, f"/v1/tables/{table_id}/rounds/{path}", key=key, data=data, app=app)
 
     def post_bets(
-        self, *bets: Body, round_id: str = "r1", table_id: str = "T1", app: flask.Flask | None = None
+        self, *bets: Body, round_id: str = "r1", table_id: str = "T1", app: Application | None = None
     ) -> Answer:
         return self.send("POST", table_id, f"{round_id}/bets", {"bets": bets}, app=app)
 
@@ -254,7 +253,7 @@ class House:
         round_id: str = "r1",
         table_id: str = "T1",
         bet_count: int | None = None,
-        app: flask.Flask | None = None,
+        app: Application | None = None,
         **more: object,
     ) -> Answer:
         """Send a result; unless stated, it counts the live bets as the ledger does."""

@@ -1,0 +1,191 @@
+"""
+How a server with an event loop calls an application that has none (ASGI 3, PEP 3333).
+
+Each call runs in a thread, which reads the body when the application asks for it. An answer that is there goes back in
+one piece. One that is made while it is sent is made a piece at a time, each when the one before is on its way, until
+whoever asked goes away; between two pieces it keeps no thread.
+
+The libraries for this pass every piece of every answer from thread to loop and wait (docs/decisions/event-loop.md).
+"""
+
+import asyncio
+import io
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote_to_bytes
+
+from werkzeug.exceptions import ClientDisconnected
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+Scope = dict[str, Any]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
+
+ENVIRON: Final = "jackpot.environ"
+"""Under which the scope of a call may hold what else its environment shall have; it is taken from there."""
+
+_UNPREFIXED: Final = {"content-length": "CONTENT_LENGTH", "content-type": "CONTENT_TYPE"}
+
+
+async def answer(send: Send, status: int, headers: Headers, body: bytes) -> None:
+    """Send a whole answer."""
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+class InThreads:
+    """An application without an event loop, called from one; as many calls run at once as there are threads."""
+
+    def __init__(self, application: "WSGIApplication", threads: Executor) -> None:
+        self._application = application
+        self._threads = threads
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; see the specification of ASGI."""
+        loop = asyncio.get_running_loop()
+        body = _Body(receive, loop)
+        begun = await loop.run_in_executor(self._threads, _begin, self._application, _environ_of(scope, body))
+        if begun.rest is None:
+            await answer(send, begun.status, begun.headers, begun.body)
+        else:
+            await self._stream(begun, begun.rest, receive, send)
+
+    async def _stream(self, begun: "_Begun", rest: "_Rest", receive: Receive, send: Send) -> None:
+        loop = asyncio.get_running_loop()
+        gone = loop.create_task(_disconnected(receive))
+        try:
+            await send({"type": "http.response.start", "status": begun.status, "headers": begun.headers})
+            piece: bytes | None = begun.body
+            while piece is not None and not gone.done():
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+                piece = await loop.run_in_executor(self._threads, next, rest.pieces, None)
+            if piece is None:
+                await send({"type": "http.response.body", "body": b""})
+        finally:
+            gone.cancel()
+            await loop.run_in_executor(self._threads, rest.close)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What follows of an answer that is made while it is sent."""
+
+    pieces: Iterator[bytes]
+    close: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """An answer; if it is not whole, `body` is its beginning and the rest follows."""
+
+    status: int
+    headers: Headers
+    body: bytes
+    rest: _Rest | None
+
+
+def _begin(application: "WSGIApplication", environ: "WSGIEnvironment") -> _Begun:
+    """Call an application. What its first piece is all of is there, and anything else is made while it is sent."""
+    started: list[tuple[str, list[tuple[str, str]]]] = []
+
+    def start_response(status: str, headers: list[tuple[str, str]], _failure: object = None) -> Callable[[bytes], None]:
+        started[:] = [(status, headers)]
+        return _refuse_to_write
+
+    answered = application(environ, start_response)
+    with ExitStack() as closing:
+        closing.callback(getattr(answered, "close", _nothing_to_close))
+        pieces = iter(answered)
+        body = next(pieces, b"")  # An application may begin its answer as late as this.
+        status, named = started[0]
+        headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in named]
+        if dict(headers).get(b"content-length") == b"%d" % len(body):
+            return _Begun(int(status[:3]), headers, body, None)
+        return _Begun(int(status[:3]), headers, body, _Rest(pieces, closing.pop_all().close))
+
+
+def _refuse_to_write(_: bytes) -> None:
+    message = "Answers are returned here, not written."
+    raise NotImplementedError(message)
+
+
+def _nothing_to_close() -> None:
+    pass
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _environ_of(scope: Scope, body: "_Body") -> "WSGIEnvironment":
+    host, port = scope.get("server") or ("localhost", None)
+    environ: WSGIEnvironment = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_NAME": host,
+        "SERVER_PORT": str(port or 0),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "REMOTE_ADDR": (scope.get("client") or ("",))[0],
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope["scheme"],
+        "wsgi.input": io.BufferedReader(body),
+        "wsgi.input_terminated": True,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+        **scope.pop(ENVIRON, {}),
+    }
+    for name, value in _named(scope["headers"]):
+        key = _UNPREFIXED.get(name) or f"HTTP_{name.upper().replace('-', '_')}"
+        environ[key] = f"{environ[key]},{value}" if key in environ else value
+    return environ
+
+
+def _named(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[str, str]]:
+    """Read headers, but for those whose names could be taken for others': `x_request_id`."""
+    for name, value in headers:
+        if b"_" not in name:
+            yield name.decode("latin-1"), value.decode("latin-1")
+
+
+class _Body(io.RawIOBase):
+    """The body of a request, read by a thread from the loop."""
+
+    def __init__(self, receive: Receive, loop: asyncio.AbstractEventLoop) -> None:
+        self._receive = receive
+        self._loop = loop
+        self._read = memoryview(b"")
+        self._has_more = True
+
+    def readable(self) -> bool:
+        """Say that it can be read; see io."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  as the base
+        """Read what is there, or wait for it. Raises: ClientDisconnected."""
+        while not self._read and self._has_more:
+            message = asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnected
+            self._read = memoryview(message.get("body", b""))
+            self._has_more = message.get("more_body", False)
+        count = min(len(buffer), len(self._read))
+        buffer[:count] = self._read[:count]
+        self._read = self._read[count:]
+        return count
+
+    async def _next(self) -> Message:
+        return await self._receive()
