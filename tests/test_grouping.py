@@ -233,6 +233,13 @@ async def until(is_so: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
+async def begun(gate: Gate, groups: Grouping[int, int]) -> "asyncio.Future[int]":
+    """Submit 1, and have it in flight."""
+    first = asyncio.ensure_future(groups.submit_async(1))
+    await until(lambda: bool(gate.groups))
+    return first
+
+
 @pytest.mark.parametrize("breaking", [SystemExit("stopped"), None])
 def test_a_run_that_breaks_off_stalls_nobody_who_comes_later(breaking: BaseException | None) -> None:
     """None stands for a run that answers fewer than asked."""
@@ -258,8 +265,7 @@ def test_a_coroutine_waits_as_a_thread_does() -> None:
     groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30)
 
     async def play() -> list[int | BaseException]:
-        first = asyncio.ensure_future(groups.submit_async(1))
-        await until(lambda: bool(gate.groups))
+        first = await begun(gate, groups)
         others = [asyncio.ensure_future(groups.submit_async(command)) for command in (2, 3, -4)]
         await until(lambda: len(groups._waiting) == 3)
         gate.go.set()
@@ -278,8 +284,7 @@ def test_a_coroutine_that_waits_too_long_for_its_turn_is_told_and_was_never_run(
     groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=0.01)
 
     async def play() -> int:
-        first = asyncio.ensure_future(groups.submit_async(1))
-        await until(lambda: bool(gate.groups))
+        first = await begun(gate, groups)
         with pytest.raises(Busy):
             await groups.submit_async(2)
         gate.go.set()
@@ -294,8 +299,7 @@ def test_a_coroutine_that_is_stopped_leaves_the_others_as_they_are() -> None:
     groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30)
 
     async def play() -> int:
-        first = asyncio.ensure_future(groups.submit_async(1))
-        await until(lambda: bool(gate.groups))
+        first = await begun(gate, groups)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first

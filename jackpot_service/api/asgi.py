@@ -115,7 +115,7 @@ def _begin(application: "WSGIApplication", environ: "WSGIEnvironment") -> _Begun
 
 def _refuse_to_write(_: bytes) -> None:
     message = "Answers are returned here, not written."
-    raise NotImplementedError(message)
+    raise RuntimeError(message)
 
 
 def _nothing_to_close() -> None:

@@ -19,12 +19,12 @@ _DECIDED: Final = "jackpot.decided"
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    principal: Principal | None
+    principal: Principal
     error: Exception
 
 
-def leave(environ: "WSGIEnvironment", principal: Principal | None, error: Exception) -> None:
-    """Leave it to Flask to tell an error; the principal is None if that is what could not be found."""
+def leave(environ: "WSGIEnvironment", principal: Principal, error: Exception) -> None:
+    """Leave it to Flask to tell an error."""
     environ[_DECIDED] = _Decided(principal, error)
 
 
@@ -37,10 +37,10 @@ def caller_of(environ: "WSGIEnvironment") -> Principal | None:
     """
     Who called, if the lane found it.
 
-    Raises: what kept the lane from finding it; Unavailable, if that is what the call ended with.
+    Raises: Unavailable, if that is what the call ended with.
     """
     decided: _Decided | None = environ.get(_DECIDED)
-    if decided is not None and (decided.principal is None or isinstance(decided.error, Unavailable)):
+    if decided is not None and isinstance(decided.error, Unavailable):
         raise_error_of(environ)
     return None if decided is None else decided.principal
 

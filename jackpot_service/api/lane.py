@@ -57,11 +57,9 @@ class Request:
     """A request as the lane looks at it; what was read of its body can be received again."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
-        """Raises: NotPlain if a header stands twice."""
         self.query: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
-        if len(self.headers) != len(scope["headers"]):
-            raise NotPlain
+        self.has_header_twice = len(self.headers) != len(scope["headers"])
         self._receive = receive
         self._received: deque[Message] = deque()
 
@@ -134,22 +132,18 @@ class Lane:
         """Answer a request; see the specification of ASGI."""
         for call in self._calls:
             if scope["method"] == call.method and (ids := call.path.fullmatch(scope["path"])):
-                try:
-                    request = Request(scope, receive)
-                except NotPlain:
-                    break
+                request = Request(scope, receive)
                 answered = await self._take(call, ids.groups(), scope, request)
                 if answered is not None:
                     await _send(answered, request_id(request.header(_REQUEST_ID)), send)
                     return
                 receive = request.receive
-                break
         await self._flask(scope, receive, send)
 
     async def _take(self, call: Call, ids: Iterable[str], scope: Scope, request: Request) -> Answer | None:
         """Answer a call; None leaves it to Flask."""
         caller = self._authenticator.remembered(request.header(b"authorization"))
-        if caller is None or caller.role not in call.roles:
+        if caller is None or caller.role not in call.roles or request.has_header_twice:
             return None
         try:
             return await call.take(self._door, request, caller, *ids)

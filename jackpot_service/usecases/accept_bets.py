@@ -107,7 +107,8 @@ def accept_group(
     whoever opens it too, and the loser tries again. The entries stand one after another on one stripe, in the last
     statement that writes. A replay is counted on its round.
 
-    Raises: JackpotSuspended; ValueError for batches of several jackpots, or two of one round.
+    Raises: JackpotSuspended; SerializationFailure if it is not as expected; ValueError for batches of several jackpots,
+    or two of one round.
     """
     tables, refusals = _tables(session, commands)
     if not tables:

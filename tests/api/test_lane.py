@@ -13,6 +13,7 @@ import sqlalchemy
 from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION
+from jackpot_service.api.lane import LONGEST_BODY
 from jackpot_service.app import Application
 from jackpot_service.db import Busy, OutcomeUnknown
 from jackpot_service.domain.principals import Role
@@ -174,6 +175,7 @@ def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: House
     alone, table, auditor = without_lane(opened), opened.key(Role.TABLE), opened.key(Role.AUDITOR)
     bets, meter = PATH.format(table="T1", round="r1"), METER.format(jackpot="j1")
     body = orjson.dumps({"bets": [bet()]})
+    known, again = PATH.format(table="T1", round="r0"), orjson.dumps({"bets": [bet("first")]})
     calls: dict[str, tuple[str, str, str | None, bytes | None, dict[str, str]]] = {
         "no key": ("POST", bets, None, body, {}),
         "an unknown key": ("POST", bets, "jk_00_00", body, {}),
@@ -185,6 +187,7 @@ def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: House
         "an id that is none": ("POST", PATH.format(table="T1", round="r%201"), table, body, {}),
         "an unknown table": ("POST", PATH.format(table="T9", round="r1"), table, body, {}),
         "more than may be sent": ("POST", bets, table, body.ljust(opened.config.max_body_bytes + 1), {}),
+        "more than the loop reads": ("POST", known, table, again.ljust(LONGEST_BODY + 1), {}),
         "a meter of no jackpot": ("GET", METER.format(jackpot="j9"), auditor, None, {}),
         "a meter in another currency": ("GET", f"{meter}?currency=GBP", auditor, None, {}),
         "a meter without a key": ("GET", meter, None, None, {}),
