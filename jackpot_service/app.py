@@ -98,14 +98,16 @@ def create_app(
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     threads = ThreadPoolExecutor(config.pool_size, "groups")
-    groups = BetGroups(engine, threads=threads, longest_wait_s=config.request_timeout_s)
+    groups = BetGroups(
+        engine, threads=threads, longest_wait_s=config.request_timeout_s, most_on_loop=_a_third(config.pool_size)
+    )
     recent = Recent(
         lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())),
         threads=threads,
         longest_wait_s=config.request_timeout_s,
     )
     stream = EventStream(engine, threads=threads, longest_wait_s=config.request_timeout_s)
-    places = _places_for_reports(config)
+    places = Admission(max(1, _a_third(config.pool_size)))
     door = app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
@@ -123,9 +125,9 @@ def create_app(
     return app
 
 
-def _places_for_reports(config: Config) -> Admission:
-    """A third of the connections: the others are for bets, however many reports are asked."""
-    return Admission(max(1, config.pool_size // 3))
+def _a_third(connections: int) -> int:
+    """What bets on the loop may keep of them, and reports take: whatever these do, a third is there for others."""
+    return connections // 3
 
 
 def _guard(app: flask.Flask, authenticator: Authenticator) -> None:

@@ -42,6 +42,13 @@ PLANNED_ANEW = {
 """The same settings for whoever reads much of the books at once; no plan that is made so is kept for anybody else."""
 
 
+LONGEST_KEPT_S = 600
+"""So old a connection is not used any more, but another one made."""
+
+ONLY_PIPELINES = "only_pipelines"
+"""Of a session, as an option of its: that it must be asked by pipelines only, for nobody may wait otherwise."""
+
+
 def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
     """Make the application's engine: the restricted role, UTC, and the time-outs of the configuration."""
     options = {
@@ -57,13 +64,13 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         pool_size=config.pool_size,
         max_overflow=0,
         pool_timeout=config.pool_timeout_s,
-        pool_recycle=600,
+        pool_recycle=LONGEST_KEPT_S,
         pool_use_lifo=True,
         pool_reset_on_return="rollback",
         connect_args=_connect_args(url, options),
     )
     event.listen(engine, "connect", _keep_notices)
-    event.listen(engine, "before_cursor_execute", _refuse_in_pipeline)
+    event.listen(engine, "before_cursor_execute", _require_may_wait)
     return engine.execution_options(request_timeout_s=config.request_timeout_s)
 
 
@@ -85,8 +92,12 @@ def _connect_args(url: str, options: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _refuse_in_pipeline(_session: sqlalchemy.Connection, cursor: psycopg.Cursor[Any], *_: object) -> None:
+def _require_may_wait(session: sqlalchemy.Connection, cursor: psycopg.Cursor[Any], *_: object) -> None:
+    """Raises: RuntimeError if this must not be asked so."""
     pipelines.require_none_open(cursor.connection)
+    if session.get_execution_options().get(ONLY_PIPELINES):
+        message = "This session is asked by pipelines only."
+        raise RuntimeError(message)
 
 
 def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # noqa: ANN401  SQLAlchemy's own type is internal

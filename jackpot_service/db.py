@@ -11,11 +11,12 @@ connection broke in COMMIT; answered as `OutcomeUnknown`, and the caller repeats
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import NoReturn, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn, TypeVar
 
 import psycopg
 import sqlalchemy
+from psycopg.pq import TransactionStatus
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase
@@ -23,7 +24,7 @@ from sqlalchemy.orm import DeclarativeBase
 from jackpot_service import pipelines
 from jackpot_service.connections import PLANNED_ANEW
 from jackpot_service.domain.errors import LedgerError, Unavailable
-from jackpot_service.pipelines import Pipeline, Prepared
+from jackpot_service.pipelines import Pipeline, Prepared, Wait
 
 ATTEMPTS = 8
 """How often a transaction that lost a race, and wrote nothing, is tried before the caller is told to."""
@@ -77,6 +78,9 @@ class Busy(Unavailable):
     title = "The ledger is busy"
 
 
+HELD_UP = "What this needs was held by others for too long; nothing was written."
+
+
 class HeldUp(Busy):
     """What it needed was locked by somebody else, or took too long; nothing was written."""
 
@@ -96,18 +100,41 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
     They are plain SQL on the driver's connection, for the few statements of the hot path: arrays instead of rows, and
     no waiting between them. The first statement that fails raises its error at the end of the block.
     """
-    connection = session.connection.driver_connection
-    assert isinstance(connection, psycopg.Connection)  # noqa: S101  narrows a type; the engine is made for psycopg only
-    prepared = session.info.get(_PREPARED)
-    if prepared is None:
-        prepared = session.info[_PREPARED] = Prepared.of(connection)
+    connection = _driver_connection(session)
     try:
-        with pipelines.pipelined(connection, prepared) as pipe:
+        with pipelines.pipelined(connection, _prepared(session, connection)) as pipe:
             yield pipe
     except BaseException:
         if connection.closed:  # There is nothing to roll back on it, and whoever tried would hide why it is closed.
             session.invalidate()
         raise
+
+
+def _driver_connection(session: Session) -> psycopg.Connection[Any]:
+    connection = session.connection.driver_connection
+    assert isinstance(connection, psycopg.Connection)  # noqa: S101  narrows a type; the engine is made for psycopg only
+    return connection
+
+
+def _prepared(session: Session, connection: psycopg.Connection[Any]) -> Prepared:
+    prepared: Prepared | None = session.info.get(_PREPARED)
+    if prepared is None:
+        prepared = session.info[_PREPARED] = Prepared.of(connection)
+    return prepared
+
+
+def has_been_told(session: Session) -> bool:
+    """Whether the database has told a session something unasked: as a rule, that it is no more."""
+    return pipelines.is_readable(_driver_connection(session))
+
+
+def _is_in_transaction(session: Session) -> bool:
+    return _driver_connection(session).info.transaction_status != TransactionStatus.IDLE
+
+
+def wait_by(session: Session, wait: Wait) -> None:
+    """Have the pipelines of a session wait so from now on; nobody else may come by its connection."""
+    _prepared(session, _driver_connection(session)).wait = wait
 
 
 @contextmanager
@@ -140,17 +167,45 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
     Raises: whatever domain error the act raised, after rolling back; Busy; OutcomeUnknown.
     """
     until = time.monotonic() + engine.get_execution_options().get("request_timeout_s", DEFAULT_REQUEST_TIMEOUT_S)
-    for attempt in range(1, ATTEMPTS + 1):
-        with _told_unless_retryable(engine, attempt, until=until), engine.connect() as session:
+    for number in range(1, ATTEMPTS + 1):
+        with _told_unless_retryable(engine, number, until=until), engine.connect() as session:
             session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
-            session.info["warnings"].clear()
-            session.info["is_committed"] = False
-            with _unknown_after_commit(session):
-                result = act(session)
+            result = _acted(session, act)
             _commit(session)
             return result
-        time.sleep(random.uniform(0, 0.002 * 2**attempt))  # noqa: S311  spreads retries, hides nothing
+        time.sleep(random.uniform(0, 0.002 * 2**number))  # noqa: S311  spreads retries, hides nothing
     raise AssertionError  # the last attempt has raised
+
+
+def attempt_by_pipelines(session: Session, act: Callable[[Session], T]) -> T:
+    """
+    Run one act in one transaction and commit it, once; all that is asked for it goes by pipelines.
+
+    Raises: whatever the act raised, or the database, and then `roll_back` is due; OutcomeUnknown.
+    """
+    result = _acted(session, act)
+    if _is_in_transaction(session):  # The act has not committed, or it has asked for something afterwards.
+        with committed(session):
+            pass
+    _require_no_warnings(session)
+    return result
+
+
+def roll_back(session: Session) -> bool:
+    """Take back what an attempt by pipelines has left; returns whether the session can be used again."""
+    if session.invalidated:
+        return False
+    connection = _driver_connection(session)
+    with suppress(psycopg.Error):
+        connection.rollback()
+    return not connection.closed
+
+
+def _acted(session: Session, act: Callable[[Session], T]) -> T:
+    session.info["warnings"].clear()
+    session.info["is_committed"] = False
+    with _unknown_after_commit(session):
+        return act(session)
 
 
 def rehearse(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
@@ -177,9 +232,9 @@ def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
     """
     until = time.monotonic() + engine.get_execution_options().get("request_timeout_s", DEFAULT_REQUEST_TIMEOUT_S)
     by_itself = {"isolation_level": "AUTOCOMMIT"}
-    for attempt in range(1, ATTEMPTS + 1):
+    for number in range(1, ATTEMPTS + 1):
         with (
-            _told_unless_retryable(engine, attempt, until=until),
+            _told_unless_retryable(engine, number, until=until),
             engine.connect().execution_options(**by_itself) as session,
         ):
             return report(session)
@@ -245,6 +300,11 @@ def _commit(session: Session) -> None:
         if state is not None and state[:2] in {"23", "40"}:
             raise
         _raise_outcome_unknown(session, error)
+    _require_no_warnings(session)
+
+
+def _require_no_warnings(session: Session) -> None:
+    """Raises: OutcomeUnknown if the database warned while committing that it is not sure of it."""
     warnings: list[str] = session.info["warnings"]
     if warnings:
         message = f"The database warned while committing: {warnings[0]}"
@@ -266,13 +326,17 @@ def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt
         engine.dispose()
         if attempt == 1 and may_retry:
             return
-    elif state in HELD_UP_STATES:
-        message = "What this needs was held by others for too long; nothing was written."
-        raise HeldUp(message) from error
+    elif is_held_up(error):
+        raise HeldUp(HELD_UP) from error
     elif not is_lost_race and state not in BUSY_STATES and (state or "")[:2] != BUSY_CLASS:
         raise error
     message = "The database could not do this now; nothing was written."
     raise Busy(message) from error
+
+
+def is_held_up(error: Exception) -> bool:
+    """Whether the database gave up waiting for somebody else's lock, or for itself."""
+    return _sqlstate(error) in HELD_UP_STATES
 
 
 def _sqlstate(error: Exception) -> str | None:

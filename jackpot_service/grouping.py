@@ -5,16 +5,16 @@ There is no timer. The first call to come runs at once, by itself; those that co
 runs for all that may go together. So an idle service answers as fast as ever, and a busy one commits and reads fewer
 times. What a group shares is its round trips and its flush; each member has its own outcome.
 
-Whoever calls may be a thread, which waits, or a coroutine, which lets others run meanwhile. Groups are run by threads
-of their own.
+Whoever calls may be a thread, which waits, or a coroutine, which lets others run meanwhile. Groups are run by a thread
+of their own, or by the event loop if a coroutine's call is the first and the loop can run them.
 """
 
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Generic, TypeVar
@@ -23,6 +23,7 @@ import structlog
 
 from jackpot_service.db import Busy, HeldUp, OutcomeUnknown
 from jackpot_service.domain.errors import LedgerError, Unavailable
+from jackpot_service.on_loop import NeedsThread
 
 log = structlog.get_logger()
 
@@ -44,11 +45,12 @@ class _Member(Generic[Command, Outcome]):
 
 class Grouping(Generic[Command, Outcome]):
     """
-    Runs commands in groups, one group at a time, each in one of the `threads`, which others may use too.
+    Runs commands in groups, one group at a time, in one of the `threads`, which others may use too, or on the loop.
 
     `run` takes the commands of a group and returns their outcomes in order: an answer, or the error that refuses one.
-    `may_join` tells whether a command may go with those already chosen. None waits longer than `longest_wait_s` for its
-    group to begin.
+    `run_on_loop` does the same on an event loop; it raises NeedsThread if a thread has to do it, HeldUp if each has to
+    be run alone, or OutcomeUnknown. `may_join` tells whether a command may go with those already chosen. None waits
+    longer than `longest_wait_s` for its group to begin.
     """
 
     def __init__(
@@ -58,14 +60,17 @@ class Grouping(Generic[Command, Outcome]):
         may_join: Callable[[Sequence[Command], Command], bool],
         threads: Executor,
         longest_wait_s: float,
+        run_on_loop: Callable[[Sequence[Command]], Awaitable[Sequence[Outcome | LedgerError]]] | None = None,
     ) -> None:
         self._run = run
+        self._run_on_loop = run_on_loop
         self._may_join = may_join
         self._threads = threads
         self._longest_wait_s = longest_wait_s
         self._lock = threading.Lock()
         self._waiting: deque[_Member[Command, Outcome]] = deque()
         self._is_running = False
+        self._running: asyncio.Task[None] | None = None
 
     def submit(self, command: Command) -> Outcome:
         """
@@ -76,7 +81,8 @@ class Grouping(Generic[Command, Outcome]):
         """
         told = threading.Event()
         member: _Member[Command, Outcome] = _Member(command, told.set)
-        self._enter(member)
+        if self._enter(member):
+            self._threads.submit(self._run_groups)
         if not told.wait(self._longest_wait_s):
             self._leave(member)
             told.wait()
@@ -88,20 +94,24 @@ class Grouping(Generic[Command, Outcome]):
         told: asyncio.Future[None] = loop.create_future()
         member: _Member[Command, Outcome] = _Member(command, partial(loop.call_soon_threadsafe, _wake, told))
         leaving = loop.call_later(self._longest_wait_s, self._leave, member)
-        self._enter(member)
+        if self._enter(member):
+            if self._run_on_loop is None:
+                self._threads.submit(self._run_groups)
+            else:
+                self._running = loop.create_task(self._run_groups_on_loop(self._run_on_loop))
         try:
             await told
         finally:
             leaving.cancel()
         return _outcome_of(member)
 
-    def _enter(self, member: _Member[Command, Outcome]) -> None:
+    def _enter(self, member: _Member[Command, Outcome]) -> bool:
+        """Enter the queue; returns whether whoever does has to have it run."""
         with self._lock:
             self._waiting.append(member)
             is_first = not self._is_running
             self._is_running = True
-        if is_first:
-            self._threads.submit(self._run_groups)
+        return is_first
 
     def _leave(self, member: _Member[Command, Outcome]) -> None:
         """Give up waiting, unless its group has begun."""
@@ -115,21 +125,27 @@ class Grouping(Generic[Command, Outcome]):
     def _run_groups(self) -> None:
         """Run groups until nobody waits, or it is the turn of others."""
         for _ in range(GROUPS_A_TURN):
-            with self._lock:
-                group = self._take_group()
-                self._is_running = bool(group)
+            group = self._next_group()
             if not group:
                 return
-            try:
+            with _told(group):
                 self._settle(group)
-            except BaseException as error:
-                log.critical("group-broken", exc_info=error)
-            for member in group:
-                if member.outcome is None:
-                    member.outcome = OutcomeUnknown("Whoever ran the group was stopped.")
-                with suppress(RuntimeError):  # The loop of somebody who has gone away may be closed.
-                    member.tell()
         self._threads.submit(self._run_groups)
+
+    async def _run_groups_on_loop(
+        self, run: Callable[[Sequence[Command]], Awaitable[Sequence[Outcome | LedgerError]]]
+    ) -> None:
+        """Run groups until nobody waits."""
+        while group := self._next_group():
+            with _told(group):
+                await self._settle_on_loop(run, group)
+
+    def _next_group(self) -> list[_Member[Command, Outcome]]:
+        """Take the next group; none ends the running."""
+        with self._lock:
+            group = self._take_group()
+            self._is_running = bool(group)
+        return group
 
     def _take_group(self) -> list[_Member[Command, Outcome]]:
         """Take the first of the queue and, in its order, what may go with it."""
@@ -148,16 +164,29 @@ class Grouping(Generic[Command, Outcome]):
     def _settle(self, group: Sequence[_Member[Command, Outcome]]) -> None:
         """Give every member its outcome. If the group as a whole fails, each runs alone, so that none harms another."""
         try:
-            outcomes = self._run([member.command for member in group])
-            for member, outcome in zip(group, outcomes, strict=True):
-                member.outcome = outcome
+            _give(group, self._run([member.command for member in group]))
         except HeldUp as error:
             self._settle_alone(group, error)
         except Unavailable as error:
-            for member in group:
-                member.outcome = type(error)(error.detail)
+            _refuse(group, error)
         except Exception as error:  # noqa: BLE001  it belongs to whoever caused it, and is raised there
             self._settle_alone(group, error)
+
+    async def _settle_on_loop(
+        self,
+        run: Callable[[Sequence[Command]], Awaitable[Sequence[Outcome | LedgerError]]],
+        group: Sequence[_Member[Command, Outcome]],
+    ) -> None:
+        """Settle a group as `_settle` does, on the loop as far as that is possible."""
+        loop = asyncio.get_running_loop()
+        try:
+            _give(group, await run([member.command for member in group]))
+        except NeedsThread:
+            await loop.run_in_executor(self._threads, self._settle, group)
+        except HeldUp as error:
+            await loop.run_in_executor(self._threads, self._settle_alone, group, error)
+        except Unavailable as error:
+            _refuse(group, error)
 
     def _settle_alone(self, group: Sequence[_Member[Command, Outcome]], error: Exception) -> None:
         """Run each member by itself; a group of one keeps its error."""
@@ -166,6 +195,30 @@ class Grouping(Generic[Command, Outcome]):
             return
         for member in group:
             self._settle([member])
+
+
+@contextmanager
+def _told(group: Sequence[_Member[Command, Outcome]]) -> Iterator[None]:
+    """Tell every member of a group that it has its outcome, whatever becomes of the block that settles it."""
+    try:
+        yield
+    except BaseException as error:
+        log.critical("group-broken", exc_info=error)
+    for member in group:
+        if member.outcome is None:
+            member.outcome = OutcomeUnknown("Whoever ran the group was stopped.")
+        with suppress(RuntimeError):  # The loop of somebody who has gone away may be closed.
+            member.tell()
+
+
+def _give(group: Sequence[_Member[Command, Outcome]], outcomes: Sequence[Outcome | LedgerError]) -> None:
+    for member, outcome in zip(group, outcomes, strict=True):
+        member.outcome = outcome
+
+
+def _refuse(group: Sequence[_Member[Command, Outcome]], error: Unavailable) -> None:
+    for member in group:
+        member.outcome = type(error)(error.detail)
 
 
 def _wake(told: "asyncio.Future[None]") -> None:

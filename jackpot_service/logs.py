@@ -2,23 +2,50 @@
 
 import logging
 import sys
+from typing import Any
 
 import structlog
+
+_SHARED = (
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.format_exc_info,
+)
 
 
 def configure(level: str) -> None:
     """Set up logging for this process. `level` is a configuration's: debug, info, warning, error or critical."""
-    is_watched = sys.stderr.isatty()
     structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.dev.ConsoleRenderer() if is_watched else structlog.processors.JSONRenderer(),
-        ],
+        processors=[*_SHARED, _renderer()],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
     # A pipeline whose statement failed is ended by its error, which `db.transact` handles; psycopg also warns of it.
     logging.getLogger("psycopg").setLevel(logging.ERROR)
+
+
+def of_libraries(level: str) -> dict[str, Any]:
+    """
+    Tell `logging.config.dictConfig` to write what libraries log as the service's own lines.
+
+    No debugging of theirs is written, for in it are calls with their paths, which may hold what clients keep secret.
+    """
+    least = max(logging.INFO, logging.getLevelNamesMapping()[level.upper()])
+    lines = {
+        "()": structlog.stdlib.ProcessorFormatter,
+        "foreign_pre_chain": _SHARED,
+        "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer()],
+    }
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"lines": lines},
+        "handlers": {"lines": {"class": "logging.StreamHandler", "formatter": "lines", "stream": "ext://sys.stderr"}},
+        "root": {"level": least, "handlers": ["lines"]},
+        "loggers": {"gunicorn.error": {"level": least, "handlers": ["lines"], "propagate": False}},
+    }
+
+
+def _renderer() -> structlog.typing.Processor:
+    return structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()

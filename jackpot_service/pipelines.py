@@ -9,7 +9,7 @@ writes the values, reads the rows and names the errors.
 
 import re
 import select
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from psycopg.pq.abc import PGresult
 
 Row = tuple[Any, ...]
+
+Wait = Callable[[int, int], int]
+"""Waits for one of some events at a file descriptor, as `select.poll` names them, and tells which there are."""
 
 _PLACEHOLDER: Final = re.compile(r"%(?:\((\w+)\)s|%)")
 
@@ -99,11 +102,27 @@ class Cursor:
         return self._result
 
 
+def poll(descriptor: int, events: int) -> int:
+    """Wait as a thread does, while others run."""
+    poller = select.poll()
+    poller.register(descriptor, events)
+    ((_, found),) = poller.poll()
+    return found
+
+
+def is_readable(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the database has said something that was not read."""
+    poller = select.poll()
+    poller.register(connection.pgconn.socket, select.POLLIN)
+    return bool(poller.poll(0))
+
+
 @dataclass(slots=True)
 class Prepared:
-    """What a connection knows: its statements' names, by their texts, and how values are written."""
+    """What a connection knows: its statements' names, by their texts, how values are written, how it is waited for."""
 
     transformer: abc.Transformer
+    wait: Wait = poll
     names: dict[str, bytes] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=count)
 
@@ -190,7 +209,7 @@ class Pipeline:
 
     def _await_answers(self) -> psycopg.Error | None:
         error = None
-        results = _Results(self._connection)
+        results = _Results(self._connection, self._prepared.wait)
         for cursor, statement, prepares in self._sent:
             result = results.of_next()
             cursor._result = result  # noqa: SLF001  nobody else may set it
@@ -215,18 +234,16 @@ class _Sent(NamedTuple):
 class _Results:
     """The results of a pipeline in their order; those that arrive together take one wait."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], wait: Wait) -> None:
         self._pgconn = connection.pgconn
+        self._wait = wait
         try:
             self._pgconn.pipeline_sync()
         except psycopg.OperationalError:  # It would say that this is no pipeline, whatever the reason.
             self._raise_lost()
-        self._poll = select.poll()
         # Answers wake it too: a database whose answers nobody reads would not go on reading.
-        self._poll.register(self._pgconn.socket, select.POLLIN | select.POLLOUT)
         while self._pgconn.flush():
-            self._wait()
-        self._poll.modify(self._pgconn.socket, select.POLLIN)
+            self._read_after(select.POLLIN | select.POLLOUT)
 
     def of_next(self) -> "PGresult":
         """The next statement's. Raises: OperationalError if the connection is lost."""
@@ -246,11 +263,11 @@ class _Results:
 
     def _next(self) -> "PGresult | None":
         while self._pgconn.is_busy():  # Asked before it has come, libpq would wait, and hold the interpreter's lock.
-            self._wait()
+            self._read_after(select.POLLIN)
         return self._pgconn.get_result()
 
-    def _wait(self) -> None:
-        if any(events & ~select.POLLOUT for _, events in self._poll.poll()):
+    def _read_after(self, events: int) -> None:
+        if self._wait(self._pgconn.socket, events) & ~select.POLLOUT:
             self._pgconn.consume_input()
 
 

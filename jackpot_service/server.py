@@ -1,118 +1,168 @@
-"""Serving: granian's workers, each with its own application made by `application`."""
+"""
+Serving: gunicorn's supervisor and its workers, beside whoever serves.
 
-import gc
-import multiprocessing
+`serve` starts the supervisor as a process of its own and ends it in order. A supervisor forks, and waits for every
+process that ends: both would do harm where a database and a job runner were started.
+"""
+
+import logging.config
 import os
 import signal
-import threading
-from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+import subprocess
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Final
 
-from granian import Granian
-from granian.constants import Interfaces, Loops
-from granian.log import LogLevels
+from gunicorn.app.base import BaseApplication
+from gunicorn.arbiter import Arbiter
+from gunicorn.glogging import Logger
 
 from jackpot_service import logs
-from jackpot_service.api import asgi
-from jackpot_service.api.door import EXTENSION
-from jackpot_service.app import create_app
+from jackpot_service.app import Application
 from jackpot_service.beside import job_runner
 from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
+from jackpot_service.worker import Worker, application
 
-OBJECTS_BETWEEN_COLLECTIONS = 20_000
-"""A call leaves eight objects in a cycle. Every 700, looking for them cost a quarter of the time; 200,000 stopped all
-calls for 230 ms when their turn came, 20,000 do for 20."""
+LONGEST_END_S: Final = 10
+"""For the calls in progress, when a worker is told to end."""
 
-LONGEST_QUEUE = 512
-"""Calls that a worker takes at once; those beyond wait in the kernel."""
+LONGEST_STANDSTILL_S: Final = 60
+"""A worker that says nothing for so long is killed, and another takes its place."""
 
-
-def application() -> asgi.Application:
-    """Make a worker's application; the supervisor has put the database's URL into its environment."""
-    config = Config.from_environment(os.environ)
-    if config.database_url is None:
-        message = "A worker needs JACKPOT_DATABASE_URL; `jackpot serve` sets it."
-        raise LookupError(message)
-    logs.configure(config.log_level)
-    app = create_app(config, create_engine(config, config.database_url))
-    gc.freeze()  # What is made at the start lives as long as the worker; no collection need look at it again.
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    _end_with_the_supervisor()
-    return _Listening(app.asgi, app.extensions[EXTENSION].events.end)
+KEPT_FOR_S: Final = 75
+"""For how long a connection without a call is kept: a second more than what proxies usually keep theirs for."""
 
 
-class _Listening:
-    """
-    An application that does something when its worker is told to end.
-
-    It listens from its first call on: before, nobody waits, and the loop has yet to say that it listens itself.
-    """
-
-    def __init__(self, application: asgi.Application, act: Callable[[], None]) -> None:
-        self._application = application
-        self._act = act
-        self._listens = False
-
-    def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> Awaitable[None]:
-        if not self._listens:
-            self._listens = True
-            _when_told_to_end(self._act)
-        return self._application(scope, receive, send)
+class ServerFailed(Exception):
+    """The server ended by itself."""
 
 
-def _end_with_the_supervisor() -> None:
-    """Tell the worker to end when the supervisor is gone: nobody else would."""
-    supervisor = multiprocessing.parent_process()
-
-    def wait() -> None:
-        if supervisor is not None:
-            supervisor.join()
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
-def _when_told_to_end(act: Callable[[], None]) -> None:
-    """
-    Do something when the worker is told to end: the server waits for the calls in progress before it tells anybody.
-
-    The server handles the signals, so this only listens to which of them arrive.
-    """
-    arriving, told = os.pipe()
-    os.set_blocking(told, False)
-    others = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-
-    def listen() -> None:
-        while arrived := os.read(arriving, 1):
-            if others >= 0:  # Python knows one listener only: whoever was it before is told by this.
-                os.write(others, arrived)
-            if arrived[0] in {signal.SIGINT, signal.SIGTERM}:
-                act()
-
-    threading.Thread(target=listen, daemon=True).start()
-
-
-def serve(config: Config, url: str, *, host: str, port: int, workers: int, jobs: bool = True) -> None:
+def serve(url: str, *, host: str, port: int, workers: int, jobs: bool = True) -> None:
     """
     Serve until SIGINT or SIGTERM, and return when every worker has ended; jobs are done beside, unless they are not.
 
-    Workers read the environment, in which the URL is put here.
+    All processes read the environment, in which the URL is put here. Raises: ServerFailed.
     """
     os.environ["JACKPOT_DATABASE_URL"] = url
-    server = Granian(
-        target="jackpot_service.server:application",
-        factory=True,
-        interface=Interfaces.ASGINL,
-        loop=Loops.uvloop,
-        address=host,
-        port=port,
-        workers=workers,
-        websockets=False,
-        backpressure=LONGEST_QUEUE,
-        respawn_failed_workers=True,
-        workers_kill_timeout=10,
-        log_level=LogLevels(config.log_level),
-    )
-    with job_runner() if jobs else nullcontext():
-        server.serve()
+    command = (sys.executable, "-m", "jackpot_service.server", host, str(port), str(workers), str(os.getpid()))
+    with job_runner() if jobs else nullcontext(), _Ending() as ending:
+        status = ending.wait(subprocess.Popen(command))  # noqa: S603  our own program
+    if status != 0:
+        message = f"The server ended with status {status}."
+        raise ServerFailed(message)
+
+
+class _Ending(AbstractContextManager["_Ending"]):
+    """While it lasts, SIGINT and SIGTERM end in order the process that is waited for."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_told = False
+        self._before = {number: signal.signal(number, self._tell) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def wait(self, process: "subprocess.Popen[bytes]") -> int:
+        """Wait for the end of a process; 0 if it ended because it was told to."""
+        self._process = process
+        if self._is_told:
+            process.terminate()
+        status = process.wait()
+        return 0 if self._is_told else status
+
+    def _tell(self, *_: object) -> None:
+        self._is_told = True
+        if self._process is not None:
+            self._process.terminate()
+
+
+class _Lines(Logger):
+    """What gunicorn logs, as lines of the service's; it logs no calls."""
+
+    access_log_enabled = False
+
+    def setup(self, cfg: Any) -> None:  # noqa: ANN401  as the base
+        """Set up logging."""
+        self.cfg = cfg
+        logging.config.dictConfig(logs.of_libraries(cfg.loglevel))
+
+
+class _Server(BaseApplication):
+    """How gunicorn is to serve; each worker makes an application of its own."""
+
+    def __init__(self, config: Config, host: str, port: int, workers: int) -> None:
+        self._settings = {
+            "bind": f"[{host}]:{port}" if ":" in host else f"{host}:{port}",
+            "workers": workers,
+            "worker_class": Worker,
+            "asgi_loop": "uvloop",
+            "asgi_lifespan": "off",
+            "http_parser": "fast",
+            "limit_request_line": 0,  # A cursor is as long as there are stripes; `Connection` bounds the whole head.
+            "keepalive": KEPT_FOR_S,
+            "timeout": LONGEST_STANDSTILL_S,
+            "graceful_timeout": LONGEST_END_S,
+            "control_socket_disable": True,
+            "reuse_port": True,  # Each worker has clients of its own; one that is busy is not given those of another.
+            "post_fork": _take_signals_as_usual,
+            "loglevel": config.log_level,
+            "logger_class": _Lines,
+        }
+        super().__init__()
+
+    def load_config(self) -> None:
+        """Tell gunicorn its settings."""
+        for name, value in self._settings.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Application:
+        """Make a worker's application."""
+        return application()
+
+
+def _take_signals_as_usual(_supervisor: Arbiter, _worker: Worker) -> None:
+    """In a worker that has nothing in progress: the supervisor's way to take them would lose them."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
+
+class _Supervisor(Arbiter):
+    """The supervisor of the workers; it ends with the process that started it."""
+
+    def __init__(self, server: _Server, parent: int) -> None:
+        super().__init__(server)
+        self._parent = parent
+
+    def init_signals(self) -> None:
+        """Leave Ctrl-C to the parent, which says SIGTERM: two signals would be taken for impatience."""
+        super().init_signals()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def spawn_worker(self) -> int:
+        """Start a worker; that it is to end reaches it also while it has not said yet how it takes it."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        try:
+            pid: int = super().spawn_worker()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        return pid
+
+    def murder_workers(self) -> None:
+        """Look, every second, after workers that stand still; and whether anybody is left to be told to end by."""
+        if os.getppid() != self._parent:
+            raise StopIteration
+        super().murder_workers()
+
+
+def main() -> None:
+    """Supervise workers: `python -m jackpot_service.server HOST PORT WORKERS PARENT`; `serve` does."""
+    host, port, workers, parent = sys.argv[1:]
+    config = Config.from_environment(os.environ)
+    logs.configure(config.log_level)
+    _Supervisor(_Server(config, host, int(port), int(workers)), int(parent)).run()
+
+
+if __name__ == "__main__":
+    main()

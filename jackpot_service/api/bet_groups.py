@@ -10,12 +10,16 @@ import sqlalchemy
 from jackpot_service.db import transact
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.grouping import Grouping
+from jackpot_service.on_loop import NeedsThread, OnLoop
 from jackpot_service.records import gaming_tables
 from jackpot_service.records.standing import Expectations
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 
 MOST_BETS = 8000
 """Bets of a group: a worker's threads full of large batches share one commit; it takes some 30 ms."""
+
+MOST_ON_LOOP = 2000
+"""Bets of a group that the event loop runs itself, a few milliseconds for it; a thread runs larger ones."""
 
 MOST_REMEMBERED = 100_000
 """Tables whose jackpot is remembered; it never changes."""
@@ -26,12 +30,15 @@ Groups = Grouping[AcceptBets, BetsAccepted]
 class BetGroups:
     """The batches of bets of one process, on their way to a commit; those of different jackpots do not meet."""
 
-    def __init__(self, engine: sqlalchemy.Engine, *, threads: Executor, longest_wait_s: float) -> None:
+    def __init__(
+        self, engine: sqlalchemy.Engine, *, threads: Executor, longest_wait_s: float, most_on_loop: int = 1
+    ) -> None:
         self._engine = engine
         self._threads = threads
         self._longest_wait_s = longest_wait_s
         self._lock = threading.Lock()
         self._expectations = Expectations()
+        self._on_loop = OnLoop(engine, threads=threads, most=most_on_loop)
         self._jackpot_of: dict[str, str] = {}
         self._groups: defaultdict[str, Groups] = defaultdict(self._new_groups)
 
@@ -64,10 +71,23 @@ class BetGroups:
         return jackpot_id
 
     def _new_groups(self) -> Groups:
-        return Grouping(self._run, may_join=_may_join, threads=self._threads, longest_wait_s=self._longest_wait_s)
+        return Grouping(
+            self._run,
+            may_join=_may_join,
+            threads=self._threads,
+            longest_wait_s=self._longest_wait_s,
+            run_on_loop=self._run_on_loop,
+        )
 
     def _run(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
-        return transact(self._engine, lambda session: accept_group(session, commands, self._expectations))
+        return transact(
+            self._engine, lambda session: accept_group(session, commands, self._expectations, may_expect=False)
+        )
+
+    async def _run_on_loop(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
+        if sum(len(command.bets) for command in commands) > MOST_ON_LOOP:
+            raise NeedsThread
+        return await self._on_loop.run(lambda session: accept_group(session, commands, self._expectations))
 
 
 def _may_join(chosen: Sequence[AcceptBets], command: AcceptBets) -> bool:

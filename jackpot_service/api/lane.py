@@ -129,7 +129,10 @@ class Lane:
         self._calls = tuple(calls)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; see the specification of ASGI."""
+        """Answer a request, if it is one of HTTP; see the specification of ASGI."""
+        if scope["type"] != "http":
+            await send({"type": "websocket.close"})
+            return
         for call in self._calls:
             if scope["method"] == call.method and (ids := call.path.fullmatch(scope["path"])):
                 request = Request(scope, receive)

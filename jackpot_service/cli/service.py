@@ -1,5 +1,6 @@
 """`jackpot serve|run|demo|openapi`: the service itself."""
 
+import errno
 import os
 import signal
 import socket
@@ -21,6 +22,7 @@ from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.demo import play
 from jackpot_service.demo.errors import DemoBug
+from jackpot_service.server import ServerFailed
 from jackpot_service.server import serve as serve_until_stopped
 
 DEFAULT_HOST = "127.0.0.1"
@@ -49,7 +51,10 @@ def serve(config: Config, host: str, port: int, workers: int, jobs: bool) -> Non
     _require_free(host, port)
     with opened_url(config) as url:
         require_current(url)
-        serve_until_stopped(config, url, host=host, port=port, workers=workers, jobs=jobs)
+        try:
+            serve_until_stopped(url, host=host, port=port, workers=workers, jobs=jobs)
+        except ServerFailed as error:
+            raise click.ClickException(str(error)) from error
 
 
 @click.command("run")
@@ -143,12 +148,19 @@ def _wait_until_ready(base_url: str, process: "subprocess.Popen[bytes]", stop: t
 
 
 def _require_free(host: str, port: int) -> None:
-    """Raises: click.ClickException if another program listens there: the kernel would let both, and share requests."""
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        if probe.connect_ex((host, port)) == 0:
+    """
+    Look whether the workers can listen there.
+
+    Raises: click.ClickException, also if another program does: the kernel would let both, and share requests.
+    """
+    try:
+        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
             message = f"something already listens on {host}:{port}"
-            raise click.ClickException(message)
+        else:
+            message = f"cannot listen on {host}:{port}: {error.strerror}"
+        raise click.ClickException(message) from error
 
 
 def _free_port() -> int:

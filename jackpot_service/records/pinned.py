@@ -5,19 +5,23 @@ A connection belongs to one database and lives for minutes, so nothing has to be
 What a transaction writes itself is not read here: it may be taken back, and something else written in its place.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from sqlalchemy import select
-
-from jackpot_service.db import Session
+from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.domain.rules import JackpotRules, from_document
-from jackpot_service.records.schema import RateRow, RulesVersionRow, TableRow
+from jackpot_service.pipelines import Cursor
 
 T = TypeVar("T")
+
+_TABLE: Final = "SELECT table_id, casino_id, game, jackpot_id FROM tables WHERE table_id = %(table_id)s"
+_RULES: Final = "SELECT document FROM rules_versions WHERE jackpot_id = %(jackpot_id)s AND version = %(version)s"
+_SHEET: Final = """
+SELECT currency, base_per_unit, exponent FROM rates WHERE base = %(base)s AND number = %(number)s ORDER BY currency
+"""
 
 
 class UnknownTable(NotFound):
@@ -60,11 +64,7 @@ def _kept(session: Session, key: tuple[Any, ...], read: Callable[[], T]) -> T:
 
 
 def _read_table(session: Session, table_id: str) -> Table:
-    row = session.execute(
-        select(TableRow.table_id, TableRow.casino_id, TableRow.game, TableRow.jackpot_id).where(
-            TableRow.table_id == table_id
-        )
-    ).one_or_none()
+    row = _ask(session, _TABLE, {"table_id": table_id}).fetchone()
     if row is None:
         message = f"There is no table {table_id}."
         raise UnknownTable(message, table_id=table_id)
@@ -72,21 +72,22 @@ def _read_table(session: Session, table_id: str) -> Table:
 
 
 def _read_rules(session: Session, jackpot_id: str, version: int) -> JackpotRules:
-    document = session.execute(
-        select(RulesVersionRow.document).where(
-            RulesVersionRow.jackpot_id == jackpot_id, RulesVersionRow.version == version
-        )
-    ).scalar_one()
-    return from_document(document)
+    row = _ask(session, _RULES, {"jackpot_id": jackpot_id, "version": version}).fetchone()
+    if row is None:
+        message = f"Jackpot {jackpot_id} has no rules version {version}."
+        raise LookupError(message)
+    return from_document(row[0])
 
 
 def _read_sheet(session: Session, base: str, number: int) -> RateSheet:
-    rows = session.execute(
-        select(RateRow.currency, RateRow.base_per_unit, RateRow.exponent)
-        .where(RateRow.base == base, RateRow.number == number)
-        .order_by(RateRow.currency)
-    ).all()
+    rows = _ask(session, _SHEET, {"base": base, "number": number}).fetchall()
     if not rows:
         message = f"Rate sheet {number} of {base} has no rates."
         raise LookupError(message)
     return RateSheet(base, number, {currency: Rate(currency, rate, exponent) for currency, rate, exponent in rows})
+
+
+def _ask(session: Session, statement: str, parameters: Mapping[str, Any]) -> Cursor:
+    """Ask by a pipeline: a session that is used on an event loop is asked in no other way."""
+    with pipelined(session) as pipe:
+        return pipe.send(statement, parameters)

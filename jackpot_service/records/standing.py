@@ -52,6 +52,10 @@ class UnknownJackpot(NotFound):
     title = "Unknown jackpot"
 
 
+class NotAsExpected(Exception):
+    """What was expected is not so, or is not enough: nothing was written, and it has to be asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """
@@ -105,13 +109,13 @@ class Expectations:
 
     @contextmanager
     def required(self, standing: Standing) -> Iterator[None]:
-        """Stand around a pipeline that sends `send_required`. Raises: SerializationFailure if it is not as expected."""
+        """Stand around a pipeline that sends `send_required`. Raises: NotAsExpected."""
         try:
             yield
         except psycopg.errors.DivisionByZero:
             self._likely.pop(standing.jackpot_id, None)
             message = "What was expected to be in force is not."
-            raise psycopg.errors.SerializationFailure(message) from None
+            raise NotAsExpected(message) from None
 
 
 def send_required(pipe: Pipeline, standing: Standing, *, came: Sequence[datetime], names: Sequence[RoundName]) -> None:

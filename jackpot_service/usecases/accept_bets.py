@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 from jackpot_service.db import Session, committed, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
@@ -26,13 +27,13 @@ from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.domain.tallies import Tally
 from jackpot_service.ledger import books, journal, stripes
-from jackpot_service.pipelines import Pipeline
+from jackpot_service.pipelines import Cursor, Pipeline
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
 from jackpot_service.records.meters import meter_of
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.records.standing import Expectations, Standing
+from jackpot_service.records.standing import Expectations, NotAsExpected, Standing
 from jackpot_service.usecases.first_sight import Pins
 
 
@@ -91,13 +92,17 @@ class _Decision:
 
 
 def accept_group(
-    session: Session, commands: Sequence[AcceptBets], expectations: Expectations | None = None
+    session: Session,
+    commands: Sequence[AcceptBets],
+    expectations: Expectations | None = None,
+    *,
+    may_expect: bool = True,
 ) -> tuple[BetsAccepted | LedgerError, ...]:
     """
     Accept batches of one jackpot, each of another round, in one transaction; it commits with its last statements.
 
-    What is in force is asked for first, unless it is expected to be as it was: then it is required with the statements
-    that write, and if it is not so, all of it is tried again.
+    What is in force is asked for first, unless it may be, and is, expected to be as it was: then it is required, before
+    the statements that write and together with them.
 
     The outcomes are in the order of the commands: an answer, or the error that a batch is refused by: UnknownTable,
     NoJackpot, DuplicateBet, BetConflict, RoundSettled, RoundCancelled, UnknownCurrency, NoRate, CurrencyNotAccepted,
@@ -107,8 +112,8 @@ def accept_group(
     whoever opens it too, and the loser tries again. The entries stand one after another on one stripe, in the last
     statement that writes. A replay is counted on its round.
 
-    Raises: JackpotSuspended; SerializationFailure if it is not as expected; ValueError for batches of several jackpots,
-    or two of one round.
+    Raises: JackpotSuspended; NotAsExpected, and nothing was written: ask instead; ValueError for batches of several
+    jackpots, or two of one round.
     """
     tables, refusals = _tables(session, commands)
     if not tables:
@@ -116,12 +121,10 @@ def accept_group(
     jackpot_id = _require_one_jackpot(tables.values())
     _require_rounds_once(commands)
     asked = {place: commands[place] for place in tables}
-    expected = None if expectations is None else expectations.of(jackpot_id, len(asked))
+    expected = None if expectations is None or not may_expect else expectations.of(jackpot_id, len(asked))
     if expectations is not None and expected is not None:
-        decisions, refused = _decide(session, asked, tables, expected, {})
-        if not refused:  # Nobody is refused by what is only expected.
-            with expectations.required(expected):
-                return _in_order(_book(session, expected, decisions, required_of=list(asked.values())), refusals)
+        with expectations.required(expected):
+            return _in_order(_book_as_expected(session, asked, tables, expected), refusals)
     in_force, seen = _read(session, jackpot_id, list(asked.values()))
     if expectations is not None:
         expectations.note(in_force)
@@ -181,11 +184,11 @@ def _read(session: Session, jackpot_id: str, asked: Sequence[AcceptBets]) -> tup
     return in_force, _lock_and_read(session, jackpot_id, known) if known else {}
 
 
-def _came(commands: Sequence[AcceptBets]) -> list[datetime]:
+def _came(commands: Iterable[AcceptBets]) -> list[datetime]:
     return [command.now for command in commands]
 
 
-def _names(commands: Sequence[AcceptBets]) -> list[RoundName]:
+def _names(commands: Iterable[AcceptBets]) -> list[RoundName]:
     return [command.name for command in commands]
 
 
@@ -271,28 +274,58 @@ def _require_acceptable(
     require_hands(new, standing=live, rules=rules)
 
 
-def _book(
-    session: Session,
-    in_force: Standing,
-    decisions: Mapping[int, _Decision],
-    *,
-    required_of: Sequence[AcceptBets] = (),
+def _book_as_expected(
+    session: Session, asked: Mapping[int, AcceptBets], tables: Mapping[int, Table], expected: Standing
 ) -> dict[int, BetsAccepted]:
     """
-    Write what was decided, commit, and answer with the meter as the books then showed it.
+    Require that all is as expected, decide while the database looks, and book.
 
-    What is in force is required for some commands, if it was only expected.
+    Raises: NotAsExpected if a batch is refused: nobody is by what is only expected.
     """
-    replays = [decision.round for decision in decisions.values() if decision.entry is None]
+    _keep_at_hand(session, expected)
+    with journal.refused_if_suspended(expected.jackpot_id), committed(session) as pipe:
+        standing.send_required(pipe, expected, came=_came(asked.values()), names=_names(asked.values()))
+        decisions, refused = _decide(session, asked, tables, expected, {})
+        if refused:
+            raise NotAsExpected
+        sent = _send(pipe, expected, decisions)
+    return _answers(session, expected, decisions, sent)
+
+
+def _keep_at_hand(session: Session, expected: Standing) -> None:
+    """Read rules and sheets, if the connection does not know them yet: nothing can be while a pipeline is open."""
+    rules = pinned.rules(session, expected.jackpot_id, expected.rules_version)
+    for place in range(len(expected.rate_sheets)):
+        pinned.sheet(session, rules.base, expected.require_sheet(place))
+
+
+def _book(session: Session, in_force: Standing, decisions: Mapping[int, _Decision]) -> dict[int, BetsAccepted]:
+    """Write what was decided, commit, and answer."""
     with journal.refused_if_suspended(in_force.jackpot_id), committed(session) as pipe:
-        if required_of:
-            standing.send_required(pipe, in_force, came=_came(required_of), names=_names(required_of))
-        rounds.count_replays(pipe, replays)
-        _write(pipe, [decision for decision in decisions.values() if decision.entry], in_force)
-        books_cursor = books.send_read(pipe, in_force.jackpot_id)
-        cycle_cursor = verdicts.send_closing_cycles(pipe, replays)
-    meter = meter_of(session, in_force.jackpot_id, books.books_of(books_cursor))
-    ended_in = verdicts.closing_cycles_of(cycle_cursor)
+        sent = _send(pipe, in_force, decisions)
+    return _answers(session, in_force, decisions, sent)
+
+
+class _Asked(NamedTuple):
+    """What is asked with what is written: the books, and in which cycle the rounds of replays ended."""
+
+    books: Cursor
+    cycles: Cursor | None
+
+
+def _send(pipe: Pipeline, in_force: Standing, decisions: Mapping[int, _Decision]) -> _Asked:
+    replays = [decision.round for decision in decisions.values() if decision.entry is None]
+    rounds.count_replays(pipe, replays)
+    _write(pipe, [decision for decision in decisions.values() if decision.entry], in_force)
+    return _Asked(books.send_read(pipe, in_force.jackpot_id), verdicts.send_closing_cycles(pipe, replays))
+
+
+def _answers(
+    session: Session, in_force: Standing, decisions: Mapping[int, _Decision], sent: _Asked
+) -> dict[int, BetsAccepted]:
+    """Answer with the meter as the books showed it after what was written."""
+    meter = meter_of(session, in_force.jackpot_id, books.books_of(sent.books))
+    ended_in = verdicts.closing_cycles_of(sent.cycles)
     return {place: _accepted(decision, meter, ended_in) for place, decision in decisions.items()}
 
 

@@ -1,15 +1,23 @@
 """The server itself: how it ends, what it starts again, and what it takes before a request has a name."""
 
 import os
+import select
 import signal
 import socket
+import subprocess
+import sys
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
 
+from jackpot_service.domain.principals import Role
+from jackpot_service.worker import LONGEST_REQUEST_S, MOST_CONNECTIONS
 from tests.faults.service import HOST, Service
+from tests.support.house import House
 
 LONGEST_WAIT_S = 30
 LONGEST_END_S = 9
@@ -18,28 +26,37 @@ LONGEST_END_S = 9
 LONGEST_HEAD = 1024 * 1024
 """Bytes before a body: more than any client sends."""
 
+BETS = "/v1/tables/T1/rounds/r1/bets"
+
+
+def supervisor(service: Service) -> int:
+    """The process that the command started to look after those that serve."""
+    assert service.process is not None
+    (found,) = (pid for pid in children(service.process.pid) if b"jackpot_service.server" in command_of(pid))
+    return found
+
 
 def workers(service: Service) -> set[int]:
-    """The processes that the server started to serve."""
-    assert service.process is not None
-    server = service.process.pid
-    group = {int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit() and is_in_group(path, service)}
-    return {pid for pid in group - {server} if command_of(pid) == command_of(server)}
+    """The processes that the supervisor started to serve."""
+    return children(supervisor(service))
+
+
+def children(parent: int) -> set[int]:
+    return {int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit() and parent_of(path) == parent}
+
+
+def parent_of(path: Path) -> int:
+    try:
+        return int((path / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:  # It has ended meanwhile.
+        return 0
 
 
 def command_of(pid: int) -> bytes:
     try:
         return (Path("/proc") / str(pid) / "cmdline").read_bytes()
-    except OSError:  # It has ended meanwhile.
+    except OSError:
         return b""
-
-
-def is_in_group(path: Path, service: Service) -> bool:
-    assert service.process is not None
-    try:
-        return os.getpgid(int(path.name)) == service.process.pid
-    except ProcessLookupError:
-        return False
 
 
 def test_connections_that_are_kept_for_later_do_not_hold_up_the_end(service: Service) -> None:
@@ -62,15 +79,38 @@ def test_a_worker_that_was_killed_is_started_again(service: Service) -> None:
     assert killed not in workers(service)
 
 
-def test_a_worker_ends_when_whoever_started_it_is_gone(service: Service) -> None:
+@pytest.mark.parametrize("killed", ["the command", "its supervisor"])
+def test_workers_end_when_whoever_started_them_is_gone(service: Service, killed: str) -> None:
     assert service.process is not None
-    os.kill(service.process.pid, signal.SIGKILL)
-    service.process.wait()
+    os.kill(service.process.pid if killed == "the command" else supervisor(service), signal.SIGKILL)
+    assert service.process.wait() != 0
     until = time.monotonic() + LONGEST_WAIT_S
     while service.asked("/healthz"):
         assert time.monotonic() < until, "a worker serves on that nobody would end"
         time.sleep(0.05)
     service.process = None
+
+
+def test_ctrl_c_ends_all_in_order(service: Service) -> None:
+    """It reaches every process of the terminal at once; the command says to the others what they are to do."""
+    assert service.process is not None
+    with httpx.Client(base_url=service.base_url, trust_env=False) as client:
+        assert client.get("/healthz").status_code == httpx.codes.OK
+        os.killpg(service.process.pid, signal.SIGINT)
+        assert service.process.wait(LONGEST_END_S) == 0
+    assert b"Traceback" not in service.log.read_bytes()
+    service.process = None
+
+
+def test_a_server_that_cannot_start_says_so_and_ends(service: Service) -> None:
+    refused = subprocess.run(
+        [sys.executable, "-m", "jackpot_service.cli", "serve", "--port", str(service.port)],
+        env={**os.environ, "JACKPOT_DATABASE_URL": service.url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (refused.returncode, refused.stderr) == (1, f"Error: something already listens on {HOST}:{service.port}\n")
 
 
 @pytest.mark.parametrize("head", [b"X-Long: ", b"GET /"])
@@ -94,3 +134,46 @@ def test_what_is_no_http_is_refused(service: Service) -> None:
             client.sendall(sent)
             assert client.recv(65_536).startswith(b"HTTP/1.1 400 ")
     assert service.asked("/healthz") == httpx.codes.OK
+
+
+def test_requests_that_do_not_come_whole_lose_their_connection(service: Service) -> None:
+    head = f"POST {BETS} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {House(service.url).key(Role.TABLE)}\r\n"
+    body = f"{head}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{{"
+    with ExitStack() as stack:
+        clients = [stack.enter_context(connected(service)) for _ in range(4)]
+        for client, sent in zip(clients, ("", "GET /hea", head, body), strict=True):
+            client.sendall(sent.encode())
+        assert not any_closed(clients, within_s=1)
+        assert service.asked("/healthz") == httpx.codes.OK
+        for client in clients:
+            while client.recv(65_536):  # It may be told why, before the end.
+                pass
+
+
+def connected(service: Service) -> socket.socket:
+    return socket.create_connection((HOST, service.port), timeout=LONGEST_REQUEST_S + LONGEST_WAIT_S)
+
+
+def any_closed(clients: Sequence[socket.socket], *, within_s: float) -> bool:
+    poller = select.poll()
+    for client in clients:
+        poller.register(client, select.POLLIN)
+    return bool(poller.poll(within_s * 1000))
+
+
+def test_connections_beyond_those_that_a_worker_takes_are_closed_and_it_serves_on(service: Service) -> None:
+    with ExitStack() as stack:
+        clients = [stack.enter_context(connected(service)) for _ in range(service.workers * MOST_CONNECTIONS + 1)]
+        assert any_closed(clients, within_s=LONGEST_REQUEST_S / 2)
+    assert service.asked("/healthz") == httpx.codes.OK
+
+
+def test_a_call_for_another_protocol_is_refused(service: Service) -> None:
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    key = {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
+    answer = httpx.get(f"{service.base_url}/healthz", headers={**upgrade, **key}, trust_env=False)
+    assert answer.status_code == httpx.codes.FORBIDDEN
+
+    h2c = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "AAMAAABkAAQAAP__"}
+    answer = httpx.post(f"{service.base_url}{BETS}", headers=h2c, json={"bets": []}, trust_env=False)
+    assert answer.status_code == httpx.codes.UNAUTHORIZED

@@ -18,6 +18,7 @@ from jackpot_service.domain.errors import LedgerError
 from jackpot_service.usecases.accept_bets import BetsAccepted, accept_group
 from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
+from tests.support.loop import accepted
 
 TIMES = 4
 ROUNDS = tuple(f"r{number}" for number in range(8))
@@ -59,12 +60,12 @@ def bet_again_in_group(racer: Racer, *, who: str, order: int) -> list[Outcomes]:
 
 def bet_through_groups(racer: Racer, *, who: str) -> list[BetsAccepted]:
     """Bet on the same rounds as everybody, as a worker of the server does: whatever comes at once goes together."""
-    groups = BetGroups(racer.engine, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S)
+    groups = BetGroups(racer.engine, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S, most_on_loop=1)
     commands = [
         scene.batch("T1", ROUNDS[number % len(ROUNDS)], scene.euro(f"{who}-{number}"))
         for number in range(BETS_OF_A_PROCESS)
     ]
-    return in_threads([partial(groups.accept, command) for command in commands], threads=10)
+    return in_threads([partial(accepted, groups, command) for command in commands], threads=10)
 
 
 def test_groups_that_open_the_same_rounds_in_other_orders_do_not_wait_for_each_other_in_a_circle(

@@ -21,6 +21,7 @@ from jackpot_service.domain.errors import Conflict, LedgerError
 from jackpot_service.usecases.settle_round import BetCountMismatch, RoundSettledNow
 from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
+from tests.support.loop import accepted
 from tests.support.owing import owed_minor
 
 PROCESSES = 8
@@ -105,7 +106,7 @@ class Player:
         return Bet(f"{self.number}-{player}-{hand}", f"{self.number}-{player}", hand, currency, stake_minor)
 
     def _bet(self, table_id: str, round_id: str, bets: tuple[Bet, ...]) -> None:
-        answer = scene.attempted(lambda: self.groups.accept(scene.batch(table_id, round_id, *bets)))
+        answer = scene.attempted(lambda: accepted(self.groups, scene.batch(table_id, round_id, *bets)))
         if isinstance(answer, LedgerError):
             assert isinstance(answer, Conflict), answer.detail
         elif answer.accepted:
@@ -151,7 +152,7 @@ class Player:
 
 
 def play(racer: Racer, *, process: int, seconds: float) -> Acknowledged:
-    groups = BetGroups(racer.engine, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S)
+    groups = BetGroups(racer.engine, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S, most_on_loop=1)
     numbers = [process * PLAYERS_OF_A_PROCESS + index for index in range(PLAYERS_OF_A_PROCESS)]
     players = [Player(racer.engine, groups, number, random.Random(number)) for number in numbers]
     until = time.monotonic() + seconds

@@ -19,6 +19,7 @@ from jackpot_service.usecases.changes.decide_change import ChangeDecidedNow, Dec
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
+from tests.support.loop import accepted
 
 BETTORS = 3
 THREADS = 4
@@ -55,7 +56,7 @@ class Played:
 
 def bet_on(racer: Racer, *, name: str) -> list[Played]:
     """In each part open rounds, add to those of the part before, and settle every other one of these."""
-    groups = BetGroups(racer.engine, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S)
+    groups = BetGroups(racer.engine, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S, most_on_loop=1)
     played = []
     for part in range(PARTS):
         racer.meet()
@@ -65,19 +66,19 @@ def bet_on(racer: Racer, *, name: str) -> list[Played]:
 
 
 def _play(racer: Racer, groups: BetGroups, name: str, part: int) -> Played:
-    accepted = 0
+    booked = 0
     sheets: dict[str, list[int]] = defaultdict(list)
     calls = [(f"{name}-{part}-{number}", "first") for number in range(ROUNDS_OF_A_PART)]
     if part:
         calls += [(f"{name}-{part - 1}-{number}", "second") for number in range(ROUNDS_OF_A_PART)]
     for round_id, bet_id in calls:
-        answer = groups.accept(scene.batch("T1", round_id, Bet(bet_id, f"player-{bet_id}", "1", "GBP", 100)))
-        accepted += answer.accepted
+        answer = accepted(groups, scene.batch("T1", round_id, Bet(bet_id, f"player-{bet_id}", "1", "GBP", 100)))
+        booked += answer.accepted
         sheets[round_id].append(answer.round.round.rate_sheet)
     for round_id, _ in calls[ROUNDS_OF_A_PART::2]:
         settled = scene.settle(racer.engine, "T1", round_id, 2, {"1": scene.NOTHING})
         sheets[round_id].append(settled.round.round.rate_sheet)
-    return Played(accepted, sheets)
+    return Played(booked, sheets)
 
 
 def change_rates(racer: Racer) -> int:

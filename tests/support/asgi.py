@@ -10,14 +10,15 @@ from werkzeug.urls import iri_to_uri
 
 from jackpot_service.api.asgi import Application, Message, Scope
 from tests.support.answers import Answer
+from tests.support.loop import on_loop
 
 
 def asked(
     application: Application, method: str, path: str, *, data: bytes | None = None, headers: Mapping[str, str]
 ) -> Answer:
-    """Send a request, and wait for the whole answer."""
+    """Send a request, and wait for the whole answer; all are answered by one event loop, whichever thread asks."""
     sent = {} if data is None else {"Content-Length": str(len(data))}
-    return asyncio.run(_asked(application, _scope(method, path, {**sent, **headers}), data or b""))
+    return on_loop(_asked(application, _scope(method, path, {**sent, **headers}), data or b""))
 
 
 def _scope(method: str, path: str, headers: Mapping[str, str]) -> Scope:

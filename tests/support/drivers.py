@@ -2,13 +2,19 @@
 
 import os
 import tempfile
-from collections.abc import Callable
-from typing import Any
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Final
 
 import psycopg
-import sqlalchemy
 
+from jackpot_service.api.door import EXTENSION
 from jackpot_service.db import Session
+from tests.support.bets import bet
+from tests.support.house import House
+
+LONGEST_OPENING_S: Final = 30
 
 
 def connection_of(session: Session) -> psycopg.Connection[Any]:
@@ -17,13 +23,46 @@ def connection_of(session: Session) -> psycopg.Connection[Any]:
     return connection
 
 
-def round_trips(engine: sqlalchemy.Engine, call: Callable[[], object]) -> int:
-    """Count them on the pool's one connection that a call takes: the one that was given back last."""
-    with engine.connect() as session:
-        connection = connection_of(session)
+def round_trips(house: House, call: Callable[[], object]) -> int:
+    """Count those of a call on the connections that it may take: the pool's last one, and those kept for the loop."""
+    connections = _kept_on_loop(house)
+    with house.engine.connect() as session:
+        connections.append(connection_of(session))
+    with ExitStack() as stack:
+        traces = [stack.enter_context(_traced(connection)) for connection in connections]
+        call()
+    return sum(len(trace) for trace in traces)
+
+
+def warm(house: House) -> None:
+    """Send the same bet until the connection that is kept for the loop knows all that it remembers."""
+    for _ in range(3):
+        house.post_bets(bet(), round_id="before")
+        _kept_on_loop(house)
+
+
+def _kept_on_loop(house: House) -> list[psycopg.Connection[Any]]:
+    """Connections kept for the loop, after those that are being opened have been."""
+    on_loop = house.app.extensions[EXTENSION].bet_groups._on_loop
+    being_opened = _most_on_loop(house) - on_loop._places._value
+    until = time.monotonic() + LONGEST_OPENING_S
+    while len(on_loop._idle) < being_opened:
+        assert time.monotonic() < until
+        time.sleep(0.001)
+    return [connection_of(kept.session) for kept in on_loop._idle]
+
+
+def _most_on_loop(house: House) -> int:
+    return house.config.pool_size // 3
+
+
+@contextmanager
+def _traced(connection: psycopg.Connection[Any]) -> Iterator[list[bytes]]:
+    """Note each Sync that a connection sends."""
+    syncs: list[bytes] = []
     with tempfile.TemporaryFile() as told:
         connection.pgconn.trace(os.dup(told.fileno()))
-        call()
+        yield syncs
         connection.pgconn.untrace()
         told.seek(0)
-        return sum(b"\tSync" in line for line in told)
+        syncs += [line for line in told if b"\tSync" in line]

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.bets import bet
-from tests.support.drivers import round_trips
+from tests.support.drivers import round_trips, warm
 from tests.support.hands import NOTHING, hand
 from tests.support.house import House
 
@@ -12,18 +12,18 @@ from tests.support.house import House
 def opened(house: House) -> House:
     """A jackpot of which the process knows all that it remembers: keys, tables, rules and rates."""
     house.open()
-    house.bet(bet(), round_id="before")
+    warm(house)
     house.settle(hand("1", NOTHING), round_id="before")
     return house
 
 
 def test_bets_of_a_new_round_take_two_round_trips(opened: House) -> None:
-    assert round_trips(opened.engine, lambda: opened.bet(bet(), round_id="new")) == 2
+    assert round_trips(opened, lambda: opened.bet(bet(), round_id="new")) == 2
 
 
 def test_bets_of_a_known_round_take_three(opened: House) -> None:
     opened.bet(bet(), round_id="known")
-    assert round_trips(opened.engine, lambda: opened.bet(bet("b2", hand="2"), round_id="known")) == 3
+    assert round_trips(opened, lambda: opened.bet(bet("b2", hand="2"), round_id="known")) == 3
 
 
 def test_a_result_takes_three(opened: House) -> None:
@@ -32,4 +32,4 @@ def test_a_result_takes_three(opened: House) -> None:
     def settle() -> None:
         opened.put_result(hand("1", NOTHING), round_id="known", bet_count=1).ok(201)
 
-    assert round_trips(opened.engine, settle) == 3
+    assert round_trips(opened, settle) == 3

@@ -1,0 +1,31 @@
+"""The event loop of a test's process: one for all of its threads, as a worker has one for all of its calls."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from functools import cache
+from typing import Any, TypeVar
+
+from jackpot_service.api.bet_groups import BetGroups
+from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
+
+T = TypeVar("T")
+
+
+def on_loop(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the loop, and wait for what it returns or raises."""
+    return asyncio.run_coroutine_threadsafe(coroutine, _loop()).result()
+
+
+def accepted(groups: BetGroups, command: AcceptBets) -> BetsAccepted:
+    """Have a batch booked as a worker does: on the loop, if its table was seen before."""
+    if groups.knows(command.table_id):
+        return on_loop(groups.accept_async(command))
+    return groups.accept(command)
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="event loop", daemon=True).start()
+    return loop
