@@ -89,7 +89,7 @@ def open_jackpot(
 
 @contextmanager
 def naive_application(url: URL, directory: Path) -> Iterator[Server]:
-    """Serve the naive application, by the same server with as many workers. Raises: ServerFailed."""
+    """Serve the naive application by granian, with as many workers. Raises: ServerFailed."""
     naive.create_schema(url)
     port = _free_port()
     listen = ("--host", HOST, "--port", str(port))

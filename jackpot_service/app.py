@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
@@ -45,7 +45,8 @@ from jackpot_service.auth import Authenticator, require_role, roles_of, utc_now
 from jackpot_service.config import Config
 from jackpot_service.db import read
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.reports.jackpots import jackpot_state
+from jackpot_service.on_loop import OnLoop
+from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 
 log = structlog.get_logger()
 
@@ -101,11 +102,7 @@ def create_app(
     groups = BetGroups(
         engine, threads=threads, longest_wait_s=config.request_timeout_s, most_on_loop=_a_third(config.pool_size)
     )
-    recent = Recent(
-        lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())),
-        threads=threads,
-        longest_wait_s=config.request_timeout_s,
-    )
+    recent = _meters(config, engine, clock, threads)
     stream = EventStream(engine, threads=threads, longest_wait_s=config.request_timeout_s)
     places = Admission(max(1, _a_third(config.pool_size)))
     door = app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places)
@@ -123,6 +120,19 @@ def create_app(
     calls = (rounds.bets_call(config), meters.METER_CALL)
     app.asgi = Lane(InThreads(app, ThreadPoolExecutor(THREADS, "flask")), door, authenticator, calls)
     return app
+
+
+def _meters(
+    config: Config, engine: sqlalchemy.Engine, clock: Callable[[], datetime], threads: Executor
+) -> Recent[JackpotState]:
+    by_itself = engine.execution_options(isolation_level="AUTOCOMMIT")
+    on_loop = OnLoop(by_itself, threads=threads, most=min(1, _a_third(config.pool_size)))
+    return Recent(
+        lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())),
+        threads=threads,
+        longest_wait_s=config.request_timeout_s,
+        read_on_loop=lambda jackpot_id: on_loop.run(lambda session: jackpot_state(session, jackpot_id, at=clock())),
+    )
 
 
 def _a_third(connections: int) -> int:

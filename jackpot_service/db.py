@@ -183,10 +183,15 @@ def attempt_by_pipelines(session: Session, act: Callable[[Session], T]) -> T:
 
     Raises: whatever the act raised, or the database, and then `roll_back` is due; OutcomeUnknown.
     """
-    result = _acted(session, act)
-    if _is_in_transaction(session):  # The act has not committed, or it has asked for something afterwards.
-        with committed(session):
-            pass
+
+    def act_to_its_end(session: Session) -> T:
+        result = act(session)
+        if _is_in_transaction(session):  # The act has not committed, or it has asked for something afterwards.
+            with committed(session):
+                pass
+        return result
+
+    result = _acted(session, act_to_its_end)
     _require_no_warnings(session)
     return result
 

@@ -49,22 +49,22 @@ class Grouping(Generic[Command, Outcome]):
 
     `run` takes the commands of a group and returns their outcomes in order: an answer, or the error that refuses one.
     `run_on_loop` does the same on an event loop; it raises NeedsThread if a thread has to do it, HeldUp if each has to
-    be run alone, or OutcomeUnknown. `may_join` tells whether a command may go with those already chosen. None waits
-    longer than `longest_wait_s` for its group to begin.
+    be run alone, or OutcomeUnknown. `joining` makes for each group what takes its commands one after another, or leaves
+    one to a later group; it takes the first. None waits longer than `longest_wait_s` for its group to begin.
     """
 
     def __init__(
         self,
         run: Callable[[Sequence[Command]], Sequence[Outcome | LedgerError]],
         *,
-        may_join: Callable[[Sequence[Command], Command], bool],
+        joining: Callable[[], Callable[[Command], bool]],
         threads: Executor,
         longest_wait_s: float,
         run_on_loop: Callable[[Sequence[Command]], Awaitable[Sequence[Outcome | LedgerError]]] | None = None,
     ) -> None:
         self._run = run
         self._run_on_loop = run_on_loop
-        self._may_join = may_join
+        self._joining = joining
         self._threads = threads
         self._longest_wait_s = longest_wait_s
         self._lock = threading.Lock()
@@ -99,6 +99,7 @@ class Grouping(Generic[Command, Outcome]):
                 self._threads.submit(self._run_groups)
             else:
                 self._running = loop.create_task(self._run_groups_on_loop(self._run_on_loop))
+                self._running.add_done_callback(self._run_by_thread_if_cancelled)
         try:
             await told
         finally:
@@ -140,6 +141,11 @@ class Grouping(Generic[Command, Outcome]):
             with _told(group):
                 await self._settle_on_loop(run, group)
 
+    def _run_by_thread_if_cancelled(self, running: "asyncio.Task[None]") -> None:
+        """A task that is cancelled before it begins runs nothing; one that has begun goes on with the next group."""
+        if running.cancelled():
+            self._threads.submit(self._run_groups)
+
     def _next_group(self) -> list[_Member[Command, Outcome]]:
         """Take the next group; none ends the running."""
         with self._lock:
@@ -149,15 +155,11 @@ class Grouping(Generic[Command, Outcome]):
 
     def _take_group(self) -> list[_Member[Command, Outcome]]:
         """Take the first of the queue and, in its order, what may go with it."""
-        chosen: list[Command] = []
-        group = []
+        takes = self._joining()
+        group: list[_Member[Command, Outcome]] = []
         staying: deque[_Member[Command, Outcome]] = deque()
         for member in self._waiting:
-            if chosen and not self._may_join(chosen, member.command):
-                staying.append(member)
-            else:
-                chosen.append(member.command)
-                group.append(member)
+            (group if takes(member.command) else staying).append(member)
         self._waiting = staying
         return group
 

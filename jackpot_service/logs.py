@@ -42,7 +42,7 @@ def of_libraries(level: str) -> dict[str, Any]:
         "disable_existing_loggers": False,
         "formatters": {"lines": lines},
         "handlers": {"lines": {"class": "logging.StreamHandler", "formatter": "lines", "stream": "ext://sys.stderr"}},
-        "root": {"level": least, "handlers": ["lines"]},
+        "root": {"level": max(logging.WARNING, least), "handlers": ["lines"]},
         "loggers": {"gunicorn.error": {"level": least, "handlers": ["lines"], "propagate": False}},
     }
 

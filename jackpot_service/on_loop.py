@@ -18,8 +18,9 @@ from typing import TypeVar
 
 import psycopg
 import sqlalchemy
+import structlog
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.util import await_only, greenlet_spawn
+from sqlalchemy.util import await_, greenlet_spawn
 
 from jackpot_service.connections import LONGEST_KEPT_S, ONLY_PIPELINES
 from jackpot_service.db import (
@@ -33,6 +34,8 @@ from jackpot_service.db import (
     roll_back,
     wait_by,
 )
+
+log = structlog.get_logger()
 
 T = TypeVar("T")
 
@@ -94,10 +97,11 @@ class OnLoop:
     def _open(self) -> None:
         try:
             session = self._engine.connect().execution_options(**{ONLY_PIPELINES: True})
-        except (DBAPIError, sqlalchemy.exc.TimeoutError):
-            self._places.release()  # Whoever comes next tries again, and its thread tells what is wrong.
+            wait_by(session, _wait)
+        except Exception as error:  # noqa: BLE001  whoever comes next tries again, and its thread tells what is wrong
+            log.warning("no-connection-for-the-loop", detail=str(error))
+            self._places.release()
             return
-        wait_by(session, _wait)
         self._idle.append(_Kept(session, time.monotonic()))
 
     def _take_back(self, kept: _Kept) -> None:
@@ -120,7 +124,7 @@ def _close_all(idle: list[_Kept]) -> None:
 
 def _wait(descriptor: int, events: int) -> int:
     """Wait on the loop until there is one of the events; returns which."""
-    found: int = await_only(_ready(descriptor, events))
+    found: int = await_(_ready(descriptor, events))
     return found
 
 

@@ -111,7 +111,9 @@ def poll(descriptor: int, events: int) -> int:
 
 
 def is_readable(connection: psycopg.Connection[Any]) -> bool:
-    """Whether the database has said something that was not read."""
+    """Whether the database has said something that was not read, or can say nothing any more."""
+    if connection.closed:
+        return True
     poller = select.poll()
     poller.register(connection.pgconn.socket, select.POLLIN)
     return bool(poller.poll(0))

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
@@ -21,10 +22,13 @@ from jackpot_service import logs
 from jackpot_service.app import Application
 from jackpot_service.beside import job_runner
 from jackpot_service.config import Config
-from jackpot_service.worker import Worker, application
+from jackpot_service.worker import LONGEST_HEAD, Worker, application
 
 LONGEST_END_S: Final = 10
-"""For the calls in progress, when a worker is told to end."""
+"""Until a worker that was told to end is killed."""
+
+LONGEST_CALL_AT_THE_END_S: Final = 7
+"""For the calls in progress, when a worker is told to end; it begins to count within two seconds."""
 
 LONGEST_STANDSTILL_S: Final = 60
 """A worker that says nothing for so long is killed, and another takes its place."""
@@ -46,10 +50,19 @@ def serve(url: str, *, host: str, port: int, workers: int, jobs: bool = True) ->
     os.environ["JACKPOT_DATABASE_URL"] = url
     command = (sys.executable, "-m", "jackpot_service.server", host, str(port), str(workers), str(os.getpid()))
     with job_runner() if jobs else nullcontext(), _Ending() as ending:
-        status = ending.wait(subprocess.Popen(command))  # noqa: S603  our own program
+        status = ending.wait(_started(command))
     if status != 0:
         message = f"The server ended with status {status}."
         raise ServerFailed(message)
+
+
+def _started(command: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """Start a program for which Ctrl-C is nothing from its beginning: it is told by other means."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return subprocess.Popen(command)  # noqa: S603  our own program
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 class _Ending(AbstractContextManager["_Ending"]):
@@ -100,13 +113,16 @@ class _Server(BaseApplication):
             "asgi_loop": "uvloop",
             "asgi_lifespan": "off",
             "http_parser": "fast",
-            "limit_request_line": 0,  # A cursor is as long as there are stripes; `Connection` bounds the whole head.
+            "limit_request_line": LONGEST_HEAD,
+            "limit_request_field_size": LONGEST_HEAD,
+            "forwarded_allow_ips": "",
+            "secure_scheme_headers": {},
             "keepalive": KEPT_FOR_S,
             "timeout": LONGEST_STANDSTILL_S,
             "graceful_timeout": LONGEST_END_S,
             "control_socket_disable": True,
             "reuse_port": True,  # Each worker has clients of its own; one that is busy is not given those of another.
-            "post_fork": _take_signals_as_usual,
+            "post_fork": _begin,
             "loglevel": config.log_level,
             "logger_class": _Lines,
         }
@@ -122,8 +138,10 @@ class _Server(BaseApplication):
         return application()
 
 
-def _take_signals_as_usual(_supervisor: Arbiter, _worker: Worker) -> None:
-    """In a worker that has nothing in progress: the supervisor's way to take them would lose them."""
+def _begin(supervisor: "_Supervisor", worker: Worker) -> None:
+    """Begin as a worker, which takes signals as usual: it has nothing in progress; the supervisor's way loses them."""
+    supervisor.has_begun = True
+    worker.cfg.set("graceful_timeout", LONGEST_CALL_AT_THE_END_S)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
@@ -134,6 +152,7 @@ class _Supervisor(Arbiter):
     def __init__(self, server: _Server, parent: int) -> None:
         super().__init__(server)
         self._parent = parent
+        self.has_begun = False  # Of a worker's copy.
 
     def init_signals(self) -> None:
         """Leave Ctrl-C to the parent, which says SIGTERM: two signals would be taken for impatience."""
@@ -145,6 +164,10 @@ class _Supervisor(Arbiter):
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         try:
             pid: int = super().spawn_worker()
+        except SystemExit as end:
+            if not self.has_begun:  # It cannot listen; nor could the next.
+                raise SystemExit(self.WORKER_BOOT_ERROR) from end
+            raise
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         return pid

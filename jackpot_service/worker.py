@@ -26,7 +26,8 @@ LONGEST_HEAD: Final = 128 * 1024
 """Bytes: the longest cursor, twice. The parser would take more of them, and wait for their end."""
 
 LONGEST_REQUEST_S: Final = 20.0
-"""For how long a client may be at sending one; its connection is closed within the second after."""
+"""For how long a client may be at sending one, or take nothing of its answer; within the second after, its connection
+is closed."""
 
 
 def application() -> Application:
@@ -61,11 +62,13 @@ class Worker(gasgi.ASGIWorker):
             signal.signal(number, signal.SIG_DFL)
 
     def notify(self) -> None:
-        """Tell the supervisor, every second, that the loop runs; and look whose request takes too long."""
+        """Tell the supervisor, every second, that the loop runs; look whether it is there, and whose call is late."""
         super().notify()
         if not self._listens:
             self._listens = True
             super().init_signals()
+        if self.alive and os.getppid() != self.ppid:
+            self.handle_exit_signal()
         now = time.monotonic()
         for connection in tuple(self.connections):
             connection.close_if_late(now)
@@ -73,6 +76,8 @@ class Worker(gasgi.ASGIWorker):
     def handle_exit_signal(self) -> None:
         """Take no more calls, and let nobody wait for what may not come."""
         super().handle_exit_signal()
+        for server in self.servers:
+            server.close()
         self._application.extensions[EXTENSION].events.end()
         for connection in tuple(self.connections):
             connection.close_if_idle()
@@ -84,7 +89,7 @@ class Worker(gasgi.ASGIWorker):
 
 class Connection(ASGIProtocol):
     """
-    A connection of a client, which gunicorn would wait for as long as it pleases to be at sending a request.
+    A connection of a client, which gunicorn would wait for as long as it pleases to send, or to take an answer.
 
     What is read here of gunicorn's are attributes of its own, of the pinned version; `tests/faults/test_serving.py`
     asks for what they are read for.
@@ -97,19 +102,32 @@ class Connection(ASGIProtocol):
         self._sending: object = None
         self._sending_since = 0.0
         self._head = 0
+        self._unread_since: float | None = None
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401  as the base
-        """Take a connection, or close it if there are too many."""
+        """Take a connection, or close it if there are too many, or the worker ends."""
+        if len(self.worker.connections) >= MOST_CONNECTIONS or not self.worker.alive:
+            transport.abort()
+            return
         super().connection_made(transport)
         self._sending, self._sending_since = self, time.monotonic()
         self.worker.connections.add(self)
-        if len(self.worker.connections) > MOST_CONNECTIONS:
-            transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget a connection."""
-        self.worker.connections.discard(self)
-        super().connection_lost(exc)
+        """Forget a connection, if it was taken."""
+        if self in self.worker.connections:
+            self.worker.connections.remove(self)
+            super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Wait for the client to take of its answer."""
+        self._unread_since = time.monotonic()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        """Go on with the answer."""
+        self._unread_since = None
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         """Take what the client sends, unless a head gets too long."""
@@ -123,7 +141,9 @@ class Connection(ASGIProtocol):
             self.transport.close()
 
     def close_if_late(self, now: float) -> None:
-        """Close the connection if the client is at sending the same request for too long."""
+        """Close the connection if its client takes too long to send a request, or takes nothing of an answer."""
+        if self._unread_since is not None and now - self._unread_since > LONGEST_REQUEST_S:
+            self.transport.abort()
         sending = self._request_being_sent()
         if sending is None or sending is not self._sending:
             self._sending, self._sending_since = sending, now
@@ -132,14 +152,15 @@ class Connection(ASGIProtocol):
 
     def close_if_idle(self) -> None:
         """Close the connection unless a call is in progress on it."""
-        if self._awaiting_request:
+        if self._awaiting_request and self._current_request is None:
             self.transport.close()
 
     def _request_being_sent(self) -> object:
         """Something that stands for a request that has not arrived as a whole; a later one is another thing."""
         if self._body_receiver is not None:
             return None if self._body_receiver._complete else self._body_receiver  # noqa: SLF001  see the class
-        return self if self.req_count <= 1 else None  # Of later ones gunicorn looks after the head.
+        is_first = self.req_count <= 1  # Before any other, a client may wait for as long as gunicorn keeps it.
+        return self if self._current_request is None and (is_first or self._head) else None
 
 
 ASGIProtocol._check_h1c_protocol_available()  # noqa: SLF001  asked by a subclass, it would note the answer there

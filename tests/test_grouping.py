@@ -71,37 +71,46 @@ def play(gate: Gate, groups: Grouping[int, int], commands: Sequence[int]) -> dic
     return outcomes
 
 
-def anything(_: Sequence[int], __: int) -> bool:
-    return True
+def anything() -> Callable[[int], bool]:
+    return lambda _: True
+
+
+def alike() -> Callable[[int], bool]:
+    """Joins even ones, or odd ones, as the first is."""
+    chosen: list[int] = []
+
+    def takes(command: int) -> bool:
+        chosen.append(command)
+        return chosen[0] % 2 == command % 2
+
+    return takes
 
 
 def test_a_call_that_comes_alone_runs_at_once_and_alone() -> None:
     gate = Gate()
     gate.go.set()
-    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30)
+    groups = Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=30)
     assert [groups.submit(4), groups.submit(5)] == [8, 10]
     assert gate.groups == [[4], [5]]
 
 
 def test_calls_that_come_while_a_commit_is_in_flight_share_the_next_in_their_order() -> None:
     gate = Gate()
-    outcomes = play(gate, Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30), [2, 3, 4])
+    outcomes = play(gate, Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=30), [2, 3, 4])
     assert gate.groups == [[1], [2, 3, 4]]
     assert outcomes == {1: 2, 2: 4, 3: 6, 4: 8}
 
 
 def test_what_may_not_go_together_goes_one_group_after_another_in_its_order() -> None:
     gate = Gate()
-    groups = Grouping(
-        gate.run, may_join=lambda chosen, one: chosen[0] % 2 == one % 2, threads=THREADS, longest_wait_s=30
-    )
+    groups = Grouping(gate.run, joining=alike, threads=THREADS, longest_wait_s=30)
     assert play(gate, groups, [2, 3, 4, 5]) == {1: 2, 2: 4, 3: 6, 4: 8, 5: 10}
     assert gate.groups == [[1], [2, 4], [3, 5]]
 
 
 def test_a_refused_member_harms_no_other() -> None:
     gate = Gate()
-    outcomes = play(gate, Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30), [2, -3, 4])
+    outcomes = play(gate, Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=30), [2, -3, 4])
     assert {command: outcome for command, outcome in outcomes.items() if command > 0} == {1: 2, 2: 4, 4: 8}
     assert isinstance(outcomes[-3], Refused)
 
@@ -109,7 +118,7 @@ def test_a_refused_member_harms_no_other() -> None:
 def test_a_member_that_breaks_its_group_breaks_alone() -> None:
     gate = Gate()
     gate.failing = {3}
-    outcomes = play(gate, Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30), [2, 3, 4])
+    outcomes = play(gate, Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=30), [2, 3, 4])
     assert gate.groups == [[1], [2, 3, 4], [2], [3], [4]]
     assert isinstance(outcomes.pop(3), ZeroDivisionError)
     assert outcomes == {1: 2, 2: 4, 4: 8}
@@ -118,7 +127,7 @@ def test_a_member_that_breaks_its_group_breaks_alone() -> None:
 def test_an_unknown_outcome_is_every_members_own() -> None:
     gate = Gate()
     gate.unknown = True
-    outcomes = play(gate, Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30), [2, 3])
+    outcomes = play(gate, Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=30), [2, 3])
     assert gate.groups == [[1], [2, 3]]
     assert outcomes.pop(1) == 2
     assert all(isinstance(outcome, OutcomeUnknown) for outcome in outcomes.values())
@@ -128,7 +137,7 @@ def test_an_unknown_outcome_is_every_members_own() -> None:
 def test_a_member_that_is_held_up_holds_up_no_other() -> None:
     gate = Gate()
     gate.held_up = {3}
-    outcomes = play(gate, Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30), [2, 3, 4])
+    outcomes = play(gate, Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=30), [2, 3, 4])
     assert gate.groups == [[1], [2, 3, 4], [2], [3], [4]]
     assert isinstance(outcomes.pop(3), HeldUp)
     assert outcomes == {1: 2, 2: 4, 4: 8}
@@ -136,7 +145,7 @@ def test_a_member_that_is_held_up_holds_up_no_other() -> None:
 
 def test_who_waits_too_long_for_a_turn_is_told_and_was_never_run() -> None:
     gate = Gate()
-    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=0.01)
+    groups = Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=0.01)
     leader = threading.Thread(target=groups.submit, args=(1,))
     leader.start()
     assert gate.entered.wait(30)
@@ -161,7 +170,7 @@ def test_who_waits_for_a_group_that_has_begun_waits_for_its_outcome() -> None:
         return [2 * command for command in commands]
 
     first_may_end, second_began = threading.Event(), threading.Event()
-    groups: Grouping[int, int] = Grouping(run, may_join=anything, threads=THREADS, longest_wait_s=1)
+    groups: Grouping[int, int] = Grouping(run, joining=anything, threads=THREADS, longest_wait_s=1)
     outcomes: dict[int, int] = {}
     threads = [threading.Thread(target=lambda one=one: outcomes.update({one: groups.submit(one)})) for one in (1, 2, 3)]
     threads[0].start()
@@ -184,7 +193,7 @@ def test_a_refusal_leaves_nothing_behind_that_only_a_collection_would_find() -> 
     def refuse(commands: Sequence[int]) -> list[LedgerError]:
         return [Refused("no") for _ in commands]
 
-    groups: Grouping[int, int] = Grouping(refuse, may_join=anything, threads=THREADS, longest_wait_s=30)
+    groups: Grouping[int, int] = Grouping(refuse, joining=anything, threads=THREADS, longest_wait_s=30)
     gc.collect()
     gc.disable()
     try:
@@ -198,7 +207,7 @@ def test_a_refusal_leaves_nothing_behind_that_only_a_collection_would_find() -> 
 
 def test_it_runs_again_after_everything_was_answered() -> None:
     gate = Gate()
-    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30)
+    groups = Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=30)
     play(gate, groups, [2])
     assert groups.submit(7) == 14
 
@@ -213,7 +222,7 @@ def test_every_one_of_many_calls_gets_its_own_outcome_once(threads: int) -> None
             ran.extend(commands)
         return [2 * command for command in commands]
 
-    groups: Grouping[int, int] = Grouping(run, may_join=anything, threads=THREADS, longest_wait_s=30)
+    groups: Grouping[int, int] = Grouping(run, joining=anything, threads=THREADS, longest_wait_s=30)
     outcomes: dict[int, int] = {}
 
     def submit(first: int) -> None:
@@ -255,7 +264,7 @@ def test_a_run_that_breaks_off_stalls_nobody_who_comes_later(breaking: BaseExcep
             return []
         return [2 * command for command in commands]
 
-    groups: Grouping[int, int] = Grouping(run, may_join=anything, threads=THREADS, longest_wait_s=5)
+    groups: Grouping[int, int] = Grouping(run, joining=anything, threads=THREADS, longest_wait_s=5)
     with pytest.raises(OutcomeUnknown if breaking is not None else ValueError):
         groups.submit(1)
     assert groups.submit(2) == 4
@@ -264,7 +273,7 @@ def test_a_run_that_breaks_off_stalls_nobody_who_comes_later(breaking: BaseExcep
 def test_a_coroutine_waits_as_a_thread_does() -> None:
     gate = Gate()
     gate.failing = {3}
-    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30)
+    groups = Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=30)
 
     async def play() -> list[int | BaseException]:
         first = await begun(gate, groups)
@@ -283,7 +292,7 @@ def test_a_coroutine_waits_as_a_thread_does() -> None:
 
 def test_a_coroutine_that_waits_too_long_for_its_turn_is_told_and_was_never_run() -> None:
     gate = Gate()
-    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=0.01)
+    groups = Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=0.01)
 
     async def play() -> int:
         first = await begun(gate, groups)
@@ -298,7 +307,7 @@ def test_a_coroutine_that_waits_too_long_for_its_turn_is_told_and_was_never_run(
 
 def test_a_coroutine_that_is_stopped_leaves_the_others_as_they_are() -> None:
     gate = Gate()
-    groups = Grouping(gate.run, may_join=anything, threads=THREADS, longest_wait_s=30)
+    groups = Grouping(gate.run, joining=anything, threads=THREADS, longest_wait_s=30)
 
     async def play() -> int:
         first = await begun(gate, groups)
@@ -329,7 +338,7 @@ class Loop:
     def grouping(self) -> Grouping[int, int]:
         self._gate.go.set()
         run = self._gate.run
-        return Grouping(run, may_join=anything, threads=THREADS, longest_wait_s=30, run_on_loop=self.run)
+        return Grouping(run, joining=anything, threads=THREADS, longest_wait_s=30, run_on_loop=self.run)
 
     async def play(self, groups: Grouping[int, int], *commands: int) -> list[int | BaseException]:
         """Send the first, and the others when it has begun."""
@@ -387,7 +396,7 @@ def test_a_run_on_the_loop_that_breaks_off_stalls_nobody(breaking: BaseException
         return [2 * command for command in commands]
 
     groups: Grouping[int, int] = Grouping(
-        Gate().run, may_join=anything, threads=THREADS, longest_wait_s=5, run_on_loop=run
+        Gate().run, joining=anything, threads=THREADS, longest_wait_s=5, run_on_loop=run
     )
 
     async def play() -> int:
@@ -410,3 +419,19 @@ def test_threads_and_coroutines_share_the_groups_of_a_loop() -> None:
 
     assert asyncio.run(play()) == [2, 4, 6]
     assert sorted(chain.from_iterable(loop.groups)) == [1, 2, 3]
+
+
+def test_a_run_on_the_loop_that_is_cancelled_before_it_begins_is_a_threads() -> None:
+    loop = Loop(Gate())
+    groups = loop.grouping()
+
+    async def play() -> int:
+        first = asyncio.ensure_future(groups.submit_async(1))
+        await asyncio.sleep(0)
+        assert groups._running is not None
+        groups._running.cancel()
+        assert await first == 2
+        return await groups.submit_async(2)
+
+    assert asyncio.run(play()) == 4
+    assert loop.groups == [[2]]

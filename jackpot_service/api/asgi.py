@@ -10,6 +10,7 @@ The libraries for this pass every piece of every answer from thread to loop and 
 
 import asyncio
 import io
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Executor
@@ -32,6 +33,9 @@ Headers = list[tuple[bytes, bytes]]
 
 ENVIRON: Final = "jackpot.environ"
 """Under which the scope of a call may hold what else its environment shall have; it is taken from there."""
+
+_ABSOLUTE: Final = re.compile(rb"^https?://[^/]*", re.IGNORECASE)
+"""Of a path, what stands before it in a request that names the whole address, as one to a proxy does."""
 
 _UNPREFIXED: Final = {"content-length": "CONTENT_LENGTH", "content-type": "CONTENT_TYPE"}
 
@@ -132,7 +136,7 @@ def _environ_of(scope: Scope, body: "_Body") -> "WSGIEnvironment":
     environ: WSGIEnvironment = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
-        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "PATH_INFO": unquote_to_bytes(_ABSOLUTE.sub(b"", scope["raw_path"])).decode("latin-1"),
         "QUERY_STRING": scope["query_string"].decode("latin-1"),
         "SERVER_NAME": host,
         "SERVER_PORT": str(port or 0),

@@ -12,6 +12,7 @@ from jackpot_service.domain.errors import LedgerError
 from jackpot_service.grouping import Grouping
 from jackpot_service.on_loop import NeedsThread, OnLoop
 from jackpot_service.records import gaming_tables
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.standing import Expectations
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 
@@ -73,7 +74,7 @@ class BetGroups:
     def _new_groups(self) -> Groups:
         return Grouping(
             self._run,
-            may_join=_may_join,
+            joining=Joining,
             threads=self._threads,
             longest_wait_s=self._longest_wait_s,
             run_on_loop=self._run_on_loop,
@@ -90,8 +91,18 @@ class BetGroups:
         return await self._on_loop.run(lambda session: accept_group(session, commands, self._expectations))
 
 
-def _may_join(chosen: Sequence[AcceptBets], command: AcceptBets) -> bool:
-    return (
-        all(other.round_id != command.round_id or other.table_id != command.table_id for other in chosen)
-        and sum(len(other.bets) for other in chosen) + len(command.bets) <= MOST_BETS
-    )
+class Joining:
+    """Takes the batches of a group."""
+
+    def __init__(self) -> None:
+        self._names: set[RoundName] = set()
+        self._bets = 0
+
+    def __call__(self, command: AcceptBets) -> bool:
+        """Take a batch, unless one of its round is taken or the bets would be too many."""
+        bets = self._bets + len(command.bets)
+        if self._names and (command.name in self._names or bets > MOST_BETS):
+            return False
+        self._names.add(command.name)
+        self._bets = bets
+        return True

@@ -1,8 +1,9 @@
 """Readings that many ask for: shared by those who ask at once, and kept a second for those who allow it."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from typing import Generic, TypeVar
 
 from jackpot_service.domain.errors import LedgerError, Unavailable
@@ -18,6 +19,7 @@ class Recent(Generic[T]):
     What was read of late, by its name. Its age counts from before it was read, so that it is never older.
 
     A reading is shared only by those who asked before it began, so that nobody is told less than was there.
+    `read_on_loop` is how an event loop reads the same; see `Grouping`.
     """
 
     def __init__(
@@ -28,10 +30,15 @@ class Recent(Generic[T]):
         longest_wait_s: float = 5.0,
         seconds: float = 1.0,
         monotonic: Callable[[], float] = time.monotonic,
+        read_on_loop: Callable[[str], Awaitable[T]] | None = None,
     ) -> None:
         self._read = read
         self._readings: Grouping[str, T] = Grouping(
-            self._read_all, may_join=lambda _names, _name: True, threads=threads, longest_wait_s=longest_wait_s
+            self._read_all,
+            joining=lambda: lambda _: True,
+            threads=threads,
+            longest_wait_s=longest_wait_s,
+            run_on_loop=None if read_on_loop is None else partial(self._read_all_on_loop, read_on_loop),
         )
         self._seconds = seconds
         self._monotonic = monotonic
@@ -72,7 +79,19 @@ class Recent(Generic[T]):
 
     def _read_one(self, name: str) -> T:
         began = self._monotonic()
-        value = self._read(name)
+        return self._keep(name, began, self._read(name))
+
+    async def _read_all_on_loop(
+        self, read: Callable[[str], Awaitable[T]], names: Sequence[str]
+    ) -> list[T | LedgerError]:
+        """Read all, as the loop can as long as nothing is wrong; who is refused, and by what, a thread finds out."""
+        found: dict[str, T] = {}
+        for name in dict.fromkeys(names):
+            began = self._monotonic()
+            found[name] = self._keep(name, began, await read(name))
+        return [found[name] for name in names]
+
+    def _keep(self, name: str, began: float, value: T) -> T:
         if len(self._kept) >= MOST_KEPT:
             self._kept.clear()
         self._kept[name] = (began, value)

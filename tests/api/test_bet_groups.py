@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jackpot_service.api.bet_groups import MOST_BETS, _may_join
+from jackpot_service.api.bet_groups import MOST_BETS, Joining
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.usecases.accept_bets import AcceptBets
@@ -15,20 +15,24 @@ def batch(round_id: str, *, table_id: str = "T1", bets: int = 1) -> AcceptBets:
     return AcceptBets(SYSTEM_OPERATOR, table_id, round_id, Bets.of(each), datetime(2026, 11, 20, tzinfo=UTC))
 
 
-def test_batches_of_other_rounds_go_together() -> None:
-    chosen = [batch("r1"), batch("r2")]
+def joined(*batches: AcceptBets) -> list[bool]:
+    return [*map(Joining(), batches)]
 
-    assert _may_join(chosen, batch("r3"))
-    assert _may_join(chosen, batch("r1", table_id="T2"))
+
+def test_batches_of_other_rounds_go_together() -> None:
+    assert joined(batch("r1"), batch("r2"), batch("r3"), batch("r1", table_id="T2")) == [True] * 4
 
 
 @pytest.mark.parametrize("round_id", ["r1", "r2"])
 def test_a_second_batch_of_a_round_waits_for_the_next_group(round_id: str) -> None:
-    assert not _may_join([batch("r1"), batch("r2")], batch(round_id, bets=2))
+    assert joined(batch("r1"), batch("r2"), batch(round_id, bets=2), batch("r3")) == [True, True, False, True]
 
 
 def test_a_group_holds_so_many_bets_and_no_more() -> None:
     chosen = [batch("r1", bets=MOST_BETS - 102), batch("r2", bets=100)]
 
-    assert _may_join(chosen, batch("r3", bets=2))
-    assert not _may_join(chosen, batch("r3", bets=3))
+    assert joined(*chosen, batch("r3", bets=3), batch("r4", bets=2)) == [True, True, False, True]
+
+
+def test_a_batch_that_is_larger_than_a_group_goes_alone() -> None:
+    assert joined(batch("r1", bets=MOST_BETS + 1), batch("r2")) == [True, False]

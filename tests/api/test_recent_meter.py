@@ -4,12 +4,17 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
+import pytest
+
 from jackpot_service.api.recent import Recent
 from jackpot_service.domain.errors import NotFound
+from jackpot_service.on_loop import NeedsThread
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.house import House
+from tests.support.loop import on_loop
+from tests.usecases.test_suspension import put
 
 THREADS = ThreadPoolExecutor(4)
 
@@ -126,3 +131,47 @@ def test_a_name_that_is_refused_refuses_no_other_that_is_read_with_it() -> None:
     answers = recent._read_all(["live", "unknown", "live"])
     assert (answers[0], answers[2]) == ("live", "live")
     assert isinstance(answers[1], NotFound)
+
+
+def test_a_loop_reads_without_a_thread_and_leaves_to_one_what_it_cannot() -> None:
+    by_thread: list[str] = []
+
+    def read(name: str) -> str:
+        by_thread.append(name)
+        if name == "none":
+            message = "There is none."
+            raise NotFound(message)
+        return f"{name}, by a thread"
+
+    async def read_on_loop(name: str) -> str:
+        if name == "live":
+            return "live"
+        raise NeedsThread
+
+    clock = Clock()
+    recent = Recent(read, threads=THREADS, monotonic=clock, read_on_loop=read_on_loop)
+
+    assert on_loop(recent.read_async("live")) == "live"
+    assert on_loop(recent.read_async("other")) == "other, by a thread"
+    with pytest.raises(NotFound):
+        on_loop(recent.read_async("none"))
+    assert by_thread == ["other", "none"]
+    assert [recent.get(name) for name in ("live", "other")] == ["live", "other, by a thread"]
+    assert len(by_thread) == 2
+
+
+def test_a_meter_on_the_loop_is_the_one_that_a_thread_reads_whatever_the_jackpot_does(house: House) -> None:
+    """The second reading of the lane has a connection of its own; the view of a currency is Flask's, in a thread."""
+    house.open(base_amount="1000")
+
+    def require_the_same() -> None:
+        shown = [house.get("/v1/jackpots/j1/meter").ok() for _ in range(3)]
+        assert shown == [house.get("/v1/jackpots/j1/meter?currency=EUR").ok()] * 3
+
+    require_the_same()
+    house.bet(bet())
+    require_the_same()
+    house.settle(hand("1", ROYAL_FLUSH))
+    require_the_same()
+    put(house, "suspension", "s1").ok(201)
+    require_the_same()

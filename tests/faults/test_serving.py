@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -67,6 +67,17 @@ def test_connections_that_are_kept_for_later_do_not_hold_up_the_end(service: Ser
         assert time.monotonic() - began < LONGEST_END_S
 
 
+def test_a_connection_that_comes_when_a_worker_ends_does_not_hold_it_up(service: Service) -> None:
+    assert service.process is not None
+    service.process.terminate()
+    time.sleep(0.2)
+    with suppress(ConnectionError), connected(service):
+        assert service.process.wait(LONGEST_END_S) == 0
+    assert service.process.wait(LONGEST_END_S) == 0
+    assert service.log.read_text().count("Worker exiting") == service.workers
+    service.process = None
+
+
 def test_a_worker_that_was_killed_is_started_again(service: Service) -> None:
     before = workers(service)
     assert len(before) == service.workers
@@ -82,12 +93,14 @@ def test_a_worker_that_was_killed_is_started_again(service: Service) -> None:
 @pytest.mark.parametrize("killed", ["the command", "its supervisor"])
 def test_workers_end_when_whoever_started_them_is_gone(service: Service, killed: str) -> None:
     assert service.process is not None
-    os.kill(service.process.pid if killed == "the command" else supervisor(service), signal.SIGKILL)
-    assert service.process.wait() != 0
-    until = time.monotonic() + LONGEST_WAIT_S
-    while service.asked("/healthz"):
-        assert time.monotonic() < until, "a worker serves on that nobody would end"
-        time.sleep(0.05)
+    pids = workers(service)
+    with connected(service):
+        os.kill(service.process.pid if killed == "the command" else supervisor(service), signal.SIGKILL)
+        assert service.process.wait() != 0
+        until = time.monotonic() + LONGEST_END_S
+        while any(command_of(pid) for pid in pids):
+            assert time.monotonic() < until, "a worker is left that nobody would end"
+            time.sleep(0.05)
     service.process = None
 
 
@@ -137,11 +150,15 @@ def test_what_is_no_http_is_refused(service: Service) -> None:
 
 
 def test_requests_that_do_not_come_whole_lose_their_connection(service: Service) -> None:
-    head = f"POST {BETS} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {House(service.url).key(Role.TABLE)}\r\n"
+    house = House(service.url)
+    head = f"POST {BETS} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {house.key(Role.TABLE)}\r\n"
+    house.engine.dispose()
     body = f"{head}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{{"
     with ExitStack() as stack:
-        clients = [stack.enter_context(connected(service)) for _ in range(4)]
-        for client, sent in zip(clients, ("", "GET /hea", head, body), strict=True):
+        clients = [stack.enter_context(connected(service)) for _ in range(5)]
+        clients[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert clients[-1].recv(65_536).startswith(b"HTTP/1.1 200 ")
+        for client, sent in zip(clients, ("", "GET /hea", head, body, head), strict=True):
             client.sendall(sent.encode())
         assert not any_closed(clients, within_s=1)
         assert service.asked("/healthz") == httpx.codes.OK
@@ -166,6 +183,33 @@ def test_connections_beyond_those_that_a_worker_takes_are_closed_and_it_serves_o
         clients = [stack.enter_context(connected(service)) for _ in range(service.workers * MOST_CONNECTIONS + 1)]
         assert any_closed(clients, within_s=LONGEST_REQUEST_S / 2)
     assert service.asked("/healthz") == httpx.codes.OK
+
+
+def test_a_request_that_names_the_whole_address_is_one_for_its_path(service: Service) -> None:
+    with connected(service) as client:
+        client.sendall(b"GET http://here:80/healthz HTTP/1.1\r\nHost: here:80\r\n\r\n")
+        assert client.recv(65_536).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_client_that_takes_nothing_of_an_answer_loses_its_connection(service: Service) -> None:
+    with connected(service) as client:
+        client.settimeout(LONGEST_REQUEST_S + LONGEST_WAIT_S)
+        with pytest.raises(ConnectionError):
+            ask_without_end(client)
+    assert service.asked("/healthz") == httpx.codes.OK
+
+
+def ask_without_end(client: socket.socket) -> None:
+    """Answers that nobody takes fill what there is to hold them, then nothing more is read."""
+    while True:
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n" * 1000)
+
+
+def test_what_libraries_do_when_it_is_asked_whether_it_is_ready_is_no_line_of_the_log(service: Service) -> None:
+    assert service.asked("/readyz") == httpx.codes.OK
+    logged = service.log.read_text()
+    assert "Listening at" in logged
+    assert "Context impl" not in logged
 
 
 def test_a_call_for_another_protocol_is_refused(service: Service) -> None:

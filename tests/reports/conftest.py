@@ -8,10 +8,13 @@ import psycopg
 import pytest
 import sqlalchemy
 from psycopg import sql
+from psycopg.adapt import Transformer
 from sqlalchemy import event, text
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from jackpot_service import embedded
 from jackpot_service.db import Session
+from jackpot_service.pipelines import Prepared
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +48,7 @@ def superuser(superusers: sqlalchemy.Engine) -> Iterator[Session]:
         yield session
 
 
-def _keep_prepared(connection: psycopg.Connection[Any], _record: object) -> None:
+def _keep_prepared(connection: psycopg.Connection[Any], record: ConnectionPoolEntry) -> None:
     """
     Have every question of a proof prepared once for all tests: a third of the server's work is to plan them.
 
@@ -54,3 +57,4 @@ def _keep_prepared(connection: psycopg.Connection[Any], _record: object) -> None
     """
     connection.prepared_max = 1000
     connection._prepared.clear = lambda: False  # type: ignore[method-assign]
+    record.info["prepared"] = Prepared(Transformer(connection))  # By itself it would not be beside one that forgets.

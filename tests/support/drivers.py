@@ -25,7 +25,7 @@ def connection_of(session: Session) -> psycopg.Connection[Any]:
 
 def round_trips(house: House, call: Callable[[], object]) -> int:
     """Count those of a call on the connections that it may take: the pool's last one, and those kept for the loop."""
-    connections = _kept_on_loop(house)
+    connections = kept_on_loop(house)
     with house.engine.connect() as session:
         connections.append(connection_of(session))
     with ExitStack() as stack:
@@ -38,11 +38,11 @@ def warm(house: House) -> None:
     """Send the same bet until the connection that is kept for the loop knows all that it remembers."""
     for _ in range(3):
         house.post_bets(bet(), round_id="before")
-        _kept_on_loop(house)
+        kept_on_loop(house)
 
 
-def _kept_on_loop(house: House) -> list[psycopg.Connection[Any]]:
-    """Connections kept for the loop, after those that are being opened have been."""
+def kept_on_loop(house: House) -> list[psycopg.Connection[Any]]:
+    """Connections kept for bets on the loop, after those that are being opened have been."""
     on_loop = house.app.extensions[EXTENSION].bet_groups._on_loop
     being_opened = _most_on_loop(house) - on_loop._places._value
     until = time.monotonic() + LONGEST_OPENING_S

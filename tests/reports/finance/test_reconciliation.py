@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import pytest
-import sqlalchemy
-from sqlalchemy import NullPool, text
+from sqlalchemy import text
 
+from jackpot_service.connections import create_owners_engine
 from jackpot_service.db import Session
 from jackpot_service.domain.money import ZERO, total
 from jackpot_service.reports.documents import Document
@@ -223,8 +223,8 @@ CORRUPTIONS: Final = {
 def superuser(house: House, database_url: str) -> Iterator[Session]:
     """A session that no trigger refuses anything, on books with something of everything; it is rolled back."""
     happened(house)
-    engine = sqlalchemy.create_engine(database_url, isolation_level="REPEATABLE READ", poolclass=NullPool)
-    with engine.connect() as session:
+    engine = create_owners_engine(database_url, lock_timeout_ms=0)
+    with engine.connect().execution_options(isolation_level="REPEATABLE READ") as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         yield session
 
@@ -263,7 +263,7 @@ def test_what_was_changed_past_the_service_is_a_variance(superuser: Session, sub
 
 def found_differing(session: Session) -> set[tuple[str, str]]:
     """Which rows have a variance: their sections and accounts."""
-    session.info.clear()
+    session.info.pop("pinned", None)
     document: Document = frame.make(session, REPORT, Asked(), {}, made_at=datetime.now(UTC))
     differ = set()
     for section in document.sections[1:]:
