@@ -103,6 +103,7 @@ class Connection(ASGIProtocol):
         self._sending_since = 0.0
         self._head = 0
         self._unread_since: float | None = None
+        self._early: list[bytes] = []
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401  as the base
         """Take a connection, or close it if there are too many, or the worker ends."""
@@ -130,7 +131,11 @@ class Connection(ASGIProtocol):
         super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Take what the client sends, unless a head gets too long."""
+        """Take what the client sends, unless a head gets too long; what comes before its turn waits for it."""
+        if self._body_receiver is not None and self._body_receiver._complete:  # noqa: SLF001  see the class
+            self._early.append(data)
+            self._pause_reading()
+            return
         super().data_received(data)
         if self._current_request is not None:
             self._head = 0
@@ -139,6 +144,23 @@ class Connection(ASGIProtocol):
         if self._head > LONGEST_HEAD:
             self._send_error_response(431, "The head of the request is too long.")
             self.transport.close()
+
+    def _resume_reading(self) -> None:
+        """
+        Go on with what came early, when gunicorn has put the request before it away: that follows at once.
+
+        Its parser would keep 64 KiB of it, and close the connection of a client that has sent more.
+        """
+        if self._early:
+            self.worker.loop.call_soon(self._take_early)
+        else:
+            super()._resume_reading()
+
+    def _take_early(self) -> None:
+        early, self._early = b"".join(self._early), []
+        super()._resume_reading()
+        if early and not self.transport.is_closing():
+            self.data_received(early)
 
     def close_if_late(self, now: float) -> None:
         """Close the connection if its client takes too long to send a request, or takes nothing of an answer."""

@@ -191,6 +191,18 @@ def test_a_request_that_names_the_whole_address_is_one_for_its_path(service: Ser
         assert client.recv(65_536).startswith(b"HTTP/1.1 200 ")
 
 
+def test_large_requests_that_come_right_after_an_answer_are_answered(service: Service) -> None:
+    house = House(service.url)
+    body = b"[" * 200_000
+    head = f"POST {BETS} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {house.key(Role.TABLE)}\r\n"
+    request = f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    house.engine.dispose()
+    with connected(service) as client:
+        for _ in range(500):
+            client.sendall(request)
+            assert client.recv(65_536).startswith(b"HTTP/1.1 400 ")
+
+
 def test_a_client_that_takes_nothing_of_an_answer_loses_its_connection(service: Service) -> None:
     with connected(service) as client:
         client.settimeout(LONGEST_REQUEST_S + LONGEST_WAIT_S)
