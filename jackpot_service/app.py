@@ -99,12 +99,14 @@ def create_app(
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     threads = ThreadPoolExecutor(config.pool_size, "groups")
+    a_third = config.pool_size // 3  # Reports take one, and the loop keeps one: the last is there for all others.
+    for_meters = min(1, a_third // 2)
     groups = BetGroups(
-        engine, threads=threads, longest_wait_s=config.request_timeout_s, most_on_loop=_a_third(config.pool_size)
+        engine, threads=threads, longest_wait_s=config.request_timeout_s, most_on_loop=a_third - for_meters
     )
-    recent = _meters(config, engine, clock, threads)
+    recent = _meters(config, engine, clock, threads, most_on_loop=for_meters)
     stream = EventStream(engine, threads=threads, longest_wait_s=config.request_timeout_s)
-    places = Admission(max(1, _a_third(config.pool_size)))
+    places = Admission(max(1, a_third))
     door = app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
@@ -123,21 +125,16 @@ def create_app(
 
 
 def _meters(
-    config: Config, engine: sqlalchemy.Engine, clock: Callable[[], datetime], threads: Executor
+    config: Config, engine: sqlalchemy.Engine, clock: Callable[[], datetime], threads: Executor, *, most_on_loop: int
 ) -> Recent[JackpotState]:
     by_itself = engine.execution_options(isolation_level="AUTOCOMMIT")
-    on_loop = OnLoop(by_itself, threads=threads, most=min(1, _a_third(config.pool_size)))
+    on_loop = OnLoop(by_itself, threads=threads, most=most_on_loop)
     return Recent(
         lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())),
         threads=threads,
         longest_wait_s=config.request_timeout_s,
         read_on_loop=lambda jackpot_id: on_loop.run(lambda session: jackpot_state(session, jackpot_id, at=clock())),
     )
-
-
-def _a_third(connections: int) -> int:
-    """What bets on the loop may keep of them, and reports take: whatever these do, a third is there for others."""
-    return connections // 3
 
 
 def _guard(app: flask.Flask, authenticator: Authenticator) -> None:

@@ -30,6 +30,8 @@ log = structlog.get_logger()
 Command = TypeVar("Command")
 Outcome = TypeVar("Outcome")
 
+_RunOnLoop = Callable[[Sequence[Command]], Awaitable[Sequence[Outcome | LedgerError]]]
+
 GROUPS_A_TURN: Final = 16
 """So many groups a thread runs one after another; then whatever else waits for a thread has its turn."""
 
@@ -60,7 +62,7 @@ class Grouping(Generic[Command, Outcome]):
         joining: Callable[[], Callable[[Command], bool]],
         threads: Executor,
         longest_wait_s: float,
-        run_on_loop: Callable[[Sequence[Command]], Awaitable[Sequence[Outcome | LedgerError]]] | None = None,
+        run_on_loop: _RunOnLoop[Command, Outcome] | None = None,
     ) -> None:
         self._run = run
         self._run_on_loop = run_on_loop
@@ -133,9 +135,7 @@ class Grouping(Generic[Command, Outcome]):
                 self._settle(group)
         self._threads.submit(self._run_groups)
 
-    async def _run_groups_on_loop(
-        self, run: Callable[[Sequence[Command]], Awaitable[Sequence[Outcome | LedgerError]]]
-    ) -> None:
+    async def _run_groups_on_loop(self, run: _RunOnLoop[Command, Outcome]) -> None:
         """Run groups until nobody waits."""
         while group := self._next_group():
             with _told(group):
@@ -175,9 +175,7 @@ class Grouping(Generic[Command, Outcome]):
             self._settle_alone(group, error)
 
     async def _settle_on_loop(
-        self,
-        run: Callable[[Sequence[Command]], Awaitable[Sequence[Outcome | LedgerError]]],
-        group: Sequence[_Member[Command, Outcome]],
+        self, run: _RunOnLoop[Command, Outcome], group: Sequence[_Member[Command, Outcome]]
     ) -> None:
         """Settle a group as `_settle` does, on the loop as far as that is possible."""
         loop = asyncio.get_running_loop()

@@ -60,6 +60,7 @@ class OnLoop:
     def __init__(self, engine: sqlalchemy.Engine, *, threads: Executor, most: int) -> None:
         self._engine = engine
         self._threads = threads
+        self.most = most
         self._idle: list[_Kept] = []
         self._places = threading.Semaphore(most)
         weakref.finalize(self, _close_all, self._idle)

@@ -20,7 +20,7 @@ MOST_BETS = 8000
 """Bets of a group: a worker's threads full of large batches share one commit; it takes some 30 ms."""
 
 MOST_ON_LOOP = 2000
-"""Bets of a group that the event loop runs itself, a few milliseconds for it; a thread runs larger ones."""
+"""Bets of a group that the event loop runs itself, in some 8 ms of its time; a thread runs larger ones."""
 
 MOST_REMEMBERED = 100_000
 """Tables whose jackpot is remembered; it never changes."""
@@ -32,7 +32,7 @@ class BetGroups:
     """The batches of bets of one process, on their way to a commit; those of different jackpots do not meet."""
 
     def __init__(
-        self, engine: sqlalchemy.Engine, *, threads: Executor, longest_wait_s: float, most_on_loop: int = 1
+        self, engine: sqlalchemy.Engine, *, threads: Executor, longest_wait_s: float, most_on_loop: int
     ) -> None:
         self._engine = engine
         self._threads = threads

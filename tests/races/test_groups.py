@@ -142,7 +142,7 @@ def test_a_locked_round_holds_up_no_other_that_shares_its_group(engine: sqlalche
     for table in tables:
         scene.bet(engine, table, "r1", scene.euro("b1"))
     impatient = create_engine(Config(lock_timeout_ms=300), engine.url.render_as_string(hide_password=False))
-    groups = BetGroups(impatient, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S)
+    groups = BetGroups(impatient, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S, most_on_loop=0)
     accept = {table: partial(groups.accept, scene.batch(table, "r1", scene.euro("b2"))) for table in tables}
 
     with psycopg.connect(books.plain(engine)) as owner, ThreadPoolExecutor(len(tables)) as pool:
@@ -169,7 +169,7 @@ def test_batches_of_another_jackpot_do_not_wait_for_those_of_one_that_is_held_up
     scene.open_live(engine, "live", tables=["T1"])
     scene.open_live(engine, "other", tables=["T2"])
     scene.bet(engine, "T1", "r1", scene.euro("b1"))
-    groups = BetGroups(engine, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S)
+    groups = BetGroups(engine, threads=ThreadPoolExecutor(2), longest_wait_s=LONGEST_RACE_S, most_on_loop=0)
 
     with psycopg.connect(books.plain(engine)) as owner, ThreadPoolExecutor(1) as pool:
         owner.execute("SELECT 1 FROM rounds WHERE table_id = 'T1' FOR UPDATE")

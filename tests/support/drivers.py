@@ -44,16 +44,12 @@ def warm(house: House) -> None:
 def kept_on_loop(house: House) -> list[psycopg.Connection[Any]]:
     """Connections kept for bets on the loop, after those that are being opened have been."""
     on_loop = house.app.extensions[EXTENSION].bet_groups._on_loop
-    being_opened = _most_on_loop(house) - on_loop._places._value
+    being_opened = on_loop.most - on_loop._places._value
     until = time.monotonic() + LONGEST_OPENING_S
     while len(on_loop._idle) < being_opened:
         assert time.monotonic() < until
         time.sleep(0.001)
     return [connection_of(kept.session) for kept in on_loop._idle]
-
-
-def _most_on_loop(house: House) -> int:
-    return house.config.pool_size // 3
 
 
 @contextmanager
