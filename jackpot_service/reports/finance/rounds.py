@@ -6,19 +6,45 @@ the figures of other reports. Its state is that at the end. A bet belongs to the
 if it was refunded, to the one in which that was booked. What acts booked belongs to no round, and stands beside them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlalchemy import text
 
 from jackpot_service.db import Session
-from jackpot_service.reports.documents import Column, Section, Sort
-from jackpot_service.reports.finance.frame import Report, Scope, Takes
+from jackpot_service.reports.documents import Column, Row, Section, Sort
+from jackpot_service.reports.finance.frame import Asked, Report, Scope, Takes
 from jackpot_service.reports.finance.long_lists import streamed
 from jackpot_service.reports.finance.parts import ENTRIES
-from jackpot_service.reports.finance.whose import in_round_of_those_asked
+from jackpot_service.reports.finance.whose import of_those_asked
 
-# One round is found by its ids: there are few tables.
-_ROUNDS = f"""
+_BY_THE_END = "{entry}.seq <= coalesce((CAST(:ends AS bigint[]))[{entry}.stripe_no + 1], 0)"
+
+_ENTRIES_OF_ROUNDS = f"""
+    SELECT e.round_key, e.step, e.stripe_no, e.seq
+    FROM {ENTRIES}
+    WHERE e.round_key IS NOT NULL
+"""  # noqa: S608  the parts are ours
+
+_OF_ALL = f"WITH booked AS ({_ENTRIES_OF_ROUNDS})"
+
+# Their rounds are looked for between the first and the last of the part: one look, where each entry took one.
+_OF_SOMEBODY = f"""
+WITH of_all AS MATERIALIZED ({_ENTRIES_OF_ROUNDS}),
+theirs AS MATERIALIZED (
+    SELECT r.round_key
+    FROM rounds r
+    WHERE r.jackpot_id = :jackpot_id AND {of_those_asked("r")}
+      AND r.round_key BETWEEN (SELECT min(round_key) FROM of_all) AND (SELECT max(round_key) FROM of_all)
+),
+booked AS (
+    SELECT of_all.*
+    FROM theirs
+    JOIN of_all ON of_all.round_key = theirs.round_key
+)
+"""  # noqa: S608  as above
+
+# It is found by its ids: there are few tables.
+_OF_ONE_ROUND = f"""
 WITH named AS (
     SELECT n.round_key
     FROM tables t
@@ -26,32 +52,35 @@ WITH named AS (
         SELECT o.round_key
         FROM rounds o
         WHERE o.jackpot_id = :jackpot_id AND o.table_id = t.table_id AND o.round_id = :round_id
+          AND {of_those_asked("o")}
         LIMIT 1
     ) AS n
     WHERE t.jackpot_id = :jackpot_id
 ),
-touched AS (
-    SELECT e.round_key, array_agg(e.step ORDER BY e.step) AS steps,
-           string_agg(e.stripe_no || '.' || e.seq, ' ' ORDER BY e.step) AS entries
-    FROM {ENTRIES}
-    WHERE e.round_key IS NOT NULL
-      AND (CAST(:round_id AS text) IS NULL OR e.round_key IN (SELECT named.round_key FROM named))
-      AND {in_round_of_those_asked("e")}
-    GROUP BY e.round_key
-),
+booked AS (
+    SELECT e.round_key, e.step, e.stripe_no, e.seq
+    FROM named
+    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.round_key = named.round_key
+    WHERE e.seq > coalesce((CAST(:starts AS bigint[]))[e.stripe_no + 1], 0)
+      AND {_BY_THE_END.format(entry="e")}
+)
+"""  # noqa: S608  as above
+
+_TOLD = """
 told AS (
     SELECT r.casino_id, r.table_id, r.round_id, r.round_key, r.opened_at, r.rules_version, r.rate_sheet, touched.steps,
            touched.entries
-    FROM touched
+    FROM (
+        SELECT round_key, array_agg(step ORDER BY step) AS steps,
+               string_agg(stripe_no || '.' || seq, ' ' ORDER BY step) AS entries
+        FROM booked
+        GROUP BY round_key
+    ) AS touched
     JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = touched.round_key
 )
-"""  # noqa: S608  the parts are ours
+"""
 
-_BY_THE_END = "{entry}.seq <= coalesce((CAST(:ends AS bigint[]))[{entry}.stripe_no + 1], 0)"
-
-_LIST_ROUNDS = text(
-    f"""
-{_ROUNDS}
+_LIST_ROUNDS = f"""
 SELECT told.casino_id, told.table_id, told.round_id, CAST(told.round_key AS text), coalesce(ended.state, 'open'),
        told.opened_at, ended.booked_at, sums.currency, coalesce(sums.bets, 0), sums.stakes, coalesce(sums.value, 0),
        sums.refunds, coalesce(sums.refunded_value, 0), coalesce(sums.awards, 0), sums.awarded,
@@ -94,11 +123,9 @@ LEFT JOIN LATERAL (
 ) AS sums ON true
 ORDER BY told.round_key, sums.currency
 """  # noqa: S608  as above
-)
 
 # A bet is refunded when it is voided, its round is cancelled, or its hand is dead; and only once.
 _BETS = f"""
-{_ROUNDS}
 SELECT told.casino_id, told.table_id, told.round_id, CAST(told.round_key AS text), bet.bet_id, bet.player_id,
        bet.hand, bet.currency, bet.stake, bet.value,
        bet.value * split.meter, bet.value * split.reserve, bet.value * split.prize_fund,
@@ -137,13 +164,12 @@ WHERE bet.{{step}} = ANY (told.steps)
 ORDER BY told.round_key, bet.bet_id
 """  # noqa: S608  as above
 
-_LIST_BETS = text(_BETS.format(step="step"))
+_LIST_BETS = _BETS.format(step="step")
 
-_LIST_REFUNDS = text(_BETS.format(step="refund_step"))
+_LIST_REFUNDS = _BETS.format(step="refund_step")
 
 # Acts book on stripe 0. Most of them name the jackpot that they book for, and are found by that.
-_LIST_ACTS = text(
-    """
+_LIST_ACTS = """
 WITH acted AS MATERIALIZED (
     SELECT a.seq, a.subject, effect.seq AS effect_seq
     FROM acts a
@@ -161,7 +187,6 @@ WHERE e.jackpot_id = :jackpot_id AND e.stripe_no = 0 AND e.seq > :start AND e.se
   AND (CAST(:casino_id AS text) IS NULL OR p.account = 'casino:' || :casino_id)
 ORDER BY e.seq, p.number
 """
-)
 
 _OF_ROUND = (
     Column("jackpot_id", "Jackpot"),
@@ -237,12 +262,24 @@ ACTS = (
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """List what was booked: round by round, in the order of their opening, then bet by bet, then what acts booked."""
+    told = f"{_booked(scope.asked)}, {_TOLD}"
+
+    def listed(statement: str) -> Iterator[Row]:
+        return streamed(session, text(statement), scope)
+
     return (
-        Section("rounds", "Rounds, by currency of their bets", ROUNDS, streamed(session, _LIST_ROUNDS, scope)),
-        Section("bets", "Bets that were accepted", BETS, streamed(session, _LIST_BETS, scope)),
-        Section("refunds", "Bets that were refunded, as accepted", BETS, streamed(session, _LIST_REFUNDS, scope)),
-        Section("acts", "Booked by acts, for no round", ACTS, streamed(session, _LIST_ACTS, scope)),
+        Section("rounds", "Rounds, by currency of their bets", ROUNDS, listed(told + _LIST_ROUNDS)),
+        Section("bets", "Bets that were accepted", BETS, listed(told + _LIST_BETS)),
+        Section("refunds", "Bets that were refunded, as accepted", BETS, listed(told + _LIST_REFUNDS)),
+        Section("acts", "Booked by acts, for no round", ACTS, listed(_LIST_ACTS)),
     )
+
+
+def _booked(asked: Asked) -> str:
+    """The relation of a part's entries of rounds, of those that were asked about."""
+    if asked.round_id is not None:
+        return _OF_ONE_ROUND
+    return _OF_ALL if asked.casino_id is None and asked.table_id is None else _OF_SOMEBODY
 
 
 REPORT = Report(

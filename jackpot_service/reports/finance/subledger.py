@@ -47,17 +47,26 @@ class StakesOf:
     value: Decimal
 
 
+# Sheets are joined to sums of stakes, of which there are few.
 _STAKES = text(
     f"""
     SELECT rules_version, casino_id, currency, sum(stakes), sum(stakes * rate)
     FROM (
-        SELECT r.rules_version, r.casino_id, b.currency, s.base_per_unit AS rate,
-               sum(b.stake_minor) * CAST('1e-' || s.exponent AS numeric) AS stakes
-        FROM {parts.ENTRIES}
-        JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
-        JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
-        JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
-        GROUP BY r.rules_version, r.casino_id, b.currency, r.rate_sheet, s.base_per_unit, s.exponent
+        SELECT summed.rules_version, summed.casino_id, summed.currency, s.base_per_unit AS rate,
+               summed.stakes_minor * CAST('1e-' || s.exponent AS numeric) AS stakes
+        FROM (
+            SELECT r.rules_version, r.casino_id, r.rate_sheet, b.currency, sum(b.stake_minor) AS stakes_minor
+            FROM {parts.ENTRIES}
+            JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+            CROSS JOIN LATERAL (
+                SELECT b.currency, b.stake_minor
+                FROM bets b
+                WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+                OFFSET 0
+            ) AS b
+            GROUP BY r.rules_version, r.casino_id, r.rate_sheet, b.currency
+        ) AS summed
+        JOIN rates s ON s.base = :base AND s.number = summed.rate_sheet AND s.currency = summed.currency
     ) AS by_sheet
     GROUP BY 1, 2, 3
     ORDER BY 1, 2, 3

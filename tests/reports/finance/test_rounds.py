@@ -246,6 +246,7 @@ def test_the_sums_of_its_columns_are_the_figures_of_the_others(house: House, see
             assert summed(acts, ("account", "currency", "movement"), "amount") == expected["acts"]
             assert summed(rounds, (), "awards_cost").get((), [Decimal(0)]) == [expected["awards"]]
             require_its_entries(house, rounds, jackpot_id, start, end)
+            require_parts(house, {"rounds": rounds, "bets": bets, "refunds": refunds}, jackpot_id=jackpot_id, **period)
 
 
 def require_its_entries(
@@ -259,6 +260,16 @@ def require_its_entries(
         for row in entries
         if (start is None or row["booked_at"] >= start) and (end is None or row["booked_at"] < end)
     }
+
+
+def require_parts(house: House, told: Mapping[str, list[Mapping[str, Any]]], **asked: object) -> None:
+    """What is told of each casino and table, and of some rounds, is what is told of them among all."""
+    for of, most in (("casino_id", None), ("table_id", None), ("round_id", 3)):
+        for value in sorted({row[of] for row in told["rounds"]})[:most]:
+            for section, found in told.items():
+                assert rows(house, "rounds", section, **asked, **{of: value}) == [
+                    row for row in found if row[of] == value
+                ]
 
 
 @pytest.mark.parametrize("name", ["rounds", "awards"])
