@@ -23,11 +23,12 @@ log = structlog.get_logger()
 
 def csv(document: Document, opened: ExitStack) -> flask.Response:
     """
-    Answer the first section line by line; the books stay open until the last one is read, or the caller goes away.
+    Answer the first section, or the head, line by line.
 
-    What goes wrong before the first part is written is raised here, and so answered as a problem.
+    The books stay open until the last line is read, or the caller goes away. What goes wrong before the first part is
+    written is raised here, and so answered as a problem.
     """
-    parts = _parts(csv_file.lines(document.sections[0]))
+    parts = _parts(csv_file.lines(document))
     first = next(parts)
     to_close = opened.pop_all()
     response = _attached(_to_the_end(first, parts, to_close), document, csv_file.MEDIA_TYPE, "csv")

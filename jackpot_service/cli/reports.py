@@ -114,7 +114,7 @@ def _write(document: Document, form: str, output: Path | None) -> None:
     if form == XLSX:
         _write_workbook(document, output)
     elif form == CSV:
-        _write_lines(csv_file.lines(document.sections[0]), output)
+        _write_lines(csv_file.lines(document), output)
     else:
         _write_lines([f"{line}\n" for line in text_table.lines(bounded(document))], output)
 

@@ -143,7 +143,7 @@ def report(*, rows: int = ROWS) -> Kind[Wanted]:
 
 
 def _csv(document: Document, rows: int) -> Pieces:
-    lines = csv_file.lines(document.sections[0])
+    lines = csv_file.lines(document)
     done = -1  # The header is no row.
     while some := list(islice(lines, rows)):
         done += len(some)

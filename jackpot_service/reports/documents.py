@@ -74,5 +74,5 @@ class Document:
     closed_as: str | None = None
 
     def narrowed(self, name: str | None) -> "Document":
-        """The same with the section of a name only; unless one is named, with all."""
+        """The same with the section of a name only, with none for that of the head; unless one is named, with all."""
         return self if name is None else replace(self, sections=[one for one in self.sections if one.name == name])

@@ -194,6 +194,19 @@ def test_one_section_can_be_asked_for_in_every_format(house: House, fay: str) ->
     assert asked(house, "trial-balance", format="csv").text.splitlines()[0].startswith("jackpot_id,account,")
 
 
+def test_the_head_of_a_report_is_a_section_that_can_be_asked_for(house: House, fay: str) -> None:
+    document = report(house, "trial-balance", section="head")
+    assert (document["sections"], document["title"]) == ([], "Trial balance")
+
+    sheets = workbooks.read(downloaded(house, fay, f"{BALANCE}?format=xlsx&section=head"))
+    lines = asked(house, "trial-balance", format="csv", section="head").text.splitlines()
+
+    assert list(sheets) == ["head"]
+    assert ["report", "trial-balance"] in workbooks.texts(sheets["head"])
+    assert lines[0] == "name,value"
+    assert [line.split(",")[0] for line in lines[1:]] == [name for name, _ in workbooks.texts(sheets["head"])]
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_head_request_is_answered_without_a_body_and_keeps_nothing_open(house: House, fay: str, form: str) -> None:
     answer = house.call("HEAD", f"{BALANCE}?format={form}", key=fay)

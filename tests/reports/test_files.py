@@ -35,7 +35,7 @@ def document(*sections: Section, **scope: str) -> Document:
 
 
 def written(one: Section) -> str:
-    return "".join(csv_file.lines(one))
+    return "".join(csv_file.lines(document(one)))
 
 
 def parsed(text: str) -> list[list[str]]:
@@ -120,12 +120,23 @@ def test_csv_leaves_figures_as_they_are() -> None:
     assert text.splitlines()[1] == "-5,-0.1,-100"
 
 
+def test_csv_without_a_section_is_the_head_as_every_format_shows_it() -> None:
+    made = document(section(Column("a", "A"), rows=[("a",)]), jackpot="=j1").narrowed("head")
+
+    found = parsed("".join(csv_file.lines(made)))
+
+    assert found[0] == ["name", "value"]
+    assert ["jackpot", "'=j1"] in found
+    assert [[name, value.removeprefix("'")] for name, value in found[1:]] == [*map(list, head_of(made))]
+
+
 def test_csv_is_written_in_bounded_memory_however_long_it_is() -> None:
     def rows() -> Iterator[Row]:
         for number in range(100_000):
             yield f"row {number}", Decimal(number)
 
-    lines = csv_file.lines(section(Column("a", "A"), Column("b", "B", Sort.AMOUNT, currency="EUR"), rows=rows()))
+    columns = (Column("a", "A"), Column("b", "B", Sort.AMOUNT, currency="EUR"))
+    lines = csv_file.lines(document(section(*columns, rows=rows())))
     tracemalloc.start()
     try:
         count = sum(1 for _ in lines)

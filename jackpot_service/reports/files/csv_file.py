@@ -1,11 +1,11 @@
-"""A section of a report as CSV (RFC 4180), line by line."""
+"""A section of a report as CSV (RFC 4180), or its head, line by line."""
 
 import csv
 import io
 from collections.abc import Iterator
 
-from jackpot_service.reports.documents import Column, Section, Sort, Value
-from jackpot_service.reports.files.cells import as_text
+from jackpot_service.reports.documents import Column, Document, Section, Sort, Value
+from jackpot_service.reports.files.cells import as_text, head_of
 
 MEDIA_TYPE = "text/csv; charset=utf-8; header=present"
 
@@ -15,13 +15,17 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # 
 APOSTROPHE = "'"
 
 
-def lines(section: Section) -> Iterator[str]:
+HEAD = (Column("name", "Name"), Column("value", "Value"))
+
+
+def lines(document: Document) -> Iterator[str]:
     """
-    Write the header and then each row, every line with its CR LF.
+    Write the header and then each row of a document's first section, of its head if it has none; lines end in CR LF.
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front, and so does one that begins with an
     apostrophe: without the first of a text that begins with one, every text is what it was. Figures never get one.
     """
+    section = document.sections[0] if document.sections else Section("head", "Head", HEAD, head_of(document))
     yield _line([column.name for column in section.columns])
     for row in section.rows:
         yield _line([_cell(column, value) for column, value in zip(section.columns, row, strict=True)])

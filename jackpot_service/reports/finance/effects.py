@@ -6,7 +6,7 @@ from typing import Final
 # is an effect of an act on another.
 EFFECTS: Final = """
 effects AS (
-    SELECT a.seq AS act_seq, a.decides, a.before, a.after, f.seq, f.kind, f.recorded,
+    SELECT a.seq AS act_seq, a.subject, a.decides, a.before, a.after, f.seq, f.kind, f.recorded,
            CAST(coalesce(f.recorded -> 'round' ->> 'round_key', f.recorded ->> 'round_key') AS bigint) AS round_key
     FROM jackpots k
     JOIN acts a ON a.jackpot_id = k.jackpot_id

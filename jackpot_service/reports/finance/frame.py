@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
 from sqlalchemy import select
 
@@ -20,6 +21,9 @@ from jackpot_service.reports.documents import Document, Section
 from jackpot_service.reports.finance import spans
 from jackpot_service.reports.finance.spans import Part, Span
 from jackpot_service.version import service_version
+
+HEAD: Final = "head"
+"""For those who ask for one section: what is asked, of when and by whom it was made, and where the books stood."""
 
 
 class BadQuestion(Refused):
@@ -166,9 +170,9 @@ def require_possible(report: Report, asked: Asked) -> None:
 
 
 def require_section(report: Report, name: str | None) -> None:
-    """Raises: BadQuestion for one that the report does not have; None is all of them."""
-    if name not in {None, *report.sections}:
-        message = f"The report {report.name} has no section {name}; it has {', '.join(report.sections)}."
+    """Raises: BadQuestion for one that the report does not have; None is all of them, HEAD what stands above them."""
+    if name not in {None, HEAD, *report.sections}:
+        message = f"The report {report.name} has no section {name}; it has {', '.join((HEAD, *report.sections))}."
         raise BadQuestion(message)
 
 

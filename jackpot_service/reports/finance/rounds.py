@@ -3,7 +3,8 @@ Rounds and bets: what stands behind any figure of a period.
 
 A round is told of if an entry of it was booked in the period; its figures are what those entries did, so they sum up to
 the figures of other reports. Its state is that at the end. A bet belongs to the period in which it was accepted, and,
-if it was refunded, to the one in which that was booked. What acts booked belongs to no round, and stands beside them.
+if it was refunded, to the one in which that was booked. What acts booked stands beside them, with the round that
+it is about, if there is one: there is what a correction refunded, booked again, took back and awarded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ from sqlalchemy import text
 
 from jackpot_service.db import Session
 from jackpot_service.reports.documents import Column, Row, Section, Sort
+from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Asked, Report, Scope, Takes
 from jackpot_service.reports.finance.long_lists import streamed
 from jackpot_service.reports.finance.parts import ENTRIES
@@ -168,25 +170,22 @@ _LIST_BETS = _BETS.format(step="step")
 
 _LIST_REFUNDS = _BETS.format(step="refund_step")
 
-# Acts book on stripe 0. Most of them name the jackpot that they book for, and are found by that.
-_LIST_ACTS = """
-WITH acted AS MATERIALIZED (
-    SELECT a.seq, a.subject, effect.seq AS effect_seq
-    FROM acts a
-    CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS effect (book text, seq bigint)
-    WHERE a.jackpot_id = :jackpot_id AND effect.book = :jackpot_id
-)
-SELECT e.stripe_no || '.' || e.seq, e.booked_at, e.kind, acted.seq, acted.subject, p.account, p.currency, p.movement,
-       p.amount
+# Acts book on stripe 0; some are about a round.
+_LIST_ACTS = f"""
+WITH {EFFECTS}
+SELECT r.casino_id, r.table_id, r.round_id, CAST(r.round_key AS text), e.stripe_no || '.' || e.seq, e.booked_at, e.kind,
+       f.act_seq, f.subject, p.account, p.currency, p.movement, p.amount
 FROM entries e
 CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
     WITH ORDINALITY AS p (account, currency, amount, movement, number)
-LEFT JOIN acted ON acted.effect_seq = e.seq
+LEFT JOIN effects f ON f.seq = e.seq
+LEFT JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = f.round_key
 WHERE e.jackpot_id = :jackpot_id AND e.stripe_no = 0 AND e.seq > :start AND e.seq <= :upto AND e.round_key IS NULL
-  AND CAST(:table_id AS text) IS NULL AND CAST(:round_id AS text) IS NULL
+  AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
+  AND (CAST(:round_id AS text) IS NULL OR r.round_id = :round_id)
   AND (CAST(:casino_id AS text) IS NULL OR p.account = 'casino:' || :casino_id)
 ORDER BY e.seq, p.number
-"""
+"""  # noqa: S608  as above
 
 _OF_ROUND = (
     Column("jackpot_id", "Jackpot"),
@@ -246,8 +245,7 @@ BETS = (
 )
 
 ACTS = (
-    Column("jackpot_id", "Jackpot"),
-    Column("base", "Base currency"),
+    *_OF_ROUND,
     Column("entry", "Entry"),
     Column("booked_at", "Booked", Sort.INSTANT),
     Column("kind", "Kind"),
@@ -271,7 +269,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
         Section("rounds", "Rounds, by currency of their bets", ROUNDS, listed(told + _LIST_ROUNDS)),
         Section("bets", "Bets that were accepted", BETS, listed(told + _LIST_BETS)),
         Section("refunds", "Bets that were refunded, as accepted", BETS, listed(told + _LIST_REFUNDS)),
-        Section("acts", "Booked by acts, for no round", ACTS, listed(_LIST_ACTS)),
+        Section("acts", "Booked by acts, some of them about a round", ACTS, listed(_LIST_ACTS)),
     )
 
 

@@ -15,6 +15,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reporting.making import made
 from jackpot_service.reports.documents import Section
 from jackpot_service.reports.finance import figures as sums
+from jackpot_service.reports.finance import refunds as refunded
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Asked, Report, Scope
 from jackpot_service.reports.finance.registry import report_of
@@ -24,6 +25,8 @@ from tests.support.asking import figures, report, rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, dead, hand
 from tests.support.house import House
+
+Rows = list[Mapping[str, Any]]
 
 PARTS: Final = ("value", "meter", "reserve", "prize_fund", "house")
 
@@ -179,6 +182,17 @@ BY: Final = ("casino_id", "table_id", "currency")
 KEYS: Final = (Key.CASINO, Key.TABLE, Key.CURRENCY)
 
 
+def taken_back(refunds: Rows, acts: Rows) -> dict[tuple[Any, ...], list[Decimal]]:
+    """The stakes of the bets that rounds refunded, and of those that corrections did, less those booked again."""
+    of_stakes = {Movement.REVERSAL, Movement.CONTRIBUTION}
+    by_corrections = [
+        {**row, "stake": row["amount"]}
+        for row in acts
+        if row["movement"] in of_stakes and row["account"] == f"casino:{row['casino_id']}"
+    ]
+    return summed([*refunds, *by_corrections], BY, "stake")
+
+
 def due(house: House, jackpot_id: str, start: datetime | None, end: datetime | None) -> dict[str, Any]:
     """What the figures that reports are made of say of a period."""
     found: dict[str, Any] = {}
@@ -205,6 +219,11 @@ def due(house: House, jackpot_id: str, start: datetime | None, end: datetime | N
             for one in moved
             if not one.key[Key.TABLE]
         ]
+        found["taken back"] = {
+            tuple(one.key[key] for key in KEYS): [one.stakes]
+            for one in refunded.sums(session, stand, by=KEYS)
+            if one.stakes
+        }
         found["acts"] = summed(by_acts, ("account", "currency", "movement"), "amount")
         found["awards"] = -sum(
             (one.amount for one in in_rounds if one.movement is Movement.AWARD and one.account in POOL_ACCOUNTS),
@@ -243,14 +262,19 @@ def test_the_sums_of_its_columns_are_the_figures_of_the_others(house: House, see
             assert summed(one_each, BY, "bets", "stake", *PARTS) == expected["bets"]
             assert summed(rounds, BY, "refunds") == summed(refunds, BY, "stake") == expected["refunds"]
             assert summed(rounds, BY, "refunds_value") == summed(refunds, BY, "value")
+            assert taken_back(refunds, acts) == expected["taken back"]
             assert summed(acts, ("account", "currency", "movement"), "amount") == expected["acts"]
             assert summed(rounds, (), "awards_cost").get((), [Decimal(0)]) == [expected["awards"]]
             require_its_entries(house, rounds, jackpot_id, start, end)
-            require_parts(house, {"rounds": rounds, "bets": bets, "refunds": refunds}, jackpot_id=jackpot_id, **period)
+            told = {"rounds": rounds, "bets": bets, "refunds": refunds}
+            require_parts(house, told, jackpot_id=jackpot_id, **period)
+            for table_id in ("T1", "T2"):
+                of_table = [row for row in acts if row["table_id"] == table_id]
+                assert rows(house, "rounds", "acts", jackpot_id=jackpot_id, table_id=table_id, **period) == of_table
 
 
 def require_its_entries(
-    house: House, rounds: list[Mapping[str, Any]], jackpot_id: str, start: datetime | None, end: datetime | None
+    house: House, rounds: Rows, jackpot_id: str, start: datetime | None, end: datetime | None
 ) -> None:
     """All entries of rounds that were booked in the period are told, each with its round, and no other."""
     told = {(row["round_key"], place) for row in rounds for place in row["entries"].split()}
@@ -262,7 +286,7 @@ def require_its_entries(
     }
 
 
-def require_parts(house: House, told: Mapping[str, list[Mapping[str, Any]]], **asked: object) -> None:
+def require_parts(house: House, told: Mapping[str, Rows], **asked: object) -> None:
     """What is told of each casino and table, and of some rounds, is what is told of them among all."""
     for of, most in (("casino_id", None), ("table_id", None), ("round_id", 3)):
         for value in sorted({row[of] for row in told["rounds"]})[:most]:
