@@ -25,7 +25,7 @@ CASINO_OF: Mapping[str, str] = MappingProxyType(
 )
 
 _ZONES = ("UTC", "Europe/Riga", "Europe/London", "Asia/Manila")
-_DAY_STARTS = time(6)
+DAY_STARTS = time(6)
 _HELD_FROM = "2000"
 _PATIENCE_MS = 60_000
 
@@ -46,7 +46,7 @@ def set_up(url: URL, *, now: datetime) -> None:
     try:
         for number, casino_id in enumerate(CASINOS):
             add = partial(add_casino, act=act, casino_id=casino_id, name=casino_id)
-            transact(connected, partial(add, zone=_ZONES[number % len(_ZONES)], day_starts=_DAY_STARTS))
+            transact(connected, partial(add, zone=_ZONES[number % len(_ZONES)], day_starts=DAY_STARTS))
         transact(connected, partial(open_jackpot, command=opening))
         for table_id, casino_id in CASINO_OF.items():
             table = Table(table_id, casino_id, "caribbean-stud", JACKPOT)

@@ -7,10 +7,10 @@ Its days are reconciled before, as a runner does. Of the large one, the reconcil
 """
 
 import statistics
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
+from time import perf_counter
 from typing import Any
 
 import sqlalchemy
@@ -46,13 +46,18 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A report, what it is asked besides the period, and whether it is read whole or one section of it."""
+    """
+    A report, what it is asked besides the period, and whether it is read whole or one section of it.
+
+    Its days start at an hour of UTC; if they are gaming days, parts of whole ones stand at both ends.
+    """
 
     name: str
     stated: dict[str, Any] = field(default_factory=dict)
     words: str = ""
     section: str | None = None
     days: int = month.DAYS
+    day_starts: time = time()
     target: Target | None = REPORT_MS
 
     @property
@@ -61,7 +66,7 @@ class _Question:
 
     def asked(self, end: datetime) -> Asked:
         """Ask it of the days before an instant, the first of them whole."""
-        start = end.replace(hour=0, minute=0, second=0) - timedelta(days=self.days)
+        start = datetime.combine(end, self.day_starts, end.tzinfo) - timedelta(days=self.days)
         return Asked(start=start, end=end, **self.stated)
 
 
@@ -74,6 +79,7 @@ _QUESTIONS = (
     _Question("contributions", {"by": (By.TABLE, By.DAY)}, "by table and day"),
     _Question("hits"),
     _Question("casino-statement", {"casino_id": _CASINO}),
+    _Question("casino-statement", {"casino_id": _CASINO}, "of gaming days", day_starts=house.DAY_STARTS),
     _Question("trial-balance"),
     _Question("rtp"),
     _Question("fx"),
@@ -115,11 +121,11 @@ def _reconciled(engine: sqlalchemy.Engine, site: Site, calendar: Calendar, *, mi
     """Read the days of the month as a runner does when they are over."""
     took_ms = []
     while True:
-        began = time.perf_counter()
+        began = perf_counter()
         read = reconcile_next(engine, now=calendar.ends_at + AFTER_MIDNIGHT)
         if read is None:
             break
-        took_ms.append((time.perf_counter() - began) * 1e3)
+        took_ms.append((perf_counter() - began) * 1e3)
         site.tell(f"reports: {read.day} reconciled over {millions} million bets")
     at = {"millions": millions, "rows": len(took_ms)}
     yield Figure(NAME, "a day reconciled, beforehand", statistics.median(took_ms), "ms", at, None)
@@ -130,9 +136,10 @@ def _question(
 ) -> Iterator[Figure]:
     """Ask over whole days; then as of an instant that nobody has asked about, and again."""
     inside = calendar.ends_at + _INSIDE + timedelta(seconds=number)
-    _ask(engine, question, calendar.ends_at)
+    whole = datetime.combine(calendar.ends_at, question.day_starts, calendar.ends_at.tzinfo)
+    _ask(engine, question, whole)
     for words, end, runs in (
-        ("", calendar.ends_at, RUNS),
+        ("", whole, RUNS),
         (", inside a day, first", inside, 1),
         (", inside a day", inside, RUNS),
     ):
@@ -149,12 +156,12 @@ class _Answer:
 
 
 def _ask(engine: sqlalchemy.Engine, question: _Question, end: datetime) -> _Answer:
-    began = time.perf_counter()
+    began = perf_counter()
     asked = question.asked(end)
     with made(engine, report_of(question.name), asked, now=end + timedelta(days=1)) as document:
         shown = document.narrowed(question.section)
         rows = sum(1 for section in shown.sections for _ in rows_of(section))
-    return _Answer(rows, (time.perf_counter() - began) * 1e3)
+    return _Answer(rows, (perf_counter() - began) * 1e3)
 
 
 def _require_reconciled(engine: sqlalchemy.Engine, calendar: Calendar) -> None:
