@@ -6,6 +6,8 @@ from typing import Any, Final
 from sqlalchemy import TextClause
 
 from jackpot_service.db import Session
+from jackpot_service.domain.round_keys import first_key_at
+from jackpot_service.ledger.long_rounds import LONG
 from jackpot_service.reports.documents import Row
 from jackpot_service.reports.finance import parts, whose
 from jackpot_service.reports.finance.frame import Scope, Stand
@@ -18,7 +20,8 @@ def streamed(session: Session, statement: TextClause, scope: Scope) -> Iterator[
     """
     Ask a statement of each jackpot; its id and its base currency come first in each row.
 
-    The statement takes the parameters of `parts`, what was asked, `acts_end`, and what a part is on stripe 0.
+    The statement takes the parameters of `parts`, what was asked, `acts_end`, what a part is on stripe 0, and
+    `usual_key`: most of a part's rounds were opened after it.
     """
     for stand in scope.stands:
         with session.execute(statement, parameters(scope, stand), execution_options={"yield_per": PAGE}) as found:
@@ -33,6 +36,7 @@ def parameters(scope: Scope, stand: Stand) -> Mapping[str, Any]:
         **bounds,
         "start": bounds["starts"][0],
         "upto": stand.end[0],
+        "usual_key": 0 if scope.asked.start is None else first_key_at(scope.asked.start - LONG),
         "acts_end": scope.acts_end,
         **whose.parameters(scope.asked),
         "round_id": scope.asked.round_id,

@@ -29,14 +29,25 @@ _ENTRIES_OF_ROUNDS = f"""
 
 _OF_ALL = f"WITH booked AS ({_ENTRIES_OF_ROUNDS})"
 
-# Their rounds are looked for between the first and the last of the part: one look, where each entry took one.
+# Their rounds are looked for among those of the part's time: one look, where each entry took one. Few entries belong to
+# older rounds; if these bounded the look, it might read years for one of them.
 _OF_SOMEBODY = f"""
 WITH of_all AS MATERIALIZED ({_ENTRIES_OF_ROUNDS}),
 theirs AS MATERIALIZED (
     SELECT r.round_key
     FROM rounds r
     WHERE r.jackpot_id = :jackpot_id AND {of_those_asked("r")}
-      AND r.round_key BETWEEN (SELECT min(round_key) FROM of_all) AND (SELECT max(round_key) FROM of_all)
+      AND r.round_key BETWEEN (SELECT min(round_key) FROM of_all WHERE round_key >= :usual_key)
+                          AND (SELECT max(round_key) FROM of_all)
+    UNION ALL
+    SELECT older.round_key
+    FROM (SELECT DISTINCT round_key FROM of_all WHERE round_key < :usual_key) AS older
+    CROSS JOIN LATERAL (
+        SELECT
+        FROM rounds r
+        WHERE r.jackpot_id = :jackpot_id AND r.round_key = older.round_key AND {of_those_asked("r")}
+        OFFSET 0
+    ) AS r
 ),
 booked AS (
     SELECT of_all.*
@@ -45,7 +56,7 @@ booked AS (
 )
 """  # noqa: S608  as above
 
-# It is found by its ids: there are few tables.
+# The round is found by its ids: there are few tables.
 _OF_ONE_ROUND = f"""
 WITH named AS (
     SELECT n.round_key
@@ -68,17 +79,23 @@ booked AS (
 )
 """  # noqa: S608  as above
 
+# OFFSET 0, here and below, has what belongs to a round looked up by its key, whatever statistics say: of a new jackpot
+# they know nothing for a while, and all of its rounds might be read for each.
 _TOLD = """
 told AS (
-    SELECT r.casino_id, r.table_id, r.round_id, r.round_key, r.opened_at, r.rules_version, r.rate_sheet, touched.steps,
-           touched.entries
+    SELECT r.*, touched.steps, touched.entries
     FROM (
         SELECT round_key, array_agg(step ORDER BY step) AS steps,
                string_agg(stripe_no || '.' || seq, ' ' ORDER BY step) AS entries
         FROM booked
         GROUP BY round_key
     ) AS touched
-    JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = touched.round_key
+    CROSS JOIN LATERAL (
+        SELECT r.casino_id, r.table_id, r.round_id, r.round_key, r.opened_at, r.rules_version, r.rate_sheet
+        FROM rounds r
+        WHERE r.jackpot_id = :jackpot_id AND r.round_key = touched.round_key
+        OFFSET 0
+    ) AS r
 )
 """
 
@@ -93,6 +110,7 @@ LEFT JOIN LATERAL (
     FROM entries e
     WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.kind IN ('result', 'cancellation')
       AND {_BY_THE_END.format(entry="e")}
+    OFFSET 0
 ) AS ended ON true
 LEFT JOIN LATERAL (
     SELECT done.currency, sum(done.bets) AS bets, sum(done.stakes) * units.one AS stakes,
@@ -105,11 +123,16 @@ LEFT JOIN LATERAL (
         WHERE b.jackpot_id = :jackpot_id AND b.round_key = told.round_key AND b.step = ANY (told.steps)
         UNION ALL
         SELECT p.currency, 0, 0, p.amount, 0, 0, 0
-        FROM entries e
+        FROM unnest(told.steps) AS touched (step)
+        CROSS JOIN LATERAL (
+            SELECT e.*
+            FROM entries e
+            WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.step = touched.step
+            OFFSET 0
+        ) AS e
         CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
             AS p (account, currency, amount, movement)
-        WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.step = ANY (told.steps)
-          AND p.movement = 'reversal' AND p.account = 'casino:' || told.casino_id
+        WHERE p.movement = 'reversal' AND p.account = 'casino:' || told.casino_id
         UNION ALL
         SELECT a.currency, 0, 0, 0, 1, a.amount_minor, a.cost
         FROM settlements s
@@ -155,13 +178,22 @@ CROSS JOIN LATERAL (
                      AND h.status = 'dead'
     LEFT JOIN results d ON d.jackpot_id = h.jackpot_id AND d.round_key = h.round_key
     WHERE b.jackpot_id = :jackpot_id AND b.round_key = told.round_key
+    OFFSET 0
 ) AS bet
-LEFT JOIN entries accepted
-    ON accepted.jackpot_id = :jackpot_id AND accepted.round_key = told.round_key AND accepted.step = bet.step
-   AND {_BY_THE_END.format(entry="accepted")}
-LEFT JOIN entries refunded
-    ON refunded.jackpot_id = :jackpot_id AND refunded.round_key = told.round_key AND refunded.step = bet.refund_step
-   AND {_BY_THE_END.format(entry="refunded")}
+LEFT JOIN LATERAL (
+    SELECT e.stripe_no, e.seq, e.booked_at
+    FROM entries e
+    WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.step = bet.step
+      AND {_BY_THE_END.format(entry="e")}
+    OFFSET 0
+) AS accepted ON true
+LEFT JOIN LATERAL (
+    SELECT e.stripe_no, e.seq, e.booked_at
+    FROM entries e
+    WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.step = bet.refund_step
+      AND {_BY_THE_END.format(entry="e")}
+    OFFSET 0
+) AS refunded ON true
 WHERE bet.{{step}} = ANY (told.steps)
 ORDER BY told.round_key, bet.bet_id
 """  # noqa: S608  as above

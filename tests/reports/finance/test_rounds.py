@@ -28,6 +28,9 @@ from tests.support.house import House
 
 Rows = list[Mapping[str, Any]]
 
+FILTERS: Final = ((("casino_id",), None), (("table_id",), None), (("round_id",), 3), (("table_id", "round_id"), 2))
+"""What is asked for together, and of how many of them."""
+
 PARTS: Final = ("value", "meter", "reserve", "prize_fund", "house")
 
 
@@ -288,12 +291,13 @@ def require_its_entries(
 
 def require_parts(house: House, told: Mapping[str, Rows], **asked: object) -> None:
     """What is told of each casino and table, and of some rounds, is what is told of them among all."""
-    for of, most in (("casino_id", None), ("table_id", None), ("round_id", 3)):
-        for value in sorted({row[of] for row in told["rounds"]})[:most]:
-            for section, found in told.items():
-                assert rows(house, "rounds", section, **asked, **{of: value}) == [
-                    row for row in found if row[of] == value
-                ]
+    for names, most in FILTERS:
+        for values in sorted({tuple(row[name] for name in names) for row in told["rounds"]})[:most]:
+            stated = dict(zip(names, values, strict=True))
+            sections = report(house, "rounds", **asked, **stated)["sections"][: len(told)]
+            assert {section["name"]: section["rows"] for section in sections} == {
+                name: [row for row in found if stated.items() <= row.items()] for name, found in told.items()
+            }
 
 
 @pytest.mark.parametrize("name", ["rounds", "awards"])
