@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import flask
 import sqlalchemy
@@ -99,14 +99,11 @@ def create_app(
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     threads = ThreadPoolExecutor(config.pool_size, "groups")
-    a_third = config.pool_size // 3  # Reports take one, and the loop keeps one: the last is there for all others.
-    for_meters = min(1, a_third // 2)
-    groups = BetGroups(
-        engine, threads=threads, longest_wait_s=config.request_timeout_s, most_on_loop=a_third - for_meters
-    )
-    recent = _meters(config, engine, clock, threads, most_on_loop=for_meters)
+    shares = shares_of(config.pool_size)
+    groups = BetGroups(engine, threads=threads, longest_wait_s=config.request_timeout_s, most_on_loop=shares.bets)
+    recent = _meters(config, engine, clock, threads, most_on_loop=shares.meters)
     stream = EventStream(engine, threads=threads, longest_wait_s=config.request_timeout_s)
-    places = Admission(max(1, a_third))
+    places = Admission(shares.reports)
     door = app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
@@ -122,6 +119,21 @@ def create_app(
     calls = (rounds.bets_call(config), meters.METER_CALL)
     app.asgi = Lane(InThreads(app, ThreadPoolExecutor(THREADS, "flask")), door, authenticator, calls)
     return app
+
+
+class Shares(NamedTuple):
+    """Of a worker's connections: what the event loop keeps for bets and for meters, and what reports may have."""
+
+    bets: int
+    meters: int
+    reports: int
+
+
+def shares_of(connections: int) -> Shares:
+    """Divide two connections or more: together they take a third each, and one at least is left to all others."""
+    a_third = connections // 3
+    meters = min(1, a_third // 2)
+    return Shares(a_third - meters, meters, max(1, a_third))
 
 
 def _meters(

@@ -98,7 +98,7 @@ class Config:
         return cls(
             database_url=read.database_url("JACKPOT_DATABASE_URL"),
             data_dir=Path(read.text("JACKPOT_DATA_DIR", str(default.data_dir), "a directory's path")),
-            pool_size=read.integer("JACKPOT_POOL_SIZE", default.pool_size, most=100),
+            pool_size=read.integer("JACKPOT_POOL_SIZE", default.pool_size, least=2, most=100),
             max_batch=read.integer("JACKPOT_MAX_BATCH", default.max_batch, most=100_000),
             max_body_bytes=read.integer("JACKPOT_MAX_BODY_BYTES", default.max_body_bytes, least=1024, most=1 << 28),
             request_timeout_s=read.seconds("JACKPOT_REQUEST_TIMEOUT_S", default.request_timeout_s),

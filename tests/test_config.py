@@ -101,8 +101,8 @@ def test_a_configuration_does_not_print_its_database_url() -> None:
     ("variable", "value", "accepted"),
     [
         ("JACKPOT_DATA_DIR", "", "a directory's path"),
-        ("JACKPOT_POOL_SIZE", "0", "a whole number from 1 to 100"),
-        ("JACKPOT_POOL_SIZE", "101", "a whole number from 1 to 100"),
+        ("JACKPOT_POOL_SIZE", "1", "a whole number from 2 to 100"),
+        ("JACKPOT_POOL_SIZE", "101", "a whole number from 2 to 100"),
         ("JACKPOT_MAX_BATCH", "2_000", "a whole number"),
         ("JACKPOT_MAX_BATCH", "\u0662", "a whole number"),
         ("JACKPOT_MAX_BODY_BYTES", "1MB", "a whole number from 1024"),

@@ -301,7 +301,7 @@ def test_a_wrong_setting_ends_the_program_with_one_line() -> None:
     )
 
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == "jackpot: JACKPOT_POOL_SIZE='x' is refused: it takes a whole number from 1 to 100\n"
+    assert ended.stderr == "jackpot: JACKPOT_POOL_SIZE='x' is refused: it takes a whole number from 2 to 100\n"
 
 
 def readme_commands(title: str) -> list[tuple[str, str]]:
