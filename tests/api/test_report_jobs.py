@@ -13,7 +13,7 @@ from jackpot_service.jobs.asking import MOST_WAITING
 from jackpot_service.reports.files import csv_file, xlsx_file
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.reports.finance.play import Play
-from tests.support import workbooks
+from tests.support import story, workbooks
 from tests.support.answers import Answer, Body
 from tests.support.asking import asked, report, stated
 from tests.support.bets import bet
@@ -78,6 +78,7 @@ def test_every_section_of_every_report_is_to_the_byte_as_over_http(house: House)
         jobs.append(ask(house, key, f"q{number}", name=one.name, **file).ok(201))
         answers.append(asked(house, one.name, end=jobs[-1]["parameters"]["to"], **file).text.encode())
     play.go_on(30)
+    story.require_whole(house)
 
     done(house)
 

@@ -10,6 +10,7 @@ from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import NO_COLLISIONS, dead, forfeited, hand
 from tests.support.house import CYBER, House
+from tests.support.story import Story
 
 TABLES: Final = {"T1": "j1", "T2": "j1", "C1": "j2"}
 STAKES: Final = {"EUR": 100, "GBP": 250, "SEK": 1000}
@@ -23,6 +24,7 @@ class Chance:
     def __init__(self, house: House, seed: int) -> None:
         self.house = house
         self.chance = random.Random(seed)
+        self.story = Story(house, seed)
         self.numbers = 0
         self.open_rounds: list[tuple[str, str]] = []
         self.settled: list[tuple[str, str]] = []
@@ -38,6 +40,7 @@ class Chance:
         for _ in range(acts):
             act: Callable[[], None] = self.chance.choice([*often, *seldom, self.change_rules])
             act()
+            self.story.go_on()
 
     def name(self) -> str:
         self.numbers += 1

@@ -16,6 +16,7 @@ from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import NO_COLLISIONS, ROYAL_FLUSH, dead, forfeited, hand
 from tests.support.house import CYBER, House
+from tests.support.story import Story
 
 TABLES = {"T1": "c1", "T2": "c2", "T3": "c1", "C1": "c1"}
 
@@ -30,6 +31,7 @@ class Play:
     def __init__(self, house: House, seed: int) -> None:
         self.house = house
         self.chance = random.Random(seed)
+        self.story = Story(house, seed)
         self.open_rounds: list[tuple[str, str]] = []
         self.settled: list[tuple[str, str]] = []
         self.cancelled: list[tuple[str, str]] = []
@@ -53,6 +55,7 @@ class Play:
         ]
         for _ in range(acts):
             self.chance.choice(happens)()
+            self.story.go_on()
 
     def bet(self) -> None:
         self.rounds += 1

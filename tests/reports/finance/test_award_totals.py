@@ -16,7 +16,7 @@ from sqlalchemy import text
 from jackpot_service.domain.principals import Role
 from tests.properties.profile import seeds
 from tests.reports.finance.test_awards import PayingPlay, brute_force, decide, pay, sums
-from tests.support import correcting
+from tests.support import correcting, story
 from tests.support.asking import figures, report, rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, STRAIGHT, dead, hand
@@ -255,6 +255,7 @@ def test_awards_in_sums_are_those_that_were_made_one_by_one(house: House, seed: 
         edges.append(house.clock())
         asked.extend((start, edges[-1], asked_of(house, start, edges[-1])) for start in edges[:-1])
     play.retire()
+    story.require_whole(house)
     house.clock.advance(DAY)
     last = house.clock().date()
     midnights = [midnight(number) for number in range((last - NOON.date()).days + 1)]

@@ -13,7 +13,7 @@ from jackpot_service.domain.principals import Role
 from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
-from tests.support import correcting
+from tests.support import correcting, story
 from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, STRAIGHT, STRAIGHT_FLUSH, hand
@@ -169,6 +169,7 @@ def test_whatever_happens_it_is_the_casinos_account_turned_round(house: House, s
     before = [figures(report(house, "casino-statement", casino_id=casino, as_of=then)) for casino in ("c1", "c2")]
     play.go_on(60)
     play.retire()
+    story.require_whole(house)
 
     for casino_id, document in zip(("c1", "c2"), before, strict=True):
         assert figures(report(house, "casino-statement", casino_id=casino_id, as_of=then)) == document

@@ -14,6 +14,7 @@ from jackpot_service.domain.principals import Role
 from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
+from tests.support import story
 from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH, dead, hand
@@ -178,6 +179,7 @@ def test_whatever_happens_its_figures_are_those_of_the_journal(house: House, see
     before = {by: figures(report(house, "contributions", as_of=then, by=by)) for by in ("casino,currency", "table,day")}
     play.go_on(50)
     play.retire()
+    story.require_whole(house)
 
     for by, document in before.items():
         assert figures(report(house, "contributions", as_of=then, by=by)) == document

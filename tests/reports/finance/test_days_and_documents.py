@@ -13,6 +13,7 @@ from jackpot_service.ledger import instants
 from jackpot_service.reports.finance import award_sums, refunds, spans, turnover
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Stand
+from tests.support import story
 from tests.support.chance import Chance
 from tests.support.house import House
 
@@ -25,6 +26,7 @@ BY: Sequence[tuple[Key, ...]] = ((), (Key.DAY, Key.CURRENCY), (Key.GAMING_DAY, K
 def session(house: House) -> Iterator[Session]:
     """A history by chance, seen at one instant."""
     Chance(house, seed=5).go_on(160)
+    story.require_whole(house)
     with snapshot(house.engine) as session:
         yield session
 

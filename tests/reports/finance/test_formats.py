@@ -9,7 +9,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.reports.files import csv_file
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.reports.finance.play import Play
-from tests.support import workbooks
+from tests.support import story, workbooks
 from tests.support.asking import asked, report, stated
 from tests.support.bets import bet
 from tests.support.house import House
@@ -19,6 +19,7 @@ def play(house: House) -> None:
     history = Play(house, 40)
     history.open()
     history.go_on(60)
+    story.require_whole(house)
     for _ in range(4):
         history.settle_statement()
     house.post_bets(bet("too-much", stake_minor=1_000_000), round_id="refused").problem(422, "stake-out-of-range")

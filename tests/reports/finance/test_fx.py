@@ -11,6 +11,7 @@ from jackpot_service.domain.money import ZERO, total
 from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
+from tests.support import story
 from tests.support.asking import asked, figures, report, rows
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, STRAIGHT, hand
@@ -97,6 +98,7 @@ def test_whatever_happens_positions_are_what_the_journal_exchanged(house: House,
     house.clock.advance(timedelta(hours=1))
     play.go_on(60)
     play.retire()
+    story.require_whole(house)
 
     assert figures(report(house, "fx", as_of=then)) == before
     assert_it_is_the_journal(house, report(house, "fx"))

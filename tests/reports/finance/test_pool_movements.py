@@ -10,6 +10,7 @@ from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FU
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import total
 from tests.properties.profile import seeds
+from tests.support import story
 from tests.support.answers import Body
 from tests.support.asking import asked, only, report, rows, rows_of
 from tests.support.bets import bet
@@ -69,6 +70,7 @@ def test_every_row_balances_and_equals_the_journal(house: House, seed: int) -> N
     history.go_on(60)
     end = house.clock()
     history.go_on(10)
+    story.require_whole(house)
     house.clock.at = max(house.clock.at, end)  # It may have been put back meanwhile, and nobody is told what is ahead.
 
     for by in ("day", "month", "cycle"):

@@ -19,6 +19,7 @@ from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
+from tests.support import story
 from tests.support.answers import Body
 from tests.support.asking import figures, report, rows, rows_of
 from tests.support.bets import bet
@@ -219,6 +220,7 @@ def test_whatever_happens_a_report_says_what_one_does_that_reads_everything(
         if chance.random() < 0.6:
             read += read_days(house)
     play.retire()
+    story.require_whole(house)
     house.clock.advance(timedelta(days=2))
     read += read_days(house)
     assert len(set(read)) == len(read) == len(kept(house)) > 3

@@ -17,6 +17,7 @@ from jackpot_service.reports.finance.reconciliation import REPORT
 from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
+from tests.support import story
 from tests.support.answers import Body
 from tests.support.asking import asked, figures, report, rows, rows_of
 from tests.support.bets import bet
@@ -140,6 +141,7 @@ def test_whatever_happens_it_reconciles_as_of_any_time(house: House, seed: int) 
         then = house.clock()
         seen.append((then, report(house, "reconciliation", as_of=then)))
     play.retire()
+    story.require_whole(house)
 
     for then, before in seen:
         assert figures(report(house, "reconciliation", as_of=then)) == figures(before)

@@ -21,6 +21,7 @@ from jackpot_service.reports.finance.frame import Asked, Report, Scope
 from jackpot_service.reports.finance.registry import report_of
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
+from tests.support import story
 from tests.support.asking import figures, report, rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, dead, hand
@@ -251,6 +252,7 @@ def test_the_sums_of_its_columns_are_the_figures_of_the_others(house: House, see
         edges.append(house.clock())
     play.go_on(20)
     edges.append(None)
+    story.require_whole(house)
 
     for start, end in [*pairwise(edges), (None, None)]:
         period = {name: edge for name, edge in (("start", start), ("end", end)) if edge is not None}

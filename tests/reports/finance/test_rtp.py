@@ -10,6 +10,7 @@ from jackpot_service.domain.money import total
 from jackpot_service.domain.odds import fixed_prize_variance
 from jackpot_service.domain.rules import FundedBy, from_document
 from tests.properties.profile import seeds
+from tests.support import story
 from tests.support.asking import only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.chance import Chance
@@ -166,6 +167,7 @@ def test_return_to_players_equals_the_journal_and_the_documents(house: House, se
     history.go_on(50)
     start = house.clock()
     history.go_on(70)
+    story.require_whole(house)
 
     whole, early, late = (report(house, "rtp", **query) for query in ({}, {"as_of": start}, {"start": start}))
 
