@@ -26,7 +26,11 @@ TOTALS = (Column("jackpot_id", "Jackpot"), Column("currency", "Currency"), *_FIG
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
-    """Show each account's balance before and after the period, and what the period's postings did to it."""
+    """
+    Show each account's balance before and after the period, and what each movement of the period did to it.
+
+    A movement puts in or takes out what its postings of the period come to: days keep no more of them than that.
+    """
     accounts = [row for stand in scope.stands for row in _accounts(session, stand)]
     return (
         Section("accounts", "Accounts", ACCOUNTS, accounts),

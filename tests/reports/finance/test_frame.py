@@ -1,7 +1,6 @@
 """What every report shares: what it can be asked, the books that it stands on, and that it stays as it was told."""
 
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 
 import pytest
 
@@ -21,6 +20,7 @@ from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from jackpot_service.usecases.resolve_instant import InstantAhead
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
+from tests.support import story
 from tests.support.asking import figures, report, rows, stated
 from tests.support.bets import bet
 from tests.support.house import House
@@ -182,24 +182,10 @@ def test_every_report_says_for_ever_what_it_said_of_a_period(house: House, seed:
 
     play.go_on(60)
     play.retire()
+    story.require_whole(house)
 
     assert [figures(report(house, name, **query)) for name, query in asked] == seen
     assert figures(report(house, "meters"))["sections"] != figures(report(house, "meters", **periods[2]))["sections"]
-
-
-def test_accounts_are_zero_together_in_every_currency_whatever_the_period(house: House) -> None:
-    play = Play(house, 7)
-    play.open()
-    edges = [house.clock()]
-    for _ in range(3):
-        play.go_on(25)
-        edges.append(house.clock())
-
-    for start in edges:
-        for end in edges[edges.index(start) :]:
-            for total in rows(house, "trial-balance", "totals", start=start, end=end):
-                assert (total["opening"], total["closing"]) == ("0", "0")
-                assert Decimal(total["taken_out"]) == Decimal(total["put_in"])
 
 
 def test_reports_have_names_titles_and_groupings_that_people_can_use() -> None:

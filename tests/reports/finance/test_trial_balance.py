@@ -1,0 +1,108 @@
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from jackpot_service.domain.money import ZERO, negated, total
+from tests.properties.profile import seeds
+from tests.reports.finance import journal
+from tests.reports.finance.journal import Line
+from tests.reports.finance.play import Play
+from tests.support import story
+from tests.support.asking import only, report, rows
+from tests.support.bets import bet
+from tests.support.house import House
+
+Account = tuple[str, str, str]
+"""A jackpot, an account of its book, and a currency."""
+
+Figures = tuple[Decimal, Decimal, Decimal, Decimal]
+"""Opening, taken out, put in, closing."""
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", seeds(40))
+def test_every_account_is_the_sum_of_its_postings_whatever_the_period(house: House, seed: int) -> None:
+    play = Play(house, seed)
+    play.open()
+    edges = [house.clock()]
+    for _ in range(3):
+        play.go_on(21)
+        edges.append(house.clock())
+    play.retire()
+    story.require_whole(house)
+
+    booked = house.books.rows("TABLE postings")
+    periods = [(None, None), *((None, edge) for edge in edges), *combinations(edges, 2), (edges[1], None)]
+    for start, end in periods:
+        document = report(house, "trial-balance", **_stated(start=start, end=end))
+        accounts = journal.numbers(document, "accounts")
+        shown = {(row["jackpot_id"], row["account"], row["currency"]): _figures(row) for row in accounts}
+        assert len(shown) == len(accounts)
+        assert shown == due(booked, start, end)
+        totals = journal.numbers(document, "totals")
+        assert {(row["jackpot_id"], row["currency"]): _figures(row) for row in totals} == together(shown)
+
+
+def test_a_movement_puts_in_or_takes_out_what_it_comes_to(house: House) -> None:
+    house.open(base_amount="1000")
+    start = house.clock()
+    for number, amount in enumerate(("5", "-3")):
+        moved_by_hand = {"account": "reserve", "amount": amount, "document": "memo", "cause": "count-error"}
+        house.change("adjustment", {"jackpot_id": "j1", **moved_by_hand}, request_id=f"q{number}")
+    house.bet(bet())
+
+    period = rows(house, "trial-balance", start=start)
+
+    reserve, house_ = (only(period, account=account) for account in ("pool:reserve", "house:adjustments"))
+    assert (reserve["taken_out"], reserve["put_in"], reserve["closing"]) == ("0", "2.05", "2.05")
+    assert (house_["taken_out"], house_["put_in"], house_["closing"]) == ("2", "0", "-2")
+
+
+def due(booked: Sequence[Line], start: datetime | None, end: datetime | None) -> dict[Account, Figures]:
+    """
+    Every account that held something at the beginning, or that a movement changed: posting by posting.
+
+    A movement puts in or takes out what its postings of the whole period come to.
+    """
+    opening: defaultdict[Account, list[Decimal]] = defaultdict(list)
+    moved: defaultdict[Account, defaultdict[str, list[Decimal]]] = defaultdict(lambda: defaultdict(list))
+    for line in booked:
+        key = (line["jackpot_id"], line["account"], line["currency"])
+        if start is not None and line["booked_at"] < start:
+            opening[key].append(line["amount"])
+        elif end is None or line["booked_at"] < end:
+            moved[key][line["movement"]].append(line["amount"])
+    found = {}
+    for key in {*opening, *moved}:
+        sums = [total(amounts) for amounts in moved[key].values()]
+        before, put_in = total(opening[key]), total(one for one in sums if one > ZERO)
+        taken_out = negated(total(one for one in sums if one < ZERO))
+        if before or any(sums):
+            found[key] = (before, taken_out, put_in, total((before, put_in, negated(taken_out))))
+    return found
+
+
+def together(accounts: Mapping[Account, Figures]) -> dict[tuple[str, str], Figures]:
+    """All accounts of a jackpot in a currency, which are zero at both ends."""
+    of_each = defaultdict(list)
+    for (jackpot_id, _, currency), figures in accounts.items():
+        of_each[jackpot_id, currency].append(figures)
+    summed = {}
+    for key, found in of_each.items():
+        opening, taken_out, put_in, closing = (total(column) for column in zip(*found, strict=True))
+        assert (opening, closing, taken_out) == (ZERO, ZERO, put_in)
+        summed[key] = (opening, taken_out, put_in, closing)
+    return summed
+
+
+def _figures(row: Mapping[str, Any]) -> Figures:
+    return row["opening"], row["taken_out"], row["put_in"], row["closing"]
+
+
+def _stated(**period: datetime | None) -> dict[str, datetime]:
+    return {name: edge for name, edge in period.items() if edge is not None}
