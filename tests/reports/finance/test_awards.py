@@ -12,7 +12,7 @@ from jackpot_service.domain.awards import AwardStep, state_of
 from jackpot_service.domain.principals import Principal, Role
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
-from tests.support import correcting
+from tests.support import correcting, story
 from tests.support.answers import Body
 from tests.support.asking import figures, only, report, rows
 from tests.support.bets import bet
@@ -218,6 +218,7 @@ def brute_force(house: House, *, start: datetime, end: datetime) -> Iterator[Map
                 "table_id": rounds[row["jackpot_id"], row["round_key"]]["table_id"],
                 "jackpot_id": row["jackpot_id"],
                 "tier": row["tier"],
+                "paid_from": row["funded_by"].replace("_", " "),
                 "currency": row["currency"],
                 "amount": Decimal(row["amount_minor"]).scaleb(-exponent),
                 "cost": row["cost"],
@@ -241,6 +242,7 @@ def test_awards_add_up_to_the_journal_whatever_happens(house: House, seed: int) 
     first = [report(house, "awards", start=edges[0], end=edge) for edge in edges[1:]]
     play.go_on(60)
     play.retire()
+    story.require_whole(house)
 
     for edge, seen in zip(edges[1:], first, strict=True):
         document = report(house, "awards", start=edges[0], end=edge)

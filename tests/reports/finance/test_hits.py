@@ -1,10 +1,15 @@
+from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
+from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, RESERVE
 from tests.properties.profile import seeds
+from tests.support import story
+from tests.support.answers import Body
 from tests.support.asking import only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.chance import Chance
@@ -18,6 +23,9 @@ from tests.support.hands import (
     hand,
 )
 from tests.support.house import CYBER, House
+from tests.support.journal_sums import lines, moved
+
+METER = (METER_PLAYERS, METER_HOUSE)
 
 
 def test_a_shared_jackpot_shows_how_each_payoff_was_arrived_at(house: House) -> None:
@@ -117,11 +125,14 @@ def test_every_payoff_is_its_due_rounded_down_and_together_they_are_what_was_pai
     history.go_on(60)
     start = house.clock()
     history.go_on(80)
+    story.require_whole(house)
 
     document = report(house, "hits")
 
     hits, payoffs = rows_of(document), rows_of(document, "payoffs")
+    assert hits
     for hit in hits:
+        require_booked(house, document, hit)
         round_ = house.round(hit["round_id"], hit["table_id"])
         own = [row for row in payoffs if (row["table_id"], row["round_id"]) == (hit["table_id"], hit["round_id"])]
         assert len(own) == len(round_["settlement"]["awards"])
@@ -135,6 +146,32 @@ def test_every_payoff_is_its_due_rounded_down_and_together_they_are_what_was_pai
     assert [hit for part in parts for hit in part if hit["jackpot_id"] == "j1"] == [
         hit for hit in hits if hit["jackpot_id"] == "j1"
     ]
+
+
+def require_booked(house: House, document: Body, hit: Mapping[str, Any]) -> None:
+    """What a hit says of pools is what the postings come to, of its own entry and of all up to it."""
+    order = only(rows_of(document, "order"), jackpot_id=hit["jackpot_id"], cycle=hit["cycle"])
+    positions = [int(position) for position in order["positions"].split(".")]
+    place = (order["stripe_no"], order["seq"])
+    assert positions[order["stripe_no"]] == order["seq"]
+    whole = lines(house, hit["jackpot_id"])
+    own = [line for line in whole if (line["stripe_no"], line["seq"]) == place]
+    until = [line for line in whole if line["seq"] <= (*positions, 0, 0, 0, 0)[line["stripe_no"]]]
+    before = [line for line in until if line not in own or line["movement"] == "reversal"]
+    limit = only(rows(house, "meters"), jackpot_id=hit["jackpot_id"])["limit"]
+
+    assert Decimal(hit["meter"]) == offered(moved(before, *METER), limit)
+    assert Decimal(hit["overflow"]) == max(moved(before, *METER), Decimal(0)) - Decimal(hit["meter"])
+    assert Decimal(hit["overflow"]) >= moved(own, RESERVE, movement="overflow")  # The house's part of it stays.
+    assert Decimal(hit["paid"]) == -moved(own, *METER, movement="award")
+    assert Decimal(hit["house_seed"]) == moved(own, *METER, movement="seed")
+    assert Decimal(hit["meter_after"]) == offered(moved(until, *METER), limit)
+    assert Decimal(hit["reserve_after"]) == moved(until, RESERVE)
+
+
+def offered(meter: Decimal, limit: str | None) -> Decimal:
+    """What of a meter is on offer; nobody changes the limit of these jackpots."""
+    return max(meter, Decimal(0)) if limit is None else min(max(meter, Decimal(0)), Decimal(limit))
 
 
 def test_without_a_hit_there_is_nothing_to_show(house: House) -> None:

@@ -1,12 +1,16 @@
-from datetime import timedelta
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
 from jackpot_service.domain.accounts import AWARDS_HELD, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, RESERVE
-from jackpot_service.domain.money import total
+from jackpot_service.domain.money import EXACT, ZERO, negated, total
 from jackpot_service.domain.principals import Role
 from tests.properties.profile import seeds
+from tests.reports.finance.test_awards import brute_force
+from tests.support import story
+from tests.support.answers import Body
 from tests.support.asking import only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.chance import Chance
@@ -19,24 +23,111 @@ from tests.support.journal_sums import lines, moved
 @pytest.mark.parametrize("seed", seeds())
 def test_liability_equals_the_journal_and_the_awards(house: House, seed: int) -> None:
     history = Chance(house, seed)
-    history.go_on(120)
+    history.go_on(50)
+    edges = [house.clock()]
+    hold_what_stood_in_the_meter(house)
+    for acts in (20, 20, 30):
+        edges.append(max(house.clock(), edges[-1]))
+        history.go_on(acts)
+    house.clock.at = max(house.clock(), edges[-1])  # It may have been put back; nobody is told what is ahead.
+    story.require_whole(house)
 
-    document = report(house, "liability")
-
-    for jackpot_id in ("j1", "j2"):
-        booked = lines(house, jackpot_id)
-        item = {row["item"]: row for row in rows_of(document) if row["jackpot_id"] == jackpot_id}
-        assert Decimal(item["meter"]["players"]) == moved(booked, METER_PLAYERS)
-        assert Decimal(item["meter"]["house"]) == moved(booked, METER_HOUSE)
-        assert Decimal(item["reserve"]["total"]) == moved(booked, RESERVE)
-        assert Decimal(item["prize fund"]["total"]) == moved(booked, PRIZE_FUND)
-        assert Decimal(item["held awards"]["total"]) == moved(booked, AWARDS_HELD)
-        together = only(rows_of(document, "jackpots"), jackpot_id=jackpot_id)
+    for end in (*edges, None):
+        document = report(house, "liability", **({"as_of": end} if end else {}))
+        for jackpot_id in ("j1", "j2"):
+            require_booked(house, document, jackpot_id, end=end or datetime.max.replace(tzinfo=UTC))
+        (whole,) = rows_of(document, "totals")
         for column in ("players", "house", "total"):
-            assert Decimal(together[column]) == total(Decimal(row[column]) for row in item.values())
-        require_unpaid(house, document, jackpot_id)
-    (whole,) = rows_of(document, "totals")
-    assert Decimal(whole["total"]) == total(Decimal(row["total"]) for row in rows_of(document, "jackpots"))
+            assert Decimal(whole[column]) == total(Decimal(row[column]) for row in rows_of(document, "jackpots"))
+    for jackpot_id in ("j1", "j2"):
+        require_unpaid(house, report(house, "liability"), jackpot_id)
+    assert all(held_at(house, "j2", end=edges[1]))
+
+
+def hold_what_stood_in_the_meter(house: House) -> None:
+    """Have two bets win what the house and players put into the meter of jackpot `j2`: more than is paid at once."""
+    lost = (bet(f"lost-{number}", hand="3") for number in range(20))
+    house.bet(bet("a"), bet("b", hand="2"), *lost, round_id="held", table_id="C1")
+    house.settle(hand("1", ROYAL_FLUSH), hand("2", STRAIGHT_FLUSH), hand("3"), round_id="held", table_id="C1")
+
+
+def require_booked(house: House, document: Body, jackpot_id: str, *, end: datetime) -> None:
+    """What a jackpot's liability is made of is what its postings and its awards come to, up to the end."""
+    booked = lines(house, jackpot_id, end=end)
+    fund = moved(booked, PRIZE_FUND)
+    shown = {row["item"]: row for row in rows_of(document) if row["jackpot_id"] == jackpot_id}
+    item = {name: (Decimal(row["players"]), Decimal(row["house"])) for name, row in shown.items()}
+    assert item == {
+        "meter": (moved(booked, METER_PLAYERS), moved(booked, METER_HOUSE)),
+        "reserve": (moved(booked, RESERVE), ZERO),
+        "held awards": held_at(house, jackpot_id, end=end),
+        "prize fund": (max(fund, ZERO), min(fund, ZERO)),
+    }
+    assert total(item["held awards"]) == moved(booked, AWARDS_HELD)
+    together = only(rows_of(document, "jackpots"), jackpot_id=jackpot_id)
+    for column in ("players", "house", "total"):
+        assert Decimal(together[column]) == total(Decimal(row[column]) for row in shown.values())
+    assert all(Decimal(row["total"]) == total(item[name]) for name, row in shown.items())
+    unpaid = {
+        (row["paid_from"], row["currency"]): (row["awards"], Decimal(row["amount"]), Decimal(row["cost"]))
+        for row in rows_of(document, "unpaid")
+        if row["jackpot_id"] == jackpot_id
+    }
+    assert unpaid == unpaid_at(house, jackpot_id, end=end)
+
+
+def held_at(house: House, jackpot_id: str, *, end: datetime) -> tuple[Decimal, Decimal]:
+    """
+    What held awards cost the players and the house: settlement by settlement, from what it took from the meter.
+
+    Its awards had the players' money first, in the order of their bets; what the prize fund paid is players' money.
+    """
+    awards = house.books.rows(
+        """
+        SELECT a.round_key, a.bet_id, a.tier, a.cost, a.funded_by, e.stripe_no, e.seq,
+               (SELECT array_agg(o.step)
+                FROM award_steps o LEFT JOIN entries t ON t.jackpot_id = '-' AND t.seq = o.act_seq
+                WHERE (o.jackpot_id, o.round_key, o.bet_id, o.tier, o.correction)
+                    = (a.jackpot_id, a.round_key, a.bet_id, a.tier, a.correction)
+                  AND (o.act_seq IS NULL OR t.booked_at < :end)) AS steps
+        FROM awards a
+        JOIN settlements s ON s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key
+        JOIN entries e ON e.jackpot_id = s.jackpot_id AND e.round_key = s.round_key AND e.step = s.step
+        WHERE a.jackpot_id = :jackpot AND a.correction = 0 AND e.booked_at < :end
+        ORDER BY a.round_key, a.bet_id, a.tier
+        """,
+        jackpot=jackpot_id,
+        end=end,
+    )
+    of_players = {
+        (line["stripe_no"], line["seq"]): negated(line["amount"])
+        for line in lines(house, jackpot_id)
+        if (line["account"], line["movement"]) == (METER_PLAYERS, "award")
+    }
+    players, of_house = [], []
+    for award in awards:
+        place = (award["stripe_no"], award["seq"])
+        part = award["cost"]
+        if award["funded_by"] == "meter":
+            part = min(part, of_players.get(place, ZERO))
+            of_players[place] = EXACT.subtract(of_players.get(place, ZERO), part)
+        if award["steps"] == ["held"]:
+            players.append(part)
+            of_house.append(EXACT.subtract(award["cost"], part))
+    return total(players), total(of_house)
+
+
+def unpaid_at(house: House, jackpot_id: str, *, end: datetime) -> dict[tuple[str, str], tuple[int, Decimal, Decimal]]:
+    """How many awards were payable, what they came to and what they cost, by who paid and by currency."""
+    start = datetime.min.replace(tzinfo=UTC)
+    found = defaultdict(list)
+    for award in brute_force(house, start=start, end=end):
+        if (award["jackpot_id"], award["state"]) == (jackpot_id, "payable"):
+            found[award["paid_from"], award["currency"]].append(award)
+    return {
+        key: (len(awards), total(one["amount"] for one in awards), total(one["cost"] for one in awards))
+        for key, awards in found.items()
+    }
 
 
 def test_nothing_is_paid_before_it_was_awarded_whatever_the_clocks_say(house: House) -> None:
