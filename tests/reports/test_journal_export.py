@@ -3,8 +3,11 @@
 import decimal
 import random
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +22,7 @@ from jackpot_service import db
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.money import EXACT, ZERO, plain
 from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.reporting.making import made
 from jackpot_service.reports.export.entries import entries
 from jackpot_service.reports.export.journal import (
     FORMS,
@@ -31,6 +35,8 @@ from jackpot_service.reports.export.journal import (
     pieces,
 )
 from jackpot_service.reports.export.names import account_of
+from jackpot_service.reports.finance.frame import Asked
+from jackpot_service.reports.finance.trial_balance import REPORT as TRIAL_BALANCE
 from tests.reports import busy_day, history
 from tests.support.bets import bet
 from tests.support.fixtures import house
@@ -83,19 +89,64 @@ def loaded(path: Path) -> data.Directives:
     return directives
 
 
-@pytest.mark.parametrize("jackpot_id", busy_day.JACKPOTS)
-def test_beancount_comes_to_the_ledgers_own_sums(session: db.Session, tmp_path: Path, jackpot_id: str) -> None:
-    path = tmp_path / "journal.beancount"
-    path.write_text(text_of(session, jackpot_id, "beancount"), encoding="utf-8")
+def bean_check(path: Path) -> tuple[int, str]:
+    """Run the program itself, which validates more than loading does: its exit status, and all that it says."""
+    program = Path(sys.executable).with_name("bean-check")
+    done = subprocess.run([program, "--no-cache", path], check=False, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout + done.stderr
 
+
+def trial_balance(url: str, jackpot_id: str, end: datetime) -> tuple[tuple[int, ...], Balances]:
+    """What the report says as of an instant: the positions that it stands on, and what every account holds there."""
+    asked = Asked(jackpot_id=jackpot_id, end=end)
+    with history.engine_of(url) as engine, made(engine, TRIAL_BALANCE, asked, now=end) as document:
+        accounts = next(section for section in document.sections if section.name == "accounts")
+        places = [
+            [column.name for column in accounts.columns].index(name) for name in ("account", "currency", "closing")
+        ]
+        balances: Balances = {}
+        for row in accounts.rows:
+            account, currency, closing = (row[place] for place in places)
+            assert isinstance(closing, Decimal)
+            assert (account, currency) not in balances
+            balances[str(account), str(currency)] = closing
+        return document.positions[jackpot_id], {key: amount for key, amount in balances.items() if amount}
+
+
+def beancounts(path: Path) -> Balances:
+    """What beancount says that every account holds."""
     real = realization.realize(loaded(path))  # type: ignore[no-untyped-call]
-
-    balances = {
+    return {
         (account_of(account.account), position.units.currency): position.units.number
         for account in realization.iter_children(real)  # type: ignore[no-untyped-call]
         for position in account.balance
     }
-    assert balances == ledgers_own(session, jackpot_id)
+
+
+@pytest.mark.parametrize("jackpot_id", busy_day.JACKPOTS)
+def test_beancount_comes_to_the_trial_balance(url: str, session: db.Session, tmp_path: Path, jackpot_id: str) -> None:
+    path = tmp_path / "journal.beancount"
+    path.write_text(text_of(session, jackpot_id, "beancount"), encoding="utf-8")
+
+    assert bean_check(path) == (0, "")
+    booked = session.execute(text("SELECT max(booked_at) FROM entries")).scalar_one()
+    positions, balances = trial_balance(url, jackpot_id, booked + timedelta(seconds=1))
+    assert positions == committed_positions(session, jackpot_id)
+    assert beancounts(path) == balances == ledgers_own(session, jackpot_id)
+
+
+@pytest.mark.parametrize("jackpot_id", busy_day.JACKPOTS)
+def test_in_the_middle_of_the_day_it_does_too(url: str, session: db.Session, tmp_path: Path, jackpot_id: str) -> None:
+    path = tmp_path / "journal.beancount"
+    booked = text("SELECT booked_at FROM entries WHERE jackpot_id = :j AND cardinality(amounts) > 0 ORDER BY booked_at")
+    instants = session.execute(booked, {"j": jackpot_id}).scalars().all()
+
+    positions, balances = trial_balance(url, jackpot_id, instants[len(instants) // 2])
+
+    export = journal_export(session, jackpot_id, FORMS["beancount"], positions=positions)
+    path.write_bytes(b"".join(piece.content for piece in pieces(session, export)))
+    assert bean_check(path) == (0, "")
+    assert beancounts(path) == balances != ledgers_own(session, jackpot_id)
 
 
 def test_beancount_finds_every_entry_with_what_it_was(session: db.Session, tmp_path: Path) -> None:
@@ -149,9 +200,10 @@ def test_bean_check_does_not_forgive_the_last_decimal(session: db.Session, tmp_p
     other = plain(EXACT.add(Decimal(found[1]), Decimal(digit)))
     path.write_text(written[: found.start(1)] + other + written[found.end(1) :], encoding="utf-8")
 
-    _, errors, _ = loader.load_file(str(path))
+    status, said = bean_check(path)
 
-    assert [error.message.partition(":")[0] for error in errors] == ["Transaction does not balance"]
+    assert status == 1
+    assert re.findall(r"^\S+:\d+: +(.+?):", said, re.MULTILINE) == ["Transaction does not balance"]
 
 
 # --- hledger ----------------------------------------------------------------------------------------------------------
