@@ -69,9 +69,26 @@ ORDER BY round_key DESC
 LIMIT %(limit)s
 """  # noqa: S608  a constant
 
+# Found by the round's ids, at one table after another: there are few.
+_IS_AT_SOME_TABLE = """
+SELECT EXISTS (
+    SELECT
+    FROM tables t
+    CROSS JOIN LATERAL (
+        SELECT
+        FROM rounds r
+        WHERE r.jackpot_id = %(jackpot_id)s AND r.table_id = t.table_id AND r.round_id = %(round_id)s
+        LIMIT 1
+    ) AS found
+    WHERE t.jackpot_id = %(jackpot_id)s
+      AND (CAST(%(casino_id)s AS text) IS NULL OR t.casino_id = %(casino_id)s)
+      AND (CAST(%(table_id)s AS text) IS NULL OR t.table_id = %(table_id)s)
+)
+"""
+
 
 class UnknownRound(NotFound):
-    """The table has no round of this id."""
+    """The table has no round of this id, or no table that was asked about has."""
 
     code = "round-unknown"
     title = "Unknown round"
@@ -111,6 +128,17 @@ def require(session: Session, jackpot_id: str, name: RoundName) -> Round:
         message = f"Table {name.table_id} has no round {name.round_id}."
         raise UnknownRound(message, table_id=name.table_id, round_id=name.round_id)
     return found
+
+
+def is_at_some_table(
+    session: Session, jackpot_id: str, round_id: str, *, casino_id: str | None, table_id: str | None
+) -> bool:
+    """Tell whether a table of a jackpot has a round of this id: any, or that of a casino and an id if one is said."""
+    with pipelined(session) as pipe:
+        asked = {"jackpot_id": jackpot_id, "round_id": round_id, "casino_id": casino_id, "table_id": table_id}
+        cursor = pipe.send(_IS_AT_SOME_TABLE, asked)
+    ((found,),) = cursor
+    return bool(found)
 
 
 def send_lock(pipe: Pipeline, jackpot_id: str, names: Sequence[RoundName]) -> Cursor:

@@ -68,7 +68,7 @@ def fix(engine: sqlalchemy.Engine, report: Report, asked: Asked, *, now: datetim
     jackpot is opened before the instant, so those that are there then are all that ever belong to it. What cannot be
     asked, and unknown names, are refused before anything is written.
 
-    Raises: BadQuestion, UnknownJackpot, UnknownCasino, UnknownTable; what `resolve_instant` raises.
+    Raises: BadQuestion, UnknownJackpot, UnknownCasino, UnknownTable, UnknownRound; what `resolve_instant` raises.
     """
     frame.require_possible(report, asked)
     read(engine, partial(frame.books_of, asked=asked))

@@ -236,6 +236,7 @@ def test_a_casinos_finance_asks_for_its_own(opened: House) -> None:
     ask(opened, carl, "q3", casino_id="c2").problem(404, "casino-unknown")
     ask(opened, carl, "q3", casino_id="c9").problem(404, "casino-unknown")
     ask(opened, carl, "q3", table_id="T2").problem(404, "table-unknown")
+    ask(opened, carl, "q3", round_id="r2").problem(404, "round-unknown")
 
 
 def test_only_what_is_for_casinos_is_for_them(opened: House) -> None:
@@ -326,6 +327,8 @@ WRONG_QUESTIONS: Final[Sequence[tuple[Body, int, str]]] = (
     ({"casino_id": "c9"}, 404, "casino-unknown"),
     ({"casino_id": "c9", "from": "2026-11-01"}, 404, "casino-unknown"),
     ({"table_id": "T9"}, 404, "table-unknown"),
+    ({"round_id": "r9"}, 404, "round-unknown"),
+    ({"round_id": "r9", "table_id": "T1", "from": "2026-11-01"}, 404, "round-unknown"),
 )
 
 

@@ -148,6 +148,8 @@ WRONG: Final = (
     (1, ("trial-balance", "--section", "none", "--format", "csv"), "question-invalid"),
     (1, ("rounds", "--casino", "c9"), "casino-unknown"),
     (1, ("rounds", "--table", "T9"), "table-unknown"),
+    (1, ("rounds", "--round", "r9"), "round-unknown"),
+    (1, ("rounds", "--round", "r1", "--jackpot", "j9"), "jackpot-unknown"),
 )
 
 
@@ -173,4 +175,4 @@ def test_one_round_can_be_asked_for(jackpot: Jackpot) -> None:
     asked = ("reports", "show", "rounds", "--section", "bets", "--format", "csv", "--table", "T1", "--round")
 
     assert len(jackpot(*asked, "r1").ok().splitlines()) == 3
-    assert len(jackpot(*asked, "r2").ok().splitlines()) == 1
+    jackpot(*asked, "r2").refused(1, "round-unknown: No table that is asked about has a round r2.")

@@ -1,6 +1,6 @@
 """What a finance report is made of: what it can be asked, the books it stands on, and how it becomes a document."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
@@ -14,8 +14,9 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.records import closed_periods, references
+from jackpot_service.records import closed_periods, references, rounds
 from jackpot_service.records.pinned import UnknownTable
+from jackpot_service.records.rounds import UnknownRound
 from jackpot_service.records.schema import JackpotRow
 from jackpot_service.reports.documents import Document, Section
 from jackpot_service.reports.finance import spans
@@ -126,16 +127,24 @@ def books_of(session: Session, asked: Asked) -> tuple[str, ...]:
     """
     The books that a report stands on: the reference book, then jackpots by id.
 
-    Raises: UnknownJackpot; UnknownCasino; UnknownTable, also for one of another casino than is asked about.
+    Raises: UnknownJackpot; UnknownCasino; UnknownTable, also for one of another casino than is asked about;
+    UnknownRound, if no table that is asked about has one of its id now, whatever the period.
     """
     if asked.casino_id is not None:
         references.require_casino(session, asked.casino_id)
     if asked.table_id is not None:
         _require_table(session, asked.table_id, casino_id=asked.casino_id)
+    jackpot_ids = _jackpots_of(session, asked)
+    if asked.round_id is not None:
+        _require_round(session, jackpot_ids, asked.round_id, asked)
+    return (REFERENCE_BOOK, *jackpot_ids)
+
+
+def _jackpots_of(session: Session, asked: Asked) -> Sequence[str]:
     if asked.jackpot_id is None:
-        return (REFERENCE_BOOK, *references.jackpot_ids(session))
+        return references.jackpot_ids(session)
     references.require_base(session, asked.jackpot_id)
-    return (REFERENCE_BOOK, asked.jackpot_id)
+    return (asked.jackpot_id,)
 
 
 def _require_table(session: Session, table_id: str, *, casino_id: str | None) -> None:
@@ -143,6 +152,13 @@ def _require_table(session: Session, table_id: str, *, casino_id: str | None) ->
     if table is None or casino_id not in {None, table.casino_id}:
         message = f"There is no table {table_id}."
         raise UnknownTable(message, table_id=table_id)
+
+
+def _require_round(session: Session, jackpot_ids: Iterable[str], round_id: str, asked: Asked) -> None:
+    of = {"casino_id": asked.casino_id, "table_id": asked.table_id}
+    if not any(rounds.is_at_some_table(session, one, round_id, **of) for one in jackpot_ids):
+        message = f"No table that is asked about has a round {round_id}."
+        raise UnknownRound(message, round_id=round_id)
 
 
 def require_possible(report: Report, asked: Asked) -> None:

@@ -10,6 +10,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.ledger import instants
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.references import UnknownCasino
+from jackpot_service.records.rounds import UnknownRound
 from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.reporting.making import made
 from jackpot_service.reports.documents import Document
@@ -84,6 +85,7 @@ def test_unknown_names_are_refused_before_anything_is_fixed(opened: House) -> No
         (Asked(casino_id="c9", end=opened.clock()), UnknownCasino),
         (Asked(table_id="T9", end=opened.clock()), UnknownTable),
         (Asked(table_id="T1", casino_id="c2", end=opened.clock()), UnknownTable),
+        (Asked(round_id="r9", end=opened.clock()), UnknownRound),
     ):
         with pytest.raises(refusal):
             ask(opened, asked, any_of_these)

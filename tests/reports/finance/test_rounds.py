@@ -22,7 +22,7 @@ from jackpot_service.reports.finance.registry import report_of
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support import story
-from tests.support.asking import figures, report, rows
+from tests.support.asking import asked, figures, report, rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, dead, hand
 from tests.support.house import House
@@ -131,12 +131,43 @@ def test_one_round_can_be_asked_for_also_without_its_table(opened: House) -> Non
     assert found(round_id="r2", table_id="T2") == [("T2", "r2")]
     assert found(round_id="r2") == [("T1", "r2"), ("T2", "r2")]
     assert found(table_id="T1") == [("T1", "r1"), ("T1", "r2")]
-    assert (
-        found(round_id="none")
-        == found(round_id="r1", jackpot_id="j1", end=datetime.fromisoformat("2026-01-01T00Z"))
-        == []
-    )
     assert found(round_id="r1", casino_id="c1", jackpot_id="j1") == [("T1", "r1"), ("T2", "r1")]
+
+
+def test_a_round_that_no_table_asked_about_has_is_unknown(opened: House) -> None:
+    opened.add_casino("c2")
+    opened.add_table("T2", jackpot_id="j1", casino_id="c2")
+    opened.open(jackpot_id="j2", tables=("T3",))
+    opened.bet(bet())
+    opened.person("Fay", Role.FINANCE)
+    before = opened.books.counts()
+
+    for elsewhere in ({}, {"table_id": "T1"}, {"casino_id": "c1"}, {"jackpot_id": "j1"}):
+        problem = asked(opened, "rounds", round_id="none", end=opened.clock(), **elsewhere).problem(
+            404, "round-unknown"
+        )
+        assert problem["round_id"] == "none"
+    for elsewhere in (
+        {"table_id": "T2"},
+        {"casino_id": "c2"},
+        {"jackpot_id": "j2"},
+        {"table_id": "T1", "jackpot_id": "j2"},
+    ):
+        asked(opened, "rounds", round_id="r1", end=opened.clock(), **elsewhere).problem(404, "round-unknown")
+
+    assert opened.books.counts() == before
+
+
+def test_a_round_that_did_nothing_in_the_period_is_known(opened: House) -> None:
+    opened.bet(bet())
+    opened.clock.advance(timedelta(hours=1))
+    opened.void("never", round_id="tombstone")
+
+    for period in ({"end": datetime.fromisoformat("2026-01-01T00Z")}, {"start": opened.clock()}):
+        assert [section["rows"] for section in report(opened, "rounds", round_id="r1", **period)["sections"]] == [
+            []
+        ] * 4
+    assert rows(opened, "rounds", "bets", round_id="tombstone") == []
 
 
 def test_a_casinos_key_is_told_of_its_own_rounds_only(opened: House) -> None:
@@ -150,6 +181,12 @@ def test_a_casinos_key_is_told_of_its_own_rounds_only(opened: House) -> None:
         told = [section["rows"] for section in opened.get(path, key=own).ok()["sections"]]
         assert [[row["table_id"] for row in rows] for rows in told] == [["T2"], ["T2"], [], []]
     assert opened.get("/v1/reports/rounds?casino_id=c1", key=own).problem(404, "casino-unknown")
+    opened.bet(bet(), round_id="of-c1", table_id="T1")
+    refused, unknown = (
+        opened.get(f"/v1/reports/rounds?round_id={round_id}", key=own).problem(404, "round-unknown")["detail"]
+        for round_id in ("of-c1", "of-c9")
+    )
+    assert refused == unknown.replace("of-c9", "of-c1")
 
 
 def test_what_acts_booked_stands_beside_rounds_and_a_casino_sees_what_is_its_own(opened: House) -> None:
@@ -291,12 +328,12 @@ def require_its_entries(
     }
 
 
-def require_parts(house: House, told: Mapping[str, Rows], **asked: object) -> None:
+def require_parts(house: House, told: Mapping[str, Rows], **period: object) -> None:
     """What is told of each casino and table, and of some rounds, is what is told of them among all."""
     for names, most in FILTERS:
         for values in sorted({tuple(row[name] for name in names) for row in told["rounds"]})[:most]:
             stated = dict(zip(names, values, strict=True))
-            sections = report(house, "rounds", **asked, **stated)["sections"][: len(told)]
+            sections = report(house, "rounds", **period, **stated)["sections"][: len(told)]
             assert {section["name"]: section["rows"] for section in sections} == {
                 name: [row for row in found if stated.items() <= row.items()] for name, found in told.items()
             }
