@@ -1,15 +1,15 @@
 """Jackpots to read: state, paytable, rules, hits. Their meters are in `meters`."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import flask
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import answers
 from jackpot_service.api.door import Blueprint, answer, look, now, principal
-from jackpot_service.api.fields import CurrencyCode
-from jackpot_service.api.lists import Limit
+from jackpot_service.api.fields import CurrencyCode, ReadField
+from jackpot_service.api.lists import Limit, ListQuerySchema, cursor
 from jackpot_service.api.schemas import AwardSchema, MeterSchema, RequestSchema, decimal
 from jackpot_service.auth import allow
 from jackpot_service.db import Session
@@ -20,6 +20,7 @@ from jackpot_service.domain.paytables import PaytableLine, paytable
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.domain.rules_text import in_sentences
+from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits, pending_rules
 
 DEFAULT_HITS = 25
@@ -33,8 +34,27 @@ class CurrencyQuerySchema(RequestSchema):
     currency = CurrencyCode(load_default=None)
 
 
-class HitsQuerySchema(RequestSchema):
-    """How many of the last hits."""
+class JackpotCursor(ReadField[str]):
+    """Where the list goes on: what `next` of the page before said."""
+
+    described: ClassVar = {"type": "string"}
+
+    def read(self, value: object) -> str:
+        """Raises: ValidationError."""
+        if isinstance(value, str) and IDENTIFIER.fullmatch(value):
+            return value
+        message = "must be the `next` of a page of this list"
+        raise ValidationError(message)
+
+
+class JackpotsQuerySchema(ListQuerySchema):
+    """Which jackpots."""
+
+    after = JackpotCursor(load_default=None)
+
+
+class HitsQuerySchema(ListQuerySchema):
+    """How many of the last hits, and from where."""
 
     limit = Limit(load_default=DEFAULT_HITS)
 
@@ -54,7 +74,7 @@ class JackpotSchema(Schema):
 
 
 class JackpotListSchema(Schema):
-    """All jackpots."""
+    """A page of jackpots, by id."""
 
     items = fields.List(fields.Nested(JackpotSchema()), required=True)
     next = fields.String(required=True, allow_none=True)
@@ -124,7 +144,7 @@ class HitSchema(Schema):
 
 
 class HitListSchema(Schema):
-    """The last hits, the latest first."""
+    """A page of hits, the latest first."""
 
     items = fields.List(fields.Nested(HitSchema()), required=True)
     next = fields.String(required=True, allow_none=True)
@@ -132,11 +152,14 @@ class HitListSchema(Schema):
 
 @blueprint.route("", methods=["GET"])
 @allow(*Role)
+@blueprint.arguments(JackpotsQuerySchema(), location="query")
 @blueprint.response(200, JackpotListSchema())
-def get_jackpots() -> flask.Response:
-    """List all jackpots as they stand."""
-    states = look(lambda session: jackpot_states(session, at=now()))
-    return answer({"items": [_jackpot(state) for state in states], "next": None})
+def get_jackpots(query: Mapping[str, Any]) -> flask.Response:
+    """List jackpots as they stand, by id."""
+    limit = query["limit"]
+    found = look(lambda session: jackpot_states(session, at=now(), limit=limit + 1, after=query["after"]))
+    page, more = found[:limit], found[limit:]
+    return answer({"items": [_jackpot(state) for state in page], "next": page[-1].jackpot_id if more else None})
 
 
 @blueprint.route("/<id:jackpot_id>", methods=["GET"])
@@ -220,9 +243,12 @@ def _rules_version(version: int, rules: JackpotRules) -> dict[str, Any]:
 @blueprint.arguments(HitsQuerySchema(), location="query")
 @blueprint.response(200, HitListSchema())
 def get_hits(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
-    """List the last hits. A key bound to a casino or to tables sees no player ids of others."""
-    hits = look(lambda session: last_hits(session, jackpot_id, limit=query["limit"]))
-    return answer({"items": [_hit(hit, principal()) for hit in hits], "next": None})
+    """List hits, the latest first. A key bound to a casino or to tables sees no player ids of others."""
+    limit = query["limit"]
+    found = look(lambda session: last_hits(session, jackpot_id, limit=limit + 1, before=query["after"]))
+    page, more = found[:limit], found[limit:]
+    following = cursor(page[-1].settlement.cycle if more else None)
+    return answer({"items": [_hit(hit, principal()) for hit in page], "next": following})
 
 
 def _hit(hit: Hit, reader: Principal) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from marshmallow import Schema, fields
 from jackpot_service.api import closing, schemas
 from jackpot_service.api.door import Blueprint, answer, door, look, now, principal
 from jackpot_service.api.fields import ReadField, Text, instant_or_day
+from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth import allow, require_house
 from jackpot_service.domain.closed_periods import ClosedPeriod, facts_of
@@ -61,18 +62,23 @@ class ClosedPeriodSchema(Schema):
 
 
 class ClosedPeriodsSchema(Schema):
-    """All closed periods, the latest first."""
+    """A page of closed periods, the latest first."""
 
     items = fields.List(fields.Nested(ClosedPeriodSchema()), required=True)
+    next = fields.String(required=True, allow_none=True)
 
 
 @blueprint.route("", methods=["GET"])
 @allow(Role.FINANCE, Role.AUDITOR)
+@blueprint.arguments(ListQuerySchema(), location="query")
 @blueprint.response(200, ClosedPeriodsSchema())
-def get_closed_periods() -> flask.Response:
+def get_closed_periods(query: Mapping[str, Any]) -> flask.Response:
     """List the periods that are closed, the latest first."""
     require_house(principal())
-    return answer({"items": [_shown(one) for one in look(closed_periods.latest)]})
+    limit = query["limit"]
+    found = look(lambda session: closed_periods.latest(session, limit=limit + 1, before=query["after"]))
+    page, more = found[:limit], found[limit:]
+    return answer({"items": [_shown(one) for one in page], "next": cursor(page[-1].entry_seq if more else None)})
 
 
 @blueprint.route("", methods=["POST"])

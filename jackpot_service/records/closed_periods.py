@@ -15,11 +15,13 @@ def last(session: Session) -> ClosedPeriod | None:
     return found[0] if found else None
 
 
-def latest(session: Session, *, limit: int | None = None) -> tuple[ClosedPeriod, ...]:
-    """The periods that were closed, the latest first."""
+def latest(session: Session, *, limit: int | None = None, before: int | None = None) -> tuple[ClosedPeriod, ...]:
+    """The periods that were closed, the latest first: all, or those that were before an act of this seq."""
     table = ClosedPeriodRow.__table__
-    rows = session.execute(select(table).order_by(table.c.ends_at.desc()).limit(limit))
-    return tuple(map(_period, rows))
+    question = select(table).order_by(table.c.ends_at.desc()).limit(limit)
+    if before is not None:
+        question = question.where(table.c.entry_seq < before)
+    return tuple(map(_period, session.execute(question)))
 
 
 def find(session: Session, period: Period) -> ClosedPeriod | None:

@@ -97,9 +97,12 @@ def require_base(session: Session, jackpot_id: str) -> str:
     return base
 
 
-def jackpot_ids(session: Session) -> Sequence[str]:
-    """The ids of all jackpots, in their order."""
-    return session.scalars(select(JackpotRow.jackpot_id).order_by(JackpotRow.jackpot_id)).all()
+def jackpot_ids(session: Session, *, limit: int | None = None, after: str | None = None) -> Sequence[str]:
+    """The ids of all jackpots, in their order; or of so many, of those after one."""
+    question = select(JackpotRow.jackpot_id).order_by(JackpotRow.jackpot_id).limit(limit)
+    if after is not None:
+        question = question.where(JackpotRow.jackpot_id > after)
+    return session.scalars(question).all()
 
 
 def add_jackpot(session: Session, jackpot_id: str, base: str) -> None:

@@ -56,9 +56,16 @@ class Hit:
         return total(award.cost for award in self.awards)
 
 
-def jackpot_states(session: Session, *, at: datetime) -> tuple[JackpotState, ...]:
-    """Every jackpot as it stands, by id. Each is consistent in itself; together they have no common instant."""
-    return tuple(jackpot_state(session, jackpot_id, at=at) for jackpot_id in references.jackpot_ids(session))
+def jackpot_states(
+    session: Session, *, at: datetime, limit: int | None = None, after: str | None = None
+) -> tuple[JackpotState, ...]:
+    """
+    Jackpots as they stand, by id: all, or so many of those after an id.
+
+    Each is consistent in itself; together they have no common instant.
+    """
+    found = references.jackpot_ids(session, limit=limit, after=after)
+    return tuple(jackpot_state(session, jackpot_id, at=at) for jackpot_id in found)
 
 
 def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> JackpotState:
@@ -87,14 +94,16 @@ def pending_rules(session: Session, state: JackpotState) -> tuple[int, JackpotRu
     return None if version == state.rules_version else (version, pinned.rules(session, state.jackpot_id, version))
 
 
-def last_hits(session: Session, jackpot_id: str, *, limit: int) -> tuple[Hit, ...]:
+def last_hits(session: Session, jackpot_id: str, *, limit: int, before: int | None = None) -> tuple[Hit, ...]:
     """
-    List a jackpot's last hits, the latest first: a hit is the entry that opened a cycle after the first.
+    List a jackpot's last hits, the latest first, perhaps only those of cycles before one.
+
+    A hit is the entry that opened a cycle after the first.
 
     Raises: UnknownJackpot.
     """
     references.require_base(session, jackpot_id)
-    found = session.execute(
+    question = (
         select(RoundRow.table_id, RoundRow.round_id, EntryRow.booked_at)
         .select_from(CycleRow)
         .join(
@@ -112,8 +121,10 @@ def last_hits(session: Session, jackpot_id: str, *, limit: int) -> tuple[Hit, ..
         .where(CycleRow.jackpot_id == jackpot_id)
         .order_by(CycleRow.cycle.desc())
         .limit(limit)
-    ).all()
-    return tuple(_hit(session, jackpot_id, *row) for row in found)
+    )
+    if before is not None:
+        question = question.where(CycleRow.cycle <= before)  # The cycle that a hit opened, after the one that it ended.
+    return tuple(_hit(session, jackpot_id, *row) for row in session.execute(question).all())
 
 
 def _hit(session: Session, jackpot_id: str, table_id: str, round_id: str, booked_at: datetime) -> Hit:

@@ -401,7 +401,9 @@ WRONG_QUERIES: Final = {
         "zzz=1",
     ),
     "/v1/jackpots/j1/paytable": ("currency=EURO", "limit=1"),
-    "/v1/jackpots/j1/hits": ("limit=0", "after=k1"),
+    "/v1/jackpots/j1/hits": ("limit=0", "limit=201", "after=", "after=1", "after=k8000000000000000", "before=k1"),
+    "/v1/jackpots": ("limit=0", "limit=201", "after=", "after=j%001", "after=" + "j" * 65, "after=%F0%9F%98%80"),
+    "/v1/closed-periods": ("limit=0", "limit=201", "after=", "after=1", "after=2026-11-20", "from=2026-11-20"),
     "/v1/rates": ("base=eur", "base="),
 }
 

@@ -1,9 +1,18 @@
 """Lists: pages that miss nothing and repeat nothing, cursors that only a page gives, periods half open."""
 
-from datetime import timedelta
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 import pytest
 
+from jackpot_service.domain.closed_periods import Period
+from jackpot_service.domain.facts import instant
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.records import closed_periods
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.close_period import ClosePeriod, close_period
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.house import House
@@ -122,16 +131,125 @@ def test_a_listed_round_shows_the_cycle_it_ended_in(opened: House) -> None:
     }
 
 
+# Other lists that grow for as long as the service is used: how each is begun and added to, and what tells its items.
+
+
+def hit(house: House, number: int) -> str:
+    house.bet(bet(), round_id=f"r{number}")
+    house.settle(hand("1", ROYAL_FLUSH), round_id=f"r{number}")
+    return f"r{number}"
+
+
+def closed_period(house: House, number: int) -> str:
+    """Close a day of the past, of which nothing is told but that it is closed."""
+    last = house.transact(closed_periods.last)
+    end = datetime(2026, 1, 1, tzinfo=UTC) + number * timedelta(days=1)
+    act = Act(Principal("Fay", Role.FINANCE), house.clock(), request_id=f"p{number}", reason="the day is over")
+    period = Period(None if last is None else last.period.end, end)
+    house.transact(lambda session: close_period(session, ClosePeriod(act, period, {})))
+    return str(instant(end))
+
+
+def jackpot(house: House, number: int) -> str:
+    house.open(jackpot_id=f"j{number}", tables=())
+    return f"j{number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """A list: its path, what adds an item to it, the item's member that tells which it is, and its order."""
+
+    path: str
+    add: Callable[[House, int], str]
+    told_by: str
+    is_latest_first: bool = True
+
+    def filled(self, house: House, count: int) -> list[str]:
+        """Add so many, and tell them in the order of the list."""
+        return sorted((self.add(house, number) for number in range(1, count + 1)), reverse=self.is_latest_first)
+
+    def page(self, house: House, query: str) -> tuple[list[str], str | None]:
+        page = house.get(f"{self.path}?{query}").ok()
+        assert page.keys() == {"items", "next"}
+        return [item[self.told_by] for item in page["items"]], page["next"]
+
+
+GROWING: Final = {
+    "hits": Growing("/v1/jackpots/j1/hits", hit, "round_id"),
+    "closed periods": Growing("/v1/closed-periods", closed_period, "to"),
+    "jackpots": Growing("/v1/jackpots", jackpot, "jackpot_id", is_latest_first=False),
+}
+
+
+@pytest.fixture(params=list(GROWING))
+def growing(request: pytest.FixtureRequest) -> Growing:
+    return GROWING[request.param]
+
+
+@pytest.fixture
+def begun(house: House, growing: Growing) -> House:
+    """A house in which the list is empty."""
+    if growing.add is hit:
+        house.open(base_amount="1000")
+    return house
+
+
+def test_an_empty_list_is_one_page(begun: House, growing: Growing) -> None:
+    assert begun.get(growing.path).ok() == {"items": [], "next": None}
+
+
+def test_pages_together_are_the_whole_list(begun: House, growing: Growing, subtests: pytest.Subtests) -> None:
+    all_of_them = growing.filled(begun, 5)
+
+    for limit in (1, 2, 5, 6, 200):
+        with subtests.test(f"{limit} a page"):
+            items, after = growing.page(begun, f"limit={limit}")
+            pages = [items]
+            while after is not None and len(pages) < len(all_of_them):
+                items, after = growing.page(begun, f"limit={limit}&after={after}")
+                pages.append(items)
+
+            assert after is None
+            assert [item for page in pages for item in page] == all_of_them
+            assert all(len(page) == limit for page in pages[:-1])
+            assert 0 < len(pages[-1]) <= limit
+
+
+def test_what_is_added_between_two_pages_is_neither_repeated_nor_shifted(begun: House, growing: Growing) -> None:
+    all_of_them = growing.filled(begun, 4)
+    first, after = growing.page(begun, "limit=2")
+
+    new = growing.add(begun, 9)
+    second, last = growing.page(begun, f"limit=10&after={after}")
+
+    assert first == all_of_them[:2]
+    assert second == (all_of_them[2:] if growing.is_latest_first else [*all_of_them[2:], new])
+    assert last is None
+
+
 def test_hits_are_listed_the_latest_first_as_many_as_are_asked_for(opened: House) -> None:
     for number in range(4):
-        opened.bet(bet(), round_id=f"r{number}")
-        opened.settle(hand("1", ROYAL_FLUSH), round_id=f"r{number}")
+        hit(opened, number)
 
     hits = opened.get("/v1/jackpots/j1/hits?limit=3").ok()["items"]
 
     assert [(hit["cycle"], hit["round_id"]) for hit in hits] == [(4, "r3"), (3, "r2"), (2, "r1")]
     assert len(opened.get("/v1/jackpots/j1/hits").ok()["items"]) == 4
     assert hits[0]["hit_at"] > hits[1]["hit_at"] > hits[2]["hit_at"]
+
+
+def test_the_cursor_of_another_jackpots_hits_shows_none_of_them(opened: House) -> None:
+    opened.open(jackpot_id="j2", base_amount="1000", tables=("T3",))
+    opened.bet(bet(), round_id="own", table_id="T3")
+    opened.settle(hand("1", ROYAL_FLUSH), round_id="own", table_id="T3")
+    for number in range(3):
+        hit(opened, number)
+    after = opened.get("/v1/jackpots/j1/hits?limit=1").ok()["next"]
+
+    shown = opened.get(f"/v1/jackpots/j2/hits?after={after}").ok()
+
+    assert ([item["round_id"] for item in shown["items"]], shown["next"]) == (["own"], None)
+    opened.get(f"/v1/jackpots/j9/hits?after={after}").problem(404, "jackpot-unknown")
 
 
 def test_jackpots_are_listed_by_id(opened: House) -> None:

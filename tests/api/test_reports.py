@@ -19,7 +19,7 @@ from jackpot_service.reports.files import csv_file, xlsx_file
 from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Report, Scope
 from tests.support import workbooks
-from tests.support.answers import Answer
+from tests.support.answers import Answer, Body
 from tests.support.asking import asked, report, rows, stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
@@ -28,6 +28,8 @@ from tests.support.house import House
 BALANCE: Final = "/v1/reports/trial-balance"
 
 FORMATS: Final = ("json", "csv", "xlsx")
+
+NONE: Final[Body] = {"items": [], "next": None}
 
 
 @pytest.fixture
@@ -366,7 +368,7 @@ def test_so_is_a_period_whose_reports_take_too_long(hurried: House, monkeypatch:
 
     closing(hurried).problem(503, "report-took-too-long")
 
-    assert hurried.get("/v1/closed-periods", key=hurried.person("Fay", Role.FINANCE)).ok() == {"items": []}
+    assert hurried.get("/v1/closed-periods", key=hurried.person("Fay", Role.FINANCE)).ok() == NONE
 
 
 def test_reports_leave_connections_for_bets(hurried: House, monkeypatch: pytest.MonkeyPatch) -> None:
