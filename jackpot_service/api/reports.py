@@ -117,7 +117,15 @@ class ReportSchema(Schema):
     end = described(fields.DateTime, "Not included; null is all that was booked.", data_key="to", allow_none=True)
     scope = described(fields.Dict, "What else was asked.")
     positions = described(fields.Dict, "By book: each stripe's last entry that counts.")
-    closed_as = described(fields.String, "What it said when its period was closed, as a SHA-256.", allow_none=True)
+    edition = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
+    closed_in_edition = described(
+        fields.Integer, "The report's edition when exactly this period was closed; null if it was not.", allow_none=True
+    )
+    closed_as = described(
+        fields.String,
+        "What it said when its period was closed, as a SHA-256; null if that was in another edition of it.",
+        allow_none=True,
+    )
     sections = fields.List(fields.Nested(SectionSchema()), required=True)
 
 
@@ -207,6 +215,8 @@ def _shown(document: Document) -> Mapping[str, Any]:
         "to": None if document.end is None else as_text(document.end),
         "scope": document.scope,
         "positions": document.positions,
+        "edition": document.edition,
+        "closed_in_edition": None if document.kept is None else document.kept.edition,
         "closed_as": document.closed_as,
         "sections": [
             {

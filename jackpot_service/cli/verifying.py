@@ -20,7 +20,7 @@ from jackpot_service.records import verifications
 from jackpot_service.records.verifications import NotedVerification
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.reports.verification.seals import given_seals_hold
-from jackpot_service.reports.verification.verification import OnReached, Progress, Verification
+from jackpot_service.reports.verification.verification import NotCompared, OnReached, Progress, Verification
 from jackpot_service.signing import PublicKey
 from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from jackpot_service.version import service_version
@@ -124,15 +124,22 @@ def _of_seals(sealed: SealFiles, keys: Mapping[str, PublicKey]) -> str:
 
 
 def print_verification(found: Verification) -> None:
-    """Say what was checked and what is wrong."""
+    """Say what was checked, what is wrong, and what of closed periods could not be compared."""
     for mismatch in found.mismatches:
         click.echo(f"{mismatch.code}  {mismatch.book}  {mismatch.place}: {mismatch.detail}")
+    for one, periods in sorted(found.not_compared.items()):
+        click.echo(_of_another_edition(one, periods))
     counts = (
         f"{found.books} books, {found.entries:,} entries, {found.rounds:,} rounds, {found.bets:,} bets, "
         f"{found.awards:,} awards"
     )
     verdict = "the books are right" if found.is_clean else f"{len(found.mismatches):,} mismatches"
     click.echo(f"Verified {counts}: {verdict}.")
+
+
+def _of_another_edition(one: NotCompared, periods: int) -> str:
+    now = "there is no such report any more" if one.now_in is None else f"it is in edition {one.now_in} now"
+    return f"Not compared: {one.name} of {periods:,} closed period(s), kept in edition {one.kept_in}; {now}."
 
 
 COMMANDS = (verify_books,)

@@ -17,6 +17,7 @@ from typing import Final
 import sqlalchemy
 
 from jackpot_service.db import read
+from jackpot_service.domain.closed_periods import KeptReport
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal
 from jackpot_service.jobs.kinds import Asker, JobForbidden, Json, Kind, Piece, Settled
@@ -91,14 +92,14 @@ def _settle(engine: sqlalchemy.Engine, wanted: Wanted, asker: Asker) -> Settled:
     asked = read(engine, lambda session: questions.asked(session, report, question, asker.longest_open))
     asked = replace(asked, end=asked.end or now)
     making.fix(engine, report, asked, now=now)
-    closed_as = read(engine, lambda session: frame.closed_as(session, report, asked))
+    kept = read(engine, lambda session: frame.kept(session, report, asked))
     parameters = {
         "name": report.name,
         "format": wanted.form,
         "section": wanted.section,
         **_stated(asked),
         "made_at": instant(now),
-        "closed_as": closed_as,
+        "kept": None if kept is None else {"edition": kept.edition, "sha256": kept.sha256},
     }
     return Settled(parameters, None, file_name(report.name, now, wanted.form), MEDIA_TYPES[wanted.form])
 
@@ -136,7 +137,8 @@ def report(*, rows: int = ROWS) -> Kind[Wanted]:
     def make(engine: sqlalchemy.Engine, parameters: Json, _position: Json | None) -> Pieces:
         made_at = datetime.fromisoformat(parameters["made_at"])
         with making.made(engine, report_of(parameters["name"]), _asked(parameters), now=made_at) as whole:
-            document = replace(whole.narrowed(parameters["section"]), closed_as=parameters["closed_as"])
+            kept = None if parameters["kept"] is None else KeptReport(**parameters["kept"])
+            document = replace(whole.narrowed(parameters["section"]), kept=kept)
             yield from FORMS[parameters["format"]](document, rows)
 
     return Kind("report", _read, _require, _settle, make)

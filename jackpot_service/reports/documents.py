@@ -6,6 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from jackpot_service.domain.closed_periods import KeptReport
 from jackpot_service.ledger.instants import Positions
 
 Value = str | int | Decimal | datetime | date | None
@@ -59,7 +60,8 @@ class Document:
 
     `start` and `end` bound what it covers, the end not included; None is the beginning of the books, and all that was
     booked when it was made. `positions` are those of each book that it stands on, at its end: asked again as of the
-    same instant, it says the same. `closed_as` is the SHA-256 of what it said when its period was closed.
+    same instant, it says the same. `edition` is that of the report, `kept` what was kept of it, in whichever edition it
+    was then, when exactly its period was closed.
     """
 
     name: str
@@ -71,7 +73,13 @@ class Document:
     scope: Mapping[str, str]
     positions: Mapping[str, Positions]
     sections: Sequence[Section]
-    closed_as: str | None = None
+    edition: int = 1
+    kept: KeptReport | None = None
+
+    @property
+    def closed_as(self) -> str | None:
+        """The SHA-256 of what it said when its period was closed: none if that was another edition of it."""
+        return None if self.kept is None or self.kept.edition != self.edition else self.kept.sha256
 
     def narrowed(self, name: str | None) -> "Document":
         """The same with the section of a name only, with none for that of the head; unless one is named, with all."""

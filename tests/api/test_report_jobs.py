@@ -15,7 +15,7 @@ from jackpot_service.reports.finance.registry import REPORTS
 from tests.reports.finance.play import Play
 from tests.support import story, workbooks
 from tests.support.answers import Answer, Body
-from tests.support.asking import asked, report, stated
+from tests.support.asking import asked, raise_edition, report, stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.house import House
@@ -122,7 +122,7 @@ def test_what_a_job_was_asked_for_is_settled_then(opened: House) -> None:
         "by": ["day", "casino"],
         "open_round_minutes": 15,
         "made_at": to,
-        "closed_as": None,
+        "kept": None,
     }
     assert datetime.fromisoformat(to) == datetime.fromisoformat(job["asked_at"])
     assert opened.books.value("SELECT count(DISTINCT instant) FROM instants") == 2
@@ -212,6 +212,23 @@ def test_a_period_that_is_closed_later_does_not_change_the_file(opened: House) -
 
     assert "closed as" not in heads[0]
     assert heads[1]["closed as"] == report(opened, "trial-balance", end="2026-11-21")["closed_as"]
+
+
+def test_the_hash_of_another_edition_than_a_job_makes_is_not_shown(
+    opened: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job was asked for of the version before, and is done by the one after."""
+    opened.clock.advance(timedelta(days=1))
+    closing = {"request_id": "p1", "to": "2026-11-21", "reason": "as agreed"}
+    opened.post("/v1/closed-periods", closing, key=opened.person("Fay", Role.FINANCE)).ok(201)
+    job = ask(opened, name="trial-balance", format="xlsx", to="2026-11-21").ok(201)
+
+    raise_edition(monkeypatch, "trial-balance")
+    done(opened)
+
+    head = dict(workbooks.texts(workbooks.read(file_of(opened, job))["head"]))
+    assert "closed as" not in head
+    assert head["closed in"].startswith("edition 1 ")
 
 
 # Who may.

@@ -13,8 +13,10 @@ import psycopg
 import pytest
 
 from jackpot_service.cli import counting
+from jackpot_service.reports.finance import registry
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 from tests.reports import history
+from tests.support.asking import raise_edition
 
 __all__ = ["jackpot", "opened"]
 
@@ -181,3 +183,24 @@ def test_on_a_terminal_it_shows_a_bar_on_standard_error(
     assert re.fullmatch(r"Verified 4 books, .*: the books are right\.\n", told.ok())
     assert "looks at entries, now of live" in told.err
     assert "100%" in told.err
+
+
+def test_reports_of_closed_periods_that_it_cannot_compare_are_said_and_are_nothing_wrong(
+    opened: Jackpot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = opened("keys", "create", "--role", "finance", "--name", "Fay", "--reason", "hired").ok().strip()
+    monkeypatch.setenv("JACKPOT_KEY", key)
+    for month in ("2026-01-01", "2026-02-01"):
+        opened("reports", "close", "--to", month, "--reason", "month end").ok()
+    (line,) = opened("verify").ok().splitlines()
+    assert line.startswith("Verified ")
+
+    raise_edition(monkeypatch, "rtp")
+    monkeypatch.setattr(registry, "REPORTS", {name: one for name, one in registry.REPORTS.items() if name != "fx"})
+    *said, verdict = opened("verify").ok().splitlines()
+
+    assert said == [
+        "Not compared: fx of 2 closed period(s), kept in edition 1; there is no such report any more.",
+        "Not compared: rtp of 2 closed period(s), kept in edition 2; it is in edition 3 now.",
+    ]
+    assert verdict.endswith(": the books are right.")

@@ -10,8 +10,11 @@ from sqlalchemy import text
 from jackpot_service.db import Base, Session
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
+from jackpot_service.reports.finance import registry
 from jackpot_service.reports.verification.proof import verify
+from jackpot_service.reports.verification.verification import NotCompared
 from tests.reports.corruption import Corruption, change, codes_after, mismatches_after_changing, remove
+from tests.support.asking import raise_edition
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.house import House
@@ -34,6 +37,19 @@ def write(url: str) -> None:
 def test_closed_periods_that_nobody_touched_are_right(superuser: Session) -> None:
     assert verify(superuser).mismatches == ()
     assert superuser.scalar(text("SELECT count(*) FROM closed_periods")) == 2
+
+
+def test_reports_of_another_edition_are_told_and_are_no_mismatch(
+    superuser: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert verify(superuser).not_compared == {}
+    raise_edition(monkeypatch, "trial-balance")
+    monkeypatch.setattr(registry, "REPORTS", {name: one for name, one in registry.REPORTS.items() if name != "fx"})
+
+    found = verify(superuser)
+
+    assert found.mismatches == ()
+    assert found.not_compared == {NotCompared("trial-balance", 1, 2): 2, NotCompared("fx", 1, None): 2}
 
 
 FIRST = "starts_at IS NULL"

@@ -1,11 +1,15 @@
 """Asking for a report as finance does, over HTTP, and finding things in it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
+
 from jackpot_service.domain.principals import Role
+from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Report, Takes
 from tests.support.answers import Answer, Body
 from tests.support.house import House
@@ -43,6 +47,13 @@ def only(found: Rows, **where: object) -> Mapping[str, Any]:
     """The one row that has these values."""
     (row,) = (row for row in found if where.items() <= row.items())
     return row
+
+
+def raise_edition(monkeypatch: pytest.MonkeyPatch, name: str) -> int:
+    """Have the next edition of a report, as a version of the service with other words for it would; its number."""
+    later = replace(registry.REPORTS[name], edition=registry.REPORTS[name].edition + 1)
+    monkeypatch.setattr(registry, "REPORTS", {**registry.REPORTS, name: later})
+    return later.edition
 
 
 def figures(document: Body) -> Body:

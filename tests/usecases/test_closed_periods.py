@@ -11,7 +11,9 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, close_period
+from tests.support import workbooks
 from tests.support.answers import Answer, Body
+from tests.support.asking import raise_edition
 from tests.support.bets import bet
 from tests.support.correcting import correct
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
@@ -58,6 +60,42 @@ def test_a_closed_period_keeps_what_its_reports_said(busy: House) -> None:
     assert shown["closed_as"] == closed["reports"]["trial-balance"]["sha256"]
     assert report(busy, "trial-balance", f"to={instant(end)}&jackpot_id=j1")["closed_as"] is None
     assert report(busy, "trial-balance", "")["closed_as"] is None
+
+
+def test_a_report_shows_the_hash_only_if_it_is_that_of_its_own_edition(
+    busy: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = f"to={instant(midnight(busy))}"
+    kept = close(busy, midnight(busy)).ok(201)["reports"]
+    first = report(busy, "rtp", query)
+    assert raise_edition(monkeypatch, "rtp") == kept["rtp"]["edition"] + 1
+
+    shown, open_period, other = (
+        report(busy, *asked) for asked in (("rtp", query), ("rtp", ""), ("trial-balance", query))
+    )
+
+    told = ("edition", "closed_in_edition", "closed_as")
+    edition, sha256 = kept["rtp"]["edition"], kept["rtp"]["sha256"]
+    assert [first[name] for name in told] == [edition, edition, sha256]
+    assert [shown[name] for name in told] == [edition + 1, edition, None]
+    assert [open_period[name] for name in told] == [edition + 1, None, None]
+    assert [other[name] for name in told] == [1, 1, kept["trial-balance"]["sha256"]]
+
+
+def test_a_file_says_in_which_edition_the_report_was_closed(busy: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = f"/v1/reports/trial-balance?format=xlsx&to={instant(midnight(busy))}"
+    kept = close(busy, midnight(busy)).ok(201)["reports"]["trial-balance"]
+
+    def head() -> dict[str, str]:
+        headers = {"Authorization": f"Bearer {busy.person('Fay', Role.FINANCE)}"}
+        with busy.app.test_client().get(path, headers=headers) as response:
+            return dict(workbooks.texts(workbooks.read(response.get_data())["head"]))
+
+    assert head()["closed as"] == kept["sha256"]
+    raise_edition(monkeypatch, "trial-balance")
+    later = head()
+    assert "closed as" not in later
+    assert later["closed in"] == "edition 1 of the report, which is in edition 2 now: no hash of this was kept"
 
 
 def test_what_is_found_later_is_booked_in_the_open_period(busy: House) -> None:

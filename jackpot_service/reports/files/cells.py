@@ -33,6 +33,15 @@ def head_of(document: Document) -> list[tuple[str, str]]:
         *document.scope.items(),
         ("made at", as_text(document.made_at)),
         ("version", document.version),
-        *([("closed as", document.closed_as)] if document.closed_as else []),
+        *_closed(document),
         *positions,
     ]
+
+
+def _closed(document: Document) -> list[tuple[str, str]]:
+    if document.kept is None:
+        return []
+    if document.closed_as is not None:
+        return [("closed as", document.closed_as)]
+    then, now = document.kept.edition, document.edition
+    return [("closed in", f"edition {then} of the report, which is in edition {now} now: no hash of this was kept")]

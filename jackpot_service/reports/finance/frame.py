@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import select
 
 from jackpot_service.db import Session
-from jackpot_service.domain.closed_periods import Period
+from jackpot_service.domain.closed_periods import KeptReport, Period
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.ledger import instants
@@ -212,17 +212,17 @@ def make(session: Session, report: Report, asked: Asked, resolved: Resolved, *, 
         scope={name: value for name, value in stated.items() if value},
         positions={REFERENCE_BOOK: (scope.acts_end,), **{stand.jackpot_id: stand.end for stand in scope.stands}},
         sections=report.make(session, scope),
-        closed_as=closed_as(session, report, asked),
+        edition=report.edition,
+        kept=kept(session, report, asked),
     )
 
 
-def closed_as(session: Session, report: Report, asked: Asked) -> str | None:
-    """The hash under which a report was kept, if it was: of exactly its period, and of the whole house."""
+def kept(session: Session, report: Report, asked: Asked) -> KeptReport | None:
+    """What was kept of a report, in whichever edition, if it was: of exactly its period, and of the whole house."""
     if asked.end is None or asked != Asked(start=asked.start, end=asked.end):
         return None
     closed = closed_periods.find(session, Period(asked.start, asked.end))
-    kept = None if closed is None else closed.reports.get(report.name)
-    return None if kept is None else kept.sha256
+    return None if closed is None else closed.reports.get(report.name)
 
 
 def until_start(session: Session, stand: Stand) -> Stand:

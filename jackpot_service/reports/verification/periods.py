@@ -1,5 +1,6 @@
 """Whether closed periods follow one another, and their reports still say what they said."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from jackpot_service.db import Session
@@ -9,32 +10,34 @@ from jackpot_service.domain.facts import instant
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.records import closed_periods
-from jackpot_service.reports.finance import frame
+from jackpot_service.reports.finance import frame, registry
 from jackpot_service.reports.finance.frame import Asked, Report, Resolved
 from jackpot_service.reports.finance.hashing import sha256_of
-from jackpot_service.reports.finance.registry import REPORTS
+from jackpot_service.reports.verification.verification import NotCompared
 
 Found = Iterator[Mismatch]
 
 
-def check(session: Session) -> Found:
-    """Check every closed period; reports of another edition than they were kept in cannot be compared."""
+def check(session: Session, *, not_compared: Counter[NotCompared]) -> Found:
+    """Check every closed period; reports of another edition than they were kept in cannot be compared, but counted."""
     closed = closed_periods.latest(session)
     begins = None
     for one in reversed(closed):
         if one.period.start != begins:
             yield _mismatch(one, f"begins at {instant(one.period.start)}, not at {instant(begins)}")
         begins = one.period.end
-        yield from _reports_are(session, one)
+        yield from _reports_are(session, one, not_compared)
 
 
-def _reports_are(session: Session, closed: ClosedPeriod) -> Found:
+def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[NotCompared]) -> Found:
     for name, kept in closed.reports.items():
-        report = REPORTS.get(name)
-        if report is not None and report.edition == kept.edition:
-            found = _hash(session, report, closed)
-            if found != kept.sha256:
-                yield _mismatch(closed, f"{name} was kept as {kept.sha256}, and says {found}")
+        report = registry.REPORTS.get(name)
+        if report is None or report.edition != kept.edition:
+            not_compared[NotCompared(name, kept.edition, None if report is None else report.edition)] += 1
+            continue
+        found = _hash(session, report, closed)
+        if found != kept.sha256:
+            yield _mismatch(closed, f"{name} was kept as {kept.sha256}, and says {found}")
 
 
 def _hash(session: Session, report: Report, closed: ClosedPeriod) -> str | None:

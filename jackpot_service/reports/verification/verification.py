@@ -1,16 +1,28 @@
 """What a verification of the books reports: how much was checked, what is wrong, how far it has come."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from jackpot_service.ledger.mismatches import Mismatch
 from jackpot_service.ledger.verified import Reached
 
 
+class NotCompared(NamedTuple):
+    """A report, the edition in which a closed period kept it, and the other that it is in now; None if it is gone."""
+
+    name: str
+    kept_in: int
+    now_in: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """How many books, entries, rounds, bets and awards were checked, and every mismatch found."""
+    """
+    How many books, entries, rounds, bets and awards were checked, and every mismatch found.
+
+    `not_compared` are the reports of closed periods that could not be, and of how many periods: no mismatches.
+    """
 
     books: int
     entries: int
@@ -18,6 +30,7 @@ class Verification:
     bets: int
     awards: int
     mismatches: tuple[Mismatch, ...]
+    not_compared: Mapping[NotCompared, int]
 
     @property
     def is_clean(self) -> bool:
