@@ -1,6 +1,10 @@
 """Finance closes a period: its reports are kept by their hashes, and what is found later is booked in the open one."""
 
+import re
+import subprocess
+import sys
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -13,7 +17,7 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, close_period
 from tests.support import workbooks
 from tests.support.answers import Answer, Body
-from tests.support.asking import raise_edition
+from tests.support.asking import raise_edition, rows
 from tests.support.bets import bet
 from tests.support.correcting import correct
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
@@ -21,6 +25,8 @@ from tests.support.house import House
 
 DAY = timedelta(days=1)
 PATH = "/v1/closed-periods"
+
+PAGE: Final = (Path(__file__).resolve().parents[2] / "docs" / "reports.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -96,6 +102,37 @@ def test_a_file_says_in_which_edition_the_report_was_closed(busy: House, monkeyp
     later = head()
     assert "closed as" not in later
     assert later["closed in"] == "edition 1 of the report, which is in edition 2 now: no hash of this was kept"
+
+
+def test_a_stranger_figures_the_hashes_from_the_answers_alone(
+    busy: House, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """By the program that docs/reports.md prints, of the first period and of one that follows, with any text in it."""
+    reason = 'Größe "λ" \\ / </é> 🂡'
+    busy.ask("rules", {"jackpot_id": "j1", "settings": {"limit": "5000"}}, reason=reason).ok(201)
+    busy.approve().ok()
+    busy.clock.advance(DAY)
+    first = close(busy, midnight(busy, 2)).ok(201)
+    second = close(busy, midnight(busy), request_id="p2").ok(201)
+    assert reason in [row["reason"] for row in rows(busy, "meters", "parameters")]
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+    for period in (first, second):
+        start = "" if period["from"] is None else f"from={period['from']}&"
+        for name, kept in period["reports"].items():
+            with subtests.test(name, start=period["from"]):
+                path = f"/v1/reports/{name}?{start}to={period['to']}"
+                answered = busy.get(path, key=busy.person("Fay", Role.FINANCE))
+                (tmp_path / "report.json").write_text(answered.text, encoding="utf-8")
+
+                figured = subprocess.run(
+                    [sys.executable, "-c", program, str(tmp_path / "report.json")],
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                )
+
+                assert figured.stdout == f"{kept['sha256']}\n" == f"{answered.ok()['closed_as']}\n"
 
 
 def test_what_is_found_later_is_booked_in_the_open_period(busy: House) -> None:
