@@ -10,6 +10,7 @@ from sqlalchemy import text
 from jackpot_service.connections import create_owners_engine
 from jackpot_service.db import Session
 from jackpot_service.domain.money import ZERO, total
+from jackpot_service.domain.principals import Role
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import Asked
@@ -19,8 +20,9 @@ from tests.reports.finance import journal
 from tests.reports.finance.play import Play
 from tests.support import story
 from tests.support.answers import Body
-from tests.support.asking import asked, figures, report, rows, rows_of
+from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
+from tests.support.correcting import correct, reversed_awards
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.house import House
 
@@ -31,6 +33,25 @@ def differing(house: House, **query: object) -> int:
     return sum(row["differing"] for row in rows(house, "reconciliation", "summary", **query))
 
 
+def close_november(house: House) -> dict[str, str]:
+    """Close what was before, then November; the hashes of its reports."""
+    _before, closed = (
+        house.post(
+            "/v1/closed-periods",
+            {"request_id": f"to-{day}", "to": day, "reason": "month end"},
+            key=house.person("Fay", Role.FINANCE),
+        ).ok(201)
+        for day in NOVEMBER.values()
+    )
+    return {name: one["sha256"] for name, one in closed["reports"].items()}
+
+
+def put_back(house: House, **period: object) -> str:
+    """What corrections put back into the prize fund in a period."""
+    found: str = only(rows(house, "pool-movements", "totals", **period), pool="prize fund")["correction"]
+    return found
+
+
 def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_whatever_comes_later(house: House) -> None:
     house.open(base_amount="1000")
     house.bet(bet("a", stake_minor=10_000), bet("b", currency="GBP", stake_minor=1000), bet("c", stake_minor=100))
@@ -38,9 +59,12 @@ def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_wha
     house.settle(hand("1", FLUSH))
     house.bet(bet("d", currency="SEK", stake_minor=1000), round_id="still-open")
     house.clock.at = datetime(2026, 12, 1, tzinfo=UTC)
-    closed = report(house, "reconciliation", **NOVEMBER)
+    kept = close_november(house)
+    closed = {name: report(house, name, **NOVEMBER) for name in kept}
+    assert {name: shown["closed_as"] for name, shown in closed.items()} == kept
+    reconciliation = closed["reconciliation"]
 
-    contributed = {row["account"]: row for row in rows_of(closed, "contributions")}
+    contributed = {row["account"]: row for row in rows_of(reconciliation, "contributions")}
     assert {(row["value"], row["variance"], row["variance_percent"]) for row in contributed.values()} == {
         ("113.573", "0", "0")
     }
@@ -48,22 +72,31 @@ def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_wha
     assert contributed["pool:reserve"]["booked"] == "5.67865"
     assert contributed["pool:prize_fund"]["expected"] == "36.1616432"
     assert contributed["house:margin"]["expected"] == "20.6248568"
-    taken_back = {row["account"]: row["booked"] for row in rows_of(closed, "reversals")}
+    taken_back = {row["account"]: row["booked"] for row in rows_of(reconciliation, "reversals")}
     assert taken_back == {
         "pool:meter:players": "-0.45",
         "pool:reserve": "-0.05",
         "pool:prize_fund": "-0.3184",
         "house:margin": "-0.1816",
     }
-    assert rows_of(closed, "summary") == [{"jackpot_id": "j1", "compared": 21, "differing": 0}]
+    assert rows_of(reconciliation, "summary") == [{"jackpot_id": "j1", "compared": 21, "differing": 0}]
 
+    house.clock.advance(timedelta(days=3))
+    effect = correct(house, hand("1", NOTHING), round_id="r1")
     house.cancel(round_id="still-open")
     house.publish(GBP="1.30", SEK="0.09")
     house.bet(bet("a", stake_minor=700), round_id="later")
     house.settle(hand("1", ROYAL_FLUSH), round_id="later")
 
-    assert figures(report(house, "reconciliation", **NOVEMBER)) == figures(closed)
-    assert differing(house) == 0
+    again = {name: report(house, name, **NOVEMBER) for name in kept}
+    assert {name: figures(shown) for name, shown in again.items()} == {
+        name: figures(shown) for name, shown in closed.items()
+    }
+    assert {name: shown["closed_as"] for name, shown in again.items()} == kept
+    assert [taken_back[:2] for taken_back in reversed_awards(effect)] == [("a", "flush"), ("b", "flush")]
+    assert (put_back(house, **NOVEMBER), put_back(house, start=NOVEMBER["end"])) == ("0", "2792.5")
+    assert differing(house) == differing(house, start=NOVEMBER["end"]) == 0
+    assert house.books.mismatches() == ()
 
 
 def test_what_a_won_cycle_cannot_give_back_is_expected_of_the_house(house: House) -> None:
