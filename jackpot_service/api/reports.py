@@ -188,8 +188,9 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
     until = time.monotonic() + config.report_timeout_s
     with ExitStack() as opened:
         opened.enter_context(door().reports.place())
-        asked = look(lambda session: questions.asked(session, report, question, config.longest_open))
-        whole = opened.enter_context(made(door().engine, report, asked, now=now(), longest_s=config.report_timeout_s))
+        at = now()
+        asked = look(lambda session: questions.asked(session, report, question, config.longest_open, now=at))
+        whole = opened.enter_context(made(door().engine, report, asked, now=at, longest_s=config.report_timeout_s))
         document = whole.narrowed(query["section"])
         if query["format"] == CSV:
             return report_files.csv(document, opened)

@@ -89,8 +89,9 @@ def show_report(  # noqa: PLR0917  click passes what its options say
         by=tuple(map(By, by)),
     )
     with opened_engine(config) as engine:
-        asked = read(engine, lambda session: questions.asked(session, report, question, config.longest_open))
-        with made(engine, report, asked, now=datetime.now(UTC)) as whole:
+        now = datetime.now(UTC)
+        asked = read(engine, lambda session: questions.asked(session, report, question, config.longest_open, now=now))
+        with made(engine, report, asked, now=now) as whole:
             _write(whole.narrowed(section), form, output)
 
 

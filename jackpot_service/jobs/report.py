@@ -89,7 +89,7 @@ def _settle(engine: sqlalchemy.Engine, wanted: Wanted, asker: Asker) -> Settled:
     """Raises: as `questions` and `making.fix`; UnknownCasino for a casino that is not the asker's, if he has one."""
     report, now = wanted.report, asker.now
     question = questions.of_casino(wanted.question, asker.principal.casino_id)
-    asked = read(engine, lambda session: questions.asked(session, report, question, asker.longest_open))
+    asked = read(engine, lambda session: questions.asked(session, report, question, asker.longest_open, now=now))
     asked = replace(asked, end=asked.end or now)
     making.fix(engine, report, asked, now=now)
     kept = read(engine, lambda session: frame.kept(session, report, asked))

@@ -11,6 +11,7 @@ from jackpot_service.records.references import UnknownCasino
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import Asked, BadQuestion, By, Report
 from jackpot_service.reports.finance.spans import midnight
+from jackpot_service.usecases.resolve_instant import require_come
 
 Edge = datetime | date
 """Where a period begins or ends: an instant; or a day, at the instant at which it starts."""
@@ -21,8 +22,9 @@ class Question:
     """
     What somebody asks of a report.
 
-    `start` is included, `end` and `as_of` are not; whichever of these two is earlier ends what the report covers. A day
-    starts at 00:00 UTC; of a report that is asked of one casino, or one table of it, when the casino's gaming day does.
+    `start` is included, `end` and `as_of` are not; whichever of these two is earlier ends what the report covers, once
+    both have come. A day starts at 00:00 UTC; of a report that is asked of one casino, or one table of it, when the
+    casino's gaming day does.
     """
 
     jackpot_id: str | None = None
@@ -49,11 +51,11 @@ def of_casino(question: Question, own: str | None) -> Question:
     return replace(question, casino_id=own)
 
 
-def asked(session: Session, report: Report, question: Question, longest_open: timedelta) -> Asked:
+def asked(session: Session, report: Report, question: Question, longest_open: timedelta, *, now: datetime) -> Asked:
     """
     Put instants in the place of days, if this can be asked of the report at all.
 
-    Raises: BadQuestion; UnknownCasino.
+    Raises: BadQuestion; UnknownCasino; InstantAhead for the later of two ends, since nobody resolves that one.
     """
     plain = Asked(
         jackpot_id=question.jackpot_id,
@@ -66,8 +68,10 @@ def asked(session: Session, report: Report, question: Question, longest_open: ti
     frame.require_possible(report, plain)
     casino = _casino(session, question)
     start, end = (_instant(edge, casino) for edge in (question.start, question.end))
-    ends = [one for one in (end, question.as_of) if one is not None]
-    return replace(plain, start=start, end=min(ends, default=None))
+    ends = sorted(one for one in (end, question.as_of) if one is not None)
+    for later in ends[1:]:
+        require_come(later, now=now)
+    return replace(plain, start=start, end=next(iter(ends), None))
 
 
 def _instant(edge: Edge | None, casino: Casino | None) -> datetime | None:

@@ -56,14 +56,19 @@ def end_before(session: Session, book: str, instant: datetime, *, now: datetime)
         instants.close(session, book, instant)
 
 
+def require_come(instant: datetime, *, now: datetime) -> None:
+    """Raises: InstantAhead."""
+    if instant > now:
+        message = f"{instant.isoformat()} has not come yet."
+        raise InstantAhead(message)
+
+
 def _is_replica(session: Session) -> bool:
     return bool(session.scalar(_IS_REPLICA))
 
 
 def _require_possible(instant: datetime, *, now: datetime, is_replica: bool) -> None:
-    if instant > now:
-        message = f"{instant.isoformat()} has not come yet."
-        raise InstantAhead(message)
+    require_come(instant, now=now)
     if is_replica:
         message = f"Ask the primary about {instant.isoformat()} first; a replica then answers the same."
         raise InstantNotResolved(message)

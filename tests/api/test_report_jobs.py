@@ -339,6 +339,8 @@ WRONG_QUESTIONS: Final[Sequence[tuple[Body, int, str]]] = (
     ({"from": "2126-11-20"}, 422, "question-invalid"),
     ({"to": "2126-11-20"}, 422, "instant-ahead"),
     ({"as_of": "2126-11-20T00:00:00Z"}, 422, "instant-ahead"),
+    ({"to": "2026-11-20", "as_of": "2126-11-20T00:00:00Z"}, 422, "instant-ahead"),
+    ({"to": "2126-11-20", "as_of": "2026-11-20T09:00:00Z"}, 422, "instant-ahead"),
     ({"jackpot_id": "j9"}, 404, "jackpot-unknown"),
     ({"jackpot_id": "-"}, 404, "jackpot-unknown"),
     ({"casino_id": "c9"}, 404, "casino-unknown"),

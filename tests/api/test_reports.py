@@ -101,6 +101,8 @@ WRONG: Final = {
     "to=2126-01-01": (422, "instant-ahead", None),
     "as_of=2126-01-01T00:00:00Z": (422, "instant-ahead", None),
     "from=2126-01-01": (422, "instant-ahead", None),
+    "to=2026-11-20&as_of=2126-01-01T00:00:00Z": (422, "instant-ahead", None),
+    "to=2126-01-01&as_of=2026-11-20T09:00:00Z": (422, "instant-ahead", None),
     "jackpot_id=j9": (404, "jackpot-unknown", None),
     "jackpot_id=-": (404, "jackpot-unknown", None),
     "casino_id=c1": (422, "question-invalid", None),

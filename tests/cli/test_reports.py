@@ -141,6 +141,8 @@ WRONG: Final = (
     (2, ("trial-balance", "--format", "xlsx"), "needs --output"),
     (1, ("trial-balance", "--from", "2026-11-20", "--to", "2026-11-19"), "question-invalid"),
     (1, ("trial-balance", "--as-of", "2126-01-01T00:00:00Z"), "instant-ahead"),
+    (1, ("trial-balance", "--to", "2026-01-01", "--as-of", "2126-01-01T00:00:00Z"), "instant-ahead"),
+    (1, ("trial-balance", "--to", "2126-01-01", "--as-of", "2026-01-01T00:00:00Z"), "instant-ahead"),
     (1, ("trial-balance", "--by", "day"), "question-invalid"),
     (1, ("trial-balance", "--casino", "c1"), "question-invalid"),
     (1, ("trial-balance", "--jackpot", "j9"), "jackpot-unknown"),
