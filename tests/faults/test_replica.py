@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -16,25 +15,23 @@ from jackpot_service.app import create_app
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import snapshot, transact
+from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.reporting.making import made
-from jackpot_service.reports.documents import Document
-from jackpot_service.reports.files.cells import as_text
-from jackpot_service.reports.finance.frame import Asked
-from jackpot_service.reports.finance.registry import REPORTS, report_of
+from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.resolve_instant import InstantNotResolved
 from tests.races import scene
 from tests.races.processes import CONFIG, in_threads
+from tests.support import equations
 from tests.support.answers import Answer
-from tests.support.asking import stated
+from tests.support.told import Told, by_books
 
 LONGEST_WAIT_S = 30
 
-Figures = tuple[dict[str, tuple[int, ...]], list[list[list[str]]]]
-"""The positions of a report, and the texts of the rows of its sections."""
+WRITERS = 8
+ROUNDS_OF_A_WRITER = 8
 
 
 @pytest.fixture
@@ -66,8 +63,9 @@ def played(engine: sqlalchemy.Engine) -> None:
 
 def play(engine: sqlalchemy.Engine, name: str, rounds: int) -> None:
     for number in range(rounds):
-        scene.bet(engine, "T1", f"{name}-{number}", scene.euro("a"), scene.euro("b", hand="2"))
-        scene.settle(engine, "T1", f"{name}-{number}", 2, {"1": scene.FLUSH, "2": "dead"})
+        scene.bet(engine, "T1", f"{name}-{number}", scene.euro("a"), Bet("b", "p", "2", "GBP", 250))
+        cards = scene.ROYAL if number % 4 == 3 else scene.FLUSH
+        scene.settle(engine, "T1", f"{name}-{number}", 2, {"1": cards, "2": "dead"})
 
 
 def caught_up(durable: embedded.Cluster, replica: embedded.Cluster) -> None:
@@ -81,14 +79,8 @@ def caught_up(durable: embedded.Cluster, replica: embedded.Cluster) -> None:
             time.sleep(0.01)
 
 
-def figures(engine: sqlalchemy.Engine, name: str, end: datetime | None) -> Figures:
-    report = report_of(name)
-    with made(engine, report, Asked(end=end, casino_id=stated(report).get("casino_id")), now=scene.now()) as document:
-        return dict(document.positions), rows(document)
-
-
-def rows(document: Document) -> list[list[list[str]]]:
-    return [[[as_text(value) for value in row] for row in section.rows] for section in document.sections]
+def figures(engine: sqlalchemy.Engine, name: str, end: datetime | None) -> Told:
+    return by_books(engine, name, end=end, now=scene.now())
 
 
 def test_a_replica_tells_what_was_resolved_on_the_primary_and_nothing_that_may_change(
@@ -123,24 +115,26 @@ def test_a_replica_tells_what_is_over_on_every_stripe_as_the_primary_does(
     assert figures(engine, "trial-balance", middle) == unasked
 
 
-def test_a_report_on_a_replica_that_follows_writers_adds_up(
+def test_every_report_on_a_replica_that_follows_writers_adds_up(
     engine: sqlalchemy.Engine, follower: sqlalchemy.Engine, durable: embedded.Cluster, replica: embedded.Cluster
 ) -> None:
-    def read() -> list[Figures]:
-        return [figures(follower, "trial-balance", None) for _ in range(15)]
+    def read() -> list[Told]:
+        return [figures(follower, name, None) for name in (*REPORTS, *REPORTS)]
 
-    def write(name: str) -> list[Figures]:
-        play(engine, name, 15)
+    def write(name: str) -> list[Told]:
+        play(engine, name, ROUNDS_OF_A_WRITER)
         return []
 
-    acts: list[Callable[[], list[Figures]]] = [partial(write, "w1"), partial(write, "w2"), read]
-    *_, seen = in_threads(acts, threads=3)
+    acts: list[Callable[[], list[Told]]] = [*(partial(write, f"w{number}") for number in range(WRITERS)), read]
+    *_, seen = in_threads(acts, threads=len(acts))
 
-    for _, (_, totals) in seen:
-        assert [(opening, closing) for *_, opening, _, _, closing in totals] == [("0", "0")]
-        assert all(Decimal(taken) == Decimal(put) for *_, taken, put, _ in totals)
+    for one in seen:
+        one.require_equations()
     caught_up(durable, replica)
-    assert figures(follower, "rounds", None) == figures(engine, "rounds", None)
+    told = {name: figures(follower, name, None) for name in REPORTS}
+    assert told == {name: figures(engine, name, None) for name in REPORTS}
+    assert seen[0].positions != told[seen[0].name].positions
+    equations.require_one_balance({name: one.rows for name, one in told.items()})
     with snapshot(follower) as session:
         assert verify(session).mismatches == ()
 

@@ -38,6 +38,12 @@ class Gate(Protocol):
 
     def abort(self) -> None: ...
 
+    @property
+    def n_waiting(self) -> int: ...
+
+    @property
+    def broken(self) -> bool: ...
+
 
 @dataclass(frozen=True)
 class Racer:
@@ -48,6 +54,10 @@ class Racer:
 
     def meet(self) -> None:
         self.gate.wait(LONGEST_RACE_S)
+
+    def is_to_go_on_until(self, others: int) -> bool:
+        """Tell whether to go on: until so many others wait at the gate, or one of them fails."""
+        return self.gate.n_waiting < others and not self.gate.broken
 
 
 def race(url: str, *acts: Callable[[Racer], object], longest_s: float = LONGEST_RACE_S) -> list[Any]:

@@ -1,100 +1,127 @@
 """Instants resolved, and reports asked, while sixteen writers commit: each report adds up, and is the same again."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import sqlalchemy
 
+from jackpot_service.app import create_app
 from jackpot_service.db import transact
-from jackpot_service.domain.bets import Bets
+from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.money import total
-from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.reporting.making import made
-from jackpot_service.reports.files.cells import as_text
-from jackpot_service.reports.finance.frame import Asked
-from jackpot_service.reports.finance.registry import report_of
+from jackpot_service.reports.finance import registry
 from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from jackpot_service.usecases.changes.kinds import Applied
+from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.resolve_instant import resolve_instant
 from tests.races import books, scene
-from tests.races.processes import Racer, in_threads, race
+from tests.races.processes import CONFIG, Racer, in_threads, race
+from tests.support import equations, two_people
 from tests.support.accepting import accept_bets
+from tests.support.told import Told, by_books, over_http
 
 WRITERS = 4
 THREADS = 4
-ROUNDS_OF_A_THREAD = 15
-QUESTIONS = 10
+FEWEST_ROUNDS = 6
+PAUSE_S = 0.2
+"""Between the rounds of a thread once it has played those: on few processors, who asks would wait for who plays."""
 STRIPES = (3, 5, 8)
 BEHIND = timedelta(seconds=0.2)
-REPORTS = ("trial-balance", "awards", "rounds")
+REPORTS = [name for name in registry.REPORTS if name != "exceptions"]
+"""Refused calls are no part of the books, and none are made here."""
+SETTINGS = {"reset_amount": "50", "held_threshold": "60"}
+ABROAD = {"GBP": 250, "SEK": 1000, "JPY": 300}
 DEALS = (scene.ROYAL, scene.FLUSH, scene.STRAIGHT_FLUSH, scene.NOTHING, "dead")
 
 
-@dataclass(frozen=True)
-class Told:
-    """A report as somebody got it: what was asked, where the books stood, and the texts of all its rows."""
-
-    name: str
-    asked: Asked
-    positions: dict[str, Positions]
-    rows: dict[str, list[list[str]]]
-
-
-def ask(engine: sqlalchemy.Engine, name: str, asked: Asked) -> Told:
-    with made(engine, report_of(name), asked, now=scene.now()) as document:
-        rows = {
-            section.name: [[as_text(value) for value in row] for row in section.rows] for section in document.sections
-        }
-        return Told(name, asked, dict(document.positions), rows)
-
-
-def write(racer: Racer, *, name: str) -> None:
+def write(racer: Racer, *, name: str, others: int) -> int:
+    """Play until so many others are done, so that whatever they ask is asked amid writers; returns how many rounds."""
     racer.meet()
-    in_threads([partial(_write, racer.engine, f"{name}-{number}") for number in range(THREADS)], threads=THREADS)
+    acts = [partial(_write, racer, f"{name}-{number}", others=others) for number in range(THREADS)]
+    rounds = sum(in_threads(acts, threads=THREADS))
+    racer.meet()
+    return rounds
 
 
-def _write(engine: sqlalchemy.Engine, name: str) -> None:
-    """Play rounds, one in three by a clock that is behind."""
-    chance = random.Random(name)
-    for number in range(ROUNDS_OF_A_THREAD):
-        table, round_id = chance.choice(["T1", "T2"]), f"{name}-{number}"
-        _bet(engine, table, round_id, behind=BEHIND * (number % 3 == 0))
-        match chance.randrange(6):
-            case 0:
-                scene.void(engine, table, round_id, "b")
-            case 1:
-                scene.cancel(engine, table, round_id)
-            case 2:
-                pass
-            case _:
-                scene.settle(engine, table, round_id, 2, {"1": chance.choice(DEALS)})
+def _write(racer: Racer, name: str, *, others: int) -> int:
+    chance, rounds = random.Random(name), 0
+    while rounds < FEWEST_ROUNDS or racer.is_to_go_on_until(others):
+        _play(racer.engine, chance, f"{name}-{rounds}", behind=BEHIND * (rounds % 3 == 0))
+        rounds += 1
+        if rounds >= FEWEST_ROUNDS:
+            time.sleep(PAUSE_S)
+    return rounds
 
 
-def _bet(engine: sqlalchemy.Engine, table: str, round_id: str, *, behind: timedelta) -> None:
-    bets = Bets.of([scene.euro("a"), scene.euro("b", stake_minor=250)])
+def _play(engine: sqlalchemy.Engine, chance: random.Random, round_id: str, *, behind: timedelta) -> None:
+    """Play a round, its bets by a clock that is behind."""
+    table = chance.choice(["T1", "T2"])
+    _bet(engine, table, round_id, behind=behind, abroad=chance.choice([*ABROAD]))
+    match chance.randrange(6):
+        case 0:
+            scene.void(engine, table, round_id, "b")
+        case 1:
+            scene.cancel(engine, table, round_id)
+        case 2:
+            _pay_statement(engine, round_id)
+        case _:
+            deal = chance.choice(DEALS)
+            scene.settle(engine, table, round_id, 2, {"1": deal})
+            if deal == scene.ROYAL:
+                _decide(engine, table, round_id, chance.choice(["approve", "reject"]))
+
+
+def _bet(engine: sqlalchemy.Engine, table: str, round_id: str, *, behind: timedelta, abroad: str = "GBP") -> None:
+    bets = Bets.of([scene.euro("a"), Bet("b", "player-of-b", "1", abroad, ABROAD[abroad])])
     command = AcceptBets(scene.SERVER, table, round_id, bets, scene.now() - behind)
     transact(engine, lambda session: accept_bets(session, command))
 
 
-def report(racer: Racer, *, seed: int) -> list[Told]:
-    """Ask of instants that have just gone by: some that others ask about as well, some of a clock behind."""
+def _change(engine: sqlalchemy.Engine, kind: ChangeKind, payload: Mapping[str, str]) -> Applied:
+    return transact(engine, lambda session: two_people.change(session, kind, payload, now=scene.now()))
+
+
+def _decide(engine: sqlalchemy.Engine, table: str, round_id: str, decision: str) -> None:
+    """Decide about what a round left to be held; a round without such awards is refused."""
+    payload = {"jackpot_id": "live", "table_id": table, "round_id": round_id, "decision": decision}
+    scene.attempted(partial(_change, engine, ChangeKind.HELD_AWARDS, payload))
+
+
+def _pay_statement(engine: sqlalchemy.Engine, reference: str) -> None:
+    now = scene.now()
+    payload = {"jackpot_id": "live", "casino_id": scene.CASINO, "reference": reference, "currency": "GBP"}
+    payload |= {"from": (now - timedelta(days=1)).isoformat(), "to": now.isoformat(), "amount": "0.75"}
+    _change(engine, ChangeKind.STATEMENT_SETTLEMENT, payload)
+
+
+def report(racer: Racer, *, seed: int, key: str) -> list[Told]:
+    """
+    Ask for every report from the books, and for one in three over HTTP as well, in an order of its own.
+
+    It asks of instants that have just gone by: some that others ask about as well, some of a clock behind.
+    """
     chance = random.Random(seed)
+    client = create_app(CONFIG, racer.engine).test_client()
     racer.meet()
     told = []
-    for _ in range(QUESTIONS):
+    for number, name in enumerate(chance.sample(REPORTS, len(REPORTS))):
         end = scene.now().replace(microsecond=0) if chance.random() < 0.5 else scene.now()
         start = chance.choice([None, end - timedelta(seconds=1)])
-        name = chance.choice(REPORTS)
-        told += [ask(racer.engine, name, Asked(start=start, end=end)) for _ in range(2)]
+        told.append(by_books(racer.engine, name, start=start, end=end, now=scene.now()))
+        if number % 3 == 0:
+            assert over_http(client, key, name, start=start, end=end) == told[-1]
+    racer.meet()
     return told
 
 
@@ -103,6 +130,7 @@ def spread(racer: Racer) -> None:
     for stripes in STRIPES:
         command = AddStripes(Act(SYSTEM_OPERATOR, scene.now()), "live", stripes)
         transact(racer.engine, partial(add_stripes, command=command))
+    racer.meet()
 
 
 def open_more(racer: Racer) -> None:
@@ -111,40 +139,47 @@ def open_more(racer: Racer) -> None:
     for number in range(len(STRIPES)):
         scene.open_live(racer.engine, f"more-{number}", tables=[f"M{number}"], stripes=2)
         _bet(racer.engine, f"M{number}", "r1", behind=BEHIND)
+    racer.meet()
 
 
 def test_reports_asked_amid_writers_add_up_and_stay_the_same(engine: sqlalchemy.Engine, database_url: str) -> None:
-    scene.open_live(engine, "live", tables=["T1", "T2"], stripes=2, base_amount="100")
+    scene.open_live(engine, "live", tables=["T1", "T2"], stripes=2, base_amount="100", settings=SETTINGS)
+    act = Act(SYSTEM_OPERATOR, scene.now())
+    key = transact(engine, lambda session: create_key(session, act, Principal("Fay", Role.FINANCE))).whole
 
-    *_, first, second = race(
-        database_url,
-        *(partial(write, name=f"p{number}") for number in range(WRITERS)),
-        spread,
-        open_more,
-        *(partial(report, seed=seed) for seed in (1, 2)),
+    asking = [partial(report, seed=seed, key=key) for seed in (1, 2)]
+    others: list[Callable[[Racer], object]] = [spread, open_more, *asking]
+    *rounds, _, _, first, second = race(
+        database_url, *(partial(write, name=f"p{number}", others=len(others)) for number in range(WRITERS)), *others
     )
 
     told: list[Told] = [*first, *second]
-    assert len(told) == 4 * QUESTIONS
+    assert Counter(one.name for one in told) == dict.fromkeys(REPORTS, 2)
     assert any(one.positions.keys() > {"-", "live"} for one in told)
     require_one_story(told)
     for one in told:
-        assert ask(engine, one.name, one.asked) == one
-        require_balanced(one)
-    whole = [ask(engine, name, Asked()) for name in REPORTS]
-    for one in whole:
-        require_balanced(one)
-    assert len(whole[2].rows["rounds"]) == WRITERS * THREADS * ROUNDS_OF_A_THREAD + len(STRIPES)
+        one.require_equations()
+        assert by_books(engine, one.name, start=one.start, end=one.end, now=scene.now()) == one
+    amid = sorted(one.end for one in told if one.end is not None)[len(REPORTS)]
+    equations.require_one_balance(
+        {name: by_books(engine, name, end=amid, now=scene.now()).rows for name in equations.OF_BALANCES}
+    )
+    whole = {name: by_books(engine, name, now=scene.now()) for name in REPORTS}
+    for one in whole.values():
+        one.require_equations()
+    assert len({row["round_key"] for row in whole["rounds"].rows["rounds"]}) == sum(rounds) + len(STRIPES)
+    for column in ("awards", "releases", "settled"):
+        assert any(row[column] != "0" for row in whole["casino-statement"].rows["accounts"])
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0
 
 
 def require_one_story(told: Sequence[Told]) -> None:
     """Whoever asks of an instant gets the same positions; of a later one, none that lie before."""
-    by_end: dict[datetime, dict[str, Positions]] = {}
+    by_end: dict[datetime, Mapping[str, Positions]] = {}
     for one in told:
-        assert one.asked.end is not None
-        assert by_end.setdefault(one.asked.end, one.positions) == one.positions
+        assert one.end is not None
+        assert by_end.setdefault(one.end, one.positions) == one.positions
     ends = [positions for _, positions in sorted(by_end.items())]
     for earlier, later in pairwise(ends):
         for book, positions in earlier.items():
@@ -152,31 +187,11 @@ def require_one_story(told: Sequence[Told]) -> None:
             assert all(before <= after for before, after in zip(padded, later[book], strict=False))
 
 
-def require_balanced(one: Told) -> None:
-    """A report's own equation: accounts are zero together, totals those of the list, rounds those of their bets."""
-    if one.name == "trial-balance":
-        assert all((opening, closing) == ("0", "0") for *_, opening, _, _, closing in one.rows["totals"])
-        assert all(Decimal(taken) == Decimal(put) for *_, taken, put, _ in one.rows["totals"])
-        return
-    summed, listed, columns = EQUATIONS[one.name]
-    for in_summed, in_listed in columns.items():
-        assert of_column(one.rows[summed], in_summed) == of_column(one.rows[listed], in_listed)
-
-
-EQUATIONS: Mapping[str, tuple[str, str, Mapping[int, int | None]]] = {
-    "awards": ("totals", "awards", {5: None, 7: 12}),
-    "rounds": ("rounds", "bets", {10: None, 12: 11}),
-}
-"""Of a report, two sections and the columns of the one that sum up to columns of the other, or count its rows."""
-
-
-def of_column(rows: Sequence[Sequence[str]], place: int | None) -> Decimal:
-    return total(Decimal(1) if place is None else Decimal(row[place] or 0) for row in rows)
-
-
 def resolve(racer: Racer, *, ends: Sequence[datetime]) -> list[Positions]:
     racer.meet()
-    return list(_resolved(racer, ends))
+    resolved = list(_resolved(racer, ends))
+    racer.meet()
+    return resolved
 
 
 def _resolved(racer: Racer, ends: Sequence[datetime]) -> Iterator[Positions]:
@@ -192,11 +207,8 @@ def test_all_who_resolve_one_instant_at_once_get_the_same(engine: sqlalchemy.Eng
     now = scene.now()
     ends = [now - timedelta(microseconds=number) for number in (0, 5, 1, 3)]
 
-    answers = race(
-        database_url,
-        partial(write, name="p0"),
-        *(partial(resolve, ends=ends) for _ in range(4)),
-    )
+    resolving = [partial(resolve, ends=ends) for _ in range(4)]
+    answers = race(database_url, partial(write, name="p0", others=len(resolving)), *resolving)
 
     _, first, *others = answers
     assert others == [first] * 3

@@ -1,0 +1,257 @@
+"""
+The equations of the reports: what the figures of each come to, whenever it is asked and whoever books meanwhile.
+
+They take rows by column as any door tells them: exact texts, or counts and nothing as JSON shows them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any, Final
+
+from jackpot_service.domain.journal import Movement
+from jackpot_service.domain.money import EXACT, ZERO, negated, product, total
+from jackpot_service.reports.finance.casino_statement import MOVEMENTS
+
+Row = Mapping[str, Any]
+
+Rows = Sequence[Row]
+
+Sections = Mapping[str, Rows]
+
+PARTS: Final = ("meter", "reserve", "prize_fund", "house")
+"""Where the value of stakes goes."""
+
+OF_BALANCES: Final = ("trial-balance", "pool-movements", "meters", "liability", "casino-statement", "fx")
+"""Reports that show balances of accounts."""
+
+
+def require(name: str, told: Sections) -> None:
+    """The figures of a report agree with each other."""
+    EQUATIONS[name](told)
+
+
+def require_one_balance(told: Mapping[str, Sections]) -> None:
+    """Reports of all jackpots as of one instant, those `OF_BALANCES`, show the same balances of the same accounts."""
+    balances = sums(told["trial-balance"]["accounts"], ("jackpot_id", "account", "currency"), ("closing",))
+
+    def booked(jackpot_id: str, *accounts: str, currency: str) -> Decimal:
+        return total(balances.get((jackpot_id, one, currency), (ZERO,))[0] for one in accounts)
+
+    pools = {(row["jackpot_id"], row["pool"]): amount(row, "closing") for row in told["pool-movements"]["totals"]}
+    for row in told["meters"]["meters"]:
+        jackpot_id, base = row["jackpot_id"], row["currency"]
+        meter = booked(jackpot_id, "pool:meter:players", "pool:meter:house", currency=base)
+        assert amount(row, "meter") == pools[jackpot_id, "meter"] == meter
+        reserve = booked(jackpot_id, "pool:reserve", currency=base)
+        assert amount(row, "reserve") == pools[jackpot_id, "reserve"] == reserve
+        prize_fund = booked(jackpot_id, "pool:prize_fund", currency=base)
+        assert amount(row, "prize_fund") == pools[jackpot_id, "prize fund"] == prize_fund
+        held = booked(jackpot_id, "awards:held", currency=base)
+        (liability,) = (one for one in told["liability"]["jackpots"] if one["jackpot_id"] == jackpot_id)
+        assert amount(liability, "total") == total((meter, reserve, prize_fund, held))
+    for row in told["casino-statement"]["accounts"]:
+        owed = booked(row["jackpot_id"], "casino:c1", currency=row["currency"])
+        assert amount(row, "closing") == negated(owed)
+    for row in told["fx"]["positions"]:
+        held_in = booked(row["jackpot_id"], f"fx:{row['currency']}", currency=row["currency"])
+        assert amount(row, "position") == held_in
+
+
+def _trial_balance(told: Sections) -> None:
+    for row in (*told["accounts"], *told["totals"]):
+        assert total((amount(row, "opening"), negated(amount(row, "taken_out")), amount(row, "put_in"))) == amount(
+            row, "closing"
+        )
+    for row in told["totals"]:
+        assert (amount(row, "opening"), amount(row, "closing")) == (ZERO, ZERO)
+    figures = ("opening", "taken_out", "put_in", "closing")
+    by_currency = ("jackpot_id", "currency")
+    assert sums(told["accounts"], by_currency, figures) == sums(told["totals"], by_currency, figures)
+
+
+def _pool_movements(told: Sections) -> None:
+    """Opening, contributions, reversals, awards, refill and all others come to the closing balance, pool by pool."""
+    for row in (*told["movements"], *told["totals"]):
+        assert total((amount(row, "opening"), *amounts(row, Movement))) == amount(row, "closing")
+    _require_chained(told["movements"], told["totals"], ("jackpot_id", "pool"))
+    by_pool = ("jackpot_id", "pool")
+    assert sums(told["movements"], by_pool, Movement) == sums(told["totals"], by_pool, Movement)
+    parts = [row for row in told["totals"] if row["pool"] in {"meter players", "meter house"}]
+    meters = [row for row in told["totals"] if row["pool"] == "meter"]
+    figures = ("opening", *Movement, "closing")
+    assert sums(parts, ["jackpot_id"], figures) == sums(meters, ["jackpot_id"], figures)
+
+
+def _liability(told: Sections) -> None:
+    figures = ("players", "house", "total")
+    for row in (*told["liability"], *told["jackpots"], *told["totals"]):
+        assert total(amounts(row, ("players", "house"))) == amount(row, "total")
+    by_jackpot = ("jackpot_id", "currency")
+    assert sums(told["liability"], by_jackpot, figures) == sums(told["jackpots"], by_jackpot, figures)
+    assert sums(told["liability"], ["currency"], figures) == sums(told["totals"], ["currency"], figures)
+
+
+def _contributions(told: Sections) -> None:
+    """The value of bets, of what was taken back and of the net went to the pools and the house, to the last digit."""
+    for row in (*told["contributions"], *told["totals"]):
+        assert total(amounts(row, PARTS)) == amount(row, "value")
+        for part in ("reversed_", "net_"):
+            charged = amount(row, f"{part}adjustments")
+            assert total((*amounts(row, [f"{part}{one}" for one in PARTS]), charged)) == amount(row, f"{part}value")
+        for name in ("bets", "value", *PARTS, *(["stakes"] if "stakes" in row else [])):
+            left = EXACT.subtract(amount(row, name), amount(row, f"reversed_{name}"))
+            assert amount(row, f"net_{name}") == left
+        assert amount(row, "net_adjustments") == negated(amount(row, "reversed_adjustments"))
+    figures = [f"{part}{name}" for part in ("", "reversed_", "net_") for name in ("bets", "value", *PARTS)]
+    assert sums(told["contributions"], ["base"], figures) == sums(told["totals"], ["base"], figures)
+
+
+def _casino_statement(told: Sections) -> None:
+    """What was owed before, what then came of it and what was settled come to what is owed at the end, day by day."""
+    moved = [name for name, _ in MOVEMENTS.values()]
+    for row in (*told["accounts"], *told["days"]):
+        assert total(amounts(row, moved)) == amount(row, "net")
+        assert total(amounts(row, ("opening", "net", "settled"))) == amount(row, "closing")
+    account = ("jackpot_id", "currency")
+    _require_chained(told["days"], told["accounts"], account)
+    figures = (*moved, "net", "settled")
+    assert sums(told["days"], account, figures) == sums(told["accounts"], account, figures)
+    paid = {key: (negated(one),) for key, (one,) in sums(told["settled"], account, ["amount"]).items()}
+    assert sums(told["accounts"], account, ["settled"]) == paid
+
+
+def _reconciliation(told: Sections) -> None:
+    compared = [row for name in ("contributions", "reversals", "accounts", "held") for row in told[name]]
+    for row in compared:
+        assert amount(row, "expected") == amount(row, "booked")
+        assert amount(row, "variance") == ZERO
+    for row in (*told["contributions"], *told["reversals"]):
+        assert product(amount(row, "value"), amount(row, "rate")) == amount(row, "booked")
+    assert [amount(row, "differing") for row in told["summary"]] == [ZERO] * len(told["summary"])
+    by_jackpot = sums(told["summary"], ["jackpot_id"], ["compared"])
+    assert by_jackpot == counts(compared, ["jackpot_id"])
+
+
+def _meters(told: Sections) -> None:
+    """What is on offer and what the limit keeps off it are the booked meter; rules give all of a stake to somebody."""
+    for row in told["meters"]:
+        assert total(amounts(row, ("display", "overflow"))) == max(amount(row, "meter"), ZERO)
+        assert not row["limit"] or amount(row, "display") <= amount(row, "limit")
+    for row in told["parameters"]:
+        assert total(amounts(row, [f"{one}_rate" for one in ("meter", "reserve", "prize_fund", "house")])) == 1
+
+
+def _fx(told: Sections) -> None:
+    """Turnover less what was given back is the net, which moves the position; positions together are what is booked."""
+    for row in told["currencies"]:
+        for rated in ("", "_base"):
+            given = [negated(amount(row, f"{one}{rated}")) for one in ("refunds", "awards", "compensations")]
+            assert total((amount(row, f"turnover{rated}"), *given)) == amount(row, f"net{rated}")
+        assert total(amounts(row, ("opening", "net"))) == amount(row, "closing")
+        assert amount(row, "variance") == ZERO
+    of_currency = ("jackpot_id", "currency")
+    assert sums(told["currencies"], of_currency, ["closing"]) == sums(told["positions"], of_currency, ["position"])
+    for row in told["positions"]:
+        assert product(amount(row, "position"), amount(row, "rate")) == amount(row, "revalued")
+    for row in (*told["positions"], *told["residue"]):
+        assert EXACT.subtract(amount(row, "revalued"), amount(row, "value")) == amount(row, "difference")
+    for row in told["residue"]:
+        assert amount(row, "value") == amount(row, "booked")
+        assert amount(row, "variance") == ZERO
+    by_jackpot, figures = ("jackpot_id", "base"), ("value", "revalued")
+    assert sums(told["positions"], by_jackpot, figures) == sums(told["residue"], by_jackpot, figures)
+
+
+def _awards(told: Sections) -> None:
+    by_state = ("jackpot_id", "base", "tier", "currency", "state")
+    listed, figures = told["awards"], ("amount", "cost")
+    assert sums(told["totals"], by_state, figures) == sums(listed, by_state, figures)
+    assert sums(told["totals"], by_state, ["awards"]) == counts(listed, by_state)
+
+
+def _hits(told: Sections) -> None:
+    """What was on offer was paid or carried, and what was paid is what the awards from the meter cost."""
+    for row in told["hits"]:
+        assert total(amounts(row, ("paid", "carried"))) == amount(row, "meter")
+    cycle = ("jackpot_id", "cycle")
+    of_meter = [row for row in told["payoffs"] if row["paid_from"] == "meter"]
+    assert sums(told["hits"], cycle, ["paid"]) == sums(of_meter, cycle, ["cost"])
+    assert sums(told["hits"], cycle, ["awards"]) == counts(of_meter, cycle)
+    assert counts(told["hits"], cycle) == counts(told["order"], cycle)
+
+
+def _rtp(told: Sections) -> None:
+    for rows in told.values():
+        for row in rows:
+            if row["theoretical"]:
+                assert EXACT.subtract(amount(row, "actual"), amount(row, "theoretical")) == amount(row, "variance")
+
+
+def _exceptions(told: Sections) -> None:
+    for row in told["kinds"]:
+        assert total(amounts(row, ("acknowledged", "unacknowledged"))) == amount(row, "exceptions")
+    assert sums(told["kinds"], ["kind"], ["exceptions"]) == counts(told["exceptions"], ["kind"])
+
+
+def _rounds(told: Sections) -> None:
+    """Rounds are their bets and their refunds, and the value of each bet went to the pools and the house."""
+    of_round = ("jackpot_id", "round_key", "currency")
+    rounds, bets, refunds = told["rounds"], told["bets"], told["refunds"]
+    for row in (*bets, *refunds):
+        assert total(amounts(row, PARTS)) == amount(row, "value")
+    assert sums(rounds, of_round, ["bets"]) == counts(bets, of_round)
+    assert sums(rounds, of_round, ("stakes", "value")) == sums(bets, of_round, ("stake", "value"))
+    assert sums(rounds, of_round, ("refunds", "refunds_value")) == sums(refunds, of_round, ("stake", "value"))
+
+
+EQUATIONS: Final[Mapping[str, Callable[[Sections], None]]] = MappingProxyType(
+    {
+        "meters": _meters,
+        "liability": _liability,
+        "pool-movements": _pool_movements,
+        "contributions": _contributions,
+        "hits": _hits,
+        "casino-statement": _casino_statement,
+        "trial-balance": _trial_balance,
+        "reconciliation": _reconciliation,
+        "rtp": _rtp,
+        "fx": _fx,
+        "exceptions": _exceptions,
+        "awards": _awards,
+        "rounds": _rounds,
+    }
+)
+
+
+def _require_chained(rows: Rows, whole: Rows, of: Sequence[str]) -> None:
+    """Each row opens with what the one before closed with, from where the whole period opens to where it closes."""
+    for one in whole:
+        own = [row for row in rows if all(row[name] == one[name] for name in of)]
+        opened = [amount(row, "opening") for row in own]
+        closed = [amount(row, "closing") for row in own]
+        assert [*opened, amount(one, "closing")] == [amount(one, "opening"), *closed]
+
+
+def amount(row: Row, name: str) -> Decimal:
+    """A figure of a row; nothing is 0."""
+    return Decimal(row[name] or 0)
+
+
+def amounts(row: Row, names: Iterable[str]) -> list[Decimal]:
+    return [amount(row, name) for name in names]
+
+
+def sums(rows: Rows, by: Sequence[str], names: Iterable[str]) -> dict[tuple[Any, ...], tuple[Decimal, ...]]:
+    """The sums of some columns by what others say, of those that come to anything."""
+    columns = tuple(names)
+    summed: dict[tuple[Any, ...], tuple[Decimal, ...]] = {}
+    for row in rows:
+        key = tuple(row[name] for name in by)
+        summed[key] = tuple(map(EXACT.add, summed.get(key, (ZERO,) * len(columns)), amounts(row, columns)))
+    return {key: figures for key, figures in summed.items() if any(figures)}
+
+
+def counts(rows: Rows, by: Sequence[str]) -> dict[tuple[Any, ...], tuple[Decimal, ...]]:
+    """How many rows there are by what some columns say, as `sums` would tell it."""
+    return sums([{**row, "": 1} for row in rows], by, [""])
