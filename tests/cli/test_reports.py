@@ -1,22 +1,16 @@
-"""`jackpot reports`: the same figures on a terminal, in files and over HTTP; and what it says when it cannot."""
+"""`jackpot reports`: its heads, files and periods, and what it says when it cannot."""
 
-import csv
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlencode
 
 import pytest
 
-from jackpot_service.domain.principals import Role
 from jackpot_service.reporting import bounds
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.cli.test_command_line import Ended, program
-from tests.support import workbooks
-from tests.support.asking import stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.house import House
@@ -54,38 +48,6 @@ def test_the_reports_there_are_are_listed(jackpot: Jackpot) -> None:
     names = [line.split()[0] for line in jackpot("reports", "list").ok().splitlines()]
 
     assert names == list(REPORTS)
-
-
-def test_a_terminal_files_and_http_show_the_same_figures(jackpot: Jackpot, house: House, tmp_path: Path) -> None:
-    fay = house.person("Fay", Role.FINANCE)
-    for name, one in REPORTS.items():
-        needed = stated(one)
-        query = urlencode({"as_of": as_of(house)[1], **needed})
-        over_http = house.get(f"/v1/reports/{name}?{query}", key=fay).ok()
-        casino = ("--casino", needed["casino_id"]) if needed else ()
-        show = ("reports", "show", name, *as_of(house), *casino)
-        on_screen = jackpot(*show).ok()
-        book = tmp_path / f"{name}.xlsx"
-        assert jackpot(*show, "--format", "xlsx", "--output", str(book)).ok() == ""
-        sheets = workbooks.read(book.read_bytes())
-        for section in over_http["sections"]:
-            columns = [column["name"] for column in section["columns"]]
-            shown = [["" if row[one] is None else str(row[one]) for one in columns] for row in section["rows"]]
-
-            printed = jackpot(*show, "--format", "csv", "--section", section["name"]).ok()
-            assert list(csv.reader(StringIO(printed, newline=""))) == [columns, *shown]
-            assert in_lines(on_screen, section["title"]) == [[cell for cell in row if cell] for row in shown]
-            _, *found = workbooks.texts(sheets[section["name"]])
-            assert [{cell for cell in row if cell} <= set(line) for row, line in zip(shown, found, strict=True)] == [
-                True
-            ] * len(shown)
-
-
-def in_lines(on_screen: str, title: str) -> list[list[str]]:
-    """The cells of a section as a terminal shows them, without those that are empty."""
-    _, _, after = on_screen.partition(f"\n\n{title}\n")
-    _, *lines = after.partition("\n\n")[0].rstrip("\n").split("\n")
-    return [re.split(r" {2,}", line.strip()) for line in lines]
 
 
 def test_the_head_says_when_it_was_made_and_where_the_books_stood(jackpot: Jackpot, house: House) -> None:

@@ -132,9 +132,9 @@ def _digits(column: Column, row: Mapping[str, Value]) -> int:
 
 
 def _rounded(value: Value, digits: int) -> float:
-    """The only float near money, and only in a file for people: the exact figure stands beside it."""
+    """The only float near money, and only in a file for people: the exact figure stands beside it; 0 has no sign."""
     assert isinstance(value, Decimal | int)  # noqa: S101  narrows a type; what a figure's column holds
-    return float(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _WIDE))
+    return float(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _WIDE)) + 0.0
 
 
 def _pattern(digits: int) -> str:

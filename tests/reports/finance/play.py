@@ -11,10 +11,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from jackpot_service.domain.principals import Role
 from tests.support import correcting
 from tests.support.answers import Answer
 from tests.support.bets import bet
-from tests.support.hands import NO_COLLISIONS, ROYAL_FLUSH, dead, forfeited, hand
+from tests.support.hands import FOUR_OF_A_KIND, NO_COLLISIONS, ROYAL_FLUSH, dead, forfeited, hand
 from tests.support.house import CYBER, House
 from tests.support.story import Story
 
@@ -170,3 +171,22 @@ class Play:
     @staticmethod
     def _of_round(table_id: str, round_id: str) -> dict[str, Any]:
         return {"jackpot_id": "cyber" if table_id == "C1" else "j1", "table_id": table_id, "round_id": round_id}
+
+
+def play_everything(house: House) -> None:
+    """Have so much happen, on two days, that no section of any report is empty; an award of the second day is held."""
+    history = Play(house, 40)
+    history.open()
+    history.go_on(60)
+    story.require_whole(house)
+    for _ in range(4):
+        history.settle_statement()
+    house.clock.advance(timedelta(days=1))
+    house.bet(bet("held", stake_minor=9999), round_id="held")
+    house.settle(hand("1", FOUR_OF_A_KIND), round_id="held")
+    house.post_bets(bet("too-much", stake_minor=1_000_000), round_id="refused").problem(422, "stake-out-of-range")
+    refused = house.get("/v1/exceptions").ok()["items"][0]["exception_id"]
+    looked_into = {"request_id": "looked-into", "reason": "told the table"}
+    acknowledging = f"/v1/exceptions/{refused}/acknowledgement"
+    house.post(acknowledging, looked_into, key=house.person("Fay", Role.FINANCE)).ok(201)
+    house.clock.advance(timedelta(hours=1))
