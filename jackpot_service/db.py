@@ -36,7 +36,7 @@ DEFAULT_REQUEST_TIMEOUT_S = 5.0
 RETRYABLE_STATES = frozenset({"40001", "40P01"})
 """Serialization failure and deadlock: somebody else was first."""
 
-RACED_KEYS = frozenset({"uq_rounds_jackpot_id_table_id_round_id", "pk_rounds", "uq_jobs_principal_request_id"})
+RACED_KEYS = frozenset({"uq_rounds_ids", "pk_rounds", "uq_jobs_principal_request_id"})
 """Unique keys that two requests may both write in good faith; reading again tells the loser who won."""
 
 HELD_UP_STATES = frozenset({"55P03", "57014"})

@@ -7,7 +7,7 @@ from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.rounds import Round
 from jackpot_service.pipelines import Cursor, Pipeline
-from jackpot_service.records.rounds import RoundName, name_columns
+from jackpot_service.records.rounds import BY_ASKED, RoundName, name_columns
 
 # Columns travel as one text each, the values of a round joined by spaces, the rounds by bars, which no value holds:
 # the driver's own encoding of arrays costs more than everything else that is done to a bet.
@@ -29,15 +29,15 @@ CROSS JOIN LATERAL
 
 _BET_COLUMNS = ("bet_ids", "player_ids", "hands", "currencies", "stakes_minor", "occurred_at")
 
-_ROUNDS = """
+_ROUNDS = f"""
 FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' ')) AS asked (table_id, round_id)
 CROSS JOIN LATERAL (
-    SELECT o.round_key
-    FROM rounds o
-    WHERE o.jackpot_id = %(jackpot_id)s AND o.table_id = asked.table_id AND o.round_id = asked.round_id
+    SELECT round_key
+    FROM rounds
+    WHERE {BY_ASKED}
     LIMIT 1
 ) AS r
-"""
+"""  # noqa: S608  a constant
 
 # OFFSET 0 keeps each round's lookup by itself, see `rounds`; so do LATERAL and LIMIT each bet's void: a join would hold
 # every bet of a round against every void of it, while the tables are thought to be small.

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.errors import NotFound
@@ -15,6 +15,18 @@ from jackpot_service.pipelines import Cursor, Pipeline
 _COLUMNS = """jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
        weight, opened_at"""
 
+
+def by_ids(*, jackpot_id: str, table_id: str, round_id: str) -> str:
+    """WHERE this, of `rounds` alone: the row that has these ids, in the words of the only index that finds it."""
+    return f"jackpot_id || ' ' || table_id || ' ' || round_id = {jackpot_id} || ' ' || {table_id} || ' ' || {round_id}"
+
+
+BY_ASKED: Final = by_ids(jackpot_id="%(jackpot_id)s::text", table_id="asked.table_id", round_id="asked.round_id")
+
+_BY_GIVEN = by_ids(jackpot_id="%(jackpot_id)s::text", table_id="%(table_id)s::text", round_id="%(round_id)s::text")
+
+_AT_TABLE = by_ids(jackpot_id="%(jackpot_id)s::text", table_id="t.table_id", round_id="%(round_id)s::text")
+
 # Rounds are locked and added in the order of the caller's ids, which is the same for everybody. Each is looked up by
 # itself (LATERAL, LIMIT): a join would read all rounds of a jackpot whose table is thought to be small.
 _NAMED = f"""
@@ -22,8 +34,8 @@ SELECT found.*
 FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' ')) AS asked (table_id, round_id)
 CROSS JOIN LATERAL (
     SELECT {_COLUMNS}
-    FROM rounds r
-    WHERE r.jackpot_id = %(jackpot_id)s AND r.table_id = asked.table_id AND r.round_id = asked.round_id
+    FROM rounds
+    WHERE {BY_ASKED}
     LIMIT 1
 ) AS found
 """  # noqa: S608  a constant
@@ -48,16 +60,16 @@ ORDER BY table_id, round_id
 
 # A known round is changed by a statement of its own, by its ids: a join with the rounds to be changed could be planned
 # the other way round while the table is new, and read all of a jackpot's rounds for good.
-_CHANGE = """
+_CHANGE = f"""
 UPDATE rounds
 SET state = %(state)s, steps = %(steps)s, bet_count = %(bet_count)s, weight = %(weight)s
-WHERE jackpot_id = %(jackpot_id)s AND table_id = %(table_id)s AND round_id = %(round_id)s
-"""
+WHERE {_BY_GIVEN}
+"""  # noqa: S608  the parts are ours
 
-_COUNT_REPLAY = """
+_COUNT_REPLAY = f"""
 UPDATE rounds SET replays = replays + 1
-WHERE jackpot_id = %(jackpot_id)s AND table_id = %(table_id)s AND round_id = %(round_id)s
-"""
+WHERE {_BY_GIVEN}
+"""  # noqa: S608  the parts are ours
 
 _LATEST = f"""
 SELECT {_COLUMNS}
@@ -70,21 +82,21 @@ LIMIT %(limit)s
 """  # noqa: S608  a constant
 
 # Found by the round's ids, at one table after another: there are few.
-_IS_AT_SOME_TABLE = """
+_IS_AT_SOME_TABLE = f"""
 SELECT EXISTS (
     SELECT
     FROM tables t
     CROSS JOIN LATERAL (
         SELECT
-        FROM rounds r
-        WHERE r.jackpot_id = %(jackpot_id)s AND r.table_id = t.table_id AND r.round_id = %(round_id)s
+        FROM rounds
+        WHERE {_AT_TABLE}
         LIMIT 1
     ) AS found
     WHERE t.jackpot_id = %(jackpot_id)s
       AND (CAST(%(casino_id)s AS text) IS NULL OR t.casino_id = %(casino_id)s)
       AND (CAST(%(table_id)s AS text) IS NULL OR t.table_id = %(table_id)s)
 )
-"""
+"""  # noqa: S608  as above
 
 
 class UnknownRound(NotFound):

@@ -11,9 +11,9 @@ import psycopg
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import NoRate
 from jackpot_service.pipelines import Cursor, Pipeline
-from jackpot_service.records.rounds import RoundName, name_columns
+from jackpot_service.records.rounds import BY_ASKED, RoundName, name_columns
 
-_READ = """
+_READ = f"""
 SELECT j.base,
        (SELECT count(*) FROM stripes s WHERE s.jackpot_id = j.jackpot_id),
        (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = j.jackpot_id ORDER BY c.cycle DESC LIMIT 1),
@@ -24,13 +24,10 @@ SELECT j.base,
        ARRAY(SELECT asked.number::int
              FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' '))
                   WITH ORDINALITY AS asked (table_id, round_id, number)
-             WHERE (SELECT true FROM rounds r
-                    WHERE r.jackpot_id = %(jackpot_id)s AND r.table_id = asked.table_id
-                      AND r.round_id = asked.round_id
-                    LIMIT 1))
+             WHERE (SELECT true FROM rounds WHERE {BY_ASKED} LIMIT 1))
 FROM jackpots j
 WHERE j.jackpot_id = %(jackpot_id)s
-"""
+"""  # noqa: S608  of our own words
 
 
 _REQUIRE = f"""

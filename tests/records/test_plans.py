@@ -13,7 +13,7 @@ from jackpot_service.records import bets, rounds, standing, verdicts
 from tests.records.kept_plans import prepared
 from tests.support.drivers import connection_of
 
-BY_IDS: Final = "uq_rounds_jackpot_id_table_id_round_id"
+BY_IDS: Final = "uq_rounds_ids"
 KEY: Final = 2**60
 ASKED: Final = {"jackpot_id": "live", "table_ids": "T1 T2", "round_ids": "r1 r2"}
 
@@ -48,12 +48,24 @@ OF_ROUNDS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
 )
 
 
-def test_a_round_is_looked_up_by_all_its_ids(engine: Engine, subtests: pytest.Subtests) -> None:
+ADD_ROUNDS: Final = """
+INSERT INTO rounds (jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps,
+                    bet_count, weight, replays, opened_at)
+SELECT 'live', number, 'T1', lpad(number::text, 36, '0'), 'c1', 'open', 1, 1, 1, 0, 0, 0, now()
+FROM generate_series(1, %(rounds)s) AS number
+"""
+
+
+@pytest.mark.parametrize("known", [0, 200])
+def test_a_round_is_looked_up_by_all_its_ids(engine: Engine, subtests: pytest.Subtests, known: int) -> None:
+    """With 200 rounds, the primary key's index is one page and that of the ids more: it would seem to cost less."""
+    with engine.begin() as session:
+        connection_of(session).execute(ADD_ROUNDS, {"rounds": known})
     for statement, parameters in OF_ROUNDS:
         with subtests.test(statement=statement):
             found = plan(engine, statement, parameters)
             assert f"using {BY_IDS}" in found
-            assert "(table_id = asked.table_id) AND (round_id = asked.round_id)" in found
+            assert "pk_rounds" not in found
             assert "Seq Scan" not in found
 
 
@@ -88,8 +100,6 @@ ONE: Final = {"jackpot_id": "live", "table_id": "T1", "round_id": "r1"}
 def test_a_round_is_changed_by_all_its_ids(engine: Engine, statement: str, parameters: Mapping[str, Any]) -> None:
     found = plan(engine, statement, parameters)
     assert f"using {BY_IDS}" in found
-    (condition,) = (line for line in found.splitlines() if "Index Cond" in line)
-    assert all(name in condition for name in ONE), found
 
 
 BY_KEY: Final[tuple[tuple[str, Mapping[str, Any], tuple[str, ...]], ...]] = (

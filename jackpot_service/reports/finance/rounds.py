@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import text
 
 from jackpot_service.db import Session
+from jackpot_service.records.rounds import by_ids
 from jackpot_service.reports.documents import Column, Row, Section, Sort
 from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Asked, Report, Scope, Takes
@@ -62,10 +63,10 @@ WITH named AS (
     SELECT n.round_key
     FROM tables t
     CROSS JOIN LATERAL (
-        SELECT o.round_key
-        FROM rounds o
-        WHERE o.jackpot_id = :jackpot_id AND o.table_id = t.table_id AND o.round_id = :round_id
-          AND {of_those_asked("o")}
+        SELECT round_key
+        FROM rounds
+        WHERE {by_ids(jackpot_id="t.jackpot_id", table_id="t.table_id", round_id="CAST(:round_id AS text)")}
+          AND {of_those_asked("rounds")}
         LIMIT 1
     ) AS n
     WHERE t.jackpot_id = :jackpot_id

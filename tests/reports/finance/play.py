@@ -17,7 +17,7 @@ from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import FOUR_OF_A_KIND, NO_COLLISIONS, ROYAL_FLUSH, dead, forfeited, hand
 from tests.support.house import CYBER, House
-from tests.support.story import Story
+from tests.support.story import Story, require_whole
 
 TABLES = {"T1": "c1", "T2": "c2", "T3": "c1", "C1": "c1"}
 
@@ -178,7 +178,7 @@ def play_everything(house: House) -> None:
     history = Play(house, 40)
     history.open()
     history.go_on(60)
-    story.require_whole(house)
+    require_whole(house)
     for _ in range(4):
         history.settle_statement()
     house.clock.advance(timedelta(days=1))
