@@ -150,6 +150,14 @@ LEFT JOIN LATERAL (
 ORDER BY told.round_key, sums.currency
 """  # noqa: S608  as above
 
+_ENTRY_OF = f"""LEFT JOIN LATERAL (
+    SELECT e.stripe_no, e.seq, e.booked_at
+    FROM entries e
+    WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.step = bet.{{step}}
+      AND {_BY_THE_END.format(entry="e")}
+    OFFSET 0
+) AS {{name}} ON true"""  # noqa: S608  as above
+
 # A bet is refunded when it is voided, its round is cancelled, or its hand is dead; and only once.
 _BETS = f"""
 SELECT told.casino_id, told.table_id, told.round_id, CAST(told.round_key AS text), bet.bet_id, bet.player_id,
@@ -181,20 +189,8 @@ CROSS JOIN LATERAL (
     WHERE b.jackpot_id = :jackpot_id AND b.round_key = told.round_key
     OFFSET 0
 ) AS bet
-LEFT JOIN LATERAL (
-    SELECT e.stripe_no, e.seq, e.booked_at
-    FROM entries e
-    WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.step = bet.step
-      AND {_BY_THE_END.format(entry="e")}
-    OFFSET 0
-) AS accepted ON true
-LEFT JOIN LATERAL (
-    SELECT e.stripe_no, e.seq, e.booked_at
-    FROM entries e
-    WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.step = bet.refund_step
-      AND {_BY_THE_END.format(entry="e")}
-    OFFSET 0
-) AS refunded ON true
+{_ENTRY_OF.format(step="step", name="accepted")}
+{_ENTRY_OF.format(step="refund_step", name="refunded")}
 WHERE bet.{{step}} = ANY (told.steps)
 ORDER BY told.round_key, bet.bet_id
 """  # noqa: S608  as above
