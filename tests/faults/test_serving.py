@@ -42,6 +42,12 @@ def workers(service: Service) -> set[int]:
     return children(supervisor(service))
 
 
+def all_workers(service: Service) -> set[int]:
+    """Those that serve, once there are as many as there are to be: the first may answer before the next is started."""
+    wait_until(lambda: len(workers(service)) == service.workers)
+    return workers(service)
+
+
 def children(parent: int) -> set[int]:
     return {int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit() and parent_of(path) == parent}
 
@@ -86,7 +92,7 @@ def test_connections_that_are_kept_for_later_do_not_hold_up_the_end(service: Ser
 
 def test_a_connection_that_comes_when_a_worker_ends_does_not_hold_it_up(service: Service) -> None:
     assert service.process is not None
-    wait_until(lambda: [*map(takes_sigterm, workers(service))] == [True] * service.workers)
+    wait_until(lambda: all(map(takes_sigterm, all_workers(service))))
     service.process.terminate()
     time.sleep(0.2)
     with suppress(ConnectionError), connected(service):
@@ -98,7 +104,7 @@ def test_a_connection_that_comes_when_a_worker_ends_does_not_hold_it_up(service:
 
 def test_a_worker_that_is_told_to_end_while_it_starts_ends(service: Service) -> None:
     of = supervisor(service)
-    before = children(of)
+    before = all_workers(service)
     os.kill(min(before), signal.SIGKILL)
     for later_ms in range(0, 60, 3):
         wait_until(lambda: children(of) - before)
@@ -110,8 +116,7 @@ def test_a_worker_that_is_told_to_end_while_it_starts_ends(service: Service) -> 
 
 
 def test_a_worker_that_was_killed_is_started_again(service: Service) -> None:
-    before = workers(service)
-    assert len(before) == service.workers
+    before = all_workers(service)
     killed = min(before)
     os.kill(killed, signal.SIGKILL)
     wait_until(lambda: len(workers(service) - before) == 1)
@@ -121,7 +126,7 @@ def test_a_worker_that_was_killed_is_started_again(service: Service) -> None:
 @pytest.mark.parametrize("killed", ["the command", "its supervisor"])
 def test_workers_end_when_whoever_started_them_is_gone(service: Service, killed: str) -> None:
     assert service.process is not None
-    pids = workers(service)
+    pids = all_workers(service)
     with connected(service):
         os.kill(service.process.pid if killed == "the command" else supervisor(service), signal.SIGKILL)
         assert service.process.wait() != 0
