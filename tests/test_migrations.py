@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -44,7 +45,7 @@ from tests.races import books, scene
 
 UPDATABLE = {
     "stripes": {"seq", "head", "meter_players", "meter_house", "reserve", "prize_fund", "accepting", "booked_at"},
-    "daily_bets": {"bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house"},
+    "daily_bets": {"bets", "stakes_minor", "value"},
     "daily_postings": {"lines", "amount"},
     "daily_refunds": {"bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house", "adjustments"},
     "daily_awards": {"awards", "amount_minor", "cost"},
@@ -210,6 +211,45 @@ def test_awards_of_before_are_kept_by_casino_and_table(empty_database_url: str) 
     for table in by_table:
         for figure in ("amount_minor", "cost"):
             assert sum(row[figure] for row in before[table]) == sum(row[figure] for row in whole[table])
+
+
+def test_bets_of_before_are_kept_by_the_rules_that_tell_where_they_go(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    engine = create_engine(Config(), empty_database_url)
+    scene.found(engine)
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000", stripes=1)
+    scene.bet(engine, "T1", "r0", scene.euro("b0"))
+    _change_rules(engine, {"split.meter": "0.40"})
+    scene.bet(engine, "T1", "r1", scene.euro("b1"))
+    scene.settle(engine, "T1", "r1", 1, {"1": scene.ROYAL})
+    scene.bet(engine, "T1", "r0", scene.euro("b2"))
+    scene.bet(engine, "T1", "r2", scene.euro("b3"), scene.euro("b4"))
+    engine.dispose()
+    whole = _days(empty_database_url)["daily_bets"]
+
+    migrate.downgrade(empty_database_url, "0024")
+    before = _days(empty_database_url)["daily_bets"]
+    migrate.upgrade(empty_database_url)
+
+    assert _days(empty_database_url)["daily_bets"] == whole
+    assert sorted((row["cycle"], row["rules_version"], row["value"]) for row in whole) == [
+        (1, 1, 2),
+        (2, 1, 1),
+        (2, 2, 2),
+    ]
+    split = ("value", "meter", "reserve", "prize_fund", "house")
+    assert sorted(tuple(map(str, (row["cycle"], *(row[name] for name in split)))) for row in before) == [
+        ("1", "2", "0.9", "0.1", "0.6368", "0.3632"),
+        ("2", "3", "1.25", "0.15", "0.9552", "0.6448"),
+    ]
+
+
+def _change_rules(engine: sqlalchemy.Engine, settings: dict[str, Any]) -> None:
+    acts = [Act(Principal(name, Role.OPERATOR), scene.now(), request_id="q1", reason="as agreed") for name in "ab"]
+    asked = RequestChange(acts[0], ChangeKind.RULES, {"jackpot_id": "live", "settings": settings})
+    transact(engine, lambda session: request_change(session, asked))
+    decided = DecideChange(replace(acts[1], request_id=None), "q1", Outcome.APPROVED)
+    transact(engine, lambda session: decide_change(session, decided))
 
 
 def _payable(engine: sqlalchemy.Engine) -> list[str]:

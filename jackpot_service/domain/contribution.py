@@ -31,7 +31,7 @@ class Contribution:
 
 class Turnover(NamedTuple):
     """
-    What the bets of one currency in a batch come to: how many, their stakes, and where these go, in base units.
+    What the bets of one currency in a batch come to: how many, their stakes, and what these are worth in base units.
 
     A tuple rather than a dataclass: it is made for every batch, and summed column by column.
     """
@@ -40,10 +40,6 @@ class Turnover(NamedTuple):
     bets: int
     stakes_minor: int
     value: Decimal
-    meter: Decimal
-    reserve: Decimal
-    prize_fund: Decimal
-    house: Decimal
 
 
 def contribute(stakes_minor: Mapping[str, int], *, split: Split, sheet: RateSheet) -> Contribution:
@@ -58,30 +54,18 @@ def contribute(stakes_minor: Mapping[str, int], *, split: Split, sheet: RateShee
     """
     values = {currency: sheet.base_value(amount, currency) for currency, amount in stakes_minor.items()}
     value = total(values.values())
-    return Contribution(stakes_minor, values, value, *_parts(value, split))
-
-
-def _parts(value: Decimal, split: Split) -> tuple[Decimal, Decimal, Decimal, Decimal]:
-    """Meter, reserve, prize fund, and what they leave to the house."""
     meter = product(value, split.meter)
     reserve = product(value, split.reserve)
     prize_fund = product(value, split.prize_fund)
-    return meter, reserve, prize_fund, EXACT.subtract(value, total((meter, reserve, prize_fund)))
+    house = EXACT.subtract(value, total((meter, reserve, prize_fund)))
+    return Contribution(stakes_minor, values, value, meter, reserve, prize_fund, house)
 
 
-def by_currency(contributed: Contribution, currencies: Sequence[str], split: Split) -> tuple[Turnover, ...]:
-    """
-    Tell a batch's contribution apart by currency, given the currency of each of its bets; in alphabetical order.
-
-    The split is linear, so the parts of the currencies sum to those of the batch, exactly.
-    """
-    if len(contributed.values) == 1:
-        ((currency, stakes_minor),) = contributed.stakes_minor.items()
-        parts = contributed.meter, contributed.reserve, contributed.prize_fund, contributed.house
-        return (Turnover(currency, len(currencies), stakes_minor, contributed.value, *parts),)
+def by_currency(contributed: Contribution, currencies: Sequence[str]) -> tuple[Turnover, ...]:
+    """Tell a batch's value apart by currency, given the currency of each of its bets; in alphabetical order."""
     bets = Counter(currencies)
     return tuple(
-        Turnover(currency, bets[currency], contributed.stakes_minor[currency], value, *_parts(value, split))
+        Turnover(currency, bets[currency], contributed.stakes_minor[currency], value)
         for currency, value in contributed.values.items()
     )
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.contribution import Turnover, by_currency, contribute, stakes_by_currency
+from jackpot_service.domain.contribution import Turnover, contribute, stakes_by_currency
 from jackpot_service.domain.money import EXACT, ZERO, RateSheet, product, total
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.domain.settlement import Award, Settlement, Terms
@@ -88,23 +88,17 @@ def of_settlement(settlement: Settlement, bets: Iterable[Bet], *, terms: Terms, 
 
 def of_refunds(bets: Collection[Bet], *, terms: Terms, won_since: Collection[str]) -> tuple[Refund, ...]:
     """Tell refunded bets apart by currency, and by whether their cycle, as `won_since` names them, has been won."""
-    return tuple(
-        _refund(one, cycle_is_over=cycle_is_over)
-        for cycle_is_over in (False, True)
-        if (chosen := [bet for bet in bets if (bet.bet_id in won_since) is cycle_is_over])
-        for one in by_currency(
-            contribute(stakes_by_currency(chosen), split=terms.rules.split, sheet=terms.sheet),
-            [bet.currency for bet in chosen],
-            terms.rules.split,
-        )
-    )
-
-
-def _refund(one: Turnover, *, cycle_is_over: bool) -> Refund:
-    if not cycle_is_over:
-        return Refund(*one, ZERO)
-    borne = EXACT.add(one.meter, one.reserve)
-    return Refund(one.currency, one.bets, one.stakes_minor, one.value, ZERO, ZERO, one.prize_fund, one.house, borne)
+    refunds = []
+    for cycle_is_over in (False, True):
+        chosen = [bet for bet in bets if (bet.bet_id in won_since) is cycle_is_over]
+        counts = Counter(bet.currency for bet in chosen)
+        for currency, stakes_minor in stakes_by_currency(chosen).items():
+            back = contribute({currency: stakes_minor}, split=terms.rules.split, sheet=terms.sheet)
+            of = currency, counts[currency], stakes_minor, back.value
+            borne = EXACT.add(back.meter, back.reserve)
+            pools = (ZERO, ZERO) if cycle_is_over else (back.meter, back.reserve)
+            refunds.append(Refund(*of, *pools, back.prize_fund, back.house, borne if cycle_is_over else ZERO))
+    return tuple(refunds)
 
 
 def of_awards(awards: Iterable[Award]) -> tuple[AwardsMade, ...]:

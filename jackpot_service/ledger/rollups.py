@@ -5,7 +5,7 @@ Their rows are a stripe's, so whoever booked on it, and holds its lock to the co
 for a row, and no two can wait for each other. `payments_by_day` keeps those of payments.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,27 +21,29 @@ from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.domain.tallies import AwardsMade, Refund
 from jackpot_service.pipelines import Pipeline
 
-K = TypeVar("K", bound=tuple[str, ...])
+K = TypeVar("K", bound=tuple[str | int, ...])
 Figures = tuple[Any, ...]
 """Whole numbers and exact amounts, in the order of a table's columns."""
 
 
 class _Rollup(NamedTuple):
-    """A table of sums: the columns that its rows are kept apart by and summed up in, and the statement that adds."""
+    """A table of sums: the statement that adds rows to it, and how it takes each of their columns, keys first."""
 
-    columns: tuple[str, ...]
+    columns: Mapping[str, Callable[[Iterable[Any]], str]]
     statement: str
 
 
-# The stripe was updated by the statement before, in this transaction: its `booked_at` is that of the entries. Columns
-# travel as texts joined by spaces, see `journal`; `?` stands for an empty one, because no id holds it. One row a key:
-# ON CONFLICT takes none twice.
+# The stripe was updated by the statement before, in this transaction: its `booked_at` is that of the entries, its seq
+# that of the last of them. OFFSET has it looked up once, with what goes by it. One row a key: ON CONFLICT takes none
+# twice. Columns of texts travel joined by spaces, see `journal`; `?` stands for an empty one, because no id holds one.
 _ADD = """
 INSERT INTO {table} AS kept (jackpot_id, stripe_no, day, {names})
 SELECT stripe.jackpot_id, stripe.stripe_no, (stripe.booked_at AT TIME ZONE 'UTC')::date, {values}
-FROM unnest({arrays}) AS new ({columns})
-CROSS JOIN stripes AS stripe {joined}
-WHERE stripe.jackpot_id = %(book)s AND stripe.stripe_no = %(stripe_no)s
+FROM (SELECT last.jackpot_id, last.stripe_no, last.booked_at {and_cycle}
+      FROM stripes AS last {cycles}
+      WHERE last.jackpot_id = %(book)s AND last.stripe_no = %(stripe_no)s
+      OFFSET 0) AS stripe
+CROSS JOIN unnest({arrays}) AS new ({columns}) {casino}
 ON CONFLICT (jackpot_id, day, stripe_no, {keys}) DO UPDATE
 SET {sums}
 """
@@ -52,16 +54,11 @@ _GAMING_DAY = """coalesce((stripe.booked_at AT TIME ZONE casino.zone) - casino.d
 _ITS_CASINO = "LEFT JOIN casinos AS casino ON casino.casino_id = new.casino_id"
 
 # Whoever books holds a stripe's lock, and whoever opens a cycle those of all: so what was just booked stands after the
-# last cut, or it is the entry that made it, alone, and ends the cycle before; the opening is of the first. The stripe's
-# seq is that of the last of the entries. No row that is added has a part in it, so it is looked up once a statement.
-_CYCLE = """(SELECT greatest(1, running.cycle - (coalesce(running.cut[last.stripe_no + 1], 0) >= last.seq)::int)
-             FROM stripes AS last
-             CROSS JOIN LATERAL (SELECT cycle, cut
-                                 FROM cycles
-                                 WHERE jackpot_id = last.jackpot_id
-                                 ORDER BY cycle DESC
-                                 LIMIT 1) AS running
-             WHERE last.jackpot_id = %(book)s AND last.stripe_no = %(stripe_no)s)"""
+# last cut, or it is the entry that made it, alone, and ends the cycle before; the opening is of the first.
+_AND_CYCLE = ", greatest(1, running.cycle - (coalesce(running.cut[last.stripe_no + 1], 0) >= last.seq)::int) AS cycle"
+
+_CYCLES = """LEFT JOIN LATERAL (SELECT cycle, cut FROM cycles WHERE jackpot_id = last.jackpot_id
+                                ORDER BY cycle DESC LIMIT 1) AS running ON true"""
 
 
 def _rollup(
@@ -79,13 +76,23 @@ def _rollup(
         table=table,
         names=", ".join([*told, *types]),
         values=", ".join([*told.values(), *values]),
-        arrays=", ".join(f"string_to_array(%({name})s, ' ', '?')::{type_}[]" for name, type_ in types.items()),
+        arrays=", ".join(_array(key, type_) for key, type_ in types.items()),
         columns=", ".join(types),
-        joined=_ITS_CASINO if "gaming_day" in told else "",
+        casino=_ITS_CASINO if "gaming_day" in told else "",
+        and_cycle=_AND_CYCLE if "cycle" in told else "",
+        cycles=_CYCLES if "cycle" in told else "",
         keys=", ".join([*told, *keys]),
         sums=", ".join(f"{name} = kept.{name} + EXCLUDED.{name}" for name in figures),
     )
-    return _Rollup(tuple(types), statement)
+    return _Rollup({key: " ".join if type_ == "text" else _in_braces for key, type_ in types.items()}, statement)
+
+
+def _array(column: str, type_: str) -> str:
+    return f"string_to_array(%({column})s, ' ', '?')" if type_ == "text" else f"%({column})s::{type_}[]"
+
+
+def _in_braces(column: Iterable[Any]) -> str:
+    return f"{{{','.join(map(str, column))}}}"
 
 
 def _texts(*names: str) -> dict[str, str]:
@@ -96,19 +103,17 @@ def _numbers(*names: str) -> dict[str, str]:
     return dict.fromkeys(names, "numeric")
 
 
-_PARTS = ("value", "meter", "reserve", "prize_fund", "house")
-
 _BETS = _rollup(
     "daily_bets",
-    _texts("casino_id", "table_id", "currency"),
-    {"bets": "bigint", **_numbers("stakes_minor", *_PARTS)},
-    found={"cycle": _CYCLE, "gaming_day": _GAMING_DAY},
+    {**_texts("casino_id", "table_id", "currency"), "rules_version": "int"},
+    {"bets": "bigint", **_numbers("stakes_minor", "value")},
+    found={"cycle": "stripe.cycle", "gaming_day": _GAMING_DAY},
 )
 
 _REFUNDS = _rollup(
     "daily_refunds",
     _texts("casino_id", "table_id", "currency"),
-    {"bets": "bigint", **_numbers("stakes_minor", *_PARTS, "adjustments")},
+    {"bets": "bigint", **_numbers("stakes_minor", "value", "meter", "reserve", "prize_fund", "house", "adjustments")},
     found={"gaming_day": _GAMING_DAY},
 )
 
@@ -116,7 +121,7 @@ _POSTINGS = _rollup(
     "daily_postings",
     _texts("casino_id", "table_id", "account", "currency", "movement"),
     {"lines": "bigint", **_numbers("amount")},
-    found={"cycle": _CYCLE, "gaming_day": _GAMING_DAY},
+    found={"cycle": "stripe.cycle", "gaming_day": _GAMING_DAY},
 )
 
 _AWARDS = _rollup(
@@ -133,21 +138,33 @@ _HANDS = _rollup(
 
 _NONE = "?"
 
-SPLIT_ACCOUNTS = (METER_PLAYERS, RESERVE, PRIZE_FUND, HOUSE_MARGIN)
-"""The accounts that a bet is split among, in the order of the columns of `daily_bets`."""
+_SPLIT_ACCOUNTS = (METER_PLAYERS, RESERVE, PRIZE_FUND, HOUSE_MARGIN)
+
+
+def _share(part: str) -> str:
+    """A part of a document's split; zero, with which no sum is right, if there is none that can be read."""
+    told = f"v.document #>> '{{split,{part}}}'"
+    return f"CASE WHEN {told} ~ '^[0-9]+([.][0-9]+)?$' THEN CAST({told} AS numeric) ELSE 0 END AS {part}"
+
 
 _SPLIT_SUMS = text(
-    """
+    f"""
     SELECT account, sum(amount)
     FROM (SELECT account, amount FROM daily_postings WHERE jackpot_id = :book AND account = ANY(:accounts)
           UNION ALL
-          SELECT part.account, part.amount
-          FROM daily_bets
-          CROSS JOIN LATERAL unnest(CAST(:accounts AS text[]), ARRAY[meter, reserve, prize_fund, house])
-               AS part (account, amount)
-          WHERE jackpot_id = :book) AS moved
+          SELECT part.account, staked.value * part.share
+          FROM (SELECT rules_version, sum(value) AS value
+                FROM daily_bets
+                WHERE jackpot_id = :book
+                GROUP BY rules_version) AS staked
+          LEFT JOIN rules_versions AS v ON v.jackpot_id = :book AND v.version = staked.rules_version
+          CROSS JOIN LATERAL (SELECT {", ".join(map(_share, ("meter", "reserve", "prize_fund")))}) AS split
+          CROSS JOIN LATERAL unnest(CAST(:accounts AS text[]),
+                                    ARRAY[meter, reserve, prize_fund, 1 - meter - reserve - prize_fund])
+               AS part (account, share)
+    ) AS moved
     GROUP BY account
-    """
+    """  # noqa: S608  the parts are ours
 )
 
 
@@ -167,17 +184,19 @@ def add(pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int) -> None:
     others = [entry for entry in entries if entry.kind is not EntryKind.BETS]
     ended = [(_round_of(entry), entry.tally) for entry in others if entry.round_step is not None]
     added = (
-        (_BETS, _summed(_of_stakes(step, one) for step, tally in bets for one in tally.bets)),
+        (_BETS, _summed(_of_bets(step, one) for step, tally in bets for one in tally.bets)),
         (_POSTINGS, _summed(row for entry in others for row in _of_postings(entry))),
-        (_REFUNDS, _summed(_of_stakes(step, one) for step, tally in ended for one in tally.refunds)),
+        (_REFUNDS, _summed(_of_refunds(step, one) for step, tally in ended for one in tally.refunds)),
         (_AWARDS, _summed(_of_awards(step, one) for step, tally in ended for one in tally.awards)),
-        (_HANDS, _summed(((str(step.rules_version),), one) for step, tally in ended for one in tally.hands)),
+        (_HANDS, _summed(((step.rules_version,), one) for step, tally in ended for one in tally.hands)),
     )
     for rollup, rows in added:
         if rows:
-            columns = zip(*[(*key, *map(str, figures)) for key, figures in rows], strict=True)
             asked = {"book": entries[0].book, "stripe_no": stripe_no}
-            pipe.send(rollup.statement, {**asked, **dict(zip(rollup.columns, map(" ".join, columns), strict=True))})
+            columns = (*zip(*rows, strict=True), *zip(*rows.values(), strict=True))
+            for (name, written), column in zip(rollup.columns.items(), columns, strict=True):
+                asked[name] = written(column)
+            pipe.send(rollup.statement, asked)
 
 
 def _round_of(entry: Entry) -> RoundStep:
@@ -196,7 +215,11 @@ def _round_of(entry: Entry) -> RoundStep:
     return step
 
 
-def _of_stakes(step: RoundStep, one: Turnover | Refund) -> tuple[tuple[str, str, str], Figures]:
+def _of_bets(step: RoundStep, one: Turnover) -> tuple[tuple[str, str, str, int], Figures]:
+    return (step.casino_id, step.table_id, one.currency, step.rules_version), one[1:]
+
+
+def _of_refunds(step: RoundStep, one: Refund) -> tuple[tuple[str, str, str], Figures]:
     return (step.casino_id, step.table_id, one.currency), one[1:]
 
 
@@ -216,13 +239,13 @@ def _of_postings(entry: Entry) -> Sequence[tuple[tuple[str, str, str, str, str],
     ]
 
 
-def _summed(rows: Iterable[tuple[K, Figures]]) -> list[tuple[K, Figures]]:
-    """Sum the rows of each key, in the order of the keys."""
+def _summed(rows: Iterable[tuple[K, Figures]]) -> Mapping[K, Figures]:
+    """Sum the rows of each key."""
     sums: dict[K, Figures] = {}
     for key, figures in rows:
         before = sums.get(key)
         sums[key] = figures if before is None else tuple(map(_add, before, figures))
-    return sorted(sums.items())
+    return sums
 
 
 def _add(one: int | Decimal, other: int | Decimal) -> int | Decimal:
@@ -230,7 +253,11 @@ def _add(one: int | Decimal, other: int | Decimal) -> int | Decimal:
 
 
 def split_sums(session: Session, book: str) -> Mapping[Account, Decimal]:
-    """Sum what all days put into the accounts that a bet is split among; each of them has one currency."""
-    rows = session.execute(_SPLIT_SUMS, {"book": book, "accounts": list(SPLIT_ACCOUNTS)})
+    """
+    Sum what all days put into the accounts that a bet is split among; each of them has one currency.
+
+    Bets are split as the documents of their rules versions say.
+    """
+    rows = session.execute(_SPLIT_SUMS, {"book": book, "accounts": list(_SPLIT_ACCOUNTS)})
     sums: dict[str, Decimal] = dict(map(tuple, rows))
-    return {account: sums.get(account, ZERO) for account in SPLIT_ACCOUNTS}
+    return {account: sums.get(account, ZERO) for account in _SPLIT_ACCOUNTS}

@@ -28,21 +28,29 @@ HALF_FULL = {"postgresql_with": {"fillfactor": "50"}}
 
 class DailyBetsRow(Base):
     """
-    What the bets of a day came to, by cycle, table and currency: entries of the kind `bets`, and no others.
+    What the bets of a day came to, by cycle, table, currency and rules version: entries of the kind `bets`, no others.
 
-    `value` and its parts are base units of the jackpot. The key begins with jackpot and day: what reports ask by.
-    `cycle` is the one that the entries stand after.
+    `value` is in base units of the jackpot; how the rules of that version split it, they tell. The key begins with
+    jackpot and day: what reports ask by; then comes what tells a stripe's rows of a day apart soonest. `cycle` is the
+    one that the entries stand after.
     """
 
     __tablename__ = "daily_bets"
     __table_args__ = (
         PrimaryKeyConstraint(
-            "jackpot_id", "day", "stripe_no", "cycle", "gaming_day", "casino_id", "table_id", "currency"
+            "jackpot_id",
+            "day",
+            "stripe_no",
+            "table_id",
+            "currency",
+            "cycle",
+            "gaming_day",
+            "rules_version",
+            "casino_id",
         ),
         CheckConstraint("cycle >= 1", name="cycle"),
         CheckConstraint("bets >= 1 AND stakes_minor >= bets AND scale(stakes_minor) = 0", name="stakes"),
-        CheckConstraint("value = meter + reserve + prize_fund + house", name="parts"),
-        exact("value", "meter", "reserve", "prize_fund", "house"),
+        exact("value"),
         HALF_FULL,
     )
 
@@ -54,13 +62,10 @@ class DailyBetsRow(Base):
     casino_id: Mapped[Key]
     table_id: Mapped[Key]
     currency: Mapped[Key]
+    rules_version: Mapped[Count]
     bets: Mapped[Position]
     stakes_minor: Mapped[Total]
     value: Mapped[Amount]
-    meter: Mapped[Amount]
-    reserve: Mapped[Amount]
-    prize_fund: Mapped[Amount]
-    house: Mapped[Amount]
 
 
 class DailyRefundsRow(Base):

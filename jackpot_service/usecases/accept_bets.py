@@ -250,7 +250,7 @@ def _decision(session: Session, command: AcceptBets, pins: Pins, seen: _Seen) ->
         facts={"bets": columns, **facts.of_opening(after)},
         postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=sheet),
         round_step=RoundStep.of(after),
-        tally=Tally(bets=by_currency(contributed, batch.new.currencies, rules.split)),
+        tally=Tally(bets=by_currency(contributed, batch.new.currencies)),
     )
     return _Decision(batch, after, rules, sheet, columns, entry)
 

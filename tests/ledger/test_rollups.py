@@ -31,7 +31,7 @@ from tests.support.house import House
 
 VERSIONS: Final = Path(__file__).resolve().parents[2] / "jackpot_service" / "migrations" / "versions"
 STATEMENTS: Final = {
-    "daily_bets": ("0020_cycles_by_day", "FILL_BETS"),
+    "daily_bets": ("0025_bets_by_rules", "FILL_BETS"),
     "daily_postings": ("0020_cycles_by_day", "FILL_POSTINGS"),
     "daily_refunds": ("0017_refunds_and_awards_by_day", "FILL_REFUNDS"),
     "daily_awards": ("0022_awards_by_table", "FILL_AWARDS"),
@@ -74,14 +74,13 @@ def test_a_batch_is_added_to_its_day_by_currency(opened: House) -> None:
 
     rows = opened.books.rows("SELECT * FROM daily_bets ORDER BY currency")
 
-    figures = ("bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house")
+    figures = ("bets", "stakes_minor", "value")
     assert [(row["currency"], *(row[name] for name in figures)) for row in rows] == [
-        ("EUR", 2, 350, *map(Decimal, ("3.5", "1.575", "0.175", "1.1144", "0.6356"))),
-        ("GBP", 2, 200, *map(Decimal, ("2.34", "1.053", "0.117", "0.745056", "0.424944"))),
+        ("EUR", 2, 350, Decimal("3.5")),
+        ("GBP", 2, 200, Decimal("2.34")),
     ]
-    assert {(row["jackpot_id"], row["stripe_no"], row["casino_id"], row["table_id"]) for row in rows} == {
-        ("j1", 0, "c1", "T1")
-    }
+    whose = ("jackpot_id", "stripe_no", "casino_id", "table_id", "rules_version")
+    assert {tuple(row[name] for name in whose) for row in rows} == {("j1", 0, "c1", "T1", 1)}
     assert opened.books.counts()["daily_postings"] == 0
 
 
@@ -157,6 +156,23 @@ def test_a_hit_belongs_to_the_cycle_that_it_ends_and_the_opening_to_the_first(ho
 
     assert [tuple(row.values()) for row in staked] == [(1, 2), (2, 2)]
     assert [tuple(row.values()) for row in moved] == [(1, "award"), (1, "refill"), (1, "seed"), (2, "award")]
+
+
+def test_bets_are_kept_by_the_rules_that_tell_where_they_go(house: House) -> None:
+    """A round keeps its rules: bets of a day and cycle may be split in two ways."""
+    house.open(base_amount="100", stripes=1)
+    house.bet(bet("a"), round_id="r0")
+    house.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
+    house.bet(bet("b"))
+    house.settle(hand("1", ROYAL_FLUSH))
+    house.bet(bet("c"), round_id="r0")
+    house.bet(bet("d"), round_id="r2")
+
+    staked = house.books.rows("SELECT cycle, rules_version, bets, value FROM daily_bets ORDER BY 1, 2")
+
+    assert [tuple(row.values()) for row in staked] == [(1, 1, 2, 2), (2, 1, 1, 1), (2, 2, 1, 1)]
+    with house.engine.connect() as connection:
+        assert rolling.rolled_up(connection) == rolling.posted(connection)
 
 
 def test_what_takes_back_a_bet_of_a_cycle_that_was_won_belongs_to_the_cycle_that_runs(opened: House) -> None:

@@ -148,10 +148,14 @@ OF_DAYS: Final[tuple[tuple[Any, str], ...]] = (
 BY_GAMING_DAY: Final = (rollups._BETS, rollups._REFUNDS, rollups._POSTINGS)
 
 
+def _one_row(rollup: rollups._Rollup) -> dict[str, str]:
+    return {name: written(["1"]) for name, written in rollup.columns.items()}
+
+
 def test_a_days_sums_are_found_by_their_key(engine: Engine, subtests: pytest.Subtests) -> None:
     for rollup, index in OF_DAYS:
         with subtests.test(index):
-            asked = {"book": "live", "stripe_no": 0, **dict.fromkeys(rollup.columns, "1")}
+            asked = {"book": "live", "stripe_no": 0, **_one_row(rollup)}
             found = plan(engine, rollup.statement, asked)
             assert f"Conflict Arbiter Indexes: {index}" in found
             assert "using pk_stripes" in found

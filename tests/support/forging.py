@@ -84,11 +84,12 @@ def _rechain(session: Session, forged: BookedEntry, *, moved: Pools) -> None:
 
 def _roll_up_again(session: Session) -> None:
     """Sum the days anew, by the very statements that did it once."""
+    of_rules = import_module("jackpot_service.migrations.versions.0025_bets_by_rules")
     of_cycles = import_module("jackpot_service.migrations.versions.0020_cycles_by_day")
     of_rounds = import_module("jackpot_service.migrations.versions.0017_refunds_and_awards_by_day")
     of_tables = import_module("jackpot_service.migrations.versions.0022_awards_by_table")
     for table, statement in (
-        ("daily_bets", of_cycles.FILL_BETS),
+        ("daily_bets", of_rules.FILL_BETS),
         ("daily_postings", of_cycles.FILL_POSTINGS),
         ("daily_refunds", of_rounds.FILL_REFUNDS),
         ("daily_awards", of_tables.FILL_AWARDS),

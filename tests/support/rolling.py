@@ -11,9 +11,13 @@ Accounts = dict[tuple[str, int, str, str], Decimal]
 _ROLLED_UP = text(
     """
     WITH bets AS (
-        SELECT d.*, j.base, d.stakes_minor * CAST('1e-' || x.exponent AS numeric) AS stakes
+        SELECT d.*, j.base, d.stakes_minor * CAST('1e-' || x.exponent AS numeric) AS stakes,
+               d.value * CAST(v.document #>> '{split,meter}' AS numeric) AS meter,
+               d.value * CAST(v.document #>> '{split,reserve}' AS numeric) AS reserve,
+               d.value * CAST(v.document #>> '{split,prize_fund}' AS numeric) AS prize_fund
         FROM daily_bets d
         JOIN jackpots j ON j.jackpot_id = d.jackpot_id
+        JOIN rules_versions v ON v.jackpot_id = d.jackpot_id AND v.version = d.rules_version
         JOIN (SELECT DISTINCT currency, exponent FROM rates) AS x ON x.currency = d.currency
     ),
     lines AS (
@@ -24,7 +28,7 @@ _ROLLED_UP = text(
         UNION ALL SELECT jackpot_id, cycle, 'pool:meter:players', base, meter FROM bets
         UNION ALL SELECT jackpot_id, cycle, 'pool:reserve', base, reserve FROM bets
         UNION ALL SELECT jackpot_id, cycle, 'pool:prize_fund', base, prize_fund FROM bets
-        UNION ALL SELECT jackpot_id, cycle, 'house:margin', base, house FROM bets
+        UNION ALL SELECT jackpot_id, cycle, 'house:margin', base, value - meter - reserve - prize_fund FROM bets
     )
     SELECT jackpot_id, cycle, account, currency, sum(amount) FROM lines GROUP BY 1, 2, 3, 4 HAVING sum(amount) <> 0
     """

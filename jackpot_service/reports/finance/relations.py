@@ -23,6 +23,7 @@ MOVED: Final = ("account", "currency", "movement")
 _CASINO = "casino_id"
 _CURRENCY = "currency"
 _CYCLE = "cycle"
+_VERSION = "rules_version"
 
 # An entry of no round is of the casino whose account it moves.
 _OF_WHOM = """
@@ -55,24 +56,41 @@ UNITS: Final = """
 
 def kept_bets(keys: Sequence[str], stated: Sequence[str]) -> str:
     """The bets of whole days."""
-    return _kept_stakes("daily_bets", SUMS_OF_BETS, keys, stated)
+    kept = [*_entries(keys), _CURRENCY, _VERSION]
+    return _split(keys, _kept_stakes("daily_bets", ("bets", "value"), kept, stated))
 
 
 def kept_refunds(keys: Sequence[str], stated: Sequence[str]) -> str:
     """The refunds of whole days, but those of corrections."""
-    return _kept_stakes("daily_refunds", SUMS_OF_REFUNDS, keys, stated)
+    sums = [name for name in SUMS_OF_REFUNDS if name != "stakes"]
+    return _kept_stakes("daily_refunds", sums, [*_entries(keys), _CURRENCY], stated)
 
 
 def _kept_stakes(table: str, sums: Sequence[str], keys: Sequence[str], stated: Sequence[str]) -> str:
-    columns = ", ".join(f"kept.{key}" for key in [*_entries(keys), _CURRENCY])
-    summed = {name: f"sum(kept.{name})" for name in sums} | {"stakes": "sum(kept.stakes_minor) * unit.one"}
+    columns = ", ".join(f"kept.{key}" for key in keys)
+    summed = ", ".join(f"sum(kept.{name}) AS {name}" for name in sums)
     return f"""
-        SELECT {columns}, {", ".join(f"{sum_} AS {name}" for name, sum_ in summed.items())}
+        SELECT {columns}, sum(kept.stakes_minor) * unit.one AS stakes, {summed}
         FROM {table} kept
         JOIN {UNITS} ON unit.currency = kept.currency
         WHERE {WHOLE_DAYS} {_only(stated)}
         GROUP BY {columns}, unit.one
     """  # noqa: S608  the parts are ours
+
+
+def _split(keys: Sequence[str], valued: str) -> str:
+    """The parts of a value that is summed up by rules versions: a sum is split like each of its bets, exactly."""
+    columns = ", ".join(f"valued.{key}" for key in [*_entries(keys), _CURRENCY, "bets", "stakes", "value"])
+    return f"""
+        SELECT {columns}, value * to_meter AS meter, value * to_reserve AS reserve,
+               value * to_prize_fund AS prize_fund, value * (1 - to_meter - to_reserve - to_prize_fund) AS house
+        FROM ({valued}) AS valued
+        JOIN (SELECT version, CAST(document #>> '{{split,meter}}' AS numeric) AS to_meter,
+                     CAST(document #>> '{{split,reserve}}' AS numeric) AS to_reserve,
+                     CAST(document #>> '{{split,prize_fund}}' AS numeric) AS to_prize_fund
+              FROM rules_versions
+              WHERE jackpot_id = :jackpot_id) AS split ON split.version = valued.{_VERSION}
+    """  # noqa: S608  as above
 
 
 def kept_postings(keys: Sequence[str], stated: Sequence[str]) -> str:
@@ -109,37 +127,31 @@ def bets_beside(keys: Sequence[str], stated: Sequence[str]) -> str:
     """
     The bets of the entries beside the whole days.
 
-    The round's own version and sheet split its bets; a sum of stakes is split like each of them, exactly. The bets are
-    looked up entry by entry: joined as a whole, all that there are might be read for those of a few hours. Versions and
-    sheets are joined to the sums, of which there are few.
+    The round's own version and sheet tell what they are worth, and where that goes. The bets are looked up entry by
+    entry: joined as a whole, all that there are might be read for those of a few hours. Versions and sheets are joined
+    to the sums, of which there are few.
     """
     columns = "".join(f"{key}, " for key in _entries(keys))
-    return f"""
-        SELECT {columns} currency, bets, stakes, value, value * to_meter AS meter, value * to_reserve AS reserve,
-               value * to_prize_fund AS prize_fund, value * (1 - to_meter - to_reserve - to_prize_fund) AS house
+    valued = f"""
+        SELECT {columns} summed.currency, rules_version, bets, stakes_minor * unit.one AS stakes,
+               stakes_minor * unit.one * s.base_per_unit AS value
         FROM (
-            SELECT summed.*, stakes_minor * unit.one AS stakes, stakes_minor * unit.one * s.base_per_unit AS value,
-                   CAST(v.document #>> '{{split,meter}}' AS numeric) AS to_meter,
-                   CAST(v.document #>> '{{split,reserve}}' AS numeric) AS to_reserve,
-                   CAST(v.document #>> '{{split,prize_fund}}' AS numeric) AS to_prize_fund
-            FROM (
-                SELECT {_telling(keys)} r.rules_version, r.rate_sheet, b.currency, count(*) AS bets,
-                       sum(b.stake_minor) AS stakes_minor
-                FROM {ENTRIES} {_OF_WHOM} {_of_which_cycle(keys)}
-                CROSS JOIN LATERAL (
-                    SELECT b.currency, b.stake_minor
-                    FROM bets b
-                    WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
-                    OFFSET 0
-                ) AS b
-                WHERE e.kind = 'bets' {_only_told(stated)}
-                GROUP BY {_grouped(keys)} r.rules_version, r.rate_sheet, b.currency
-            ) AS summed
-            JOIN rules_versions v ON v.jackpot_id = :jackpot_id AND v.version = summed.rules_version
-            JOIN rates s ON s.base = :base AND s.number = summed.rate_sheet AND s.currency = summed.currency
-            CROSS JOIN LATERAL (SELECT CAST('1e-' || s.exponent AS numeric) AS one) AS unit
-        ) AS one
+            SELECT {_telling(keys)} r.rules_version, r.rate_sheet, b.currency, count(*) AS bets,
+                   sum(b.stake_minor) AS stakes_minor
+            FROM {ENTRIES} {_OF_WHOM} {_of_which_cycle(keys)}
+            CROSS JOIN LATERAL (
+                SELECT b.currency, b.stake_minor
+                FROM bets b
+                WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+                OFFSET 0
+            ) AS b
+            WHERE e.kind = 'bets' {_only_told(stated)}
+            GROUP BY {_grouped(keys)} r.rules_version, r.rate_sheet, b.currency
+        ) AS summed
+        JOIN rates s ON s.base = :base AND s.number = summed.rate_sheet AND s.currency = summed.currency
+        CROSS JOIN LATERAL (SELECT CAST('1e-' || s.exponent AS numeric) AS one) AS unit
     """  # noqa: S608  as above
+    return _split(keys, valued)
 
 
 def postings_beside(keys: Sequence[str], stated: Sequence[str], *, without_bets: bool = False) -> str:

@@ -42,20 +42,12 @@ _BETS = """
         WHERE b.jackpot_id = :book
         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
     ),
-    valued AS (
-        SELECT s.*, s.stakes_minor * {worth} AS value,
-               p.meter AS to_meter, p.reserve AS to_reserve, p.prize_fund AS to_prize_fund
+    due AS (
+        SELECT day, stripe_no, cycle, gaming_day, casino_id, table_id, s.currency, rules_version, sum(bets) AS bets,
+               sum(stakes_minor) AS stakes_minor, sum(stakes_minor * {worth}) AS value
         FROM staked s
         LEFT JOIN rates x ON x.base = :base AND x.number = s.rate_sheet AND x.currency = s.currency
-        LEFT JOIN {splits} ON p.version = s.rules_version
-    ),
-    due AS (
-        SELECT day, stripe_no, cycle, gaming_day, casino_id, table_id, currency, sum(bets) AS bets,
-               sum(stakes_minor) AS stakes_minor, sum(value) AS value, sum(value * to_meter) AS meter,
-               sum(value * to_reserve) AS reserve, sum(value * to_prize_fund) AS prize_fund,
-               sum(value * (1 - to_meter - to_reserve - to_prize_fund)) AS house
-        FROM valued
-        GROUP BY 1, 2, 3, 4, 5, 6, 7
+        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
     )
 """
 
