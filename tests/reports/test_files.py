@@ -31,7 +31,8 @@ def document(*sections: Section, **scope: str) -> Document:
     made_at = datetime(2026, 11, 20, 9, 0, 0, 250_000, tzinfo=UTC)
     start = datetime(2026, 11, 1, tzinfo=UTC)
     positions = {"-": (12,), "j1": (3, 0, 4)}
-    return Document("some-report", "Some report", "1.2", made_at, start, None, scope, positions, sections)
+    opening = {"j1": (2, 0, 0)}
+    return Document("some-report", "Some report", "1.2", made_at, start, None, scope, positions, opening, sections)
 
 
 def written(one: Section) -> str:
@@ -78,6 +79,7 @@ def test_the_head_says_what_it_is_of_when_and_where_the_books_stood() -> None:
         ("jackpot", "j1"),
         ("made at", "2026-11-20T09:00:00.250000Z"),
         ("version", "1.2"),
+        ("opening position of j1", "2.0.0"),
         ("position of -", "12"),
         ("position of j1", "3.0.4"),
     ]

@@ -1,9 +1,11 @@
 """A cell as text, the same in every format: exact, without exponent, times in UTC."""
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from jackpot_service.domain.money import plain
+from jackpot_service.ledger.instants import Positions
 from jackpot_service.reports.documents import Document, Value
 
 
@@ -24,7 +26,7 @@ def as_text(value: Value) -> str:
 
 def head_of(document: Document) -> list[tuple[str, str]]:
     """Write a report's head as names and texts, in the order in which people read it."""
-    positions = [(f"position of {book}", ".".join(map(str, seqs))) for book, seqs in sorted(document.positions.items())]
+    opening = _positions("opening position", document.opening_positions if document.start else {})
     return [
         ("report", document.name),
         ("title", document.title),
@@ -34,8 +36,13 @@ def head_of(document: Document) -> list[tuple[str, str]]:
         ("made at", as_text(document.made_at)),
         ("version", document.version),
         *_closed(document),
-        *positions,
+        *opening,
+        *_positions("position", document.positions),
     ]
+
+
+def _positions(name: str, positions: Mapping[str, Positions]) -> list[tuple[str, str]]:
+    return [(f"{name} of {book}", ".".join(map(str, seqs))) for book, seqs in sorted(positions.items()) if seqs]
 
 
 def _closed(document: Document) -> list[tuple[str, str]]:

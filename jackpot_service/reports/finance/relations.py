@@ -14,6 +14,9 @@ from jackpot_service.reports.finance.parts import ENTRIES, WHOLE_DAYS
 SUMS_OF_BETS: Final = ("bets", "stakes", "value", "meter", "reserve", "prize_fund", "house")
 """What relations of bets sum up."""
 
+_OF_BETS: Final = ("bets", "stakes", "value")
+"""What is summed up of bets by rules versions, which tell the rest."""
+
 SUMS_OF_REFUNDS: Final = (*SUMS_OF_BETS, "adjustments")
 """What relations of refunds sum up."""
 
@@ -57,20 +60,19 @@ UNITS: Final = """
 def kept_bets(keys: Sequence[str], stated: Sequence[str]) -> str:
     """The bets of whole days."""
     kept = [*_entries(keys), _CURRENCY, _VERSION]
-    return _split(keys, _kept_stakes("daily_bets", ("bets", "value"), kept, stated))
+    return _split(keys, _kept_stakes("daily_bets", _OF_BETS, kept, stated))
 
 
 def kept_refunds(keys: Sequence[str], stated: Sequence[str]) -> str:
     """The refunds of whole days, but those of corrections."""
-    sums = [name for name in SUMS_OF_REFUNDS if name != "stakes"]
-    return _kept_stakes("daily_refunds", sums, [*_entries(keys), _CURRENCY], stated)
+    return _kept_stakes("daily_refunds", SUMS_OF_REFUNDS, [*_entries(keys), _CURRENCY], stated)
 
 
 def _kept_stakes(table: str, sums: Sequence[str], keys: Sequence[str], stated: Sequence[str]) -> str:
     columns = ", ".join(f"kept.{key}" for key in keys)
-    summed = ", ".join(f"sum(kept.{name}) AS {name}" for name in sums)
+    summed = {name: f"sum(kept.{name})" for name in sums} | {"stakes": "sum(kept.stakes_minor) * unit.one"}
     return f"""
-        SELECT {columns}, sum(kept.stakes_minor) * unit.one AS stakes, {summed}
+        SELECT {columns}, {", ".join(f"{sum_} AS {name}" for name, sum_ in summed.items())}
         FROM {table} kept
         JOIN {UNITS} ON unit.currency = kept.currency
         WHERE {WHOLE_DAYS} {_only(stated)}
@@ -80,7 +82,7 @@ def _kept_stakes(table: str, sums: Sequence[str], keys: Sequence[str], stated: S
 
 def _split(keys: Sequence[str], valued: str) -> str:
     """The parts of a value that is summed up by rules versions: a sum is split like each of its bets, exactly."""
-    columns = ", ".join(f"valued.{key}" for key in [*_entries(keys), _CURRENCY, "bets", "stakes", "value"])
+    columns = ", ".join(f"valued.{key}" for key in [*_entries(keys), _CURRENCY, *_OF_BETS])
     return f"""
         SELECT {columns}, value * to_meter AS meter, value * to_reserve AS reserve,
                value * to_prize_fund AS prize_fund, value * (1 - to_meter - to_reserve - to_prize_fund) AS house

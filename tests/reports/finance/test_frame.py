@@ -110,6 +110,17 @@ def test_a_head_says_what_it_stands_on(opened: House) -> None:
     assert document.version
 
 
+def test_a_period_opens_where_the_one_before_it_closed(opened: House) -> None:
+    first, second = opened.clock(), opened.clock()
+    opened.bet(bet("b2", hand="2"))
+    before, after = ask(opened, Asked(end=first)), ask(opened, Asked(start=first))
+
+    assert (sum(before.opening_positions["j1"]), sum(after.positions["j1"])) == (0, 3)
+    assert after.opening_positions == {"j1": before.positions["j1"]} != {"j1": after.positions["j1"]}
+    head = report(opened, "meters", start=first, end=second)
+    assert head["opening_positions"] == {"j1": list(before.positions["j1"])}
+
+
 def test_a_jackpot_that_was_opened_later_is_not_told_of(opened: House) -> None:
     before = opened.clock()
     first = figures(report(opened, "trial-balance", as_of=before))
