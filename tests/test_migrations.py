@@ -54,7 +54,7 @@ UPDATABLE = {
     "rounds": {"state", "steps", "bet_count", "weight", "replays"},
     "keys": {"revoked_at", "last_used_at"},
     "jobs": {
-        *("state", "chunks", "size", "position", "done", "attempts", "began_at", "began_with", "heartbeat_at"),
+        *("state", "chunks", "size", "position", "done", "total", "attempts", "began_at", "began_with", "heartbeat_at"),
         *("ended_at", "error", "cancelled_by", "removed_at", "holder", "lease_until"),
     },
 }

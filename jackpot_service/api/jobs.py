@@ -76,7 +76,7 @@ class ProgressSchema(Schema):
     """How far a job is."""
 
     done = described(fields.Integer, "In what the kind counts: of `journal` entries, of `report` rows.")
-    total = described(fields.Integer, "Null where nobody knows before it is done.", allow_none=True)
+    total = described(fields.Integer, "Null where nobody knows before it is begun.", allow_none=True)
     rate_per_second = described(fields.Float, "Of the present attempt.", allow_none=True)
     remaining_seconds = described(fields.Integer, "At that rate.", allow_none=True)
     heartbeat_at = described(fields.DateTime, "When its runner was last heard of.", allow_none=True)

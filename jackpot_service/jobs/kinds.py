@@ -35,7 +35,7 @@ class Settled:
     """
     A job as it will be done, whenever that is: its parameters in full, how much there is to do, and its file.
 
-    `total` is None where nobody knows before it is done.
+    `total` is None where nobody knows before it is begun.
     """
 
     parameters: Json
@@ -50,13 +50,15 @@ class Piece:
     The next part of a file, and what must be kept to go on after it.
 
     The same parameters and position must lead to the same bytes, of which there may be none: then it only tells how
-    much is done. A kind that cannot go on from the middle of its file
-    gives the position None: taken up again, it begins at the beginning, and what it had written is thrown away.
+    much is done. A kind that cannot go on from the middle of its file gives the position None: taken up again, it
+    begins at the beginning, and what it had written is thrown away. `total` is how much there is to do, where `Settled`
+    did not know it and the kind does by now.
     """
 
     content: bytes
     position: Json | None
     done: int
+    total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

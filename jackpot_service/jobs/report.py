@@ -23,7 +23,7 @@ from jackpot_service.domain.principals import Principal
 from jackpot_service.jobs.kinds import Asker, JobForbidden, Json, Kind, Piece, Settled
 from jackpot_service.reporting import making, questions
 from jackpot_service.reporting.questions import Question
-from jackpot_service.reports.documents import Document
+from jackpot_service.reports.documents import Document, Section
 from jackpot_service.reports.files import csv_file, xlsx_file
 from jackpot_service.reports.files.names import file_name
 from jackpot_service.reports.finance import frame
@@ -139,9 +139,23 @@ def report(*, rows: int = ROWS) -> Kind[Wanted]:
         with making.made(engine, report_of(parameters["name"]), _asked(parameters), now=made_at) as whole:
             kept = None if parameters["kept"] is None else KeptReport(**parameters["kept"])
             document = replace(whole.narrowed(parameters["section"]), kept=kept)
-            yield from FORMS[parameters["format"]](document, rows)
+            if parameters["format"] == "csv":
+                document = replace(document, sections=[csv_file.section_of(document)])
+            counted = [_counted(section) for section in document.sections]
+            document = replace(document, sections=[section for section, _ in counted])
+            total = sum(count for _, count in counted)
+            for piece in FORMS[parameters["format"]](document, rows):
+                yield replace(piece, total=total)
 
     return Kind("report", _read, _require, _settle, make)
+
+
+def _counted(section: Section) -> tuple[Section, int]:
+    """How many rows a section has; those that are not too many to be held are, from here on."""
+    if section.count is not None:
+        return section, section.count()
+    rows = list(section.rows)
+    return replace(section, rows=rows), len(rows)
 
 
 def _csv(document: Document, rows: int) -> Pieces:

@@ -99,7 +99,7 @@ class Runner:
         kind, number = self.kinds[job.kind], job.chunks
         with closing(kind.pieces(self.engine, job.parameters, job.position)) as pieces:
             for number, piece in enumerate(pieces, start=job.chunks + 1):
-                self._change(job, leases.write, Chunk(number, piece.content, piece.position, piece.done))
+                self._change(job, leases.write, Chunk(number, piece.content, piece.position, piece.done, piece.total))
                 if self.stop.is_set():
                     self._change(job, leases.release)
                     return

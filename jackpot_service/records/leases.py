@@ -40,12 +40,13 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A part of a job's file: where the file ends with it, and how much of the work is done by then."""
+    """A part of a job's file: where it ends, how much is done by then and, unless that was known, of how much."""
 
     number: int
     content: bytes
     position: Mapping[str, Any] | None
     done: int
+    total: int | None = None
 
 
 def take(session: Session, lease: Lease, *, kinds: Collection[str]) -> Job | None:
@@ -115,6 +116,7 @@ def write(session: Session, job_id: str, lease: Lease, chunk: Chunk) -> None:
         size=JobRow.size + len(chunk.content),
         position=chunk.position,
         done=chunk.done,
+        total=JobRow.total if chunk.total is None else chunk.total,
         attempts=JobRow.attempts if chunk.position is None else 0,
         heartbeat_at=func.now(),
         lease_until=func.now() + lease.length,

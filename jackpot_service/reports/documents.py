@@ -1,6 +1,6 @@
 """What every report is: a head that says what it shows and as of when, and sections of rows with typed columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -45,12 +45,17 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of a report. Its rows may be read from the books while they are written out: once, and in order."""
+    """
+    A table of a report. Its rows may be read from the books while they are written out: once, and in order.
+
+    `count` tells how many there will be, of rows that may be too many to be held.
+    """
 
     name: str
     title: str
     columns: Sequence[Column]
     rows: Iterable[Row]
+    count: Callable[[], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def test_what_is_done_is_seen_while_it_is_done(played: House, form: str) -> None
     assert played.runner(kinds=interrupted(4, lambda: seen.append(job(played)))).run_next()
 
     (middle,) = seen
-    assert (middle["state"], middle["progress"]["total"], middle["file"]) == ("running", None, None)
+    assert (middle["state"], middle["progress"]["total"], middle["file"]) == ("running", BETS, None)
     # The first piece of CSV has the header and two rows; of a workbook nothing is there yet.
     assert middle["progress"]["done"] == (11 if form == "csv" else 12)
     assert middle["progress"]["rate_per_second"] > 0

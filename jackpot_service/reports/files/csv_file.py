@@ -25,10 +25,15 @@ def lines(document: Document) -> Iterator[str]:
     A text that a spreadsheet would take for a formula gets an apostrophe in front, and so does one that begins with an
     apostrophe: without the first of a text that begins with one, every text is what it was. Figures never get one.
     """
-    section = document.sections[0] if document.sections else Section("head", "Head", HEAD, head_of(document))
+    section = section_of(document)
     yield _line([column.name for column in section.columns])
     for row in section.rows:
         yield _line([_cell(column, value) for column, value in zip(section.columns, row, strict=True)])
+
+
+def section_of(document: Document) -> Section:
+    """What the file is of: the first section, the head if there is none."""
+    return document.sections[0] if document.sections else Section("head", "Head", HEAD, head_of(document))
 
 
 def _cell(column: Column, value: Value) -> str:

@@ -2,17 +2,14 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import text
-
 from jackpot_service.db import Session
 from jackpot_service.reports.documents import Column, Section, Sort
 from jackpot_service.reports.finance import award_totals
 from jackpot_service.reports.finance.frame import Report, Scope, Takes
-from jackpot_service.reports.finance.long_lists import streamed
+from jackpot_service.reports.finance.long_lists import LongList
 from jackpot_service.reports.finance.made_awards import BY_THE_END, MADE, STATE
 
-_LIST = text(
-    f"""
+_LIST = f"""
 WITH {MADE},
 taken AS MATERIALIZED (
     SELECT s.round_key, s.bet_id, s.tier, s.correction,
@@ -46,7 +43,6 @@ JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.b
 JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
 ORDER BY made.booked_at, made.stripe_no, made.seq, a.bet_id, a.tier
 """  # noqa: S608  the parts are ours
-)
 
 JACKPOT = Column("jackpot_id", "Jackpot")
 BASE = Column("base", "Base currency")
@@ -93,8 +89,9 @@ TOTALS = (
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """List awards in the order in which they were made, and sum them up by what became of them."""
+    awards = LongList(session, _LIST, scope)
     return (
-        Section("awards", "Awards", AWARDS, streamed(session, _LIST, scope)),
+        Section("awards", "Awards", AWARDS, awards, awards.count),
         Section("totals", "Awards by tier, currency and state", TOTALS, award_totals.rows(session, scope)),
     )
 

@@ -60,11 +60,12 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     counts = noted_exceptions.counts_between(session, wanted, acts_end=acts_end)
     kinds = [(kind, count, acknowledged, count - acknowledged) for kind, count, acknowledged in counts]
     listed = map(_row, noted_exceptions.between(session, wanted, acts_end=acts_end))
+    count = sum(count for _, count, _ in counts)
     minutes = scope.asked.longest_open // timedelta(minutes=1)
     left_open = f"Rounds that were open for more than {minutes} minutes at the end"
     return (
         Section("kinds", "Exceptions of the period, by kind", KINDS, kinds),
-        Section("exceptions", "Exceptions of the period", EXCEPTIONS, listed),
+        Section("exceptions", "Exceptions of the period", EXCEPTIONS, listed, lambda: count),
         Section("open_rounds", left_open, OPEN_ROUNDS, _open_rounds(session, scope)),
     )
 

@@ -1,9 +1,10 @@
 """Lists that are as long as the books: read through a cursor of the server while they are written out."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import TextClause
+from sqlalchemy import text
 
 from jackpot_service.db import Session
 from jackpot_service.domain.round_keys import first_key_at
@@ -16,17 +17,33 @@ PAGE: Final = 1000
 """How many rows are in memory at a time."""
 
 
-def streamed(session: Session, statement: TextClause, scope: Scope) -> Iterator[Row]:
+@dataclass(frozen=True, slots=True)
+class LongList:
     """
-    Ask a statement of each jackpot; its id and its base currency come first in each row.
+    What a statement tells of each jackpot; its id and its base currency come first in each row.
 
     The statement takes the parameters of `parts`, what was asked, `acts_end`, what a part is on stripe 0, and
     `usual_key`: most of a part's rounds were opened after it.
     """
-    for stand in scope.stands:
-        with session.execute(statement, parameters(scope, stand), execution_options={"yield_per": PAGE}) as found:
-            for row in found:
-                yield (stand.jackpot_id, stand.base, *row)
+
+    session: Session
+    statement: str
+    scope: Scope
+
+    def __iter__(self) -> Iterator[Row]:
+        """Read the rows, a page at a time."""
+        streamed = {"yield_per": PAGE}
+        for stand in self.scope.stands:
+            asked = parameters(self.scope, stand)
+            with self.session.execute(text(self.statement), asked, execution_options=streamed) as found:
+                for row in found:
+                    yield (stand.jackpot_id, stand.base, *row)
+
+    def count(self) -> int:
+        """Count the rows: the database looks for all of them, and hands over none."""
+        question = text(f"SELECT count(*) FROM ({self.statement}) AS listed")  # noqa: S608  the statements are ours
+        counts = (self.session.scalar(question, parameters(self.scope, stand)) for stand in self.scope.stands)
+        return sum(count for count in counts if count is not None)
 
 
 def parameters(scope: Scope, stand: Stand) -> Mapping[str, Any]:

@@ -7,16 +7,14 @@ if it was refunded, to the one in which that was booked. What acts booked stands
 it is about, if there is one: there is what a correction refunded, booked again, took back and awarded.
 """
 
-from collections.abc import Iterator, Sequence
-
-from sqlalchemy import text
+from collections.abc import Sequence
 
 from jackpot_service.db import Session
 from jackpot_service.records.rounds import by_ids
-from jackpot_service.reports.documents import Column, Row, Section, Sort
+from jackpot_service.reports.documents import Column, Section, Sort
 from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Asked, Report, Scope, Takes
-from jackpot_service.reports.finance.long_lists import streamed
+from jackpot_service.reports.finance.long_lists import LongList
 from jackpot_service.reports.finance.parts import ENTRIES
 from jackpot_service.reports.finance.whose import of_those_asked
 
@@ -291,14 +289,15 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     """List what was booked: round by round, in the order of their opening, then bet by bet, then what acts booked."""
     told = f"{_booked(scope.asked)}, {_TOLD}"
 
-    def listed(statement: str) -> Iterator[Row]:
-        return streamed(session, text(statement), scope)
+    def listed(name: str, title: str, columns: Sequence[Column], statement: str) -> Section:
+        rows = LongList(session, statement, scope)
+        return Section(name, title, columns, rows, rows.count)
 
     return (
-        Section("rounds", "Rounds, by currency of their bets", ROUNDS, listed(told + _LIST_ROUNDS)),
-        Section("bets", "Bets that were accepted", BETS, listed(told + _LIST_BETS)),
-        Section("refunds", "Bets that were refunded, as accepted", BETS, listed(told + _LIST_REFUNDS)),
-        Section("acts", "Booked by acts, some of them about a round", ACTS, listed(_LIST_ACTS)),
+        listed("rounds", "Rounds, by currency of their bets", ROUNDS, told + _LIST_ROUNDS),
+        listed("bets", "Bets that were accepted", BETS, told + _LIST_BETS),
+        listed("refunds", "Bets that were refunded, as accepted", BETS, told + _LIST_REFUNDS),
+        listed("acts", "Booked by acts, some of them about a round", ACTS, _LIST_ACTS),
     )
 
 
