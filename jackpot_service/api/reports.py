@@ -117,7 +117,7 @@ class ReportSchema(Schema):
     end = described(fields.DateTime, "Not included; null is all that was booked.", data_key="to", allow_none=True)
     scope = described(fields.Dict, "What else was asked.")
     positions = described(fields.Dict, "By book: each stripe's last entry that counts.")
-    opening_positions = described(fields.Dict, "By jackpot: each stripe's last entry before the period.")
+    opening_positions = described(fields.Dict, "By jackpot that was open then: each stripe's last entry before `from`.")
     edition = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
     closed_in_edition = described(
         fields.Integer, "The report's edition when exactly this period was closed; null if it was not.", allow_none=True

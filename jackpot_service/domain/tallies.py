@@ -95,9 +95,12 @@ def of_refunds(bets: Collection[Bet], *, terms: Terms, won_since: Collection[str
         for currency, stakes_minor in stakes_by_currency(chosen).items():
             back = contribute({currency: stakes_minor}, split=terms.rules.split, sheet=terms.sheet)
             of = currency, counts[currency], stakes_minor, back.value
-            borne = EXACT.add(back.meter, back.reserve)
-            pools = (ZERO, ZERO) if cycle_is_over else (back.meter, back.reserve)
-            refunds.append(Refund(*of, *pools, back.prize_fund, back.house, borne if cycle_is_over else ZERO))
+            if cycle_is_over:
+                borne = EXACT.add(back.meter, back.reserve)
+                refunds.append(Refund(*of, ZERO, ZERO, back.prize_fund, back.house, adjustments=borne))
+            else:
+                parts = back.meter, back.reserve, back.prize_fund, back.house
+                refunds.append(Refund(*of, *parts, adjustments=ZERO))
     return tuple(refunds)
 
 

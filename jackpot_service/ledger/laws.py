@@ -1,7 +1,7 @@
 """
 The laws of the books, as lists of pure checks: what holds after every commit, whatever was booked.
 
-They need nothing but entries, stripes and cycles; what entries should have booked is for `reports.verification`.
+They need nothing but entries, stripes, cycles and days; what entries should have booked is for `reports.verification`.
 """
 
 from collections import defaultdict

@@ -19,6 +19,7 @@ from jackpot_service.domain.errors import BooksBroken
 from jackpot_service.domain.journal import EntryKind, Movement
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.domain.tallies import AwardsMade, Refund
+from jackpot_service.ledger.splits import split_of
 from jackpot_service.pipelines import Pipeline
 
 K = TypeVar("K", bound=tuple[str | int, ...])
@@ -54,8 +55,12 @@ _GAMING_DAY = """coalesce((stripe.booked_at AT TIME ZONE casino.zone) - casino.d
 _ITS_CASINO = "LEFT JOIN casinos AS casino ON casino.casino_id = new.casino_id"
 
 # Whoever books holds a stripe's lock, and whoever opens a cycle those of all: so what was just booked stands after the
-# last cut, or it is the entry that made it, alone, and ends the cycle before; the opening is of the first.
-_AND_CYCLE = ", greatest(1, running.cycle - (coalesce(running.cut[last.stripe_no + 1], 0) >= last.seq)::int) AS cycle"
+# last cut, or it is the entry that made it, alone, and ends the cycle before; the opening is of the first. A book that
+# has no cycle makes none, and the row is refused.
+_AND_CYCLE = """,
+    CASE WHEN running.cycle IS NOT NULL
+         THEN greatest(1, running.cycle - (coalesce(running.cut[last.stripe_no + 1], 0) >= last.seq)::int)
+    END AS cycle"""
 
 _CYCLES = """LEFT JOIN LATERAL (SELECT cycle, cut FROM cycles WHERE jackpot_id = last.jackpot_id
                                 ORDER BY cycle DESC LIMIT 1) AS running ON true"""
@@ -91,8 +96,8 @@ def _array(column: str, type_: str) -> str:
     return f"string_to_array(%({column})s, ' ', '?')" if type_ == "text" else f"%({column})s::{type_}[]"
 
 
-def _in_braces(column: Iterable[Any]) -> str:
-    return f"{{{','.join(map(str, column))}}}"
+def _in_braces(values: Iterable[Any]) -> str:
+    return f"{{{','.join(map(str, values))}}}"
 
 
 def _texts(*names: str) -> dict[str, str]:
@@ -138,30 +143,27 @@ _HANDS = _rollup(
 
 _NONE = "?"
 
-_SPLIT_ACCOUNTS = (METER_PLAYERS, RESERVE, PRIZE_FUND, HOUSE_MARGIN)
-
-
-def _share(part: str) -> str:
-    """A part of a document's split; zero, with which no sum is right, if there is none that can be read."""
-    told = f"v.document #>> '{{split,{part}}}'"
-    return f"CASE WHEN {told} ~ '^[0-9]+([.][0-9]+)?$' THEN CAST({told} AS numeric) ELSE 0 END AS {part}"
-
+_SPLIT_ACCOUNTS = {
+    METER_PLAYERS: "to_meter",
+    RESERVE: "to_reserve",
+    PRIZE_FUND: "to_prize_fund",
+    HOUSE_MARGIN: "to_house",
+}
+"""The accounts that a bet is split among, and what of its value goes there."""
 
 _SPLIT_SUMS = text(
     f"""
     SELECT account, sum(amount)
     FROM (SELECT account, amount FROM daily_postings WHERE jackpot_id = :book AND account = ANY(:accounts)
           UNION ALL
-          SELECT part.account, staked.value * part.share
+          SELECT one.account, staked.value * one.part
           FROM (SELECT rules_version, sum(value) AS value
                 FROM daily_bets
                 WHERE jackpot_id = :book
                 GROUP BY rules_version) AS staked
-          LEFT JOIN rules_versions AS v ON v.jackpot_id = :book AND v.version = staked.rules_version
-          CROSS JOIN LATERAL (SELECT {", ".join(map(_share, ("meter", "reserve", "prize_fund")))}) AS split
-          CROSS JOIN LATERAL unnest(CAST(:accounts AS text[]),
-                                    ARRAY[meter, reserve, prize_fund, 1 - meter - reserve - prize_fund])
-               AS part (account, share)
+          CROSS JOIN LATERAL {split_of("staked.rules_version", jackpot_id=":book")} AS split
+          CROSS JOIN LATERAL unnest(CAST(:accounts AS text[]), ARRAY[{", ".join(_SPLIT_ACCOUNTS.values())}])
+               AS one (account, part)
     ) AS moved
     GROUP BY account
     """  # noqa: S608  the parts are ours
@@ -256,7 +258,7 @@ def split_sums(session: Session, book: str) -> Mapping[Account, Decimal]:
     """
     Sum what all days put into the accounts that a bet is split among; each of them has one currency.
 
-    Bets are split as the documents of their rules versions say.
+    Bets are split as the documents of their rules versions say; the sums are NaN if one does not.
     """
     rows = session.execute(_SPLIT_SUMS, {"book": book, "accounts": list(_SPLIT_ACCOUNTS)})
     sums: dict[str, Decimal] = dict(map(tuple, rows))

@@ -65,8 +65,9 @@ class Document:
 
     `start` and `end` bound what it covers, the end not included; None is the beginning of the books, and all that was
     booked when it was made. `positions` are those of each book that it stands on, at its end: asked again as of the
-    same instant, it says the same. `opening_positions` are those of the jackpots' books at its start. `edition` is that
-    of the report, `kept` what was kept of it, in whichever edition it was then, when exactly its period was closed.
+    same instant, it says the same. `opening_positions` are those at its start, if it has one, of the jackpots that were
+    open by then. `edition` is that of the report, `kept` what was kept of it, in whichever edition it was then, when
+    exactly its period was closed.
     """
 
     name: str

@@ -373,6 +373,24 @@ JACKPOTS: Final = (
         "rules-document",
     ),
     change(
+        "rules_versions",
+        """document = jsonb_set(document, '{split,meter}', '"x"')""",
+        "jackpot_id = 'live'",
+        "rules-document entry-underivable rollup-figures",
+    ),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{split,meter}', '"4.5e-1"')""",
+        "jackpot_id = 'live'",
+        "rules-document rollup-figures",
+    ),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{split,meter}', to_jsonb('0.' || repeat('4', 20000)))""",
+        "jackpot_id = 'live'",
+        "rules-document entry-underivable rollup-figures",
+    ),
+    change(
         "rules_versions", "document = '{}'", "jackpot_id = 'live'", "rules-document entry-underivable rollup-figures"
     ),
     forge(

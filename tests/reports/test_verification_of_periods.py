@@ -10,6 +10,7 @@ from sqlalchemy import text
 from jackpot_service.db import Base, Session
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
+from jackpot_service.ledger.mismatches import Code
 from jackpot_service.reports.finance import registry
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.reports.verification.verification import NotCompared
@@ -80,6 +81,16 @@ def test_a_figure_that_is_not_what_was_reported_is_found(superuser: Session) -> 
     """Whoever alters a figure that a report is summed from has the hash of what it said against him."""
     altered = change("daily_postings", "amount = amount + 1", "account = 'house:seed'", "closed-period rollup-figures")
     assert codes_after(superuser, altered) == altered.codes
+
+
+@pytest.mark.parametrize("split", ['"x"', '{"meter": 1}', '"0.4"'])
+def test_rules_that_cannot_be_read_are_named_though_closed_reports_are_split_by_them(
+    superuser: Session, split: str
+) -> None:
+    altered = f"UPDATE rules_versions SET document = jsonb_set(document, '{{split,meter}}', '{split}')"  # noqa: S608
+    superuser.execute(text(altered))
+
+    assert {Code.ROLLUP_FIGURES} < {mismatch.code for mismatch in verify(superuser).mismatches}
 
 
 @pytest.mark.parametrize("column", Base.metadata.tables["closed_periods"].columns, ids=str)

@@ -26,7 +26,6 @@ def as_text(value: Value) -> str:
 
 def head_of(document: Document) -> list[tuple[str, str]]:
     """Write a report's head as names and texts, in the order in which people read it."""
-    opening = _positions("opening position", document.opening_positions if document.start else {})
     return [
         ("report", document.name),
         ("title", document.title),
@@ -36,13 +35,13 @@ def head_of(document: Document) -> list[tuple[str, str]]:
         ("made at", as_text(document.made_at)),
         ("version", document.version),
         *_closed(document),
-        *opening,
+        *_positions("opening position", document.opening_positions),
         *_positions("position", document.positions),
     ]
 
 
 def _positions(name: str, positions: Mapping[str, Positions]) -> list[tuple[str, str]]:
-    return [(f"{name} of {book}", ".".join(map(str, seqs))) for book, seqs in sorted(positions.items()) if seqs]
+    return [(f"{name} of {book}", ".".join(map(str, seqs))) for book, seqs in sorted(positions.items())]
 
 
 def _closed(document: Document) -> list[tuple[str, str]]:

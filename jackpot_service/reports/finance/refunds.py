@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from jackpot_service.db import Session
 from jackpot_service.domain.money import EXACT
+from jackpot_service.ledger.splits import split_of
 from jackpot_service.reports.finance import parts, relations
 from jackpot_service.reports.finance.effects import DEAD_BEFORE, DEAD_NOW, EFFECTS
 from jackpot_service.reports.finance.figures import EVERYWHERE, Key, Of
@@ -111,24 +112,22 @@ _BY_CORRECTIONS = f"""
 
 # A bet's cycle had been won when it was refunded if it stands at or before the cut of the cycle that then ran: the last
 # one that the refund stands after. OFFSET 0 has what belongs to each bet looked up: few are refunded.
-_REFUNDED = """
+_REFUNDED = f"""
     SELECT one.*, told.times, told.times * one.stake AS stakes
-    FROM ({told}) AS told
+    FROM ({{told}}) AS told
     CROSS JOIN LATERAL (
         SELECT (e.booked_at AT TIME ZONE 'UTC')::date AS day,
                ((e.booked_at AT TIME ZONE c.zone) - c.day_starts)::date AS gaming_day,
                r.casino_id, r.table_id, b.currency, r.rules_version,
                o.seq <= coalesce(running.cut[o.stripe_no + 1], 0) AS is_over,
                b.stake_minor * CAST('1e-' || s.exponent AS numeric) AS stake, s.base_per_unit AS rate,
-               CAST(v.document -> 'split' ->> 'meter' AS numeric) AS of_meter,
-               CAST(v.document -> 'split' ->> 'reserve' AS numeric) AS of_reserve,
-               CAST(v.document -> 'split' ->> 'prize_fund' AS numeric) AS of_prize_fund
+               split.to_meter, split.to_reserve, split.to_prize_fund, split.to_house
         FROM bets b
         JOIN entries e ON e.jackpot_id = b.jackpot_id AND e.stripe_no = told.stripe_no AND e.seq = told.seq
         JOIN entries o ON o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key AND o.step = b.step
         JOIN rounds r ON r.jackpot_id = b.jackpot_id AND r.round_key = b.round_key
         JOIN casinos c ON c.casino_id = r.casino_id
-        JOIN rules_versions v ON v.jackpot_id = b.jackpot_id AND v.version = r.rules_version
+        CROSS JOIN LATERAL {split_of("r.rules_version", jackpot_id=":jackpot_id")} AS split
         JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
         LEFT JOIN LATERAL (
             SELECT y.cut
@@ -140,15 +139,15 @@ _REFUNDED = """
         WHERE b.jackpot_id = :jackpot_id AND b.round_key = told.round_key AND b.bet_id = told.bet_id
         OFFSET 0
     ) AS one
-"""
+"""  # noqa: S608  as above
 
 _SPLIT = """
     SELECT {keys}sum(times) AS bets, sum(stakes) AS stakes, sum(stakes * rate) AS value,
-           sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * of_meter END) AS meter,
-           sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * of_reserve END) AS reserve,
-           sum(stakes * rate * of_prize_fund) AS prize_fund,
-           sum(stakes * rate * (1 - of_meter - of_reserve - of_prize_fund)) AS house,
-           sum(CASE WHEN is_over THEN stakes * rate * (of_meter + of_reserve) ELSE 0 END) AS adjustments
+           sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * to_meter END) AS meter,
+           sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * to_reserve END) AS reserve,
+           sum(stakes * rate * to_prize_fund) AS prize_fund,
+           sum(stakes * rate * to_house) AS house,
+           sum(CASE WHEN is_over THEN stakes * rate * (to_meter + to_reserve) ELSE 0 END) AS adjustments
     FROM ({refunded}) AS one
     WHERE (CAST(:of_casino_id AS text) IS NULL OR casino_id = :of_casino_id)
       AND (CAST(:of_table_id AS text) IS NULL OR table_id = :of_table_id)

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from jackpot_service.ledger import cycles
+from jackpot_service.ledger.splits import split_of
 from jackpot_service.reports.finance.parts import ENTRIES, WHOLE_DAYS
-
-SUMS_OF_BETS: Final = ("bets", "stakes", "value", "meter", "reserve", "prize_fund", "house")
-"""What relations of bets sum up."""
 
 _OF_BETS: Final = ("bets", "stakes", "value")
 """What is summed up of bets by rules versions, which tell the rest."""
+
+SUMS_OF_BETS: Final = (*_OF_BETS, "meter", "reserve", "prize_fund", "house")
+"""What relations of bets sum up."""
 
 SUMS_OF_REFUNDS: Final = (*SUMS_OF_BETS, "adjustments")
 """What relations of refunds sum up."""
@@ -81,17 +82,13 @@ def _kept_stakes(table: str, sums: Sequence[str], keys: Sequence[str], stated: S
 
 
 def _split(keys: Sequence[str], valued: str) -> str:
-    """The parts of a value that is summed up by rules versions: a sum is split like each of its bets, exactly."""
+    """The parts of a value that is summed up by rules versions."""
     columns = ", ".join(f"valued.{key}" for key in [*_entries(keys), _CURRENCY, *_OF_BETS])
     return f"""
-        SELECT {columns}, value * to_meter AS meter, value * to_reserve AS reserve,
-               value * to_prize_fund AS prize_fund, value * (1 - to_meter - to_reserve - to_prize_fund) AS house
+        SELECT {columns}, value * to_meter AS meter, value * to_reserve AS reserve, value * to_prize_fund AS prize_fund,
+               value * to_house AS house
         FROM ({valued}) AS valued
-        JOIN (SELECT version, CAST(document #>> '{{split,meter}}' AS numeric) AS to_meter,
-                     CAST(document #>> '{{split,reserve}}' AS numeric) AS to_reserve,
-                     CAST(document #>> '{{split,prize_fund}}' AS numeric) AS to_prize_fund
-              FROM rules_versions
-              WHERE jackpot_id = :jackpot_id) AS split ON split.version = valued.{_VERSION}
+        CROSS JOIN LATERAL {split_of(f"valued.{_VERSION}", jackpot_id=":jackpot_id")} AS split
     """  # noqa: S608  as above
 
 
