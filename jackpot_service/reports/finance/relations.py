@@ -126,22 +126,24 @@ def bets_beside(keys: Sequence[str], stated: Sequence[str]) -> str:
     """
     The bets of the entries beside the whole days.
 
-    The round's own version and sheet tell what they are worth, and where that goes. The bets are looked up entry by
-    entry: joined as a whole, all that there are might be read for those of a few hours. Versions and sheets are joined
-    to the sums, of which there are few.
+    The round's own version and sheet tell what they are worth, and where that goes. The bets are looked up, and summed,
+    entry by entry: joined as a whole, all that there are might be read for those of a few hours; as rows of their own
+    they would be remembered, and nothing asks for them again. Versions and sheets are joined to the sums, of which
+    there are few.
     """
     columns = "".join(f"{key}, " for key in _entries(keys))
     valued = f"""
         SELECT {columns} summed.currency, rules_version, bets, stakes_minor * unit.one AS stakes,
                stakes_minor * unit.one * s.base_per_unit AS value
         FROM (
-            SELECT {_telling(keys)} r.rules_version, r.rate_sheet, b.currency, count(*) AS bets,
-                   sum(b.stake_minor) AS stakes_minor
+            SELECT {_telling(keys)} r.rules_version, r.rate_sheet, b.currency, sum(b.bets) AS bets,
+                   sum(b.stakes_minor) AS stakes_minor
             FROM {ENTRIES} {_OF_WHOM} {_of_which_cycle(keys)}
             CROSS JOIN LATERAL (
-                SELECT b.currency, b.stake_minor
+                SELECT b.currency, count(*) AS bets, sum(b.stake_minor) AS stakes_minor
                 FROM bets b
                 WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+                GROUP BY b.currency
                 OFFSET 0
             ) AS b
             WHERE e.kind = 'bets' {_only_told(stated)}

@@ -47,7 +47,8 @@ class StakesOf:
     value: Decimal
 
 
-# Sheets are joined to sums of stakes, of which there are few.
+# Sheets are joined to sums of stakes, of which there are few. Each entry's bets are summed where they are looked up: as
+# rows of their own they would be remembered, and nothing asks for them again.
 _STAKES = text(
     f"""
     SELECT rules_version, casino_id, currency, sum(stakes), sum(stakes * rate)
@@ -55,15 +56,17 @@ _STAKES = text(
         SELECT summed.rules_version, summed.casino_id, summed.currency, s.base_per_unit AS rate,
                summed.stakes_minor * CAST('1e-' || s.exponent AS numeric) AS stakes
         FROM (
-            SELECT r.rules_version, r.casino_id, r.rate_sheet, b.currency, sum(b.stake_minor) AS stakes_minor
+            SELECT r.rules_version, r.casino_id, r.rate_sheet, b.currency, sum(b.stakes_minor) AS stakes_minor
             FROM {parts.ENTRIES}
             JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
             CROSS JOIN LATERAL (
-                SELECT b.currency, b.stake_minor
+                SELECT b.currency, sum(b.stake_minor) AS stakes_minor
                 FROM bets b
                 WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+                GROUP BY b.currency
                 OFFSET 0
             ) AS b
+            WHERE e.kind = 'bets'
             GROUP BY r.rules_version, r.casino_id, r.rate_sheet, b.currency
         ) AS summed
         JOIN rates s ON s.base = :base AND s.number = summed.rate_sheet AND s.currency = summed.currency
