@@ -139,13 +139,7 @@ def report(*, rows: int = ROWS) -> Kind[Wanted]:
         with making.made(engine, report_of(parameters["name"]), _asked(parameters), now=made_at) as whole:
             kept = None if parameters["kept"] is None else KeptReport(**parameters["kept"])
             document = replace(whole.narrowed(parameters["section"]), kept=kept)
-            if parameters["format"] == "csv":
-                document = replace(document, sections=[csv_file.section_of(document)])
-            counted = [_counted(section) for section in document.sections]
-            document = replace(document, sections=[section for section, _ in counted])
-            total = sum(count for _, count in counted)
-            for piece in FORMS[parameters["format"]](document, rows):
-                yield replace(piece, total=total)
+            yield from FORMS[parameters["format"]](document, rows)
 
     return Kind("report", _read, _require, _settle, make)
 
@@ -159,23 +153,26 @@ def _counted(section: Section) -> tuple[Section, int]:
 
 
 def _csv(document: Document, rows: int) -> Pieces:
-    lines = csv_file.lines(document)
+    section, total = _counted(csv_file.section_of(document))
+    lines = csv_file.lines(replace(document, sections=[section]))
     done = -1  # The header is no row.
     while some := list(islice(lines, rows)):
         done += len(some)
-        yield Piece("".join(some).encode(), None, done)
+        yield Piece("".join(some).encode(), None, done, total)
 
 
 def _xlsx(document: Document, rows: int) -> Pieces:
     """Nothing of a workbook can be handed over until it is whole; until then pieces only tell how far it is."""
+    counted = [_counted(section) for section in document.sections]
+    document, total = replace(document, sections=[one for one, _ in counted]), sum(count for _, count in counted)
     with tempfile.TemporaryFile() as file:
         done = 0
         for done, _ in enumerate(xlsx_file.steps(document, file), 1):
             if done % rows == 0:
-                yield Piece(b"", None, done)
+                yield Piece(b"", None, done, total)
         file.seek(0)
         while content := file.read(PIECE_BYTES):
-            yield Piece(content, None, done)
+            yield Piece(content, None, done, total)
 
 
 FORMS: Final[Mapping[str, Callable[[Document, int], Pieces]]] = MappingProxyType({"csv": _csv, "xlsx": _xlsx})

@@ -14,7 +14,7 @@ def split_of(version: str, *, jackpot_id: str) -> str:
     """
     FROM this, laterally: one row, what of a value goes `to_meter`, `to_reserve`, `to_prize_fund` and `to_house`.
 
-    A split is linear: that of a sum is the sum of the splits, exactly.
+    A split is linear: that of a sum is the sum of the splits, exactly. OFFSET has a document read once a row.
     """
     parts = ", ".join(f"{_fraction(part)} AS to_{part}" for part in ("meter", "reserve", "prize_fund"))
     return f"""

@@ -141,7 +141,7 @@ _REFUNDED = f"""
     ) AS one
 """  # noqa: S608  as above
 
-_SPLIT = """
+_BY_PARTS = """
     SELECT {keys}sum(times) AS bets, sum(stakes) AS stakes, sum(stakes * rate) AS value,
            sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * to_meter END) AS meter,
            sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * to_reserve END) AS reserve,
@@ -189,7 +189,7 @@ def _split(told: str, by: Sequence[Key]) -> str:
     """The relation of refunds that are told, of the form that `relations.kept_refunds` has."""
     keys = [*(key.value for key in by if key is not Key.CURRENCY), Key.CURRENCY.value]
     grouped = f"GROUP BY {', '.join(str(place) for place in range(1, len(keys) + 1))}"
-    return _SPLIT.format(
+    return _BY_PARTS.format(
         keys="".join(f"{key}, " for key in keys), refunded=_REFUNDED.format(told=told), grouped=grouped
     )
 
