@@ -10,7 +10,7 @@ from jackpot_service.domain import facts
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.pools import Pools
-from jackpot_service.ledger import rollups
+from jackpot_service.ledger import recent_bets, rollups
 from jackpot_service.ledger.digests import digest
 from jackpot_service.pipelines import Cursor, Pipeline
 
@@ -19,7 +19,7 @@ from jackpot_service.pipelines import Cursor, Pipeline
 # of each by spaces, which no account, currency, amount or movement holds. (An entry without postings is an empty text:
 # alone it splits into nothing, hence the coalesce.) A stripe that does not accept leaves `seq` null, and an entry's
 # cannot be: so the whole transaction fails, also where its commit is already on the way.
-_POST = """
+_POST = f"""
 WITH new AS (
     SELECT *
     FROM unnest(string_to_array(%(kinds)s, '|'), %(principals)s::text[],
@@ -49,7 +49,8 @@ moved AS (
     FROM stripe
     WHERE stripes.jackpot_id = %(book)s AND stripes.stripe_no = %(stripe_no)s
     RETURNING stripe.seq, stripe.booked_at, stripe.heads
-)
+),
+noted AS ({recent_bets.NOTING})
 INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at, digest,
                      head, accounts, currencies, amounts, movements)
 SELECT %(book)s, %(stripe_no)s, moved.seq + new.number, new.kind, new.principal, new.round_key, new.step,
@@ -59,7 +60,7 @@ SELECT %(book)s, %(stripe_no)s, moved.seq + new.number, new.kind, new.principal,
 FROM new
 LEFT JOIN moved ON true
 RETURNING seq, booked_at
-"""
+"""  # noqa: S608  the part is ours
 
 _COLUMNS = ("accounts", "currencies", "amounts", "movements")
 _NO_POSTINGS = ("",) * len(_COLUMNS)
@@ -110,6 +111,7 @@ def post_all(
         pools += entry.postings.pools()
     steps = [entry.round_step for entry in entries]
     written = [facts.of_postings(entry.postings) for entry in entries]
+    noted = recent_bets.noted(entries)
     columns = [tuple(map(" ".join, zip(*lines, strict=True))) or _NO_POSTINGS for lines in written]
     cursor = pipe.send(
         _POST,
@@ -129,8 +131,10 @@ def post_all(
             "meter_house": pools.meter_house,
             "reserve": pools.reserve,
             "prize_fund": pools.prize_fund,
+            "noted": f"{{{','.join(noted)}}}",
             **dict(zip(_COLUMNS, map("|".join, zip(*columns, strict=True)), strict=True)),
         },
     )
     rollups.add(pipe, entries, stripe_no=stripe_no)
+    recent_bets.fold_at_times(pipe, entries[0].book, stripe_no=stripe_no, added=len(noted))
     return cursor

@@ -2,7 +2,7 @@
 Keeping the daily rollups: what entries add to their day's sums, in the transaction that books them.
 
 Their rows are a stripe's, so whoever booked on it, and holds its lock to the commit, is alone with them: nobody waits
-for a row, and no two can wait for each other. `payments_by_day` keeps those of payments.
+for a row, and no two can wait for each other. `recent_bets` keeps those of bets, `payments_by_day` those of payments.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,13 +13,12 @@ from sqlalchemy import text
 
 from jackpot_service.db import Session
 from jackpot_service.domain.accounts import CASINO, HOUSE_MARGIN, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
-from jackpot_service.domain.contribution import Turnover
 from jackpot_service.domain.entries import Entry, RoundStep
-from jackpot_service.domain.errors import BooksBroken
-from jackpot_service.domain.journal import EntryKind, Movement
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.domain.tallies import AwardsMade, Refund
 from jackpot_service.ledger.splits import split_of
+from jackpot_service.ledger.tallied import round_of
 from jackpot_service.pipelines import Pipeline
 
 K = TypeVar("K", bound=tuple[str | int, ...])
@@ -108,13 +107,6 @@ def _numbers(*names: str) -> dict[str, str]:
     return dict.fromkeys(names, "numeric")
 
 
-_BETS = _rollup(
-    "daily_bets",
-    {**_texts("casino_id", "table_id", "currency"), "rules_version": "int"},
-    {"bets": "bigint", **_numbers("stakes_minor", "value")},
-    found={"cycle": "stripe.cycle", "gaming_day": _GAMING_DAY},
-)
-
 _REFUNDS = _rollup(
     "daily_refunds",
     _texts("casino_id", "table_id", "currency"),
@@ -158,7 +150,7 @@ _SPLIT_SUMS = text(
           UNION ALL
           SELECT one.account, staked.value * one.part
           FROM (SELECT rules_version, sum(value) AS value
-                FROM daily_bets
+                FROM bets_by_day
                 WHERE jackpot_id = :book
                 GROUP BY rules_version) AS staked
           CROSS JOIN LATERAL {split_of("staked.rules_version", jackpot_id=":book")} AS split
@@ -170,23 +162,17 @@ _SPLIT_SUMS = text(
 )
 
 
-class TallyMissing(BooksBroken):
-    """An entry of a round was about to be booked without what it adds to its day's sums."""
-
-    code = "tally-missing"
-
-
 def add(pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int) -> None:
     """
     Add to the days' sums what entries of one book have just booked on a stripe, whose lock is held to the commit.
 
+    What bets come to is not added here, see `recent_bets`.
+
     Raises: TallyMissing.
     """
-    bets = [(_round_of(entry), entry.tally) for entry in entries if entry.kind is EntryKind.BETS]
     others = [entry for entry in entries if entry.kind is not EntryKind.BETS]
-    ended = [(_round_of(entry), entry.tally) for entry in others if entry.round_step is not None]
+    ended = [(round_of(entry), entry.tally) for entry in others if entry.round_step is not None]
     added = (
-        (_BETS, _summed(_of_bets(step, one) for step, tally in bets for one in tally.bets)),
         (_POSTINGS, _summed(row for entry in others for row in _of_postings(entry))),
         (_REFUNDS, _summed(_of_refunds(step, one) for step, tally in ended for one in tally.refunds)),
         (_AWARDS, _summed(_of_awards(step, one) for step, tally in ended for one in tally.awards)),
@@ -199,26 +185,6 @@ def add(pipe: Pipeline, entries: Sequence[Entry], *, stripe_no: int) -> None:
             for (name, written), column in zip(rollup.columns.items(), columns, strict=True):
                 asked[name] = written(column)
             pipe.send(rollup.statement, asked)
-
-
-def _round_of(entry: Entry) -> RoundStep:
-    """The round of an entry that tells all that its day sums up. Raises: TallyMissing."""
-    step, tally = entry.round_step, entry.tally
-    if entry.kind is EntryKind.BETS:
-        is_whole = bool(tally.bets)
-    else:
-        movements = {line.movement for line in entry.postings.lines}
-        is_whole = (Movement.REVERSAL in movements) is bool(tally.refunds) and (
-            (Movement.AWARD in movements) is bool(tally.awards)
-        )
-    if step is None or not is_whole:
-        message = f"An entry of {entry.kind} tells its round, and what it comes to by currency."
-        raise TallyMissing(message)
-    return step
-
-
-def _of_bets(step: RoundStep, one: Turnover) -> tuple[tuple[str, str, str, int], Figures]:
-    return (step.casino_id, step.table_id, one.currency, step.rules_version), one[1:]
 
 
 def _of_refunds(step: RoundStep, one: Refund) -> tuple[tuple[str, str, str], Figures]:

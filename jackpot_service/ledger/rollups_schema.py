@@ -3,7 +3,7 @@ The daily rollups' tables: what entries add up to, by day, kept in the transacti
 
 A row belongs to one stripe, of payments to the reference book's, so that only whoever holds its lock touches it. `day`
 is the UTC day on which the entries were booked, `gaming_day` their casino's. The application's role may insert rows and
-raise their sums, no more.
+raise their sums, no more; of `recent_bets` it may insert and remove them.
 See docs/decisions/daily-rollups.md.
 """
 
@@ -12,7 +12,10 @@ from decimal import Decimal
 from typing import Annotated
 
 from sqlalchemy import CheckConstraint, Date, Numeric, PrimaryKeyConstraint
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import UserDefinedType
 
 from jackpot_service.db import Base
 from jackpot_service.ledger.schema import Amount, Count, Key, Position, exact
@@ -30,9 +33,10 @@ class DailyBetsRow(Base):
     """
     What the bets of a day came to, by cycle, table, currency and rules version: entries of the kind `bets`, no others.
 
-    `value` is in base units of the jackpot; how the rules of that version split it, they tell. The key begins with
-    jackpot and day: what reports ask by; then comes what tells a stripe's rows of a day apart soonest. `cycle` is the
-    one that the entries stand after.
+    Those that `recent_bets` has still noted are not among them; the view `bets_by_day` shows both. `value` is in base
+    units of the jackpot; how the rules of that version split it, they tell. The key begins with jackpot and day: what
+    reports ask by; then comes what tells a stripe's rows of a day apart soonest. `cycle` is the one that the entries
+    stand after.
     """
 
     __tablename__ = "daily_bets"
@@ -50,7 +54,8 @@ class DailyBetsRow(Base):
         ),
         CheckConstraint("cycle >= 1", name="cycle"),
         CheckConstraint("bets >= 1 AND stakes_minor >= bets AND scale(stakes_minor) = 0", name="stakes"),
-        exact("value"),
+        # What was accepted is folded later, in transactions of others, which no bound may make fail.
+        CheckConstraint("scale(value) <= 18 AND abs(value) < 'Infinity'", name="exact"),
         HALF_FULL,
     )
 
@@ -66,6 +71,37 @@ class DailyBetsRow(Base):
     bets: Mapped[Position]
     stakes_minor: Mapped[Total]
     value: Mapped[Amount]
+
+
+class BetsSum(UserDefinedType[str]):
+    """The type of PostgreSQL: casino, table, currency, rules version, how many bets, their stakes and their value."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: object) -> str:
+        """Write the type's name."""
+        return "bets_sum"
+
+
+ischema_names["bets_sum"] = BetsSum  # By this the models can be compared with a database.
+
+
+class RecentBetsRow(Base):
+    """
+    What the bets of a group of batches came to that were booked together, until that is in `daily_bets`.
+
+    `seq` is that of the last of their entries on the stripe, which tells the rest: when they were booked, and in which
+    cycle. There is a sum for each batch and currency; the view `recent_bets_by_day` shows them as rows like those of
+    `daily_bets`.
+    """
+
+    __tablename__ = "recent_bets"
+    __table_args__ = (PrimaryKeyConstraint("jackpot_id", "stripe_no", "seq"),)
+
+    jackpot_id: Mapped[Key]
+    stripe_no: Mapped[Count]
+    seq: Mapped[Position]
+    sums: Mapped[list[str]] = mapped_column(ARRAY(BetsSum))
 
 
 class DailyRefundsRow(Base):

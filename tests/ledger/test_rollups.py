@@ -19,15 +19,16 @@ from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.journal import EntryKind, Movement, Posting, Postings
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger import journal
-from jackpot_service.ledger.rollups import TallyMissing
+from jackpot_service.ledger.tallied import TallyMissing
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.reports import days, history
-from tests.support import correcting, rolling
+from tests.support import correcting, folding, rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, forfeited, hand
 from tests.support.house import House
+from tests.support.reading import Rows
 
 VERSIONS: Final = Path(__file__).resolve().parents[2] / "jackpot_service" / "migrations" / "versions"
 STATEMENTS: Final = {
@@ -63,16 +64,21 @@ def _book(house: House, *group: AcceptBets) -> None:
     assert all(isinstance(answer, BetsAccepted) for answer in answers), answers
 
 
+def _daily_bets(house: House, columns: str = "*", rest: str = "ORDER BY 1, 2, 3") -> Rows:
+    """What the days hold of bets when all that was noted is folded."""
+    folding.fold(house.engine)
+    return house.books.rows(f"SELECT {columns} FROM daily_bets {rest}")  # noqa: S608  constants of the tests
+
+
 def _bets(house: House) -> Sequence[Any]:
-    question = "SELECT day::text, gaming_day::text, table_id, bets, value FROM daily_bets ORDER BY 1, 2, 3"
-    return [tuple(row.values()) for row in house.books.rows(question)]
+    return [tuple(row.values()) for row in _daily_bets(house, "day::text, gaming_day::text, table_id, bets, value")]
 
 
 def test_a_batch_is_added_to_its_day_by_currency(opened: House) -> None:
     opened.bet(bet("a", stake_minor=250), bet("b", currency="GBP"), bet("c", currency="GBP"))
     opened.bet(bet("d"), round_id="r2")
 
-    rows = opened.books.rows("SELECT * FROM daily_bets ORDER BY currency")
+    rows = _daily_bets(opened, rest="ORDER BY currency")
 
     figures = ("bets", "stakes_minor", "value")
     assert [(row["currency"], *(row[name] for name in figures)) for row in rows] == [
@@ -130,17 +136,12 @@ def test_what_moves_no_money_leaves_no_row_but_of_the_hands_that_were_judged(ope
     opened.void("unknown")
     opened.bet(bet("b"))
     opened.settle(hand("1", NOTHING))
+    folding.fold(opened.engine)
     counts = opened.books.counts()
     assert {table: counts[table] for table in STATEMENTS} == dict.fromkeys(STATEMENTS, 0) | {
         "daily_bets": 1,
         "daily_hands": 1,
     }
-
-
-def _cycles(house: House, table: str) -> list[tuple[Any, ...]]:
-    """By day and cycle, how many rows there are of it."""
-    question = f"SELECT day::text, cycle, count(*) FROM {table} GROUP BY 1, 2 ORDER BY 1, 2"  # noqa: S608  a constant
-    return [tuple(row.values()) for row in house.books.rows(question)]
 
 
 def test_a_hit_belongs_to_the_cycle_that_it_ends_and_the_opening_to_the_first(house: House) -> None:
@@ -151,7 +152,7 @@ def test_a_hit_belongs_to_the_cycle_that_it_ends_and_the_opening_to_the_first(ho
     house.bet(bet("c"), bet("d"), round_id="r3")
     house.settle(hand("1", FLUSH), round_id="r2")
 
-    staked = house.books.rows("SELECT cycle, bets FROM daily_bets ORDER BY cycle")
+    staked = _daily_bets(house, "cycle, bets", "ORDER BY cycle")
     moved = house.books.rows("SELECT DISTINCT cycle, movement FROM daily_postings ORDER BY 1, 2")
 
     assert [tuple(row.values()) for row in staked] == [(1, 2), (2, 2)]
@@ -168,7 +169,7 @@ def test_bets_are_kept_by_the_rules_that_tell_where_they_go(house: House) -> Non
     house.bet(bet("c"), round_id="r0")
     house.bet(bet("d"), round_id="r2")
 
-    staked = house.books.rows("SELECT cycle, rules_version, bets, value FROM daily_bets ORDER BY 1, 2")
+    staked = _daily_bets(house, "cycle, rules_version, bets, value")
 
     assert [tuple(row.values()) for row in staked] == [(1, 1, 2, 2), (2, 1, 1, 1), (2, 2, 1, 1)]
     with house.engine.connect() as connection:
@@ -191,7 +192,8 @@ def test_batches_of_a_group_are_of_the_cycle_that_they_stand_after(opened: House
 
     _book(opened, *(_batch(table_id, name, MIDNIGHT) for table_id in ("T1", "R1") for name in ("r1", "r2")))
 
-    assert _cycles(opened, "daily_bets")[-1] == ("2026-11-21", 2, 2)
+    of_cycles = _daily_bets(opened, "day::text, cycle, count(*)", "GROUP BY 1, 2 ORDER BY 1, 2")
+    assert [tuple(row.values()) for row in of_cycles] == [("2026-11-20", 1, 1), ("2026-11-21", 2, 2)]
 
 
 def test_a_stripe_that_a_cut_does_not_reach_stands_after_it(house: House) -> None:
@@ -203,7 +205,7 @@ def test_a_stripe_that_a_cut_does_not_reach_stands_after_it(house: House) -> Non
     for number in range(20):
         house.bet(bet(), round_id=f"more-{number}")
 
-    assert house.books.rows("SELECT DISTINCT cycle FROM daily_bets WHERE stripe_no > 0") == [{"cycle": 2}]
+    assert _daily_bets(house, "DISTINCT cycle", "WHERE stripe_no > 0") == [{"cycle": 2}]
 
 
 def test_refunds_are_kept_by_currency_and_by_what_was_charged(opened: House) -> None:
@@ -317,6 +319,7 @@ def test_a_suspended_jackpot_leaves_no_row(opened: House) -> None:
     body = {"request_id": "s1", "reason": "as agreed"}
     opened.put("/v1/jackpots/j1/suspension", body, key=opened.person("Ann", Role.OPERATOR)).ok(201)
     assert opened.post_bets(bet()).status == 409
+    assert opened.books.counts()["recent_bets"] == 0
     assert opened.books.counts()["daily_bets"] == 0
 
 
@@ -342,12 +345,13 @@ def test_bets_without_their_turnover_are_not_booked(opened: House) -> None:
 def test_sums_that_no_bigint_holds_are_kept(opened: House) -> None:
     """Ten million million stakes of a hundred thousand yen a day are not to be expected, nor to be refused."""
     opened.bet(bet())
+    folding.fold(opened.engine)
     with opened.engine.begin() as connection:
-        connection.execute(text("UPDATE daily_bets SET stakes_minor = 1e30"))
+        connection.execute(text("UPDATE daily_bets SET stakes_minor = 1e30, value = 1e30"))
     opened.bet(bet("c"), round_id="r2")
-    assert opened.books.value("SELECT stakes_minor FROM daily_bets") == 10**30 + 100
+    assert _daily_bets(opened, "stakes_minor, value", "") == [{"stakes_minor": 10**30 + 100, "value": 10**30 + 1}]
     with opened.engine.begin() as connection:
-        connection.execute(text("UPDATE daily_bets SET stakes_minor = 200"))
+        connection.execute(text("UPDATE daily_bets SET stakes_minor = 200, value = 2"))
 
 
 @pytest.mark.parametrize(
@@ -361,6 +365,8 @@ def test_the_migrations_make_what_the_service_kept(database_url: str, write: Any
     else:
         with history.engine_of(database_url) as engine:
             write(engine)
+    with history.engine_of(database_url) as engine:
+        folding.fold(engine)
     owner = sqlalchemy.create_engine(database_url, poolclass=NullPool)
     with owner.connect() as session:
         kept = {table: _rows(session, table) for table in STATEMENTS}

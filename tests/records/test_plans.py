@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
-from jackpot_service.ledger import books, rollups
+from jackpot_service.ledger import books, recent_bets, rollups
 from jackpot_service.records import bets, rounds, standing, verdicts
 from tests.records.kept_plans import prepared
 from tests.support.drivers import connection_of
@@ -138,14 +138,13 @@ def test_the_books_are_read_by_their_jackpot(engine: Engine) -> None:
 
 
 OF_DAYS: Final[tuple[tuple[Any, str], ...]] = (
-    (rollups._BETS, "pk_daily_bets"),
     (rollups._REFUNDS, "pk_daily_refunds"),
     (rollups._POSTINGS, "pk_daily_postings"),
     (rollups._AWARDS, "pk_daily_awards"),
     (rollups._HANDS, "pk_daily_hands"),
 )
 
-BY_GAMING_DAY: Final = (rollups._BETS, rollups._REFUNDS, rollups._POSTINGS)
+BY_GAMING_DAY: Final = (rollups._REFUNDS, rollups._POSTINGS)
 
 
 def _one_row(rollup: rollups._Rollup) -> dict[str, str]:
@@ -160,9 +159,20 @@ def test_a_days_sums_are_found_by_their_key(engine: Engine, subtests: pytest.Sub
             assert f"Conflict Arbiter Indexes: {index}" in found
             assert "using pk_stripes" in found
             assert ("using pk_casinos" in found) is (rollup in BY_GAMING_DAY)
-            assert ("Index Scan Backward using pk_cycles" in found) is (rollup in (rollups._BETS, rollups._POSTINGS))
+            assert ("Index Scan Backward using pk_cycles" in found) is (rollup is rollups._POSTINGS)
             assert "Seq Scan" not in found
             assert "Sort" not in found
+
+
+def test_what_is_noted_of_a_stripes_bets_is_found_by_its_key_and_so_is_what_it_adds_to(engine: Engine) -> None:
+    asked = {"book": "live", "stripe_no": 0}
+    found = plan(engine, recent_bets._FOLD, asked)
+    assert "Conflict Arbiter Indexes: pk_daily_bets" in found
+    for index in ("pk_recent_bets", "pk_entries", "pk_casinos"):
+        assert f"using {index}" in found, found
+    assert "pk_cycles" in found
+    assert "Seq Scan" not in found
+    assert "using pk_recent_bets" in plan(engine, recent_bets._REMOVE, asked)
 
 
 def test_a_batch_is_held_against_its_round_by_hash(engine: Engine) -> None:

@@ -6,12 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from jackpot_service.domain.principals import Role
-from tests.support import correcting
+from tests.support import correcting, folding
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
 from tests.support.house import House
 
 TABLES: Final = {"T1": "c1", "R1": "riga", "N1": "reno"}
+
+HALF: Final = 6
 
 EVENING: Final = datetime(2026, 11, 20, 21, 0, tzinfo=UTC)
 
@@ -21,7 +23,8 @@ def write(url: str) -> None:
     Jackpot j1 is played for at a casino of UTC, one of Riga (days from 06:00) and one of Reno (days from 12:00).
 
     Over three days it is hit, voids and cancels, pays awards, corrects, holds, compensates, adjusts, settles a
-    statement, recovers its seed and is retired into j2.
+    statement, recovers its seed and is retired into j2. What the bets of the first half came to is folded, that of the
+    second is noted.
     """
     random.seed(3)
     house = House(url)
@@ -33,9 +36,11 @@ def write(url: str) -> None:
         house.add_table(table_id, jackpot_id="j1", casino_id=casino_id)
     house.open(jackpot_id="j2", tables=("J2",), stripes=2)
     house.clock.at = EVENING
-    for number in range(12):
+    for number in range(2 * HALF):
         _play(house, f"r{number}")
         house.clock.advance(timedelta(hours=4, minutes=59))
+        if number == HALF:
+            folding.fold(house.engine)
     _end(house)
     house.engine.dispose()
 

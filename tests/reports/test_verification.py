@@ -43,6 +43,7 @@ PROVED_ELSEWHERE: Final = {
     "daily_refunds": "test_verification_of_rollups",
     "exception_acknowledgements": "test_verification_of_exceptions",
     "instants": "test_verification_of_instants",
+    "recent_bets": "test_verification_of_rollups",
     "reconciled_days": "test_verification_of_reconciled_days",
     "seals": "test_verification_of_seals",
     "statement_settlements": "test_verification_of_awards",

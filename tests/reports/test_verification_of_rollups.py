@@ -26,11 +26,15 @@ def one(table: str, condition: str) -> str:
 
 
 BETS: Final = one("daily_bets", IN_RIGA)
+RECENT: Final = one("recent_bets", "cardinality(sums) > 1")
 POSTINGS: Final = one("daily_postings", f"{IN_RIGA} AND account = 'casino:riga'")
 THE_HIT: Final = one("daily_postings", "movement = 'refill' AND cycle = 1")
 THE_OPENING: Final = one("daily_postings", "movement = 'seed' AND account = 'pool:meter:house'")
 OF_A_CORRECTION: Final = one("daily_payments", "made_on < day")
 A_RELEASE: Final = one("daily_postings", "movement = 'release' AND account = 'casino:reno'")
+
+OF_NO_BETS: Final = """(SELECT min(e.seq) FROM entries e WHERE e.jackpot_id = recent_bets.jackpot_id
+                         AND e.stripe_no = recent_bets.stripe_no AND e.kind <> 'bets')"""
 
 CORRUPTIONS: Final = (
     change("daily_bets", "bets = bets + 1", BETS, "rollup-figures"),
@@ -49,6 +53,21 @@ CORRUPTIONS: Final = (
         "daily_bets",
         "rollup-figures",
     ),
+    change("recent_bets", "sums[1].bets = sums[1].bets + 1", RECENT, "rollup-figures"),
+    change("recent_bets", "sums[2].stakes_minor = sums[2].stakes_minor + 1", RECENT, "rollup-figures"),
+    change("recent_bets", "sums[2].value = sums[2].value + 1e-18", RECENT, "rollup-figures"),
+    change("recent_bets", "sums[1].rules_version = 7", RECENT, "rollup-figures"),
+    change("recent_bets", "sums[1].casino_id = 'c9'", RECENT, "rollup-figures"),
+    change("recent_bets", "sums[1].table_id = 'T9'", RECENT, "rollup-figures"),
+    change("recent_bets", "sums[1].currency = NULL", RECENT, "rollup-figures"),
+    change("recent_bets", "sums[2] = NULL", RECENT, "rollup-figures"),
+    change("recent_bets", "sums = sums[2:]", RECENT, "rollup-figures"),
+    change("recent_bets", "seq = 1000000", RECENT, "rollup-figures"),
+    change("recent_bets", "jackpot_id = 'j3'", RECENT, "rollup-figures book-unknown"),
+    change("recent_bets", "jackpot_id = '-'", RECENT, "rollup-figures book-unknown"),
+    remove("recent_bets", RECENT, "rollup-figures"),
+    forge("recent_bets", "jackpot_id, stripe_no, seq + 1000000, sums", "recent_bets", "rollup-figures"),
+    forge("recent_bets", f"jackpot_id, stripe_no, {OF_NO_BETS}, sums", "recent_bets", "rollup-figures"),
     change("daily_postings", "amount = amount + 1e-18", POSTINGS, "rollup-figures"),
     change("daily_postings", "lines = lines + 1", POSTINGS, "rollup-figures"),
     change("daily_postings", "gaming_day = gaming_day - 7", POSTINGS, "rollup-figures"),
@@ -136,6 +155,14 @@ def test_the_history_has_every_movement_and_days_that_differ(superuser: Session)
     ]
 
 
+def test_the_history_has_bets_that_are_folded_and_bets_that_are_not(superuser: Session) -> None:
+    for table in ("daily_bets", "recent_bets"):
+        of_riga = "casino_id = 'riga'" if table == "daily_bets" else "(sums[1]).casino_id = 'riga'"
+        assert superuser.scalar(text(f"SELECT count(*) FROM {table} WHERE jackpot_id = 'j1' AND {of_riga}")), table  # noqa: S608
+    of_some = "SELECT count(*) FROM recent_bets WHERE jackpot_id = 'j1' AND cardinality(sums) > 1"
+    assert superuser.scalar(text(of_some))
+
+
 def test_the_history_has_rows_of_two_cycles(superuser: Session) -> None:
     for table in ("daily_bets", "daily_postings"):
         of_cycles = f"SELECT DISTINCT cycle FROM {table} WHERE jackpot_id = 'j1' ORDER BY 1"  # noqa: S608  constants
@@ -153,15 +180,19 @@ def test_every_corruption_is_found_under_its_name(superuser: Session, corruption
 
 TABLES: Final = ("daily_bets", "daily_postings", "daily_refunds", "daily_awards", "daily_hands", "daily_payments")
 
-COLUMNS: Final = [column for table in TABLES for column in Base.metadata.tables[table].columns]
+COLUMNS: Final = [column for table in (*TABLES, "recent_bets") for column in Base.metadata.tables[table].columns]
 
 PARTS: Final = ("meter", "reserve", "prize_fund", "house", "adjustments")
 
-CHANGES: Final = {"daily_refunds.bets": "bets + 1", "daily_payments.made_on": "made_on - 100"} | {
-    f"daily_refunds.{column}": f"{column} + 10, {other} = {other} + 10"
-    for column, other in (("value", "house"), *((part, "value") for part in PARTS))
-}
-"""What keeps a table's own CHECK content, where a column alone would not."""
+CHANGES: Final = (
+    {"daily_bets.bets": "bets + 1", "daily_refunds.bets": "bets + 1", "daily_payments.made_on": "made_on - 100"}
+    | {
+        f"daily_refunds.{column}": f"{column} + 10, {other} = {other} + 10"
+        for column, other in (("value", "house"), *((part, "value") for part in PARTS))
+    }
+    | {"recent_bets.sums": "sums[2:]"}
+)
+"""What keeps a table's own CHECK content, where a column alone would not; and what is no text and no number."""
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=str)

@@ -15,7 +15,7 @@ _ROLLED_UP = text(
                d.value * CAST(v.document #>> '{split,meter}' AS numeric) AS meter,
                d.value * CAST(v.document #>> '{split,reserve}' AS numeric) AS reserve,
                d.value * CAST(v.document #>> '{split,prize_fund}' AS numeric) AS prize_fund
-        FROM daily_bets d
+        FROM bets_by_day d
         JOIN jackpots j ON j.jackpot_id = d.jackpot_id
         JOIN rules_versions v ON v.jackpot_id = d.jackpot_id AND v.version = d.rules_version
         JOIN (SELECT DISTINCT currency, exponent FROM rates) AS x ON x.currency = d.currency

@@ -61,7 +61,7 @@ UNITS: Final = """
 def kept_bets(keys: Sequence[str], stated: Sequence[str]) -> str:
     """The bets of whole days."""
     kept = [*_entries(keys), _CURRENCY, _VERSION]
-    return _split(keys, _kept_stakes("daily_bets", _OF_BETS, kept, stated))
+    return _split(keys, _kept_stakes("bets_by_day", _OF_BETS, kept, stated))
 
 
 def kept_refunds(keys: Sequence[str], stated: Sequence[str]) -> str:

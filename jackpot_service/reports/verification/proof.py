@@ -23,6 +23,7 @@ from jackpot_service.ledger.rollups_schema import (
     DailyPaymentsRow,
     DailyPostingsRow,
     DailyRefundsRow,
+    RecentBetsRow,
 )
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
 from jackpot_service.ledger.verified import NOTHING, Reached, Verified, VerifiedStripe
@@ -100,6 +101,7 @@ _BOOKS_OF = (
     DailyAwardsRow.jackpot_id,
     DailyHandsRow.jackpot_id,
     DailyPaymentsRow.jackpot_id,
+    RecentBetsRow.jackpot_id,
     RulesVersionRow.jackpot_id,
     RoundRow.jackpot_id,
     BetRow.jackpot_id,

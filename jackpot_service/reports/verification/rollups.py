@@ -199,7 +199,7 @@ _TOLD = {
 
 _COMPARED = """
     WITH {due},
-    kept AS (SELECT * FROM {table} WHERE jackpot_id = :book {days})
+    kept AS (SELECT * FROM {kept_in} WHERE jackpot_id = :book {days})
     SELECT {told}, CASE WHEN kept.{counted} IS NOT NULL THEN ROW({kept})::text END AS kept,
            CASE WHEN due.{counted} IS NOT NULL THEN ROW({made})::text END AS due
     FROM due FULL JOIN kept USING ({keys})
@@ -219,6 +219,29 @@ _TABLES: Mapping[sqlalchemy.Table, str] = {
 }
 """The tables of sums, and of each the question what its rows are due to be."""
 
+_WITH_RECENT_BETS = """
+    (SELECT jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, currency, rules_version,
+            sum(bets) AS bets, sum(stakes_minor) AS stakes_minor, sum(value) AS value
+     FROM bets_by_day
+     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9) AS folded
+"""
+"""FROM this: the rows of `daily_bets` as they are when all that is noted of recent bets will have been added."""
+
+_KEPT_IN = {"daily_bets": _WITH_RECENT_BETS}
+"""What is compared instead of a table."""
+
+# Of what is noted under no bets that were booked, no figure tells.
+_OF_NO_BETS = text(
+    """
+    SELECT stripe_no::text AS stripe_no, seq::text AS seq, sums::text AS kept, NULL AS due
+    FROM recent_bets noted
+    WHERE jackpot_id = :book
+    AND NOT EXISTS (SELECT FROM entries e WHERE e.jackpot_id = noted.jackpot_id AND e.stripe_no = noted.stripe_no
+                                                AND e.seq = noted.seq AND e.kind = 'bets')
+    ORDER BY noted.stripe_no, noted.seq
+    """
+)
+
 
 def _compared(table: sqlalchemy.Table, due: str, *, since: str, days: str) -> sqlalchemy.TextClause:
     """The question in which rows a table and the entries differ: their keys, what is kept, and what is due."""
@@ -226,7 +249,7 @@ def _compared(table: sqlalchemy.Table, due: str, *, since: str, days: str) -> sq
     figures = [column.name for column in table.columns if not column.primary_key]
     question = _COMPARED.format(
         due=due.format(since=since, **_TOLD),
-        table=table.name,
+        kept_in=_KEPT_IN.get(table.name, table.name),
         days=days,
         keys=", ".join(keys),
         # As texts: a day or a number may be one that only the database knows.
@@ -260,6 +283,7 @@ def check(
     after each of the `TABLES`.
     """
     book = jackpot.jackpot_id
+    yield from _differing(session, "recent bets", _OF_NO_BETS, {"book": book})
     asked: Asked = {"book": book, "base": jackpot.base, **_splits(jackpot.rules)}
     parts = {"since": "", "days": ""}
     if since != NOTHING:
@@ -270,7 +294,7 @@ def check(
         asked |= {"first_day": first, "stripe_nos": list(range(len(afters))), "afters": list(afters)}
         parts = {"since": _SINCE, "days": _DAYS}
     for table, due in _TABLES.items():
-        yield from _differing(session, table, _compared(table, due, **parts), asked)
+        yield from _differing(session, _name(table), _compared(table, due, **parts), asked)
         on_table()
 
 
@@ -289,12 +313,16 @@ def check_payments(session: Session, book: str, since: Verified = NOTHING) -> Fo
         asked |= {"first_day": first_day, "after": after}
         parts = {"since": "AND s.act_seq > :after", "days": _DAYS}
     table = Base.metadata.tables["daily_payments"]
-    yield from _differing(session, table, _compared(table, _PAYMENTS, **parts), asked)
+    yield from _differing(session, _name(table), _compared(table, _PAYMENTS, **parts), asked)
 
 
-def _differing(session: Session, table: sqlalchemy.Table, question: sqlalchemy.TextClause, asked: Asked) -> Found:
+def _name(table: sqlalchemy.Table) -> str:
+    return table.name.replace("_", " ")
+
+
+def _differing(session: Session, what: str, question: sqlalchemy.TextClause, asked: Asked) -> Found:
     for row in session.execute(question, asked).mappings():
-        yield _mismatch(asked["book"], table.name.replace("_", " "), row)
+        yield _mismatch(asked["book"], what, row)
 
 
 def first_day(session: Session, jackpot: Jackpot, since: Verified) -> date | None:

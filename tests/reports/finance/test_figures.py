@@ -17,6 +17,7 @@ from jackpot_service.ledger.instants import Positions
 from jackpot_service.reports.finance import figures, spans
 from jackpot_service.reports.finance.figures import Key, Of
 from jackpot_service.reports.finance.frame import Stand
+from tests.support import folding
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
 from tests.support.house import House
@@ -29,7 +30,11 @@ RATES = {"EUR": Decimal(1), "GBP": Decimal("1.17"), "SEK": Decimal("0.0873")}
 
 @pytest.fixture
 def session(house: House) -> Iterator[Session]:
-    """A fortnight of rounds at three tables of two casinos, with refunds, hits, an adjustment; seen at one instant."""
+    """
+    A fortnight of rounds at three tables of two casinos, with refunds, hits, an adjustment; seen at one instant.
+
+    What half of the bets came to is folded.
+    """
     _live(house, random.Random(7))
     with snapshot(house.engine) as session:
         yield session
@@ -41,6 +46,8 @@ def _live(house: House, chance: random.Random) -> None:
     house.add_table("T2", jackpot_id="j1", casino_id="c2")
     house.add_table("T3", jackpot_id="j1", casino_id="c2")
     for number in range(ROUNDS):
+        if number == ROUNDS // 2:
+            folding.fold(house.engine)
         house.clock.advance(timedelta(hours=HOURS, minutes=chance.randrange(60)))
         table_id, name = chance.choice(("T1", "T2", "T3")), f"r{number}"
         bets = [bet(one, hand="1", currency=chance.choice(("EUR", "GBP", "SEK"))) for one in ("a", "b", "c")]

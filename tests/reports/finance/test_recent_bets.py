@@ -1,0 +1,41 @@
+"""Whether what bets came to is noted or folded, no report tells a difference."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from jackpot_service.reports.finance.registry import REPORTS
+from tests.reports.finance.play import Play
+from tests.support import asking, folding
+from tests.support.house import House
+
+ACTS = 60
+SEED = 3
+
+
+def _sections(house: House, name: str, at: datetime) -> Sequence[Any]:
+    document = asking.report(house, name, as_of=at, **asking.stated(REPORTS[name]))
+    sections: Sequence[Any] = document["sections"]
+    return sections
+
+
+def test_no_report_changes_when_bets_are_folded(house: House, subtests: pytest.Subtests) -> None:
+    play = Play(house, SEED)
+    play.open()
+    play.go_on(ACTS)
+    house.clock.advance(timedelta(days=2))  # So all days with bets are over, and summed from what days keep.
+    at = house.clock()
+    counts = house.books.counts()
+    assert counts["recent_bets"]
+    assert counts["daily_bets"]
+    noted = {name: _sections(house, name, at) for name in REPORTS}
+
+    folding.fold(house.engine)
+
+    assert house.books.counts()["recent_bets"] == 0
+    for name, sections in noted.items():
+        with subtests.test(name):
+            assert any(section["rows"] for section in sections)
+            assert _sections(house, name, at) == sections
