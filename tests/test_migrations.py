@@ -1,6 +1,5 @@
 """The schema's way up and down, and the walls around the books that it builds."""
 
-import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -28,6 +27,7 @@ from jackpot_service.jobs.asking import AskJob, ask
 from jackpot_service.jobs.kinds import Asker
 from jackpot_service.jobs.registry import KINDS
 from jackpot_service.jobs.runner import Runner
+from jackpot_service.ledger import recent_bets
 from jackpot_service.ledger.verified import Reached
 from jackpot_service.records import awards, exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
@@ -43,7 +43,7 @@ from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.races import books, scene
-from tests.support import folding
+from tests.support import rolling
 
 UPDATABLE = {
     "stripes": {"seq", "head", "meter_players", "meter_house", "reserve", "prize_fund", "accepting", "booked_at"},
@@ -70,7 +70,7 @@ GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 """
 
 REMOVABLE = {"job_chunks", "recent_bets"}
-"""What is removed some day: files that were made of the books, and what is noted until it is in their sums."""
+"""What is removed some day: files that were made of the books, and what is set aside until it is rolled up."""
 
 STRAIGHT = "9h 8d 7h 6s 5h"
 
@@ -253,21 +253,21 @@ def test_bets_of_before_are_kept_by_the_rules_that_tell_where_they_go(empty_data
     ]
 
 
-def test_what_is_noted_of_recent_bets_is_in_their_days_when_the_table_is_taken_away(empty_database_url: str) -> None:
+def test_recent_bets_are_rolled_up_when_their_table_is_taken_away(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
     engine = create_engine(Config(), empty_database_url)
     scene.found(engine)
     scene.open_live(engine, "live", tables=["T1"], stripes=1)
     scene.bet(engine, "T1", "r0", scene.euro("b1"))
-    folding.fold(engine)
-    random.seed(1)
+    rolling.roll_up(engine)
+    recent_bets.CHANCE.seed(1)
     scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2"))
     scene.bet(engine, "T1", "r2", scene.euro("b1"))
     engine.dispose()
     whole = _days(empty_database_url)["daily_bets"]
     with psycopg.connect(_plain(empty_database_url)) as owner:
-        noted = owner.execute("SELECT count(*) FROM recent_bets").fetchall()
-        assert (noted, [row["bets"] for row in whole]) == ([(2,)], [4])
+        groups = owner.execute("SELECT count(*) FROM recent_bets").fetchall()
+        assert (groups, [row["bets"] for row in whole]) == ([(2,)], [4])
 
     migrate.downgrade(empty_database_url, "0026")
 
@@ -387,9 +387,7 @@ def application(owner: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
 
 
 def _write_everything(engine: sqlalchemy.Engine) -> None:
-    random.seed(
-        1
-    )  # Chance folds nothing of what is noted of bets: it is tried on some that are, and some that are not.
+    recent_bets.CHANCE.seed(1)  # It rolls nothing up: that is done once, on the way, so that both tables have rows.
     now = datetime.now(UTC)
     _play(engine, now=now)
     auditor = Principal("auditor", Role.AUDITOR)
@@ -412,7 +410,7 @@ def _play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
     scene.publish(engine, GBP="1.18")
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
     scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2"))
-    folding.fold(engine)
+    rolling.roll_up(engine)
     scene.void(engine, "T1", "r1", "b2", "never")
     scene.settle(engine, "T1", "r1", 1, {"1": scene.ROYAL})
     scene.correct(engine, "live", RoundName("T1", "r1"), 1, {"1": scene.FLUSH})

@@ -50,7 +50,7 @@ moved AS (
     WHERE stripes.jackpot_id = %(book)s AND stripes.stripe_no = %(stripe_no)s
     RETURNING stripe.seq, stripe.booked_at, stripe.heads
 ),
-noted AS ({recent_bets.NOTING})
+set_aside AS ({recent_bets.SETTING_ASIDE})
 INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at, digest,
                      head, accounts, currencies, amounts, movements)
 SELECT %(book)s, %(stripe_no)s, moved.seq + new.number, new.kind, new.principal, new.round_key, new.step,
@@ -111,7 +111,7 @@ def post_all(
         pools += entry.postings.pools()
     steps = [entry.round_step for entry in entries]
     written = [facts.of_postings(entry.postings) for entry in entries]
-    noted = recent_bets.noted(entries)
+    sums = recent_bets.sums_of(entries)
     columns = [tuple(map(" ".join, zip(*lines, strict=True))) or _NO_POSTINGS for lines in written]
     cursor = pipe.send(
         _POST,
@@ -131,10 +131,10 @@ def post_all(
             "meter_house": pools.meter_house,
             "reserve": pools.reserve,
             "prize_fund": pools.prize_fund,
-            "noted": f"{{{','.join(noted)}}}",
+            "sums": f"{{{','.join(sums)}}}",
             **dict(zip(_COLUMNS, map("|".join, zip(*columns, strict=True)), strict=True)),
         },
     )
     rollups.add(pipe, entries, stripe_no=stripe_no)
-    recent_bets.fold_at_times(pipe, entries[0].book, stripe_no=stripe_no, added=len(noted))
+    recent_bets.roll_up_at_times(pipe, entries[0].book, stripe_no=stripe_no, sums=len(sums))
     return cursor

@@ -43,7 +43,10 @@ class Code(StrEnum):
     CUT_RESERVE = "cut-reserve"
     """The reserve was not empty right after a hit, which turns all of it into meter."""
     ROLLUP_FIGURES = "rollup-figures"
-    """A daily rollup is not the sum of that day's entries: a row was changed, is missing, or is one too many."""
+    """A daily rollup is not the sum of that day's entries: a row was changed, is missing, or is one too many.
+
+    Or bets wait to be rolled up at a place where none were booked.
+    """
     INSTANT_POSITIONS = "instant-positions"
     """An instant's positions are not those of the last entries booked before it, or something could yet be booked."""
 

@@ -1,5 +1,5 @@
 """
-Keeping the daily rollups: what entries add to their day's sums, in the transaction that books them.
+Keeping the daily rollups but those of bets: what entries add to their day's sums, in the transaction that books them.
 
 Their rows are a stripe's, so whoever booked on it, and holds its lock to the commit, is alone with them: nobody waits
 for a row, and no two can wait for each other. `recent_bets` keeps those of bets, `payments_by_day` those of payments.

@@ -26,17 +26,16 @@ Total = Annotated[Decimal, mapped_column(Numeric)]
 """A whole number that has no bound: a BIGINT that overflowed would refuse a bet that the rules accept."""
 
 HALF_FULL = {"postgresql_with": {"fillfactor": "50"}}
-"""Today's rows are updated with every commit; where a page has room for their next versions, no index is touched."""
+"""Today's rows are updated again and again; where a page has room for their next versions, no index is touched."""
 
 
 class DailyBetsRow(Base):
     """
     What the bets of a day came to, by cycle, table, currency and rules version: entries of the kind `bets`, no others.
 
-    Those that `recent_bets` has still noted are not among them; the view `bets_by_day` shows both. `value` is in base
-    units of the jackpot; how the rules of that version split it, they tell. The key begins with jackpot and day: what
-    reports ask by; then comes what tells a stripe's rows of a day apart soonest. `cycle` is the one that the entries
-    stand after.
+    Those still in `recent_bets` are not among them; the view `bets_by_day` shows both. `value` is in base units of the
+    jackpot; how the rules of that version split it, they tell. The key begins with jackpot and day: what reports ask
+    by; then comes what tells a stripe's rows of a day apart soonest. `cycle` is the one that the entries stand after.
     """
 
     __tablename__ = "daily_bets"
@@ -54,7 +53,7 @@ class DailyBetsRow(Base):
         ),
         CheckConstraint("cycle >= 1", name="cycle"),
         CheckConstraint("bets >= 1 AND stakes_minor >= bets AND scale(stakes_minor) = 0", name="stakes"),
-        # What was accepted is folded later, in transactions of others, which no bound may make fail.
+        # What was accepted is rolled up later, in transactions of others, which no bound may make fail.
         CheckConstraint("scale(value) <= 18 AND abs(value) < 'Infinity'", name="exact"),
         HALF_FULL,
     )
@@ -88,7 +87,7 @@ ischema_names["bets_sum"] = BetsSum  # By this the models can be compared with a
 
 class RecentBetsRow(Base):
     """
-    What the bets of a group of batches came to that were booked together, until that is in `daily_bets`.
+    What the bets of a group of batches came to that were booked together, until that is rolled up into `daily_bets`.
 
     `seq` is that of the last of their entries on the stripe, which tells the rest: when they were booked, and in which
     cycle. There is a sum for each batch and currency; the view `recent_bets_by_day` shows them as rows like those of
@@ -96,7 +95,10 @@ class RecentBetsRow(Base):
     """
 
     __tablename__ = "recent_bets"
-    __table_args__ = (PrimaryKeyConstraint("jackpot_id", "stripe_no", "seq"),)
+    __table_args__ = (
+        PrimaryKeyConstraint("jackpot_id", "stripe_no", "seq"),
+        {"postgresql_with": {"toast_tuple_target": "8160", "vacuum_truncate": "off"}},
+    )
 
     jackpot_id: Mapped[Key]
     stripe_no: Mapped[Count]

@@ -24,7 +24,7 @@ from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accep
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.reports import days, history
-from tests.support import correcting, folding, rolling
+from tests.support import correcting, rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, forfeited, hand
 from tests.support.house import House
@@ -65,8 +65,8 @@ def _book(house: House, *group: AcceptBets) -> None:
 
 
 def _daily_bets(house: House, columns: str = "*", rest: str = "ORDER BY 1, 2, 3") -> Rows:
-    """What the days hold of bets when all that was noted is folded."""
-    folding.fold(house.engine)
+    """What the days hold of bets when all are rolled up."""
+    rolling.roll_up(house.engine)
     return house.books.rows(f"SELECT {columns} FROM daily_bets {rest}")  # noqa: S608  constants of the tests
 
 
@@ -136,7 +136,7 @@ def test_what_moves_no_money_leaves_no_row_but_of_the_hands_that_were_judged(ope
     opened.void("unknown")
     opened.bet(bet("b"))
     opened.settle(hand("1", NOTHING))
-    folding.fold(opened.engine)
+    rolling.roll_up(opened.engine)
     counts = opened.books.counts()
     assert {table: counts[table] for table in STATEMENTS} == dict.fromkeys(STATEMENTS, 0) | {
         "daily_bets": 1,
@@ -345,7 +345,7 @@ def test_bets_without_their_turnover_are_not_booked(opened: House) -> None:
 def test_sums_that_no_bigint_holds_are_kept(opened: House) -> None:
     """Ten million million stakes of a hundred thousand yen a day are not to be expected, nor to be refused."""
     opened.bet(bet())
-    folding.fold(opened.engine)
+    rolling.roll_up(opened.engine)
     with opened.engine.begin() as connection:
         connection.execute(text("UPDATE daily_bets SET stakes_minor = 1e30, value = 1e30"))
     opened.bet(bet("c"), round_id="r2")
@@ -366,7 +366,7 @@ def test_the_migrations_make_what_the_service_kept(database_url: str, write: Any
         with history.engine_of(database_url) as engine:
             write(engine)
     with history.engine_of(database_url) as engine:
-        folding.fold(engine)
+        rolling.roll_up(engine)
     owner = sqlalchemy.create_engine(database_url, poolclass=NullPool)
     with owner.connect() as session:
         kept = {table: _rows(session, table) for table in STATEMENTS}

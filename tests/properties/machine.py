@@ -38,7 +38,7 @@ from jackpot_service.usecases.settle_round import RoundSettledNow, SettleRound, 
 from jackpot_service.usecases.void_bets import BetsVoided, VoidBets, void_bets
 from tests.properties import dealing
 from tests.properties.model import Deal, Jackpot, Refusal, Round, Stake, Verdict
-from tests.support import folding, rolling
+from tests.support import rolling
 from tests.support.accepting import accept_bets
 from tests.support.publishing import publish
 
@@ -389,9 +389,9 @@ class LedgerMachine(RuleBasedStateMachine):
         self.model.publish(_fractions(rates))
 
     @rule()
-    def fold(self) -> None:
-        """Fold what is noted of recent bets: nobody sees a difference."""
-        folding.fold(self.engine)
+    def roll_up(self) -> None:
+        """Roll recent bets up: nobody sees a difference."""
+        rolling.roll_up(self.engine)
 
     # What must be equal after each step.
 

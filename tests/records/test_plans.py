@@ -164,13 +164,13 @@ def test_a_days_sums_are_found_by_their_key(engine: Engine, subtests: pytest.Sub
             assert "Sort" not in found
 
 
-def test_what_is_noted_of_a_stripes_bets_is_found_by_its_key_and_so_is_what_it_adds_to(engine: Engine) -> None:
+def test_recent_bets_are_found_by_their_stripe_and_what_they_add_to_by_its_key(engine: Engine) -> None:
     asked = {"book": "live", "stripe_no": 0}
-    found = plan(engine, recent_bets._FOLD, asked)
+    found = plan(engine, recent_bets._ROLL_UP, asked)
     assert "Conflict Arbiter Indexes: pk_daily_bets" in found
     for index in ("pk_recent_bets", "pk_entries", "pk_casinos"):
         assert f"using {index}" in found, found
-    assert "pk_cycles" in found
+    assert "Index Scan Backward using pk_cycles" in found
     assert "Seq Scan" not in found
     assert "using pk_recent_bets" in plan(engine, recent_bets._REMOVE, asked)
 

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from jackpot_service.domain.principals import Role
-from tests.support import correcting, folding
+from jackpot_service.ledger import recent_bets
+from tests.support import correcting, rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
 from tests.support.house import House
@@ -23,10 +24,11 @@ def write(url: str) -> None:
     Jackpot j1 is played for at a casino of UTC, one of Riga (days from 06:00) and one of Reno (days from 12:00).
 
     Over three days it is hit, voids and cancels, pays awards, corrects, holds, compensates, adjusts, settles a
-    statement, recovers its seed and is retired into j2. What the bets of the first half came to is folded, that of the
-    second is noted.
+    statement, recovers its seed and is retired into j2. The bets of the first half are rolled up, those of
+    the second are not.
     """
     random.seed(3)
+    recent_bets.CHANCE.seed(3)
     house = House(url)
     house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
     house.add_casino("reno", zone="America/Los_Angeles", day_starts="12:00")
@@ -40,7 +42,7 @@ def write(url: str) -> None:
         _play(house, f"r{number}")
         house.clock.advance(timedelta(hours=4, minutes=59))
         if number == HALF:
-            folding.fold(house.engine)
+            rolling.roll_up(house.engine)
     _end(house)
     house.engine.dispose()
 

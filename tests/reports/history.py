@@ -34,6 +34,7 @@ from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
 from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
+from tests.support import rolling
 from tests.support.accepting import accept_bets
 
 T = TypeVar("T")
@@ -145,7 +146,7 @@ def engine_of(url: str) -> Iterator[sqlalchemy.Engine]:
 
 
 def write(engine: sqlalchemy.Engine) -> None:
-    """Write the whole history; the same stripes each time."""
+    """Write the whole history; the same stripes each time. All bets are rolled up."""
     random.seed(5)
     casino = Casino(engine)
     found(casino)
@@ -155,6 +156,7 @@ def write(engine: sqlalchemy.Engine) -> None:
     _refuse(casino)
     casino.decide(casino.ask("rejected", GBP="1.31"), Outcome.REJECTED)
     casino.ask("pending", SEK="0.091")
+    rolling.roll_up(engine)
 
 
 def found(casino: Casino) -> None:

@@ -155,7 +155,7 @@ def test_the_history_has_every_movement_and_days_that_differ(superuser: Session)
     ]
 
 
-def test_the_history_has_bets_that_are_folded_and_bets_that_are_not(superuser: Session) -> None:
+def test_the_history_has_bets_that_are_rolled_up_and_bets_that_are_not(superuser: Session) -> None:
     for table in ("daily_bets", "recent_bets"):
         of_riga = "casino_id = 'riga'" if table == "daily_bets" else "(sums[1]).casino_id = 'riga'"
         assert superuser.scalar(text(f"SELECT count(*) FROM {table} WHERE jackpot_id = 'j1' AND {of_riga}")), table  # noqa: S608

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from jackpot_service.domain.principals import Role
-from tests.support import folding
+from tests.support import rolling
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import NO_COLLISIONS, dead, forfeited, hand
@@ -128,8 +128,8 @@ class Chance:
         self._change("rules", {"jackpot_id": "j1", "settings": settings})
 
     def pass_time(self) -> None:
-        """Hours and days; now and then another process answers, whose clock is slow. What bets came to is folded."""
-        folding.fold(self.house.engine)
+        """Hours and days; now and then another process answers, whose clock is slow. Bets are rolled up."""
+        rolling.roll_up(self.house.engine)
         self.house.clock.advance(self.chance.choice([*(timedelta(hours=count) for count in (1, 7, 30, 400)), SLOW]))
 
     def _change(self, kind: str, payload: Body) -> None:

@@ -83,7 +83,7 @@ def _rechain(session: Session, forged: BookedEntry, *, moved: Pools) -> None:
 
 
 def _roll_up_again(session: Session) -> None:
-    """Sum the days anew, by the very statements that did it once; nothing is left noted."""
+    """Sum the days anew, by the very statements that did it once; no bets are left to roll up."""
     session.execute(text("DELETE FROM recent_bets"))
     of_rules = import_module("jackpot_service.migrations.versions.0025_bets_by_rules")
     of_cycles = import_module("jackpot_service.migrations.versions.0020_cycles_by_day")

@@ -1,9 +1,12 @@
-"""What the daily rollups add up to, written out as the postings that they stand for."""
+"""What the daily rollups add up to, written out as the postings that they stand for; and rolling recent bets up."""
 
 from decimal import Decimal
 
 import sqlalchemy
 from sqlalchemy import text
+
+from jackpot_service.db import committed
+from jackpot_service.ledger import recent_bets, stripes
 
 Accounts = dict[tuple[str, int, str, str], Decimal]
 """Sums by jackpot, cycle, account and currency, those of zero left out."""
@@ -45,6 +48,17 @@ _POSTED = text(
     HAVING sum(amount) <> 0
     """
 )
+
+
+def roll_up(engine: sqlalchemy.Engine) -> None:
+    """Roll up what is set aside of every stripe, as bookings do now and then."""
+    with engine.connect() as session:
+        places = session.execute(text("SELECT DISTINCT jackpot_id, stripe_no FROM recent_bets ORDER BY 1, 2")).all()
+        session.rollback()
+    for book, stripe_no in places:
+        with engine.connect() as session, committed(session) as pipe:
+            stripes.lock_one(pipe, book, stripe_no)
+            recent_bets.roll_up(pipe, book, stripe_no=stripe_no)
 
 
 def rolled_up(connection: sqlalchemy.Connection) -> Accounts:

@@ -1,4 +1,4 @@
-"""What bets come to is noted group by group, and added to their days' sums now and then."""
+"""What bets come to is set aside group by group, and rolled up into their days now and then."""
 
 from collections.abc import Sequence
 
@@ -23,6 +23,8 @@ CREATE TYPE bets_sum AS (
 )
 """
 
+# Rows are gone after some more groups: not worth compressing. And a table that shrinks would have to be locked for it,
+# on replicas too, where the proof may read for an hour.
 TABLE = """
 CREATE TABLE recent_bets (
     jackpot_id TEXT COLLATE "C" NOT NULL,
@@ -30,14 +32,14 @@ CREATE TABLE recent_bets (
     seq BIGINT NOT NULL,
     sums bets_sum[] NOT NULL,
     CONSTRAINT pk_recent_bets PRIMARY KEY (jackpot_id, stripe_no, seq)
-)
+) WITH (toast_tuple_target = 8160, vacuum_truncate = off)
 """
 
-# An entry and its cycle are looked up row by row, whatever the planner thinks of tables that are empty most of the
-# time. The cycle is the one that the entry stands after.
+# An entry and its cycle are looked up row by row, whatever the planner thinks of tables that are small at times.
+# An entry is of the last cycle whose cut it stands after: mostly of the newest, which is found without reading others.
 RECENT_BETS_BY_DAY = """
 CREATE VIEW recent_bets_by_day AS
-SELECT recent.jackpot_id, recent.stripe_no, entry.day, running.cycle,
+SELECT recent.jackpot_id, recent.stripe_no, entry.day, coalesce(running.cycle, 1) AS cycle,
        coalesce((entry.booked_at AT TIME ZONE casino.zone) - casino.day_starts, entry.day)::date AS gaming_day,
        one.casino_id, one.table_id, one.currency, one.rules_version, one.bets, one.stakes_minor, one.value
 FROM recent_bets AS recent
@@ -47,13 +49,15 @@ CROSS JOIN LATERAL (
     WHERE jackpot_id = recent.jackpot_id AND stripe_no = recent.stripe_no AND seq = recent.seq
     OFFSET 0
 ) AS entry
-CROSS JOIN LATERAL (
-    SELECT cycle
-    FROM cycles
-    WHERE jackpot_id = recent.jackpot_id AND coalesce(cut[recent.stripe_no + 1], 0) < recent.seq
-    ORDER BY cycle DESC
-    LIMIT 1
-) AS running
+LEFT JOIN LATERAL (
+    SELECT CASE WHEN coalesce(newest.cut[recent.stripe_no + 1], 0) < recent.seq THEN newest.cycle
+                ELSE (SELECT max(cycle)
+                      FROM cycles
+                      WHERE jackpot_id = recent.jackpot_id AND coalesce(cut[recent.stripe_no + 1], 0) < recent.seq)
+           END AS cycle
+    FROM (SELECT cycle, cut FROM cycles WHERE jackpot_id = recent.jackpot_id ORDER BY cycle DESC LIMIT 1) AS newest
+    OFFSET 0
+) AS running ON true
 CROSS JOIN LATERAL unnest(recent.sums) AS one
 LEFT JOIN casinos AS casino ON casino.casino_id = one.casino_id
 """
@@ -69,11 +73,11 @@ SELECT jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, curre
 FROM recent_bets_by_day
 """
 
-# What was accepted is folded later, in transactions of others, which no bound may make fail.
+# What was accepted is rolled up later, in transactions of others, which no bound may make fail.
 UNBOUNDED = "scale(value) <= 18 AND abs(value) < 'Infinity'"
 BOUNDED = "scale(value) <= 18 AND abs(value) < 1e20"
 
-FOLD = """
+ROLL_UP = """
 INSERT INTO daily_bets AS kept (jackpot_id, day, stripe_no, table_id, currency, cycle, gaming_day, rules_version,
                                 casino_id, bets, stakes_minor, value)
 SELECT jackpot_id, day, stripe_no, table_id, currency, cycle, gaming_day, rules_version, casino_id,
@@ -92,7 +96,7 @@ def _check_values(law: str) -> None:
 
 
 def upgrade() -> None:
-    """Begin with nothing noted: the days have the sums of all that was booked before."""
+    """Begin with nothing set aside: the days have the sums of all that was booked before."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute(SUM)
     op.execute(TABLE)
@@ -108,11 +112,11 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Nobody books while what is noted is folded."""
+    """Nobody books while what is set aside is rolled up."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("LOCK TABLE entries IN SHARE MODE")
     _check_values(BOUNDED)
-    op.execute(FOLD)
+    op.execute(ROLL_UP)
     op.execute("DROP VIEW bets_by_day, recent_bets_by_day")
     op.execute("DROP TABLE recent_bets")
     op.execute("DROP TYPE bets_sum")

@@ -223,22 +223,22 @@ _WITH_RECENT_BETS = """
     (SELECT jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, currency, rules_version,
             sum(bets) AS bets, sum(stakes_minor) AS stakes_minor, sum(value) AS value
      FROM bets_by_day
-     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9) AS folded
+     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9) AS rolled_up
 """
-"""FROM this: the rows of `daily_bets` as they are when all that is noted of recent bets will have been added."""
+"""FROM this: the rows of `daily_bets` as they will be when all recent bets are rolled up."""
 
 _KEPT_IN = {"daily_bets": _WITH_RECENT_BETS}
 """What is compared instead of a table."""
 
-# Of what is noted under no bets that were booked, no figure tells.
+# What is set aside at a place where no bets were booked is in no figure.
 _OF_NO_BETS = text(
     """
     SELECT stripe_no::text AS stripe_no, seq::text AS seq, sums::text AS kept, NULL AS due
-    FROM recent_bets noted
+    FROM recent_bets recent
     WHERE jackpot_id = :book
-    AND NOT EXISTS (SELECT FROM entries e WHERE e.jackpot_id = noted.jackpot_id AND e.stripe_no = noted.stripe_no
-                                                AND e.seq = noted.seq AND e.kind = 'bets')
-    ORDER BY noted.stripe_no, noted.seq
+    AND NOT EXISTS (SELECT FROM entries e WHERE e.jackpot_id = recent.jackpot_id AND e.stripe_no = recent.stripe_no
+                                                AND e.seq = recent.seq AND e.kind = 'bets')
+    ORDER BY recent.stripe_no, recent.seq
     """
 )
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from jackpot_service.domain.principals import Role
-from tests.support import correcting, folding
+from tests.support import correcting, rolling
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import FOUR_OF_A_KIND, NO_COLLISIONS, ROYAL_FLUSH, dead, forfeited, hand
@@ -147,8 +147,8 @@ class Play:
         self._change("rules", {"jackpot_id": "j1", "settings": settings})
 
     def wait(self) -> None:
-        """Hours pass, and what was noted of bets until then is folded."""
-        folding.fold(self.house.engine)
+        """Hours pass, and bets of before are rolled up."""
+        rolling.roll_up(self.house.engine)
         self.house.clock.advance(timedelta(hours=self.chance.randint(1, 9)))
 
     def retire(self) -> None:

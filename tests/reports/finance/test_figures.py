@@ -17,7 +17,7 @@ from jackpot_service.ledger.instants import Positions
 from jackpot_service.reports.finance import figures, spans
 from jackpot_service.reports.finance.figures import Key, Of
 from jackpot_service.reports.finance.frame import Stand
-from tests.support import folding
+from tests.support import rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
 from tests.support.house import House
@@ -33,7 +33,7 @@ def session(house: House) -> Iterator[Session]:
     """
     A fortnight of rounds at three tables of two casinos, with refunds, hits, an adjustment; seen at one instant.
 
-    What half of the bets came to is folded.
+    Half of the bets are rolled up.
     """
     _live(house, random.Random(7))
     with snapshot(house.engine) as session:
@@ -47,7 +47,7 @@ def _live(house: House, chance: random.Random) -> None:
     house.add_table("T3", jackpot_id="j1", casino_id="c2")
     for number in range(ROUNDS):
         if number == ROUNDS // 2:
-            folding.fold(house.engine)
+            rolling.roll_up(house.engine)
         house.clock.advance(timedelta(hours=HOURS, minutes=chance.randrange(60)))
         table_id, name = chance.choice(("T1", "T2", "T3")), f"r{number}"
         bets = [bet(one, hand="1", currency=chance.choice(("EUR", "GBP", "SEK"))) for one in ("a", "b", "c")]

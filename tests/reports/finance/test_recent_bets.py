@@ -1,4 +1,4 @@
-"""Whether what bets came to is noted or folded, no report tells a difference."""
+"""Whether bets are rolled up or not yet, no report tells a difference."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from jackpot_service.ledger import recent_bets
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.reports.finance.play import Play
-from tests.support import asking, folding
+from tests.support import asking, rolling
 from tests.support.house import House
 
 ACTS = 60
@@ -21,7 +22,8 @@ def _sections(house: House, name: str, at: datetime) -> Sequence[Any]:
     return sections
 
 
-def test_no_report_changes_when_bets_are_folded(house: House, subtests: pytest.Subtests) -> None:
+def test_no_report_changes_when_bets_are_rolled_up(house: House, subtests: pytest.Subtests) -> None:
+    recent_bets.CHANCE.seed(SEED)
     play = Play(house, SEED)
     play.open()
     play.go_on(ACTS)
@@ -30,12 +32,12 @@ def test_no_report_changes_when_bets_are_folded(house: House, subtests: pytest.S
     counts = house.books.counts()
     assert counts["recent_bets"]
     assert counts["daily_bets"]
-    noted = {name: _sections(house, name, at) for name in REPORTS}
+    before = {name: _sections(house, name, at) for name in REPORTS}
 
-    folding.fold(house.engine)
+    rolling.roll_up(house.engine)
 
     assert house.books.counts()["recent_bets"] == 0
-    for name, sections in noted.items():
+    for name, sections in before.items():
         with subtests.test(name):
             assert any(section["rows"] for section in sections)
             assert _sections(house, name, at) == sections
