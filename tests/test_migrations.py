@@ -46,7 +46,19 @@ from tests.races import books, scene
 from tests.support import rolling
 
 UPDATABLE = {
-    "stripes": {"seq", "head", "meter_players", "meter_house", "reserve", "prize_fund", "accepting", "booked_at"},
+    "stripes": {
+        *(
+            "seq",
+            "head",
+            "meter_players",
+            "meter_house",
+            "reserve",
+            "prize_fund",
+            "accepting",
+            "booked_at",
+            "rolled_up",
+        ),
+    },
     "daily_bets": {"bets", "stakes_minor", "value"},
     "daily_postings": {"lines", "amount"},
     "daily_refunds": {"bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house", "adjustments"},

@@ -46,7 +46,16 @@ SET bets = kept.bets + EXCLUDED.bets, stakes_minor = kept.stakes_minor + EXCLUDE
     value = kept.value + EXCLUDED.value
 """
 
-_REMOVE = "DELETE FROM recent_bets WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s"
+# Rows that are removed are met again and again while somebody reads by an old snapshot, as the proof does for an hour.
+# So the stripe tells how far they reach.
+_REMOVE = """
+WITH removed AS (
+    DELETE FROM recent_bets
+    WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
+    AND seq > (SELECT rolled_up FROM stripes WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s)
+)
+UPDATE stripes SET rolled_up = seq WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
+"""
 
 
 def sums_of(entries: Sequence[Entry]) -> Sequence[str]:

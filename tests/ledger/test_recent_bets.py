@@ -99,6 +99,7 @@ def test_bets_are_told_once_before_they_are_rolled_up_and_after(unrolled: House)
 
     assert _state(unrolled) == (0, 4)
     assert unrolled.books.rows(BY_DAY) == told
+    assert unrolled.books.value("SELECT seq = rolled_up FROM stripes WHERE jackpot_id = 'j1'")
 
 
 def test_what_is_rolled_up_later_is_added_to_what_was_rolled_up_before(unrolled: House) -> None:

@@ -1,5 +1,6 @@
 """The hot statements find their rows by the right index, also on tables that are new and empty."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -172,7 +173,10 @@ def test_recent_bets_are_found_by_their_stripe_and_what_they_add_to_by_its_key(e
         assert f"using {index}" in found, found
     assert "Index Scan Backward using pk_cycles" in found
     assert "Seq Scan" not in found
-    assert "using pk_recent_bets" in plan(engine, recent_bets._REMOVE, asked)
+    for statement in (recent_bets._ROLL_UP, recent_bets._REMOVE):
+        lines = plan(engine, statement, asked).splitlines()
+        (scan,) = (number for number, line in enumerate(lines) if "using pk_recent_bets" in line)
+        assert re.search(r"Index Cond: .*\(seq > .*\)", lines[scan + 1]), lines
 
 
 def test_a_batch_is_held_against_its_round_by_hash(engine: Engine) -> None:

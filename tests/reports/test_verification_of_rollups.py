@@ -27,6 +27,7 @@ def one(table: str, condition: str) -> str:
 
 BETS: Final = one("daily_bets", IN_RIGA)
 RECENT: Final = one("recent_bets", "cardinality(sums) > 1")
+OF_RECENT: Final = one("stripes", "(jackpot_id, stripe_no) IN (SELECT jackpot_id, stripe_no FROM recent_bets)")
 POSTINGS: Final = one("daily_postings", f"{IN_RIGA} AND account = 'casino:riga'")
 THE_HIT: Final = one("daily_postings", "movement = 'refill' AND cycle = 1")
 THE_OPENING: Final = one("daily_postings", "movement = 'seed' AND account = 'pool:meter:house'")
@@ -66,6 +67,7 @@ CORRUPTIONS: Final = (
     change("recent_bets", "jackpot_id = 'j3'", RECENT, "rollup-figures book-unknown"),
     change("recent_bets", "jackpot_id = '-'", RECENT, "rollup-figures book-unknown"),
     remove("recent_bets", RECENT, "rollup-figures"),
+    change("stripes", "rolled_up = seq", OF_RECENT, "rollup-figures"),
     forge("recent_bets", "jackpot_id, stripe_no, seq + 1000000, sums", "recent_bets", "rollup-figures"),
     forge("recent_bets", f"jackpot_id, stripe_no, {OF_NO_BETS}, sums", "recent_bets", "rollup-figures"),
     change("daily_postings", "amount = amount + 1e-18", POSTINGS, "rollup-figures"),

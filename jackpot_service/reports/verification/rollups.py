@@ -230,14 +230,17 @@ _WITH_RECENT_BETS = """
 _KEPT_IN = {"daily_bets": _WITH_RECENT_BETS}
 """What is compared instead of a table."""
 
-# What is set aside at a place where no bets were booked is in no figure.
+# What is set aside at a place where no bets were booked, or where they were rolled up, is in no figure.
 _OF_NO_BETS = text(
     """
     SELECT stripe_no::text AS stripe_no, seq::text AS seq, sums::text AS kept, NULL AS due
     FROM recent_bets recent
     WHERE jackpot_id = :book
-    AND NOT EXISTS (SELECT FROM entries e WHERE e.jackpot_id = recent.jackpot_id AND e.stripe_no = recent.stripe_no
-                                                AND e.seq = recent.seq AND e.kind = 'bets')
+    AND NOT EXISTS (SELECT
+                    FROM entries e
+                    JOIN stripes s USING (jackpot_id, stripe_no)
+                    WHERE e.jackpot_id = recent.jackpot_id AND e.stripe_no = recent.stripe_no
+                          AND e.seq = recent.seq AND e.kind = 'bets' AND e.seq > s.rolled_up)
     ORDER BY recent.stripe_no, recent.seq
     """
 )
