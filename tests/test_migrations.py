@@ -46,19 +46,8 @@ from tests.races import books, scene
 from tests.support import rolling
 
 UPDATABLE = {
-    "stripes": {
-        *(
-            "seq",
-            "head",
-            "meter_players",
-            "meter_house",
-            "reserve",
-            "prize_fund",
-            "accepting",
-            "booked_at",
-            "rolled_up",
-        ),
-    },
+    "stripes": {"seq", "head", "booked_at", "accepting", "rolled_up_to"}
+    | {"meter_players", "meter_house", "reserve", "prize_fund"},
     "daily_bets": {"bets", "stakes_minor", "value"},
     "daily_postings": {"lines", "amount"},
     "daily_refunds": {"bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house", "adjustments"},

@@ -17,7 +17,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.tallied import round_of
 from jackpot_service.pipelines import Pipeline
 
-SUMS_A_ROLLUP: Final = 350
+SUMS_AT_ONCE: Final = 350
 """How many sums of a stripe, on the average, are rolled up at once: as many have reports to add up besides the days."""
 
 CHANCE: Final = random.Random()  # noqa: S311  nothing to guess here
@@ -47,14 +47,14 @@ SET bets = kept.bets + EXCLUDED.bets, stakes_minor = kept.stakes_minor + EXCLUDE
 """
 
 # Rows that are removed are met again and again while somebody reads by an old snapshot, as the proof does for an hour.
-# So the stripe tells how far they reach.
+# So the stripe tells how far they reach. Both parts see what it told before.
 _REMOVE = """
 WITH removed AS (
     DELETE FROM recent_bets
     WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
-    AND seq > (SELECT rolled_up FROM stripes WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s)
+    AND seq > (SELECT rolled_up_to FROM stripes WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s)
 )
-UPDATE stripes SET rolled_up = seq WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
+UPDATE stripes SET rolled_up_to = seq WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
 """
 
 
@@ -62,16 +62,21 @@ def sums_of(entries: Sequence[Entry]) -> Sequence[str]:
     """
     What the bets of entries that are booked together come to, by batch and currency: elements of an array.
 
-    Bets are booked together with bets alone: the place of the last entry is that of the group. Raises: TallyMissing.
+    Bets are booked together with bets alone: the place of the last entry is that of the group.
+
+    Raises: TallyMissing; ValueError for bets and others.
     """
     tallied = [(round_of(entry), entry.tally) for entry in entries if entry.kind is EntryKind.BETS]
+    if tallied and len(tallied) < len(entries):
+        message = "Bets are booked together with bets alone."
+        raise ValueError(message)
     return [_element(step, turnover) for step, tally in tallied for turnover in tally.bets]
 
 
-def _element(step: RoundStep, of: Turnover) -> str:
+def _element(step: RoundStep, turnover: Turnover) -> str:
     """Write a row as PostgreSQL does; no id, currency or number holds what would have to be quoted."""
-    whose = f"{step.casino_id},{step.table_id},{of.currency},{step.rules_version}"
-    return f'"({whose},{of.bets},{of.stakes_minor},{of.value})"'
+    whose = f"{step.casino_id},{step.table_id},{turnover.currency},{step.rules_version}"
+    return f'"({whose},{turnover.bets},{turnover.stakes_minor},{turnover.value})"'
 
 
 def roll_up_at_times(pipe: Pipeline, book: str, *, stripe_no: int, sums: int) -> None:
@@ -80,7 +85,7 @@ def roll_up_at_times(pipe: Pipeline, book: str, *, stripe_no: int, sums: int) ->
 
     Chance tells, so that nobody has to count, or to remember.
     """
-    if CHANCE.randrange(SUMS_A_ROLLUP) < sums:
+    if CHANCE.randrange(SUMS_AT_ONCE) < sums:
         roll_up(pipe, book, stripe_no=stripe_no)
 
 

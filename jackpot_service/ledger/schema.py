@@ -46,7 +46,7 @@ class StripeRow(Base):
     One of a jackpot's K stripes: its part of every pool, and the end of its chain of entries.
 
     `seq` and `head` are those of its last entry; `booked_at` never falls. `added_by` is the seq, on stripe 0, of the
-    entry that added it: 1 for those of the opening. Up to `rolled_up` all its bets are in the sums of their days.
+    entry that added it: 1 for those of the opening. Up to `rolled_up_to` all its bets are in the sums of their days.
     """
 
     __tablename__ = "stripes"
@@ -70,7 +70,7 @@ class StripeRow(Base):
     accepting: Mapped[bool]
     booked_at: Mapped[Instant]
     added_by: Mapped[Position]
-    rolled_up: Mapped[Position] = mapped_column(server_default="0")
+    rolled_up_to: Mapped[Position] = mapped_column(server_default="0")
 
 
 class EntryRow(Base):

@@ -1,6 +1,7 @@
 """What groups of bets came to: set aside when they are booked, rolled up some time later, and told once either way."""
 
 import random
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Final
@@ -9,8 +10,12 @@ import pytest
 
 from jackpot_service.db import pipelined
 from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.contribution import Turnover
+from jackpot_service.domain.entries import Entry, RoundStep
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.ledger import recent_bets, stripes
+from jackpot_service.domain.tallies import Tally
+from jackpot_service.ledger import journal, recent_bets, stripes
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 from tests.support import rolling
 from tests.support.bets import bet
@@ -40,7 +45,7 @@ def unrolled(opened: House) -> House:
 
 def _never_roll_up() -> None:
     recent_bets.CHANCE.seed(1)
-    assert min(recent_bets.CHANCE.randrange(recent_bets.SUMS_A_ROLLUP) for _ in range(9)) >= SUMS
+    assert min(recent_bets.CHANCE.randrange(recent_bets.SUMS_AT_ONCE) for _ in range(9)) >= SUMS
     recent_bets.CHANCE.seed(1)
 
 
@@ -99,7 +104,7 @@ def test_bets_are_told_once_before_they_are_rolled_up_and_after(unrolled: House)
 
     assert _state(unrolled) == (0, 4)
     assert unrolled.books.rows(BY_DAY) == told
-    assert unrolled.books.value("SELECT seq = rolled_up FROM stripes WHERE jackpot_id = 'j1'")
+    assert unrolled.books.value("SELECT seq = rolled_up_to FROM stripes WHERE jackpot_id = 'j1'")
 
 
 def test_what_is_rolled_up_later_is_added_to_what_was_rolled_up_before(unrolled: House) -> None:
@@ -127,7 +132,7 @@ def test_groups_of_three_cycles_that_are_rolled_up_at_once_are_kept_apart(unroll
 
 
 def test_now_and_then_a_booking_rolls_up_what_is_set_aside(opened: House) -> None:
-    """A group that sets four sums aside does so once in as many groups as make `SUMS_A_ROLLUP` sums."""
+    """A group that sets four sums aside does so once in as many groups as make `SUMS_AT_ONCE` sums."""
     chance = random.Random(5)
     recent_bets.CHANCE.seed(5)
     states = []
@@ -136,7 +141,7 @@ def test_now_and_then_a_booking_rolls_up_what_is_set_aside(opened: House) -> Non
         states.append(_state(opened))
 
     groups = [groups for groups, _ in states]
-    due = [number for number in range(GROUPS) if chance.randrange(recent_bets.SUMS_A_ROLLUP) < SUMS]
+    due = [number for number in range(GROUPS) if chance.randrange(recent_bets.SUMS_AT_ONCE) < SUMS]
     assert [number for number, left in enumerate(groups) if left == 0] == due
     assert len(due) > 1
     assert all(after == before + 1 for before, after in pairwise(groups) if after)
@@ -148,7 +153,7 @@ def test_now_and_then_a_booking_rolls_up_what_is_set_aside(opened: House) -> Non
 def test_a_stripe_rolls_up_nothing_of_another(house: House) -> None:
     house.open(stripes=2)
     _never_roll_up()
-    for number in range(40):
+    for number in range(9):
         house.bet(bet(), round_id=f"r{number}")
         if house.books.value("SELECT count(DISTINCT stripe_no) FROM recent_bets") == 2:
             break
@@ -173,11 +178,23 @@ def test_what_is_rolled_back_leaves_all_as_it_was(unrolled: House) -> None:
 
     assert _state(unrolled) == (1, 0)
     assert unrolled.books.rows(BY_DAY) == told
+    assert unrolled.books.value("SELECT rolled_up_to FROM stripes WHERE jackpot_id = 'j1'") == 0
 
 
-def test_where_nothing_is_set_aside_nothing_is_changed(opened: House) -> None:
+def test_where_nothing_is_set_aside_the_days_get_nothing(opened: House) -> None:
     with opened.engine.begin() as session, pipelined(session) as pipe:
         stripes.lock_one(pipe, "j1", 0)
         recent_bets.roll_up(pipe, "j1", stripe_no=0)
 
     assert _state(opened) == (0, 0)
+    assert opened.books.value("SELECT seq = rolled_up_to FROM stripes WHERE jackpot_id = 'j1'")
+
+
+def test_bets_are_not_booked_together_with_others(opened: House) -> None:
+    """The place of a group is that of its last entry."""
+    step = RoundStep("c1", "T1", "r1", 1, 1, 1)
+    turnover = Turnover("EUR", 1, 100, Decimal(1))
+    bets = Entry("j1", EntryKind.BETS, "srv", opened.clock(), {}, round_step=step, tally=Tally(bets=(turnover,)))
+    voids = Entry("j1", EntryKind.VOIDS, "srv", opened.clock(), {}, round_step=replace(step, step=2))
+    with opened.engine.connect() as session, pytest.raises(ValueError, match="alone"), pipelined(session) as pipe:
+        journal.post_all(pipe, [bets, voids], stripe_no=0)

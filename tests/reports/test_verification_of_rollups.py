@@ -12,7 +12,15 @@ from jackpot_service.ledger.mismatches import Code
 from jackpot_service.ledger.verified import Reached
 from jackpot_service.reports.verification.proof import verify
 from tests.reports import days
-from tests.reports.corruption import Corruption, change, codes_after, forge, mismatches_after_changing, remove
+from tests.reports.corruption import (
+    Corruption,
+    change,
+    codes_after,
+    forge,
+    mismatches_after,
+    mismatches_after_changing,
+    remove,
+)
 from tests.support import rolling
 
 write = days.write
@@ -27,6 +35,7 @@ def one(table: str, condition: str) -> str:
 
 BETS: Final = one("daily_bets", IN_RIGA)
 RECENT: Final = one("recent_bets", "cardinality(sums) > 1")
+HIDES: Final = "rolled_up_to = seq"
 OF_RECENT: Final = one("stripes", "(jackpot_id, stripe_no) IN (SELECT jackpot_id, stripe_no FROM recent_bets)")
 POSTINGS: Final = one("daily_postings", f"{IN_RIGA} AND account = 'casino:riga'")
 THE_HIT: Final = one("daily_postings", "movement = 'refill' AND cycle = 1")
@@ -67,7 +76,7 @@ CORRUPTIONS: Final = (
     change("recent_bets", "jackpot_id = 'j3'", RECENT, "rollup-figures book-unknown"),
     change("recent_bets", "jackpot_id = '-'", RECENT, "rollup-figures book-unknown"),
     remove("recent_bets", RECENT, "rollup-figures"),
-    change("stripes", "rolled_up = seq", OF_RECENT, "rollup-figures"),
+    change("stripes", HIDES, OF_RECENT, "rollup-figures"),
     forge("recent_bets", "jackpot_id, stripe_no, seq + 1000000, sums", "recent_bets", "rollup-figures"),
     forge("recent_bets", f"jackpot_id, stripe_no, {OF_NO_BETS}, sums", "recent_bets", "rollup-figures"),
     change("daily_postings", "amount = amount + 1e-18", POSTINGS, "rollup-figures"),
@@ -220,6 +229,22 @@ def test_a_zone_that_there_is_not_is_refused_even_to_a_superuser(superuser: Sess
 
 
 # --- Going on from a verification before ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "corruption", [remove("recent_bets", RECENT, ""), change("stripes", HIDES, OF_RECENT, "")], ids=str
+)
+def test_recent_bets_of_a_day_on_which_something_was_booked_since_are_looked_at_again(
+    superuser: Session, corruption: Corruption
+) -> None:
+    reached: list[Reached] = []
+    verify(superuser, on_reached=reached.append)
+    since = {
+        book: replace(verified, stripes={number: replace(stripe, seq=1) for number, stripe in verified.stripes.items()})
+        for book, verified in reached[-1].books.items()
+    }
+    found = mismatches_after(superuser, corruption.statement, since=since)
+    assert Code.ROLLUP_FIGURES in {mismatch.code for mismatch in found}
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -36,7 +36,7 @@ CREATE TABLE recent_bets (
 """
 
 # What is set aside, its entry and its cycle are looked up row by row, whatever the planner thinks of tables that are
-# small at times. Rows up to `rolled_up` were removed, and may be in the way of those who look for others.
+# small at times. Rows up to `rolled_up_to` were removed, and may be in the way of those who look for others.
 # An entry is of the last cycle whose cut it stands after: mostly of the newest, which is found without reading others.
 RECENT_BETS_BY_DAY = """
 CREATE VIEW recent_bets_by_day AS
@@ -47,13 +47,13 @@ FROM stripes AS stripe
 CROSS JOIN LATERAL (
     SELECT jackpot_id, stripe_no, seq, sums
     FROM recent_bets
-    WHERE jackpot_id = stripe.jackpot_id AND stripe_no = stripe.stripe_no AND seq > stripe.rolled_up
+    WHERE jackpot_id = stripe.jackpot_id AND stripe_no = stripe.stripe_no AND seq > stripe.rolled_up_to
     OFFSET 0
 ) AS recent
 CROSS JOIN LATERAL (
     SELECT booked_at, (booked_at AT TIME ZONE 'UTC')::date AS day
     FROM entries
-    WHERE jackpot_id = recent.jackpot_id AND stripe_no = recent.stripe_no AND seq = recent.seq
+    WHERE jackpot_id = recent.jackpot_id AND stripe_no = recent.stripe_no AND seq = recent.seq AND kind = 'bets'
     OFFSET 0
 ) AS entry
 LEFT JOIN LATERAL (
@@ -105,14 +105,14 @@ def _check_values(law: str) -> None:
 def upgrade() -> None:
     """Begin with nothing set aside: the days have the sums of all that was booked before."""
     op.execute("SET LOCAL lock_timeout = '5s'")
-    op.execute("ALTER TABLE stripes ADD COLUMN rolled_up BIGINT NOT NULL DEFAULT 0")
+    op.execute("ALTER TABLE stripes ADD COLUMN rolled_up_to BIGINT NOT NULL DEFAULT 0")
     op.execute(SUM)
     op.execute(TABLE)
     op.execute(RECENT_BETS_BY_DAY)
     op.execute(BETS_BY_DAY)
     _check_values(UNBOUNDED)
     op.execute(f"GRANT SELECT, INSERT, DELETE ON recent_bets TO {ROLE}")
-    op.execute(f"GRANT UPDATE (rolled_up) ON stripes TO {ROLE}")
+    op.execute(f"GRANT UPDATE (rolled_up_to) ON stripes TO {ROLE}")
     op.execute(f"GRANT SELECT ON recent_bets_by_day, bets_by_day TO {ROLE}")
     op.execute("CREATE TRIGGER no_update BEFORE UPDATE ON recent_bets FOR EACH ROW EXECUTE FUNCTION refuse_rewrite()")
     op.execute(
@@ -129,4 +129,4 @@ def downgrade() -> None:
     op.execute("DROP VIEW bets_by_day, recent_bets_by_day")
     op.execute("DROP TABLE recent_bets")
     op.execute("DROP TYPE bets_sum")
-    op.execute("ALTER TABLE stripes DROP COLUMN rolled_up")
+    op.execute("ALTER TABLE stripes DROP COLUMN rolled_up_to")

@@ -223,7 +223,7 @@ _WITH_RECENT_BETS = """
     (SELECT jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, currency, rules_version,
             sum(bets) AS bets, sum(stakes_minor) AS stakes_minor, sum(value) AS value
      FROM bets_by_day
-     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9) AS rolled_up
+     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9) AS whole
 """
 """FROM this: the rows of `daily_bets` as they will be when all recent bets are rolled up."""
 
@@ -240,7 +240,7 @@ _OF_NO_BETS = text(
                     FROM entries e
                     JOIN stripes s USING (jackpot_id, stripe_no)
                     WHERE e.jackpot_id = recent.jackpot_id AND e.stripe_no = recent.stripe_no
-                          AND e.seq = recent.seq AND e.kind = 'bets' AND e.seq > s.rolled_up)
+                          AND e.seq = recent.seq AND e.kind = 'bets' AND e.seq > s.rolled_up_to)
     ORDER BY recent.stripe_no, recent.seq
     """
 )
