@@ -1,67 +1,33 @@
-"""The schema's way up and down, and the walls around the books that it builds."""
+"""The schema's way up and down, and what becomes of the books on it."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import psycopg
 import pytest
 import sqlalchemy
-from psycopg import sql
-from psycopg.errors import InsufficientPrivilege
 from psycopg.rows import dict_row
-from sqlalchemy import Table
 
-from jackpot_service import migrate, signing
-from jackpot_service.api.closing import closed
+from jackpot_service import migrate
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
-from jackpot_service.db import Base, transact
+from jackpot_service.db import transact
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.jobs.asking import AskJob, ask
-from jackpot_service.jobs.kinds import Asker
-from jackpot_service.jobs.registry import KINDS
-from jackpot_service.jobs.runner import Runner
 from jackpot_service.ledger import recent_bets
-from jackpot_service.ledger.verified import Reached
-from jackpot_service.records import awards, exceptions, noted_exceptions
-from jackpot_service.records.exceptions import ExceptionRecord
-from jackpot_service.records.noted_exceptions import Wanted
+from jackpot_service.records import awards
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.reporting.reconciling import reconcile_next
-from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
-from jackpot_service.usecases.create_key import create_key
-from jackpot_service.usecases.note_verification import NoteVerification, note_verification
-from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.races import books, scene
-from tests.support import rolling
-
-UPDATABLE = {
-    "stripes": {"seq", "head", "booked_at", "accepting", "rolled_up_to"}
-    | {"meter_players", "meter_house", "reserve", "prize_fund"},
-    "daily_bets": {"bets", "stakes_minor", "value"},
-    "daily_postings": {"lines", "amount"},
-    "daily_refunds": {"bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house", "adjustments"},
-    "daily_awards": {"awards", "amount_minor", "cost"},
-    "daily_payments": {"awards", "amount_minor", "cost"},
-    "daily_hands": {"hands", "value", "squares"},
-    "rounds": {"state", "steps", "bet_count", "weight", "replays"},
-    "keys": {"revoked_at", "last_used_at"},
-    "jobs": {
-        *("state", "chunks", "size", "position", "done", "total", "attempts", "began_at", "began_with", "heartbeat_at"),
-        *("ended_at", "error", "cancelled_by", "removed_at", "holder", "lease_until"),
-    },
-}
-"""The only columns that are ever changed; everything else is written once."""
+from tests.support import everything, rolling
 
 BETS_BY_DAY = """
 SELECT jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, currency, rules_version,
@@ -70,14 +36,7 @@ FROM bets_by_day
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 """
 
-REMOVABLE = {"job_chunks", "recent_bets"}
-"""What is removed some day: files that were made of the books, and what is set aside until it is rolled up."""
-
 STRAIGHT = "9h 8d 7h 6s 5h"
-
-TABLES = sorted(Base.metadata.tables)
-APPEND_ONLY = sorted(set(TABLES) - set(UPDATABLE))
-APPLICATION = "jackpot_app"
 
 
 def test_revisions_import_nothing_of_the_application() -> None:
@@ -125,7 +84,7 @@ def test_a_database_knows_whether_it_is_current(empty_database_url: str) -> None
 def test_exceptions_of_before_get_the_ids_that_they_would_have_now(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
     engine = create_engine(Config(), empty_database_url)
-    _play(engine, now=datetime.now(UTC))
+    everything.play(engine, now=datetime.now(UTC))
     engine.dispose()
     with psycopg.connect(_plain(empty_database_url)) as owner:
         before = owner.execute("SELECT kind, exception_id FROM exceptions ORDER BY kind").fetchall()
@@ -140,7 +99,7 @@ def test_exceptions_of_before_get_the_ids_that_they_would_have_now(empty_databas
 def test_days_of_before_are_kept_by_the_cycles_that_their_entries_stand_after(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
     engine = create_engine(Config(), empty_database_url)
-    _play(engine, now=datetime.now(UTC))
+    everything.play(engine, now=datetime.now(UTC))
     scene.open_live(engine, "narrow", tables=["T9"], stripes=1)
     for round_id in ("r1", "r2"):
         scene.bet(engine, "T9", round_id, scene.euro("b1"), scene.euro("b2"))
@@ -302,18 +261,12 @@ def _is_there(owner: psycopg.Connection[dict[str, Any]], table: str) -> bool:
     return owner.execute("SELECT FROM pg_tables WHERE tablename = %s", [table]).rowcount > 0
 
 
-def _close_a_period(engine: sqlalchemy.Engine, now: datetime) -> None:
-    closed(engine, Act(Principal("Fay", Role.FINANCE), now, request_id="p1", reason="month end"), now)
-
-
-def _seal(engine: sqlalchemy.Engine, now: datetime) -> None:
-    sealing = SealBooks(Act(SYSTEM_OPERATOR, now), signing.new_key(), "0")
-    transact(engine, lambda session: seal_books(session, sealing))
-
-
 @pytest.mark.parametrize(
     ("done", "downgraded_to", "message"),
-    [(_close_a_period, "0014", "periods of this database are closed"), (_seal, "0015", "the books .* are sealed")],
+    [
+        (everything.close_a_period, "0014", "periods of this database are closed"),
+        (everything.seal, "0015", "the books .* are sealed"),
+    ],
 )
 def test_what_acts_in_the_chain_speak_of_is_not_taken_away(
     empty_database_url: str, done: Callable[[sqlalchemy.Engine, datetime], None], downgraded_to: str, message: str
@@ -362,160 +315,3 @@ def _catalogue(url: str) -> list[tuple[Any, ...]]:
 
 def _plain(url: str) -> str:
     return url.replace("+psycopg", "")
-
-
-# --- The walls ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def owner(database_url: str) -> Iterator[psycopg.Connection[Any]]:
-    """Connect as the owner to a database with at least one row in each table."""
-    engine = create_engine(Config(), database_url)
-    try:
-        _write_everything(engine)
-    finally:
-        engine.dispose()
-    with psycopg.connect(_plain(database_url)) as connection:
-        yield connection
-
-
-@pytest.fixture
-def application(owner: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
-    """Connect as the application's role does."""
-    owner.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(APPLICATION)))
-    owner.commit()
-    return owner
-
-
-def _write_everything(engine: sqlalchemy.Engine) -> None:
-    recent_bets.CHANCE.seed(1)  # It rolls nothing up: that is done once, on the way, so that both tables have rows.
-    now = datetime.now(UTC)
-    _play(engine, now=now)
-    auditor = Principal("auditor", Role.AUDITOR)
-    transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
-    _administer(engine)
-    _close_a_period(engine, now)
-    asker = Asker(auditor, now, timedelta(minutes=15))
-    ask(engine, AskJob(asker, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"}))
-    assert Runner(engine, timedelta(days=7)).run_next()
-    assert reconcile_next(engine, now=now + timedelta(days=2))
-    _seal(engine, now)
-    reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
-    noting = NoteVerification(reached, now, now, "0", None)
-    transact(engine, lambda session: note_verification(session, noting))
-
-
-def _play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
-    """Play rounds, and have an exception acknowledged."""
-    scene.found(engine)
-    scene.publish(engine, GBP="1.18")
-    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
-    scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2"))
-    rolling.roll_up(engine)
-    scene.void(engine, "T1", "r1", "b2", "never")
-    scene.settle(engine, "T1", "r1", 1, {"1": scene.ROYAL})
-    scene.correct(engine, "live", RoundName("T1", "r1"), 1, {"1": scene.FLUSH})
-    scene.cancel(engine, "T1", "r2")
-    scene.bet(engine, "T1", "r4", scene.euro("b1"))
-    (won,) = scene.settle(engine, "T1", "r4", 1, {"1": scene.FLUSH}).awards
-    paid = AcknowledgePayment(Act(SYSTEM_OPERATOR, scene.now(), request_id="paid"), won.award_id)
-    transact(engine, lambda session: acknowledge_payment(session, paid))
-    record = ExceptionRecord(
-        kind="late-bet",
-        table_id="T1",
-        round_id="r1",
-        principal="server",
-        noticed_at=now,
-        content=[],
-        request={"bets": []},
-        detail="Too late.",
-    )
-    transact(engine, lambda session: exceptions.keep(session, record))
-    noted = transact(engine, lambda session: noted_exceptions.latest(session, Wanted(), opened_before=now, limit=1))[0]
-    act = Act(Principal("Olga", Role.OPERATOR), now, request_id="a1", reason="looked into")
-    acknowledge = AcknowledgeException(act, noted.exception_id, now)
-    transact(engine, lambda session: acknowledge_exception(session, acknowledge))
-
-
-def _administer(engine: sqlalchemy.Engine) -> None:
-    """Have a compensation and a statement's settlement asked for and approved, on a cancelled round with a bet."""
-    scene.bet(engine, "T1", "r3", scene.euro("b1"))
-    scene.cancel(engine, "T1", "r3")
-    given = {"table_id": "T1", "round_id": "r3", "bet_id": "b1", "amount_minor": 1, "document": "minutes"}
-    paid = {"casino_id": "c1", "from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z", "amount": "1"}
-    for kind, payload in (
-        (ChangeKind.COMPENSATION, given),
-        (ChangeKind.STATEMENT_SETTLEMENT, paid | {"reference": "january"}),
-    ):
-        asking, deciding = (
-            Act(Principal(name, Role.OPERATOR), datetime.now(UTC), request_id=request_id, reason="as agreed")
-            for name, request_id in (("Ann", str(kind)), ("Bob", None))
-        )
-        asked = RequestChange(asking, kind, {"jackpot_id": "live", "currency": "EUR", **payload})
-        decided = DecideChange(deciding, str(kind), Outcome.APPROVED)
-        transact(engine, partial(request_change, command=asked))
-        transact(engine, partial(decide_change, command=decided))
-
-
-def test_the_application_may_remove_what_is_removed_some_day(application: psycopg.Connection[Any]) -> None:
-    for table in sorted(REMOVABLE):
-        assert application.execute(f"DELETE FROM {table}").rowcount > 0  # noqa: S608  a constant
-        application.rollback()
-
-
-def _refused(connection: psycopg.Connection[Any], statement: str, *names: str, message: str) -> None:
-    with pytest.raises(InsufficientPrivilege, match=message):
-        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
-    connection.rollback()
-
-
-def _columns(table: str) -> list[str]:
-    found: Table = Base.metadata.tables[table]
-    return [column.name for column in found.columns]
-
-
-def test_the_application_may_neither_change_nor_delete_what_is_written_once(
-    application: psycopg.Connection[Any],
-) -> None:
-    denied = "permission denied"
-    for table in TABLES:
-        if table not in REMOVABLE:
-            _refused(application, "DELETE FROM {}", table, message=denied)
-        _refused(application, "TRUNCATE {}", table, message=denied)
-        for column in set(_columns(table)) - UPDATABLE.get(table, set()):
-            _refused(application, "UPDATE {} SET {} = DEFAULT", table, column, message=denied)
-
-
-def test_the_application_may_change_what_commits_change(application: psycopg.Connection[Any]) -> None:
-    for table, columns in UPDATABLE.items():
-        assert columns <= set(_columns(table))
-        for column in columns:
-            name = sql.Identifier(column)
-            changing = sql.SQL("UPDATE {} SET {} = {}").format(sql.Identifier(table), name, name)
-            assert application.execute(changing).rowcount > 0
-            application.rollback()
-
-
-def test_the_application_may_neither_build_nor_break_tables(application: psycopg.Connection[Any]) -> None:
-    denied = "permission denied|must be owner"
-    for statement in (
-        "CREATE TABLE {} (id int)",
-        "ALTER TABLE entries DISABLE TRIGGER ALL",
-        "DROP TABLE entries",
-        "DROP TRIGGER append_only ON entries",
-        "SET session_replication_role = replica",
-    ):
-        _refused(application, statement, "built", message=denied)
-
-
-def test_the_owner_is_refused_as_well(owner: psycopg.Connection[Any]) -> None:
-    refused = "append-only|a file is not rewritten"
-    for table in TABLES:
-        count = owner.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(table))).rowcount
-        assert count > 0, f"nothing in {table} to try it on"
-        if table not in REMOVABLE:
-            _refused(owner, "DELETE FROM {}", table, message=refused)
-        _refused(owner, "TRUNCATE {} CASCADE", table, message=refused)
-    for table in APPEND_ONLY:
-        for column in _columns(table):
-            _refused(owner, "UPDATE {} SET {} = {}", table, column, column, message=refused)

@@ -24,8 +24,7 @@ def write(url: str) -> None:
     Jackpot j1 is played for at a casino of UTC, one of Riga (days from 06:00) and one of Reno (days from 12:00).
 
     Over three days it is hit, voids and cancels, pays awards, corrects, holds, compensates, adjusts, settles a
-    statement, recovers its seed and is retired into j2. The bets of the first half are rolled up, those of
-    the second are not.
+    statement, recovers its seed and is retired into j2. The bets of the first half are rolled up, the others are not.
     """
     random.seed(3)
     recent_bets.CHANCE.seed(3)

@@ -1,0 +1,113 @@
+"""Whatever the books can hold: at least one row of each table."""
+
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import sqlalchemy
+
+from jackpot_service import signing
+from jackpot_service.api.closing import closed
+from jackpot_service.db import transact
+from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.jobs.asking import AskJob, ask
+from jackpot_service.jobs.kinds import Asker
+from jackpot_service.jobs.registry import KINDS
+from jackpot_service.jobs.runner import Runner
+from jackpot_service.ledger import recent_bets
+from jackpot_service.ledger.verified import Reached
+from jackpot_service.records import exceptions, noted_exceptions
+from jackpot_service.records.exceptions import ExceptionRecord
+from jackpot_service.records.noted_exceptions import Wanted
+from jackpot_service.records.rounds import RoundName
+from jackpot_service.reporting.reconciling import reconcile_next
+from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
+from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.note_verification import NoteVerification, note_verification
+from jackpot_service.usecases.seal_books import SealBooks, seal_books
+from tests.races import scene
+from tests.support import rolling
+
+
+def write(engine: sqlalchemy.Engine) -> None:
+    """Write at least one row into each table."""
+    recent_bets.CHANCE.seed(1)  # It rolls nothing up: that is done once, on the way, so that both tables have rows.
+    now = datetime.now(UTC)
+    play(engine, now=now)
+    auditor = Principal("auditor", Role.AUDITOR)
+    transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
+    _administer(engine)
+    close_a_period(engine, now)
+    asker = Asker(auditor, now, timedelta(minutes=15))
+    ask(engine, AskJob(asker, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"}))
+    assert Runner(engine, timedelta(days=7)).run_next()
+    assert reconcile_next(engine, now=now + timedelta(days=2))
+    seal(engine, now)
+    reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
+    noting = NoteVerification(reached, now, now, "0", None)
+    transact(engine, lambda session: note_verification(session, noting))
+
+
+def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
+    """Play rounds, and have an exception acknowledged."""
+    scene.found(engine)
+    scene.publish(engine, GBP="1.18")
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
+    scene.bet(engine, "T1", "r1", scene.euro("b1"), scene.euro("b2"))
+    rolling.roll_up(engine)
+    scene.void(engine, "T1", "r1", "b2", "never")
+    scene.settle(engine, "T1", "r1", 1, {"1": scene.ROYAL})
+    scene.correct(engine, "live", RoundName("T1", "r1"), 1, {"1": scene.FLUSH})
+    scene.cancel(engine, "T1", "r2")
+    scene.bet(engine, "T1", "r4", scene.euro("b1"))
+    (won,) = scene.settle(engine, "T1", "r4", 1, {"1": scene.FLUSH}).awards
+    paid = AcknowledgePayment(Act(SYSTEM_OPERATOR, scene.now(), request_id="paid"), won.award_id)
+    transact(engine, lambda session: acknowledge_payment(session, paid))
+    record = ExceptionRecord(
+        kind="late-bet",
+        table_id="T1",
+        round_id="r1",
+        principal="server",
+        noticed_at=now,
+        content=[],
+        request={"bets": []},
+        detail="Too late.",
+    )
+    transact(engine, lambda session: exceptions.keep(session, record))
+    noted = transact(engine, lambda session: noted_exceptions.latest(session, Wanted(), opened_before=now, limit=1))[0]
+    act = Act(Principal("Olga", Role.OPERATOR), now, request_id="a1", reason="looked into")
+    acknowledge = AcknowledgeException(act, noted.exception_id, now)
+    transact(engine, lambda session: acknowledge_exception(session, acknowledge))
+
+
+def _administer(engine: sqlalchemy.Engine) -> None:
+    """Have a compensation and a statement's settlement asked for and approved, on a cancelled round with a bet."""
+    scene.bet(engine, "T1", "r3", scene.euro("b1"))
+    scene.cancel(engine, "T1", "r3")
+    given = {"table_id": "T1", "round_id": "r3", "bet_id": "b1", "amount_minor": 1, "document": "minutes"}
+    paid = {"casino_id": "c1", "from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z", "amount": "1"}
+    for kind, payload in (
+        (ChangeKind.COMPENSATION, given),
+        (ChangeKind.STATEMENT_SETTLEMENT, paid | {"reference": "january"}),
+    ):
+        asking, deciding = (
+            Act(Principal(name, Role.OPERATOR), datetime.now(UTC), request_id=request_id, reason="as agreed")
+            for name, request_id in (("Ann", str(kind)), ("Bob", None))
+        )
+        asked = RequestChange(asking, kind, {"jackpot_id": "live", "currency": "EUR", **payload})
+        decided = DecideChange(deciding, str(kind), Outcome.APPROVED)
+        transact(engine, partial(request_change, command=asked))
+        transact(engine, partial(decide_change, command=decided))
+
+
+def close_a_period(engine: sqlalchemy.Engine, now: datetime) -> None:
+    closed(engine, Act(Principal("Fay", Role.FINANCE), now, request_id="p1", reason="month end"), now)
+
+
+def seal(engine: sqlalchemy.Engine, now: datetime) -> None:
+    sealing = SealBooks(Act(SYSTEM_OPERATOR, now), signing.new_key(), "0")
+    transact(engine, lambda session: seal_books(session, sealing))
