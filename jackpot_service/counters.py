@@ -13,6 +13,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, disable_created_metrics
+from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
@@ -40,6 +41,7 @@ class Counted:
 
 DATABASE_ERRORS: Final = "jackpot_database_errors"
 SIGN_INS_REFUSED: Final = "jackpot_sign_ins_refused"
+DISK_FULL_AT: Final = "jackpot_disk_full_at_seconds"
 
 COUNTED: Final[Mapping[str, Counted]] = {
     DATABASE_ERRORS: Counted(
@@ -53,6 +55,7 @@ COUNTED: Final[Mapping[str, Counted]] = {
                 "no-connection",
                 "not-writable",
                 "outcome-unknown",
+                "pool-exhausted",
                 "sign-in-refused",
                 "too-few-resources",
                 "unexpected",
@@ -63,8 +66,13 @@ COUNTED: Final[Mapping[str, Counted]] = {
 }
 """Each counter by its name, to which Prometheus' format adds `_total`."""
 
+INSTANTS: Final[Mapping[str, str]] = {
+    DISK_FULL_AT: "When the database last refused to write because its disk was full; 0 if it never has.",
+}
+"""Each instant that is kept, by its name: when something last happened, in seconds since 1970."""
 
-def _registered() -> tuple[CollectorRegistry, Mapping[str, Counter]]:
+
+def _registered() -> tuple[CollectorRegistry, Mapping[str, Counter], Mapping[str, Gauge]]:
     disable_created_metrics()  # type: ignore[no-untyped-call]  # When a process began to count says nothing about the service.
     registry = CollectorRegistry()
     counters = {}
@@ -73,10 +81,11 @@ def _registered() -> tuple[CollectorRegistry, Mapping[str, Counter]]:
         if counted.labels:
             for values in product(*counted.labels.values()):
                 counters[name].labels(*values)
-    return registry, counters
+    instants = {name: Gauge(name, says, registry=registry, multiprocess_mode="max") for name, says in INSTANTS.items()}
+    return registry, counters, instants
 
 
-_REGISTRY, _COUNTERS = _registered()
+_REGISTRY, _COUNTERS, _INSTANTS = _registered()
 
 
 def count(name: str, /, **labels: str) -> None:
@@ -86,6 +95,17 @@ def count(name: str, /, **labels: str) -> None:
         if value not in counted.labels[label]:
             raise ValueError(f"{name} has no {label}={value!r}")
     (counter.labels(**labels) if counted.labels else counter).inc()
+
+
+def stamp(name: str) -> None:
+    """Keep that something happens now. Raises: KeyError if there is no such instant."""
+    _INSTANTS[name].set(time.time())
+
+
+def seconds_since(name: str) -> float:
+    """Return how long ago something last happened, in any of the processes. Raises: KeyError if it is not kept."""
+    kept = {sample.name: sample.value for family in collector().collect() for sample in family.samples}
+    return time.time() - kept[name]
 
 
 def collector() -> Collector:

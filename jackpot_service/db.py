@@ -22,7 +22,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase
 
-from jackpot_service import pipelines
+from jackpot_service import pipelines, trouble
 from jackpot_service.connections import PLANNED_ANEW
 from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.pipelines import Pipeline, Prepared, Wait
@@ -42,9 +42,9 @@ RACED_KEYS = frozenset({"uq_rounds_ids", "pk_rounds", "uq_jobs_principal_request
 HELD_UP_STATES = frozenset({"55P03", "57014"})
 """Lock or statement time-out."""
 
-BUSY_STATES = frozenset({"57P03"})
+BUSY_STATES = frozenset({"57P03", "58030"})
 BUSY_CLASS = "53"
-"""Starting up, short of resources: the server said no; the caller should wait."""
+"""Starting up, a disk that fails, short of resources: the server said no; the caller should wait."""
 
 READ_ONLY_STATE = "25006"
 
@@ -278,7 +278,8 @@ def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int, *, until: fl
         yield
     except LedgerError:
         raise
-    except sqlalchemy.exc.TimeoutError:
+    except sqlalchemy.exc.TimeoutError as error:
+        trouble.note(error)
         message = "All database connections are in use."
         raise Busy(message) from None
     except (DBAPIError, psycopg.Error) as error:
@@ -318,6 +319,7 @@ def _require_no_warnings(session: Session) -> None:
 
 
 def _raise_outcome_unknown(session: Session, error: Exception) -> NoReturn:
+    trouble.note_outcome_unknown(error)
     session.invalidate()
     message = "Something broke at or after the commit."
     raise OutcomeUnknown(message) from error
@@ -328,6 +330,8 @@ def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt
     is_lost_race = state in RETRYABLE_STATES or _raced_key(error) in RACED_KEYS or _met_new_partition(error)
     if is_lost_race and attempt < ATTEMPTS and may_retry:
         return
+    if not is_lost_race:
+        trouble.note(error)
     if state == READ_ONLY_STATE or _is_connection_lost(error):
         engine.dispose()
         if attempt == 1 and may_retry:
@@ -382,7 +386,13 @@ _IS_WRITABLE = sqlalchemy.text(
 
 
 def is_writable(engine: sqlalchemy.Engine) -> bool:
-    """Tell whether the database answers, is a primary and not told to refuse writing, so that it takes entries."""
+    """
+    Tell whether the database takes entries: it answers, is a primary, is not told to refuse writing, and has room.
+
+    It answers also when its disk is full, so that is known from what was refused of late (`trouble.has_no_room`).
+    """
+    if trouble.has_no_room():
+        return False
     if _says_writable(engine):
         return True
     engine.dispose()  # A connection that was kept from before a restart or a failover says nothing about now.
@@ -393,7 +403,8 @@ def _says_writable(engine: sqlalchemy.Engine) -> bool:
     try:
         with engine.connect() as connection:
             return bool(connection.execute(_IS_WRITABLE).scalar_one())
-    except (DBAPIError, sqlalchemy.exc.TimeoutError):
+    except (DBAPIError, sqlalchemy.exc.TimeoutError) as error:
+        trouble.note(error)
         return False
 
 

@@ -18,10 +18,10 @@ from typing import TypeVar
 
 import psycopg
 import sqlalchemy
-import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.util import await_, greenlet_spawn
 
+from jackpot_service import trouble
 from jackpot_service.connections import LONGEST_KEPT_S, ONLY_PIPELINES
 from jackpot_service.db import (
     HELD_UP,
@@ -34,8 +34,6 @@ from jackpot_service.db import (
     roll_back,
     wait_by,
 )
-
-log = structlog.get_logger()
 
 T = TypeVar("T")
 
@@ -79,6 +77,7 @@ class OnLoop:
             if isinstance(error, OutcomeUnknown) or not isinstance(error, Exception):
                 raise
             if is_held_up(error):
+                trouble.note(error)
                 raise HeldUp(HELD_UP) from error
             raise NeedsThread from error
         self._idle.append(kept)
@@ -100,7 +99,7 @@ class OnLoop:
             session = self._engine.connect().execution_options(**{ONLY_PIPELINES: True})
             wait_by(session, _wait)
         except Exception as error:  # noqa: BLE001  whoever comes next tries again, and its thread tells what is wrong
-            log.warning("no-connection-for-the-loop", detail=str(error))
+            trouble.note(error)
             self._places.release()
             return
         self._idle.append(_Kept(session, time.monotonic()))

@@ -15,6 +15,7 @@ from flask_smorest.error_handler import ErrorHandlerMixin
 from marshmallow import INCLUDE, Schema, fields
 from werkzeug.exceptions import HTTPException
 
+from jackpot_service import counters
 from jackpot_service.domain.errors import (
     BooksBroken,
     Conflict,
@@ -26,8 +27,11 @@ from jackpot_service.domain.errors import (
     Unauthenticated,
     Unavailable,
 )
+from jackpot_service.seldom import Seldom
 
 log = structlog.get_logger()
+
+_seldom = Seldom()
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -122,6 +126,8 @@ def of_ledger_error(error: LedgerError) -> flask.Response:
         headers.append(("Retry-After", str(RETRY_AFTER_S)))
     if isinstance(error, Unauthenticated):
         headers.append(("WWW-Authenticate", "Bearer"))
+        counters.count(counters.SIGN_INS_REFUSED)
+        _seldom.warning("sign-in-refused", about=flask.request.remote_addr, address=flask.request.remote_addr)
     if isinstance(error, BooksBroken):
         log.critical("books-broken", code=error.code, detail=error.detail)
     return problem(

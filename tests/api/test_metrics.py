@@ -5,11 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from structlog.testing import capture_logs
 
 from jackpot_service import counters, months
+from jackpot_service.api import problems
 from jackpot_service.domain.months import Month
 from jackpot_service.domain.principals import Role
 from jackpot_service.reporting.reconciling import reconcile_next
+from jackpot_service.seldom import Seldom
 from tests.support.bets import bet
 from tests.support.house import House
 
@@ -89,6 +92,7 @@ def test_an_empty_house_has_metrics_too(house: House) -> None:
         "jackpot_bet_months_ahead",
         "jackpot_reconciliation_days_behind",
         *(f"{name}_total" for name in counters.COUNTED),
+        *counters.INSTANTS,
     }
 
 
@@ -167,3 +171,20 @@ def test_a_next_month_without_a_partition_is_warned_of_until_somebody_makes_it(h
     months.make(database_url, now=house.clock.at)
     assert warnings(house) == []
     assert one(house, "jackpot_bet_months_ahead") == months.AHEAD
+
+
+def test_a_call_whose_key_is_not_in_force_is_counted_and_logged_once_a_minute(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(problems, "_seldom", Seldom())
+    before = one(house, "jackpot_sign_ins_refused_total")
+    assert before is not None
+
+    with capture_logs() as logged:
+        for key in ("jk_00_secret", None):
+            house.call("GET", "/v1/keys", key=key).problem(401, "unauthenticated")
+
+    assert one(house, "jackpot_sign_ins_refused_total") == before + 2
+    assert [line for line in logged if line["event"] == "sign-in-refused"] == [
+        {"event": "sign-in-refused", "log_level": "warning", "address": "127.0.0.1"}
+    ]
