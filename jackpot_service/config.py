@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-_SCHEMES: Final = ("postgresql", "postgresql+psycopg")
+from jackpot_service import database_url
+from jackpot_service.database_url import WrongURL
+
 _LOG_LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _INTEGER: Final = re.compile(r"[0-9]{1,12}")
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
@@ -137,11 +139,11 @@ class _Reader:
         if variable not in self.environ:
             return None
         value = self.environ[variable]
-        scheme, separator, rest = value.partition("://")
-        if scheme not in _SCHEMES or not separator:
-            accepted = "postgresql://user@host/database (PostgreSQL only), or leave it unset for the embedded one"
-            raise ConfigError(variable, _without_password(value), accepted)
-        return f"postgresql+psycopg://{rest}"
+        try:
+            return database_url.normalised(value)
+        except WrongURL as error:
+            accepted = f"{database_url.FORM}; or leave it unset for the embedded one ({error})"
+            raise ConfigError(variable, database_url.without_secrets(value), accepted) from None
 
     def secret(self, variable: str) -> str | None:
         value = self.environ.get(variable)
