@@ -22,6 +22,7 @@ FORM: Final = "postgresql://user:password@host1:5432,host2:5432/database?target_
 _DRIVER: Final = "postgresql+psycopg"
 _NAMED_APART: Final = ("user", "password", "host", "port", "dbname")
 _LARGEST_PORT: Final = 65535
+_NO_PORT: Final = re.compile(r":(?![0-9]*(?:[,/]|$))[^,/]*")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._:-]+")
 _ENCODED: Final = "special characters of a name or a password are written as %40 (@), %2F (/), %3A (:), %25 (%)"
 
@@ -44,11 +45,11 @@ def normalised(url: str) -> str:
 
 
 def without_secrets(url: str) -> str:
-    """Return the URL as it may be printed: neither who signs in nor the query, which may name a password too."""
+    """Return the URL as it may be printed: no user, no query, nothing in a port's place that is no number."""
     scheme, separator, rest = url.partition("://")
-    place = rest.rpartition("@")
-    shown = rest if not place[1] else f"…@{place[2]}"
-    return f"{scheme}{separator}{shown.partition('?')[0]}{'?…' if '?' in shown else ''}"
+    _, at, place = rest.rpartition("@")
+    shown, question, _ = place.partition("?")
+    return f"{scheme}{separator}{at and '…@'}{_NO_PORT.sub(':…', shown)}{question and '?…'}"
 
 
 def _authority(rest: str) -> str:
@@ -111,7 +112,7 @@ def _places(text: Mapping[str, str]) -> tuple[Sequence[str], Sequence[str]]:
     hosts, ports = text.get("host", "").split(","), text.get("port", "").split(",")
     for port in filter(None, ports):
         if not (port.isascii() and port.isdecimal() and 0 < int(port) <= _LARGEST_PORT):
-            raise WrongURL(f"{port!r} is no port; {_ENCODED}")
+            raise WrongURL(f"a port is a number from 1 to 65535; {_ENCODED}")
     if len(ports) == 1:
         ports *= len(hosts)
     if len(ports) != len(hosts):
