@@ -1,15 +1,30 @@
-"""Bringing a database to a revision of the schema, and telling whether it is there."""
+"""
+The schema's revisions: bringing a database to one of them, and whether this version works on the one it is at.
 
+A version works on the schema that it was made with, and on a newer one as long as that says so: each revision states
+the oldest one whose services go on working (`compatible_from`). See docs/decisions/upgrade-without-stopping.md.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 import alembic.command
+import psycopg
 import sqlalchemy
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config as AlembicConfig
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.db import Base
+from jackpot_service.domain.errors import Refused, Unavailable
 from jackpot_service.ledger import instants_schema, rollups_schema
 from jackpot_service.ledger import schema as ledger_schema
 from jackpot_service.records import jobs_schema, periods_schema, reconciled_schema, seals_schema, verifications_schema
@@ -30,10 +45,65 @@ MODELS = (
 )
 """The modules whose import fills the metadata that a migrated database must equal."""
 
+NEWEST: Final = "head"
 
-def upgrade(url: str, revision: str = "head") -> None:
-    """Migrate a database up to a revision; does nothing if it is there already."""
-    alembic.command.upgrade(_configuration(url), revision)
+VERSIONS: Final = "schema_versions"
+"""The table in which each revision says with which older ones it is compatible; migrations/env.py writes it."""
+
+ATTEMPTS: Final = 60
+PAUSE_S: Final = 0.5
+"""A revision that does not get its locks at once steps aside, so that no call waits long behind it, and tries again."""
+
+
+class SchemaInUse(Unavailable):
+    """Others hold what a revision must lock for longer than we wait; the database is at the revision before."""
+
+    code = "schema-in-use"
+    title = "The schema is in use"
+
+
+class SchemaTooNew(Refused):
+    """The database is at the schema of a newer version, on which this one cannot work."""
+
+    code = "schema-too-new"
+    title = "The schema is of a newer version"
+
+
+class SchemaState(StrEnum):
+    """How a database's schema stands to this version."""
+
+    CURRENT = "current"
+    NEWER = "newer"
+    """Of a later version, which says that this one goes on working."""
+    BEHIND = "behind"
+    TOO_NEW = "too-new"
+
+    @property
+    def is_workable(self) -> bool:
+        """Whether this version works on it."""
+        return self in {SchemaState.CURRENT, SchemaState.NEWER}
+
+
+def upgrade(url: str, revision: str = NEWEST, *, attempts: int = ATTEMPTS) -> None:
+    """
+    Migrate a database up to a revision; does nothing if it is there already, or further.
+
+    Raises: SchemaInUse; SchemaTooNew.
+    """
+    for number in range(1, attempts + 1):
+        if revision == NEWEST and _state_of(url) is SchemaState.NEWER:
+            return
+        try:
+            alembic.command.upgrade(_configuration(url), revision)
+        except DBAPIError as error:
+            if not isinstance(error.orig, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
+                raise
+            if number == attempts:
+                message = "Others hold what has to be locked, such as a report or `jackpot verify`. Try again later."
+                raise SchemaInUse(message) from error
+            time.sleep(PAUSE_S)
+        else:
+            return
 
 
 def downgrade(url: str, revision: str) -> None:
@@ -42,10 +112,55 @@ def downgrade(url: str, revision: str) -> None:
 
 
 def is_current(engine: sqlalchemy.Engine) -> bool:
-    """Tell whether the database stands at the newest revision that this version knows."""
+    """Tell whether this version works on the database's schema: its own, or a newer one that says so."""
+    return state(engine).is_workable
+
+
+def state(engine: sqlalchemy.Engine) -> SchemaState:
+    """Tell how the database's schema stands to this version."""
+    known = _known(SCRIPTS)
     with engine.connect() as connection:
         found = MigrationContext.configure(connection).get_current_revision()
-    return found == ScriptDirectory(str(SCRIPTS)).get_current_head()
+        if found == known.head:
+            return SchemaState.CURRENT
+        if found is None or found in known.revisions:
+            return SchemaState.BEHIND
+        later = _compatible_from(connection)
+    of_later = {since for revision, since in later.items() if revision not in known.revisions}
+    return SchemaState.NEWER if found in later and of_later <= known.revisions else SchemaState.TOO_NEW
+
+
+def _compatible_from(connection: sqlalchemy.Connection) -> Mapping[str, str]:
+    """Read what each revision says; nothing, in a database of which none has said anything."""
+    if not sqlalchemy.inspect(connection).has_table(VERSIONS):
+        return {}
+    rows = connection.execute(sqlalchemy.text(f"SELECT revision, compatible_from FROM {VERSIONS}"))  # noqa: S608  ours
+    return MappingProxyType({row.revision: row.compatible_from for row in rows})
+
+
+def _state_of(url: str) -> SchemaState:
+    """As `state`. Raises: SchemaTooNew."""
+    engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
+    found = state(engine)
+    if found is SchemaState.TOO_NEW:
+        message = "The database is at the schema of a newer version, on which this one cannot work: install that one."
+        raise SchemaTooNew(message)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The revisions that this version knows, and the newest of them."""
+
+    revisions: frozenset[str]
+    head: str | None
+
+
+@cache
+def _known(scripts: Path) -> _Known:
+    directory = ScriptDirectory(str(scripts))
+    revisions = frozenset(script.revision for script in directory.walk_revisions())
+    return _Known(revisions, directory.get_current_head())
 
 
 def differences(url: str) -> list[str]:
@@ -54,7 +169,8 @@ def differences(url: str) -> list[str]:
     with engine.connect() as connection:
         # Partitions are made as months come; what they are made of is their parent's, which has a model.
         partitions = set(connection.scalars(sqlalchemy.text("SELECT relname FROM pg_class WHERE relispartition")))
-        options = {"include_name": lambda name, kind, _parents: kind != "table" or name not in partitions}
+        without_model = partitions | {VERSIONS}
+        options = {"include_name": lambda name, kind, _parents: kind != "table" or name not in without_model}
         found = compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata)
     return [str(difference) for difference in found]
 

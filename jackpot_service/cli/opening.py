@@ -60,9 +60,12 @@ def make_months(url: str, *, ahead: int = months.AHEAD, stall_ms: int = months.S
 
 
 def require_current(url: str) -> None:
-    """Raises: click.ClickException if a database is not at the newest revision."""
-    engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
-    if not migrate.is_current(engine):
+    """Raises: click.ClickException if this version does not work on the schema of a database."""
+    found = migrate.state(sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool))
+    if found is migrate.SchemaState.TOO_NEW:
+        message = "the database is at the schema of a newer version, on which this one cannot work: install that one"
+        raise click.ClickException(message)
+    if not found.is_workable:
         message = "the database is not at this version's schema; run: jackpot db upgrade"
         raise click.ClickException(message)
 

@@ -1,10 +1,38 @@
 """Run by Alembic. The URL and the metadata come from the caller (`jackpot_service.migrate`); nothing is imported."""
 
+from collections.abc import Collection, Mapping
+from typing import Any
+
 import sqlalchemy
 from alembic import context
+from alembic.runtime.migration import MigrationContext, MigrationInfo
+from alembic.script import Script
 
-LOCK_TIMEOUT_MS = 5_000
-"""A migration that cannot get its lock gives up, rather than queue all ingest behind itself."""
+LOCK_TIMEOUT_MS = 300
+"""
+A migration that cannot get its lock gives up, and is tried again: whoever comes after it waits behind it meanwhile, and
+must not wait for as long as the service lets a call wait (`JACKPOT_LOCK_TIMEOUT_MS`).
+"""
+
+APPLIED = """
+INSERT INTO schema_versions (revision, compatible_from) VALUES (:revision, :since)
+ON CONFLICT (revision) DO UPDATE SET compatible_from = EXCLUDED.compatible_from
+"""
+TAKEN_BACK = "DELETE FROM schema_versions WHERE revision = :revision"
+
+
+def note(ctx: MigrationContext, step: MigrationInfo, heads: Collection[Any], run_args: Mapping[str, Any]) -> None:  # noqa: ARG001  Alembic's
+    """Keep with which older revisions one is compatible, in its transaction; before 0033 none said so."""
+    connection, script = ctx.connection, step.up_revision
+    if connection is None or not isinstance(script, Script):
+        return
+    if not sqlalchemy.inspect(connection).has_table("schema_versions"):
+        return
+    if not step.is_upgrade:
+        connection.execute(sqlalchemy.text(TAKEN_BACK), {"revision": script.revision})
+        return
+    since = getattr(script.module, "compatible_from", script.revision)
+    connection.execute(sqlalchemy.text(APPLIED), {"revision": script.revision, "since": since})
 
 
 def run() -> None:
@@ -19,6 +47,7 @@ def run() -> None:
             connection=connection,
             target_metadata=context.config.attributes.get("target_metadata"),
             transaction_per_migration=True,
+            on_version_apply=note,
         )
         with context.begin_transaction():
             context.run_migrations()

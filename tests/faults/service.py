@@ -30,6 +30,8 @@ class Service:
     workers: int = 2
     port: int = 0
     process: "subprocess.Popen[bytes] | None" = None
+    version: Path | None = None
+    """Where the package of another version is, if it is to be served."""
 
     @property
     def base_url(self) -> str:
@@ -42,6 +44,7 @@ class Service:
             self.process = subprocess.Popen(
                 [*command, f"--workers={self.workers}"],
                 env={**os.environ, "JACKPOT_DATABASE_URL": self.url},
+                cwd=self.version,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -77,12 +80,13 @@ class Service:
 
 
 @contextmanager
-def served(url: str, log: Path) -> Iterator[Service]:
-    """Serve a database, and leave no process behind."""
-    service = Service(url, log)
+def served(url: str, log: Path, *, starts: bool = True, version: Path | None = None) -> Iterator[Service]:
+    """Serve a database, at once or later, and leave no process behind."""
+    service = Service(url, log, version=version)
     try:
         service.port = _free_port()
-        service.start()
+        if starts:
+            service.start()
         yield service
     finally:
         service.kill()
