@@ -84,7 +84,7 @@ def served(url: str, log: Path, *, starts: bool = True, version: Path | None = N
     """Serve a database, at once or later, and leave no process behind."""
     service = Service(url, log, version=version)
     try:
-        service.port = _free_port()
+        service.port = free_port()
         if starts:
             service.start()
         yield service
@@ -92,7 +92,7 @@ def served(url: str, log: Path, *, starts: bool = True, version: Path | None = N
         service.kill()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """Find a port that nobody listens on."""
     while True:
         port = random.SystemRandom().choice(PORTS)

@@ -1,0 +1,100 @@
+"""Three nodes of Patroni as docs/production sets them up: a leader dies or freezes, and no acknowledged bet is lost."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy
+
+from jackpot_service import migrate
+from jackpot_service.config import Config
+from jackpot_service.connections import create_engine
+from tests.faults.load import Ledger, load
+from tests.faults.service import served
+from tests.faults.test_full_disk import furnished, until
+from tests.faults.test_killed_server import (
+    TABLES,
+    require_all_there,
+    require_answered_again_alike,
+    require_no_surprises,
+)
+from tests.races.processes import CONFIG
+from tests.support import patroni
+from tests.support.patroni import PatroniCluster
+
+pytestmark = [
+    pytest.mark.patroni,
+    pytest.mark.skipif(patroni.missing() is not None, reason=str(patroni.missing())),
+]
+
+CALLS = 60
+
+
+@pytest.fixture
+def patronis() -> Iterator[PatroniCluster]:
+    """Start three nodes for the test."""
+    directory = Path(tempfile.mkdtemp(prefix="jackpot-patroni-"))
+    cluster = patroni.start(directory)
+    yield cluster
+    cluster.stop()
+    shutil.rmtree(directory)
+
+
+def url_of(text: str) -> str:
+    """Return a URL as the service reads it from its environment."""
+    url = Config.from_environment({"JACKPOT_DATABASE_URL": text}).database_url
+    assert url is not None
+    return url
+
+
+@pytest.fixture
+def engine(patronis: PatroniCluster) -> Iterator[sqlalchemy.Engine]:
+    url = url_of(patronis.url)
+    migrate.upgrade(url)
+    engine = create_engine(CONFIG, url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.mark.parametrize("way", ["url", "proxied_url"])
+def test_a_leader_that_is_killed_under_load_loses_nothing(
+    patronis: PatroniCluster, engine: sqlalchemy.Engine, way: str, tmp_path: Path
+) -> None:
+    key = furnished(engine)
+    with served(getattr(patronis, way), tmp_path / "service.log") as service:
+        with load(service.base_url, key, TABLES) as ledger:
+            ledger.wait_for_more(CALLS)
+            before = patronis.leader()
+            patronis.kill(before)
+            ledger.wait_for_more(CALLS)
+            assert patronis.leader() != before
+            patronis.revive(before)
+            patronis.wait_until(patronis.is_in_sync, "the node that was killed does not come back")
+            ledger.wait_for_more(CALLS)
+        until(lambda: service.asked("/readyz") == 200, "the service does not get ready again")
+        require_safe(ledger, engine)
+        require_answered_again_alike(ledger, service, key)
+
+
+def require_safe(ledger: Ledger, engine: sqlalchemy.Engine) -> None:
+    engine.dispose()
+    require_no_surprises(ledger)
+    require_all_there(ledger, engine)
+
+
+def test_a_leader_that_freezes_is_replaced_and_follows_when_it_wakes(patronis: PatroniCluster) -> None:
+    before = patronis.leader()
+    patronis.freeze(before)
+    after = patronis.leader()
+    assert after != before
+
+    patronis.thaw(before)
+    patronis.wait_until(lambda: not patronis.nodes[before].is_leader(), "there are two leaders")
+    patronis.wait_until(patronis.is_in_sync, "nobody follows the new leader")
+    with patronis.connected(before) as follower:
+        patronis.wait_until(
+            lambda: follower.execute("SELECT pg_is_in_recovery()").fetchone() == (True,), "the old leader leads on"
+        )
+    assert patronis.leader() == after
