@@ -93,8 +93,10 @@ def test_a_leader_that_freezes_is_replaced_and_follows_when_it_wakes(patronis: P
     patronis.thaw(before)
     patronis.wait_until(lambda: not patronis.nodes[before].is_leader(), "there are two leaders")
     patronis.wait_until(patronis.is_in_sync, "nobody follows the new leader")
-    with patronis.connected(before) as follower:
-        patronis.wait_until(
-            lambda: follower.execute("SELECT pg_is_in_recovery()").fetchone() == (True,), "the old leader leads on"
-        )
+    patronis.wait_until(lambda: follows(patronis, before), "the old leader leads on")
     assert patronis.leader() == after
+
+
+def follows(cluster: PatroniCluster, node: str) -> bool:
+    with cluster.connected(node) as connection:
+        return connection.execute("SELECT pg_is_in_recovery()").fetchone() == (True,)
