@@ -32,8 +32,8 @@ def directory() -> Iterator[Path]:
 @contextmanager
 def cluster(data_directory: Path) -> Iterator[URL]:
     """Start the embedded PostgreSQL as the service would, give its URL and stop it at the end."""
-    with embedded.running(data_directory) as url:
-        yield make_url(url)
+    with embedded.running(data_directory) as running:
+        yield make_url(running.url())
 
 
 def create(url: URL, name: str) -> URL:

@@ -1,4 +1,4 @@
-"""Bringing a database to a revision of the schema, and telling whether it is there."""
+"""Bringing a database to a revision of the schema, with the service's rights, and telling whether it is there."""
 
 from pathlib import Path
 
@@ -9,6 +9,8 @@ from alembic.config import Config as AlembicConfig
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from jackpot_service import service_role
+from jackpot_service.connections import create_owners_engine
 from jackpot_service.db import Base
 from jackpot_service.ledger import instants_schema, rollups_schema
 from jackpot_service.ledger import schema as ledger_schema
@@ -31,9 +33,28 @@ MODELS = (
 """The modules whose import fills the metadata that a migrated database must equal."""
 
 
-def upgrade(url: str, revision: str = "head") -> None:
-    """Migrate a database up to a revision; does nothing if it is there already."""
+LOCK_TIMEOUT_MS = 5_000
+"""Who makes rights gives up, rather than queue others behind itself."""
+
+NEWEST = "head"
+
+
+def upgrade(url: str, revision: str = NEWEST) -> bool:
+    """
+    Migrate a database up to a revision, by its owner's login; does nothing if it is there already.
+
+    The service's role is made before, since revisions name it, and at the newest revision the role gets its rights. So
+    a database that was restored from a dump into another cluster is complete again. Returns whether the role was new.
+
+    Raises: RightsNotMade; RoleInUse.
+    """
+    engine = create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS)
+    is_new = service_role.make_role(engine)
     alembic.command.upgrade(_configuration(url), revision)
+    if revision == NEWEST:
+        service_role.make_rights(engine)
+        service_role.analyse(engine)
+    return is_new
 
 
 def downgrade(url: str, revision: str) -> None:

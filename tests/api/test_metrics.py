@@ -12,6 +12,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.reporting.reconciling import reconcile_next
 from tests.support.bets import bet
 from tests.support.house import House
+from tests.support.logins import owner_url
 
 Labels = frozenset[tuple[str, str]]
 
@@ -163,6 +164,6 @@ def test_a_next_month_without_a_partition_is_warned_of_until_somebody_makes_it(h
     assert one(house, "jackpot_bet_months_ahead") == 0
     house.bet(bet())
 
-    months.make(database_url, now=house.clock.at)
+    months.make(owner_url(database_url), now=house.clock.at)
     assert warnings(house) == []
     assert one(house, "jackpot_bet_months_ahead") == months.AHEAD

@@ -48,7 +48,7 @@ def replica(durable: embedded.Cluster, tmp_path: Path) -> Iterator[embedded.Clus
 @pytest.fixture
 def follower(replica: embedded.Cluster) -> Iterator[sqlalchemy.Engine]:
     """Give the test an engine on the replica."""
-    engine = create_engine(CONFIG, replica.url())
+    engine = create_engine(CONFIG, replica.service_url())
     yield engine
     engine.dispose()
 

@@ -13,6 +13,7 @@ from jackpot_service.jobs.days import FIRST_PAUSE_S, LONGEST_PAUSE_S, LOOK_EVERY
 from jackpot_service.reporting import reconciling
 from tests.support.bets import bet
 from tests.support.house import House
+from tests.support.logins import owner_url
 from tests.support.reading import past_the_service
 
 BROKEN = "UPDATE entries SET movements[1] = 'x' || movements[1] WHERE kind = 'bets' AND jackpot_id = 'j1'"
@@ -133,7 +134,7 @@ def test_a_day_is_over_by_the_databases_clock(house: House, database_url: str) -
     house.bet(bet())
     assert not Days(house.engine, threading.Event()).reconcile_next()
 
-    with sqlalchemy.create_engine(database_url, poolclass=NullPool).begin() as owner:
+    with sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool).begin() as owner:
         owner.exec_driver_sql(FAST_CLOCK)
     house.engine.dispose()
 
