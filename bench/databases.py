@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import URL, NullPool, create_engine, make_url
 
 from jackpot_service import embedded
+from jackpot_service.database_rights import ROLE
 
 DURABLE_SETTINGS = ("fsync", "synchronous_commit", "full_page_writes")
 
@@ -40,6 +41,11 @@ def create(url: URL, name: str) -> URL:
     """Create a database on the cluster of `url` and return its URL."""
     execute(url, f"CREATE DATABASE {name}")
     return url.set(database=name)
+
+
+def of_service(url: URL) -> URL:
+    """Return the URL of the service's own login on a database; a cluster's own URL is its owner's."""
+    return url.set(username=ROLE)
 
 
 def execute(url: URL, *statements: str) -> None:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import click
+import psycopg
 import sqlalchemy
 from sqlalchemy.exc import OperationalError
 
@@ -125,10 +126,15 @@ def _login_explained() -> Iterator[None]:
         yield
     except OperationalError as error:
         said = str(error.orig).splitlines()[0]
-        if ROLE not in said:
+        if ROLE not in said and not _lacks_password(error):
             raise
         message = f"the service cannot log in ({said}); {MEND}; and where it needs a password: {NEEDED_NEXT}"
         raise click.ClickException(message) from error
+
+
+def _lacks_password(error: OperationalError) -> bool:
+    cause = error.orig
+    return isinstance(cause, psycopg.Error) and cause.pgconn is not None and cause.pgconn.needs_password
 
 
 def require_current(engine: sqlalchemy.Engine) -> None:
