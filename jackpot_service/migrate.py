@@ -50,7 +50,8 @@ def upgrade(url: str, revision: str = NEWEST) -> bool:
     """
     engine = create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS)
     is_new = service_role.make_role(engine)
-    alembic.command.upgrade(_configuration(url), revision)
+    with service_role.refusal_explained():
+        alembic.command.upgrade(_configuration(url), revision)
     if revision == NEWEST:
         service_role.make_rights(engine)
         service_role.analyse(engine)

@@ -7,6 +7,8 @@ what is not as it should be is changed: a second run writes nothing.
 
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import psycopg
@@ -36,9 +38,10 @@ _MEMBERS = text(
     """
     SELECT quote_ident(pg_get_userbyid(member)), quote_ident(pg_get_userbyid(grantor))
     FROM pg_auth_members AS membership
-    CROSS JOIN (SELECT oid, rolsuper FROM pg_roles WHERE rolname = current_user) AS me
+    CROSS JOIN (SELECT oid, rolsuper, rolcreaterole FROM pg_roles WHERE rolname = current_user) AS me
     WHERE roleid = (SELECT oid FROM pg_roles WHERE rolname = :role)
-      AND (grantor = me.oid OR me.rolsuper)
+      AND (grantor = me.oid OR me.rolsuper
+           OR me.rolcreaterole AND current_setting('server_version_num')::integer < 160000)
       AND (coalesce((to_jsonb(membership) ->> 'set_option')::boolean, true)
            OR coalesce((to_jsonb(membership) ->> 'inherit_option')::boolean, true))
     """
@@ -189,16 +192,22 @@ def _require_made(session: sqlalchemy.Connection) -> None:
         raise RightsNotMade(message)
 
 
-def _run(session: sqlalchemy.Connection, statement: str, *, shown: str | None = None) -> None:
-    """Run a statement. Raises: RightsNotMade, with what somebody who may has to run, if the login may not."""
+@contextmanager
+def refusal_explained(mend: str = "It must own the database and all tables.") -> Iterator[None]:
+    """Say what mends it if the owner's login is refused something in the block. Raises: RightsNotMade."""
     try:
-        session.exec_driver_sql(statement)
+        yield
     except DBAPIError as error:
         if not isinstance(error.orig, psycopg.errors.InsufficientPrivilege):
             raise
-        said = str(error.orig).splitlines()[0]
-        message = f"The owner's login may not ({said}). Somebody who may has to run: {shown or statement}"
+        message = f"The owner's login may not ({str(error.orig).splitlines()[0]}). {mend}"
         raise RightsNotMade(message) from error
+
+
+def _run(session: sqlalchemy.Connection, statement: str, *, shown: str | None = None) -> None:
+    """Run a statement. Raises: RightsNotMade, with what somebody who may has to run, if the login may not."""
+    with refusal_explained(f"Somebody who may has to run: {shown or statement}"):
+        session.exec_driver_sql(statement)
 
 
 def _is_lost_race(error: DBAPIError) -> bool:

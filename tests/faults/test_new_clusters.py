@@ -153,6 +153,19 @@ def test_the_commands_of_the_page_restore_a_dump_without_an_error(
         assert service.asked("/readyz") == 200
 
 
+def test_the_logins_of_the_page_are_made_as_it_says(fresh: Cluster) -> None:
+    _, page = OPERATIONS.read_text(encoding="utf-8").split("\n### Two logins\n", 1)
+    statements = [line.strip() for line in page.partition("\n###")[0].splitlines() if line.startswith("    ")]
+    assert [statement.split()[:2] for statement in statements] == [["CREATE", "ROLE"], ["CREATE", "DATABASE"]]
+    as_owner(fresh, "DROP DATABASE jackpot", *statements, database="postgres")
+    owner = fresh.url(user="jackpot_owner")
+
+    assert migrate.upgrade(owner)
+    service_role.set_password(create_owners_engine(owner, lock_timeout_ms=0), "a secret")
+
+    opening.require_ready(fresh.service_url())
+
+
 # --- Making the login -----------------------------------------------------------------------------------------------
 
 
@@ -209,6 +222,13 @@ def test_an_owner_who_may_make_no_roles_says_which_statement_somebody_else_has_t
     as_owner(fresh, statement)
     migrate.upgrade(owner)
     opening.require_ready(fresh.service_url())
+
+
+def test_a_login_that_owns_nothing_migrates_nothing_and_a_line_says_why(fresh: Cluster) -> None:
+    as_owner(fresh, "CREATE ROLE somebody LOGIN CREATEROLE")
+
+    with pytest.raises(RightsNotMade, match=r"permission denied for schema public.*must own the database"):
+        migrate.upgrade(fresh.url(user="somebody"))
 
 
 def test_a_password_is_given_from_standard_input_and_the_service_logs_in_by_it_alone(
