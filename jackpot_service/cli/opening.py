@@ -125,9 +125,10 @@ def _login_explained() -> Iterator[None]:
     try:
         yield
     except OperationalError as error:
-        said = str(error.orig).splitlines()[0]
-        if ROLE not in said and not _lacks_password(error):
+        named = [line.strip() for line in str(error.orig).splitlines() if ROLE in line]  # Of several hosts, or none.
+        if not named and not _lacks_password(error):
             raise
+        said = [*named, "it needs a password"][0]
         message = f"the service cannot log in ({said}); {MEND}; and where it needs a password: {NEEDED_NEXT}"
         raise click.ClickException(message) from error
 
