@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import URL, NullPool, create_engine, make_url
 
 from jackpot_service import embedded
+from jackpot_service.database_rights import ROLE
 
 DURABLE_SETTINGS = ("fsync", "synchronous_commit", "full_page_writes")
 
@@ -32,14 +33,19 @@ def directory() -> Iterator[Path]:
 @contextmanager
 def cluster(data_directory: Path) -> Iterator[URL]:
     """Start the embedded PostgreSQL as the service would, give its URL and stop it at the end."""
-    with embedded.running(data_directory) as url:
-        yield make_url(url)
+    with embedded.running(data_directory) as running:
+        yield make_url(running.url())
 
 
 def create(url: URL, name: str) -> URL:
     """Create a database on the cluster of `url` and return its URL."""
     execute(url, f"CREATE DATABASE {name}")
     return url.set(database=name)
+
+
+def of_service(url: URL) -> URL:
+    """Return the URL of the service's own login on a database; a cluster's own URL is its owner's."""
+    return url.set(username=ROLE)
 
 
 def execute(url: URL, *statements: str) -> None:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import sqlalchemy
 from sqlalchemy import URL
 
+from bench.databases import of_service
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import transact
@@ -58,4 +59,4 @@ def set_up(url: URL, *, now: datetime) -> None:
 def engine(url: URL) -> sqlalchemy.Engine:
     """Connect as the service does, but wait longer than a table would; whoever asks lets go of the connections."""
     patient = Config(statement_timeout_ms=_PATIENCE_MS, lock_timeout_ms=_PATIENCE_MS)
-    return create_engine(patient, url.render_as_string(hide_password=False))
+    return create_engine(patient, of_service(url).render_as_string(hide_password=False))

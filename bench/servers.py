@@ -15,9 +15,10 @@ from types import MappingProxyType
 
 from sqlalchemy import URL
 
-from bench import naive
+from bench import databases, naive
 from bench.batches import TABLES
 from bench.wire import HOST
+from jackpot_service.database_rights import ROLE
 
 WORKERS = 2
 NAIVE_THREADS = 2
@@ -29,8 +30,8 @@ _COMMAND_SECONDS = 120
 _VERIFY_SECONDS = 1800
 
 _WHY = ("--reason", "to be measured")
+_UPGRADE = ("db", "upgrade")
 _REFERENCES = (
-    ("db", "upgrade"),
     ("casinos", "add", "c1", "Bench casino", *_WHY),
     ("rates", "publish", "--base", "EUR", "GBP=1.17", "SEK=0.0873", *_WHY),
 )
@@ -71,6 +72,9 @@ def service(url: URL, directory: Path, *, checkout: Path = CHECKOUT) -> Iterator
 
 def set_up(url: URL, *, checkout: Path = CHECKOUT) -> None:
     """Make the tables of an empty database, a casino and the rates. Raises: ServerFailed."""
+    _jackpot(url, _UPGRADE, checkout=checkout)
+    # A checkout of before the login of its own makes a role that nobody can log in as.
+    databases.execute(url, f"ALTER ROLE {ROLE} LOGIN")
     for arguments in _REFERENCES:
         _jackpot(url, arguments, checkout=checkout)
 
@@ -119,7 +123,7 @@ def _jackpot(
     finished = subprocess.run(  # noqa: S603 -- the words are our own
         (_command(), *arguments),
         cwd=checkout,
-        env={**_environment(url, checkout), **settings},
+        env={**_environment(url, checkout, by_owner=arguments == _UPGRADE), **settings},
         capture_output=True,
         text=True,
         check=False,
@@ -145,10 +149,11 @@ def _command() -> str:
     return str(Path(sys.executable).with_name("jackpot"))
 
 
-def _environment(url: URL, checkout: Path = CHECKOUT) -> dict[str, str]:
-    """Say where the database is, and whose modules come before those that are installed."""
-    database = url.render_as_string(hide_password=False)
-    return {**os.environ, "JACKPOT_DATABASE_URL": database, "PYTHONPATH": str(checkout)}
+def _environment(url: URL, checkout: Path = CHECKOUT, *, by_owner: bool = False) -> dict[str, str]:
+    """Say where the database is and who logs in, and whose modules come before those that are installed."""
+    database = (url if by_owner else databases.of_service(url)).render_as_string(hide_password=False)
+    owner = {"JACKPOT_OWNER_URL": database} if by_owner else {}
+    return {**os.environ, "JACKPOT_DATABASE_URL": database, **owner, "PYTHONPATH": str(checkout)}
 
 
 def _free_port() -> int:

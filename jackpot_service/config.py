@@ -40,7 +40,8 @@ class Config:
     """
     Everything that may differ between two installations; the defaults are those of a first look.
 
-    database_url: a PostgreSQL in SQLAlchemy's spelling, or None for the embedded one in `data_dir`.
+    database_url: a PostgreSQL in SQLAlchemy's spelling, by the service's own login, or None for the embedded one in
+    `data_dir`. owner_url: the same database by its owner's login, for `jackpot db …` alone.
     pool_size: connections kept per process.
     max_batch, max_body_bytes: the most bets and the most bytes that one request may carry.
     stripes: into how many rows the pools of a newly opened jackpot are divided.
@@ -56,6 +57,7 @@ class Config:
     """
 
     database_url: str | None = field(default=None, repr=False)
+    owner_url: str | None = field(default=None, repr=False)
     data_dir: Path = Path("var")
     pool_size: int = 10
     max_batch: int = 2000
@@ -99,6 +101,7 @@ class Config:
         read, default = _Reader(environ), cls()
         return cls(
             database_url=read.database_url("JACKPOT_DATABASE_URL"),
+            owner_url=read.database_url("JACKPOT_OWNER_URL"),
             data_dir=Path(read.text("JACKPOT_DATA_DIR", str(default.data_dir), "a directory's path")),
             pool_size=read.integer("JACKPOT_POOL_SIZE", default.pool_size, least=2, most=100),
             max_batch=read.integer("JACKPOT_MAX_BATCH", default.max_batch, most=100_000),

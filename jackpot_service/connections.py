@@ -1,4 +1,4 @@
-"""How the service connects: the restricted role, its time-outs, and what a connection keeps in mind."""
+"""How the service connects: by its own login, its settings, its time-outs, and what a connection keeps in mind."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +9,7 @@ from sqlalchemy import event
 
 from jackpot_service import pipelines
 from jackpot_service.config import Config
-
-ROLE = "jackpot_app"
-"""The role that the service takes on at every connection: it may append to the books and no more (see migrations)."""
+from jackpot_service.database_rights import SEARCH_PATH
 
 NETWORK = {
     "connect_timeout": 3,
@@ -50,9 +48,9 @@ ONLY_PIPELINES = "only_pipelines"
 
 
 def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
-    """Make the application's engine: the restricted role, UTC, and the time-outs of the configuration."""
+    """Make the application's engine, on the URL of the service's own login: UTC, and the configuration's time-outs."""
     options = {
-        "role": ROLE,
+        "search_path": SEARCH_PATH,
         "timezone": "UTC",
         "statement_timeout": config.statement_timeout_ms,
         "lock_timeout": config.lock_timeout_ms,
@@ -76,7 +74,7 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
 
 def create_owners_engine(url: str, *, lock_timeout_ms: int) -> sqlalchemy.Engine:
     """Make an engine for whoever owns the tables, to change them beside the service: it waits for no lock for long."""
-    options = {"timezone": "UTC", "lock_timeout": lock_timeout_ms}
+    options = {"search_path": SEARCH_PATH, "timezone": "UTC", "lock_timeout": lock_timeout_ms}
     engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool, connect_args=_connect_args(url, options))
     event.listen(engine, "connect", _keep_notices)
     return engine

@@ -32,6 +32,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 from sqlalchemy import URL
 
+from jackpot_service.database_rights import ROLE
 from jackpot_service.server_account import Account, NoAccount, account_for
 
 StopMode = Literal["fast", "immediate"]
@@ -98,10 +99,14 @@ class Cluster:
         name = hashlib.sha256(os.fsencode(self.directory)).hexdigest()[:16]
         return Path("/tmp") / f"jackpot-{name}"  # noqa: S108 -- `_make_private` makes sure that it is ours
 
-    def url(self, database: str = DATABASE) -> str:
-        """Return the SQLAlchemy URL of one of its databases; it is the same after every restart."""
+    def url(self, database: str = DATABASE, *, user: str = SUPERUSER) -> str:
+        """Return the SQLAlchemy URL of one of its databases, the owner's; it is the same after every restart."""
         where = {"host": str(self.socket_directory), "port": _PORT}
-        return URL.create("postgresql+psycopg", username=SUPERUSER, database=database, query=where).render_as_string()
+        return URL.create("postgresql+psycopg", username=user, database=database, query=where).render_as_string()
+
+    def service_url(self, database: str = DATABASE) -> str:
+        """Return the URL of the service's own login on one of its databases; the role is made by the migrations."""
+        return self.url(database, user=ROLE)
 
     def conninfo(self, database: str = "postgres") -> str:
         """Return what libpq and psycopg take in place of the URL."""
@@ -109,9 +114,9 @@ class Cluster:
 
 
 @contextmanager
-def running(data_dir: Path, *, settings: Mapping[str, str] | None = None) -> Iterator[str]:
+def running(data_dir: Path, *, settings: Mapping[str, str] | None = None) -> Iterator[Cluster]:
     """
-    Keep the PostgreSQL of a data directory running, and yield the URL of its database `jackpot`.
+    Keep the PostgreSQL of a data directory running, and yield it, with a database `jackpot` in it.
 
     Makes both when they are missing. Processes may share it: the first starts it, the last to leave stops it.
     Raises: EmbeddedError.
@@ -124,7 +129,7 @@ def running(data_dir: Path, *, settings: Mapping[str, str] | None = None) -> Ite
                 fcntl.flock(starting, fcntl.LOCK_EX)
                 make(cluster)
                 start(cluster)
-            yield cluster.url()
+            yield cluster
         finally:
             _leave(cluster, in_use)
 

@@ -1,5 +1,5 @@
 """
-The schema's revisions: bringing a database to one of them, and whether this version works on the one it is at.
+The schema's revisions: bringing a database to one of them with the service's rights, and whether we work on its own.
 
 A version works on the schema that it was made with, and on a newer one as long as that says so: each revision states
 the oldest one whose services go on working (`compatible_from`). See docs/decisions/upgrade-without-stopping.md.
@@ -23,6 +23,8 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.exc import DBAPIError
 
+from jackpot_service import service_role
+from jackpot_service.connections import create_owners_engine
 from jackpot_service.db import Base
 from jackpot_service.domain.errors import Refused, Unavailable
 from jackpot_service.ledger import instants_schema, rollups_schema
@@ -54,6 +56,9 @@ ATTEMPTS: Final = 60
 PAUSE_S: Final = 0.5
 """A revision that does not get its locks at once steps aside, so that no call waits long behind it, and tries again."""
 
+LOCK_TIMEOUT_MS: Final = 5_000
+"""Who makes rights gives up, rather than queue others behind itself."""
+
 
 class SchemaInUse(Unavailable):
     """Others hold what a revision must lock for longer than we wait; the database is at the revision before."""
@@ -84,15 +89,32 @@ class SchemaState(StrEnum):
         return self in {SchemaState.CURRENT, SchemaState.NEWER}
 
 
-def upgrade(url: str, revision: str = NEWEST, *, attempts: int = ATTEMPTS) -> None:
+def upgrade(url: str, revision: str = NEWEST, *, attempts: int = ATTEMPTS) -> bool:
     """
-    Migrate a database up to a revision; does nothing if it is there already, or further.
+    Migrate a database up to a revision, by its owner's login; does nothing if it is there already, or further.
 
-    Raises: SchemaInUse; SchemaTooNew.
+    The service's role is made before, since revisions name it, and at the newest revision the role gets its rights. So
+    a database that was restored from a dump into another cluster is complete again. Rights on a newer schema are left
+    to the version that made it. Returns whether the role was new.
+
+    Raises: SchemaInUse; SchemaTooNew; RightsNotMade; RoleInUse.
     """
+    engine = create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS)
+    is_of_later = revision == NEWEST and _require_not_too_new(engine) is SchemaState.NEWER
+    is_new = service_role.make_role(engine)
+    if is_of_later:
+        return is_new
+    with service_role.refusal_explained():
+        _migrate(url, revision, attempts=attempts)
+    if revision == NEWEST:
+        service_role.make_rights(engine)
+        service_role.analyse(engine)
+    return is_new
+
+
+def _migrate(url: str, revision: str, *, attempts: int) -> None:
+    """Apply the revisions; one that does not get its locks is tried again. Raises: SchemaInUse."""
     for number in range(1, attempts + 1):
-        if revision == NEWEST and _state_of(url) is SchemaState.NEWER:
-            return
         try:
             alembic.command.upgrade(_configuration(url), revision)
         except DBAPIError as error:
@@ -138,9 +160,8 @@ def _compatible_from(connection: sqlalchemy.Connection) -> Mapping[str, str]:
     return MappingProxyType({row.revision: row.compatible_from for row in rows})
 
 
-def _state_of(url: str) -> SchemaState:
+def _require_not_too_new(engine: sqlalchemy.Engine) -> SchemaState:
     """As `state`. Raises: SchemaTooNew."""
-    engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
     found = state(engine)
     if found is SchemaState.TOO_NEW:
         message = "The database is at the schema of a newer version, on which this one cannot work: install that one."

@@ -19,7 +19,8 @@ import sqlalchemy
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from jackpot_service.connections import ROLE, create_owners_engine
+from jackpot_service.connections import create_owners_engine
+from jackpot_service.database_rights import ROLE
 from jackpot_service.db import HeldUp, Session, transact
 from jackpot_service.domain.errors import Forbidden, Refused, Unavailable
 from jackpot_service.domain.months import Month

@@ -28,6 +28,7 @@ from psycopg import sql
 from jackpot_service import embedded, migrate, months
 from tests.support import compiled
 from tests.support.house import COPIES, House
+from tests.support.logins import owner_url
 
 SETTINGS: Final = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off", "max_wal_size": "256MB"}
 TEMPLATE: Final = "migrated"
@@ -115,7 +116,7 @@ def furnished(cluster: embedded.Cluster, administrator: psycopg.Connection[Any])
     """Furnish a house once, and name its database, so that those of tests can be copies of it."""
     name = f"furnished_{os.getpid()}"
     administrator.execute(_copying(name, TEMPLATE))
-    house = House(cluster.url(name))
+    house = House(cluster.service_url(name))
     house.engine.dispose()
     yield name, house
     _drop(administrator, name)
@@ -125,7 +126,7 @@ def furnished(cluster: embedded.Cluster, administrator: psycopg.Connection[Any])
 def database_url(
     request: pytest.FixtureRequest, cluster: embedded.Cluster, administrator: psycopg.Connection[Any]
 ) -> Iterator[str]:
-    """Give the test a migrated database of its own; where a house is to be in it, a copy of one."""
+    """Give the test a migrated database, by the service's login; where a house is to be in it, a copy of one."""
     if "house" not in request.fixturenames:
         yield from _database(cluster, administrator, TEMPLATE)
         return
@@ -138,15 +139,17 @@ def database_url(
 
 @pytest.fixture
 def empty_database_url(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[str]:
-    """Give the test a database of its own without anything in it."""
-    yield from _database(cluster, administrator, "template0")
+    """Give the test a database of its own without anything in it, by its owner's login."""
+    for url in _database(cluster, administrator, "template0"):
+        yield owner_url(url)
 
 
 def _database(cluster: embedded.Cluster, administrator: psycopg.Connection[Any], template: str) -> Iterator[str]:
     name = f"test_{os.getpid()}_{next(_NUMBERS)}"
     administrator.execute(_copying(name, template))
+    administrator.execute(_closing(name))
     try:
-        yield cluster.url(name)
+        yield cluster.service_url(name)
     finally:
         _drop(administrator, name)
 
@@ -154,6 +157,11 @@ def _database(cluster: embedded.Cluster, administrator: psycopg.Connection[Any],
 def _copying(name: str, template: str) -> sql.Composed:
     making = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
     return making.format(sql.Identifier(name), sql.Identifier(template))
+
+
+def _closing(name: str) -> sql.Composed:
+    """Take away what a migration does too: a copy has every row of its template, but not the rights on the database."""
+    return sql.SQL("REVOKE TEMPORARY ON DATABASE {} FROM PUBLIC").format(sql.Identifier(name))
 
 
 def _drop(administrator: psycopg.Connection[Any], name: str) -> None:

@@ -21,6 +21,7 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
     config = Config.from_environment(
         {
             "JACKPOT_DATABASE_URL": "postgresql://ledger@db.example/jackpot",
+            "JACKPOT_OWNER_URL": "postgresql://owner@db.example/jackpot",
             "JACKPOT_DATA_DIR": "/srv/jackpot",
             "JACKPOT_POOL_SIZE": "3",
             "JACKPOT_MAX_BATCH": "50",
@@ -45,6 +46,7 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
 
     assert config == Config(
         database_url="postgresql+psycopg://ledger@db.example/jackpot",
+        owner_url="postgresql+psycopg://owner@db.example/jackpot",
         data_dir=Path("/srv/jackpot"),
         pool_size=3,
         max_batch=50,
@@ -94,7 +96,8 @@ def test_a_refused_url_does_not_print_its_password(url: str) -> None:
 
 
 def test_a_configuration_does_not_print_its_database_url() -> None:
-    assert "hunter2" not in repr(Config(database_url="postgresql+psycopg://u:hunter2@h/d"))
+    url = "postgresql+psycopg://u:hunter2@h/d"
+    assert "hunter2" not in repr(Config(database_url=url, owner_url=url))
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from pathlib import Path
 from jackpot_service import embedded
 
 signal.signal(signal.SIGINT, signal.SIG_IGN if "deaf" in sys.argv else signal.SIG_DFL)
-with embedded.running(Path(sys.argv[1])) as url:
-    print(url, flush=True)
+with embedded.running(Path(sys.argv[1])) as cluster:
+    print(cluster.url(), flush=True)
     sys.stdin.read()
 """
 
@@ -96,14 +96,14 @@ def ask(cluster: Cluster, question: str) -> object:
 
 def test_what_was_written_is_there_at_the_next_start(tmp_path: Path) -> None:
     cluster = cluster_in(tmp_path)
-    with running(tmp_path) as first_url:
+    with running(tmp_path) as first:
         ask(cluster, "CREATE TABLE kept AS SELECT 7 AS number")
     assert not embedded.is_running(cluster)
 
-    with running(tmp_path) as second_url:
+    with running(tmp_path) as second:
         assert ask(cluster, "SELECT number FROM kept") == 7
     assert not embedded.is_running(cluster)
-    assert first_url == second_url
+    assert first.url() == second.url()
 
 
 def test_it_is_durable_and_closed_to_others(tmp_path: Path) -> None:
@@ -217,8 +217,8 @@ def test_a_stale_postmaster_pid_of_somebody_alive_is_no_server(tmp_path: Path) -
 def test_any_path_will_do(name: str, tmp_path: Path) -> None:
     data_dir = tmp_path / name / "var"
     cluster = cluster_in(data_dir)
-    with running(data_dir) as url:
-        assert url == cluster.url()
+    with running(data_dir) as started:
+        assert started == cluster
         assert ask(cluster, "SELECT 1") == 1
         assert str(cluster.socket_directory).startswith("/tmp/jackpot-")  # noqa: S108
         assert cluster.socket_directory.stat().st_mode & 0o777 == 0o700

@@ -28,6 +28,7 @@ from jackpot_service.usecases.changes.decide_change import DecideChange, decide_
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from tests.races import books, scene
 from tests.support import everything, rolling
+from tests.support.logins import service_url
 
 BETS_BY_DAY = """
 SELECT jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, currency, rules_version,
@@ -83,7 +84,7 @@ def test_a_database_knows_whether_it_is_current(empty_database_url: str) -> None
 
 def test_exceptions_of_before_get_the_ids_that_they_would_have_now(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
-    engine = create_engine(Config(), empty_database_url)
+    engine = create_engine(Config(), service_url(empty_database_url))
     everything.play(engine, now=datetime.now(UTC))
     engine.dispose()
     with psycopg.connect(_plain(empty_database_url)) as owner:
@@ -98,7 +99,7 @@ def test_exceptions_of_before_get_the_ids_that_they_would_have_now(empty_databas
 
 def test_days_of_before_are_kept_by_the_cycles_that_their_entries_stand_after(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
-    engine = create_engine(Config(), empty_database_url)
+    engine = create_engine(Config(), service_url(empty_database_url))
     everything.play(engine, now=datetime.now(UTC))
     scene.open_live(engine, "narrow", tables=["T9"], stripes=1)
     for round_id in ("r1", "r2"):
@@ -122,7 +123,7 @@ def test_days_of_before_are_kept_by_the_cycles_that_their_entries_stand_after(em
 
 def test_payments_of_before_are_kept_by_what_was_paid_and_when_it_was_made(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
-    engine = create_engine(Config(), empty_database_url)
+    engine = create_engine(Config(), service_url(empty_database_url))
     scene.found(engine)
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
     for number, cards in enumerate((scene.FLUSH, STRAIGHT, scene.FLUSH)):
@@ -148,7 +149,7 @@ def test_payments_of_before_are_kept_by_what_was_paid_and_when_it_was_made(empty
 
 def test_awards_of_before_are_kept_by_casino_and_table(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
-    engine = create_engine(Config(), empty_database_url)
+    engine = create_engine(Config(), service_url(empty_database_url))
     scene.found(engine)
     scene.open_live(engine, "live", tables=["T1", "T2"], base_amount="1000", stripes=1)
     for table_id, rounds in (("T1", 2), ("T2", 1)):
@@ -184,7 +185,7 @@ def test_awards_of_before_are_kept_by_casino_and_table(empty_database_url: str) 
 
 def test_bets_of_before_are_kept_by_the_rules_that_tell_where_they_go(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
-    engine = create_engine(Config(), empty_database_url)
+    engine = create_engine(Config(), service_url(empty_database_url))
     scene.found(engine)
     scene.open_live(engine, "live", tables=["T1"], base_amount="1000", stripes=1)
     scene.bet(engine, "T1", "r0", scene.euro("b0"))
@@ -215,7 +216,7 @@ def test_bets_of_before_are_kept_by_the_rules_that_tell_where_they_go(empty_data
 
 def test_recent_bets_are_rolled_up_when_their_table_is_taken_away(empty_database_url: str) -> None:
     migrate.upgrade(empty_database_url)
-    engine = create_engine(Config(), empty_database_url)
+    engine = create_engine(Config(), service_url(empty_database_url))
     scene.found(engine)
     scene.open_live(engine, "live", tables=["T1"], stripes=1)
     scene.bet(engine, "T1", "r0", scene.euro("b1"))
@@ -272,7 +273,7 @@ def test_what_acts_in_the_chain_speak_of_is_not_taken_away(
     empty_database_url: str, done: Callable[[sqlalchemy.Engine, datetime], None], downgraded_to: str, message: str
 ) -> None:
     migrate.upgrade(empty_database_url)
-    engine = create_engine(Config(), empty_database_url)
+    engine = create_engine(Config(), service_url(empty_database_url))
     scene.found(engine)
     done(engine, datetime.now(UTC))
     with pytest.raises(sqlalchemy.exc.DBAPIError, match=message):
@@ -301,7 +302,7 @@ def _catalogue(url: str) -> list[tuple[Any, ...]]:
         SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(t.oid)
         FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE c.relnamespace = {0} AND NOT tgisinternal
         """,
-        "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = {0}",
+        "SELECT proname, prosrc, proconfig::text FROM pg_proc WHERE pronamespace = {0}",
         "SELECT viewname::text, definition FROM pg_views WHERE schemaname = 'public'",
     )
     with psycopg.connect(_plain(url)) as connection:

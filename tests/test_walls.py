@@ -1,10 +1,11 @@
-"""The walls around the books, which the schema builds: who may change what is written."""
+"""The walls around the books, which the schema and the service's login build: who may change what is written."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Table
@@ -13,6 +14,7 @@ from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Base
 from tests.support import everything
+from tests.support.logins import owner_conninfo
 
 UPDATABLE = {
     "stripes": {"seq", "head", "booked_at", "accepting", "rolled_up_to"}
@@ -37,27 +39,31 @@ REMOVABLE = {"job_chunks", "recent_bets"}
 
 TABLES = sorted(Base.metadata.tables)
 APPEND_ONLY = sorted(set(TABLES) - set(UPDATABLE))
-APPLICATION = "jackpot_app"
 
 
 @pytest.fixture
-def owner(database_url: str) -> Iterator[psycopg.Connection[Any]]:
-    """Connect as the owner to a database with at least one row in each table."""
+def engine(database_url: str) -> Iterator[sqlalchemy.Engine]:
+    """Connect as the service does, to a database with at least one row in each table."""
     engine = create_engine(Config(), database_url)
-    try:
-        everything.write(engine)
-    finally:
-        engine.dispose()
-    with psycopg.connect(database_url.replace("+psycopg", "")) as connection:
+    everything.write(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def owner(engine: sqlalchemy.Engine) -> Iterator[psycopg.Connection[Any]]:
+    """Connect to the same database as its owner."""
+    with psycopg.connect(owner_conninfo(engine.url.render_as_string(hide_password=False))) as connection:
         yield connection
 
 
 @pytest.fixture
-def application(owner: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
-    """Connect as the application's role does."""
-    owner.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(APPLICATION)))
-    owner.commit()
-    return owner
+def application(engine: sqlalchemy.Engine) -> Iterator[psycopg.Connection[Any]]:
+    """Send any SQL by the very connection that the service makes."""
+    with engine.connect() as session:
+        connection = session.connection.driver_connection
+        assert isinstance(connection, psycopg.Connection)
+        yield connection
 
 
 def test_the_application_may_remove_what_is_removed_some_day(application: psycopg.Connection[Any]) -> None:
@@ -67,9 +73,11 @@ def test_the_application_may_remove_what_is_removed_some_day(application: psycop
 
 
 def _refused(connection: psycopg.Connection[Any], statement: str, *names: str, message: str) -> None:
-    with pytest.raises(InsufficientPrivilege, match=message):
-        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
-    connection.rollback()
+    try:
+        with pytest.raises(InsufficientPrivilege, match=message):
+            connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+    finally:
+        connection.rollback()
 
 
 def _columns(table: str) -> list[str]:
@@ -109,6 +117,91 @@ def test_the_application_may_neither_build_nor_break_tables(application: psycopg
         "SET session_replication_role = replica",
     ):
         _refused(application, statement, "built", message=denied)
+
+
+BREAKING_OUT = (
+    "SET ROLE postgres",
+    "SELECT set_config('role', 'postgres', false)",
+    "SET ROLE NONE; DELETE FROM entries",
+    "RESET ROLE; DELETE FROM entries",
+    "SET SESSION AUTHORIZATION postgres",
+    "SET SESSION AUTHORIZATION DEFAULT; DELETE FROM entries",
+    "RESET ALL; TRUNCATE entries",
+    "GRANT pg_write_all_data TO jackpot_app",
+    "GRANT postgres TO jackpot_app",
+    "ALTER ROLE jackpot_app SUPERUSER",
+    "ALTER ROLE jackpot_app CREATEROLE",
+    "CREATE ROLE another LOGIN SUPERUSER",
+    "CREATE DATABASE another",
+    "ALTER TABLE entries OWNER TO jackpot_app",
+    "ALTER TABLE entries DISABLE TRIGGER ALL",
+    "DROP TRIGGER append_only ON entries",
+    "CREATE TRIGGER another BEFORE INSERT ON entries FOR EACH ROW EXECUTE FUNCTION refuse_rewrite()",
+    "CREATE OR REPLACE FUNCTION refuse_rewrite() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END'",
+    "ALTER FUNCTION refuse_rewrite() RESET ALL",
+    "SET session_replication_role = replica",
+    "BEGIN; LOCK TABLE entries IN ACCESS EXCLUSIVE MODE",
+    "DO 'BEGIN DELETE FROM entries; END'",
+    "COPY entries TO PROGRAM 'true'",
+    "COPY entries TO '/nowhere'",
+    "SELECT pg_read_file('postgresql.conf')",
+    "UPDATE pg_class SET relacl = NULL",
+)
+"""What somebody who sends SQL by the service's connection would try, to change what is written or to become another."""
+
+HIDING = (
+    "CREATE TEMP TABLE entries (id int)",
+    "CREATE TABLE pg_temp.entries (id int)",
+    "CREATE FUNCTION pg_temp.sha256(bytea) RETURNS bytea LANGUAGE sql AS 'SELECT $1'",
+    "CREATE FUNCTION public.sha256(bytea) RETURNS bytea LANGUAGE sql AS 'SELECT $1'",
+    "CREATE TABLE public.pg_class (oid int)",
+    "CREATE VIEW public.entries_too AS SELECT 1",
+    "CREATE SCHEMA jackpot_app",
+    "CREATE TYPE public.int4 AS ENUM ('a')",
+)
+"""The same who would have a name mean something else, for others or for triggers."""
+
+
+def test_by_the_services_connection_nobody_becomes_another_or_changes_what_is_written(
+    application: psycopg.Connection[Any], subtests: pytest.Subtests
+) -> None:
+    application.autocommit = True  # No database is made in a transaction.
+    for statement in BREAKING_OUT:
+        with subtests.test(statement):
+            _refused(application, statement, message="permission denied|must be owner|Only roles with")
+
+
+def test_by_the_services_connection_no_name_is_made_to_mean_something_else(
+    application: psycopg.Connection[Any], subtests: pytest.Subtests
+) -> None:
+    for path in ("public, pg_temp", "pg_temp, public", "jackpot_app, pg_temp, public, pg_catalog"):
+        for statement in HIDING:
+            with subtests.test(f"{path}: {statement}"):
+                application.execute(f"SET search_path = {path}")
+                application.commit()
+                _refused(application, statement, message="permission denied")
+
+
+def test_a_session_of_the_service_is_its_own_login_and_looks_names_up_in_one_schema(
+    application: psycopg.Connection[Any],
+) -> None:
+    found = application.execute("SELECT session_user, current_user, current_setting('search_path')").fetchone()
+
+    assert found == ("jackpot_app", "jackpot_app", "public,pg_temp")
+
+
+def test_every_function_of_a_trigger_looks_names_up_in_one_schema_whoever_fires_it(
+    owner: psycopg.Connection[Any],
+) -> None:
+    found = owner.execute(
+        """
+        SELECT DISTINCT proname, proconfig FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
+        WHERE NOT tgisinternal
+        """
+    ).fetchall()
+
+    assert len(found) > 1
+    assert [name for name, settings in found if settings != ["search_path=public, pg_temp"]] == []
 
 
 def test_the_owner_is_refused_as_well(owner: psycopg.Connection[Any]) -> None:

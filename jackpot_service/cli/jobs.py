@@ -15,7 +15,7 @@ import sqlalchemy
 from jackpot_service import logs
 from jackpot_service.auth import require_role
 from jackpot_service.cli import counting
-from jackpot_service.cli.opening import opened_engine, signed_act
+from jackpot_service.cli.opening import opened_engine, require_no_owner, signed_act
 from jackpot_service.cli.values import Identifier, JsonDocument, request_id_option
 from jackpot_service.cli.writing import opened, output_option
 from jackpot_service.config import Config
@@ -112,6 +112,7 @@ def fetch(config: Config, job_id: str, wait: bool, output: Path | None) -> None:
 @click.pass_obj
 def work(config: Config, beside: bool) -> None:  # noqa: FBT001
     """Do jobs, and reconcile days, until Ctrl-C or SIGTERM; a job is taken up where it was left."""
+    require_no_owner(config)
     logs.configure(config.log_level)
     with opened_engine(config) as engine:
         stop = threading.Event()

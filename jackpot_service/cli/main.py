@@ -12,6 +12,7 @@ from sqlalchemy.exc import OperationalError
 from jackpot_service.config import Config, ConfigError
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.embedded import EmbeddedError
+from jackpot_service.service_login import LoginTooStrong
 
 MODULES: Final = {
     "audit": "audit",
@@ -69,7 +70,8 @@ def cli(context: click.Context) -> None:
     """
     The ledger of record for progressive jackpots at poker tables.
 
-    JACKPOT_DATABASE_URL names a PostgreSQL; without it an embedded one keeps its data in JACKPOT_DATA_DIR (./var).
+    JACKPOT_DATABASE_URL names a PostgreSQL, by the service's own login, and JACKPOT_OWNER_URL the same by its
+    owner's, for `jackpot db` alone; without both an embedded one keeps its data in JACKPOT_DATA_DIR (./var).
     JACKPOT_KEY, your own key, says who acts; keys and people are the machine's own affair.
     """
     context.obj = Config.from_environment(os.environ)
@@ -82,6 +84,8 @@ def main() -> None:
     try:
         cli(standalone_mode=True)
     except ConfigError as error:
+        _end(str(error), WRONG_CONFIGURATION)
+    except LoginTooStrong as error:
         _end(str(error), WRONG_CONFIGURATION)
     except LedgerError as error:
         _end(f"{error.code}: {error.detail}", REFUSED)

@@ -5,24 +5,61 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import click
+import psycopg
 import sqlalchemy
+from sqlalchemy.exc import OperationalError
 
-from jackpot_service import embedded, migrate, months
+from jackpot_service import embedded, migrate, months, service_login
 from jackpot_service.auth import Authenticator, require_role
-from jackpot_service.config import Config
+from jackpot_service.config import Config, ConfigError
 from jackpot_service.connections import create_engine
+from jackpot_service.database_rights import ROLE
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
+from jackpot_service.service_login import MEND
 from jackpot_service.usecases.acts import Act
+
+SERVICE_VARIABLE = "JACKPOT_DATABASE_URL"
+OWNER_VARIABLE = "JACKPOT_OWNER_URL"
+
+NEEDED_NEXT = "jackpot db service-password"
 
 
 @contextmanager
 def opened_url(config: Config) -> Iterator[str]:
-    """Yield the URL of the named database, or start (or join) the embedded one for as long as it is used."""
+    """
+    Yield the URL of the service's login on the named database, or on the embedded one, which runs for as long.
+
+    Raises: ConfigError if only the owner's is named.
+    """
     if config.database_url is not None:
         yield config.database_url
-        return
-    with embedded.running(config.data_dir) as url:
-        yield url
+    elif config.owner_url is not None:
+        raise ConfigError(SERVICE_VARIABLE, "", f"the URL of the service's login {ROLE}, for all but `jackpot db …`")
+    else:
+        with embedded.running(config.data_dir) as cluster:
+            yield cluster.service_url()
+
+
+@contextmanager
+def opened_owner_url(config: Config) -> Iterator[str]:
+    """
+    Yield the URL of the owner's login, for what changes the schema.
+
+    Raises: ConfigError if only the service's is named.
+    """
+    if config.owner_url is not None:
+        yield config.owner_url
+    elif config.database_url is not None:
+        raise ConfigError(OWNER_VARIABLE, "", "the URL of the login that owns the database, for `jackpot db …` alone")
+    else:
+        with embedded.running(config.data_dir) as cluster:
+            yield cluster.url()
+
+
+def require_no_owner(config: Config) -> None:
+    """Raises: ConfigError if a process that stays could read the owner's URL in its environment."""
+    if config.owner_url is not None:
+        raise ConfigError(OWNER_VARIABLE, "…", "nothing here: unset it, a service must not hold its owner's login")
 
 
 @contextmanager
@@ -30,10 +67,10 @@ def opened_engine(config: Config) -> Iterator[sqlalchemy.Engine]:
     """
     Yield the application's engine on a migrated database.
 
-    Raises: click.ClickException if the database is not at this version's schema.
+    Raises: as `require_ready`.
     """
     with opened_url(config) as url:
-        require_current(url)
+        require_ready(url)
         engine = create_engine(config, url)
         try:
             yield engine
@@ -42,8 +79,9 @@ def opened_engine(config: Config) -> Iterator[sqlalchemy.Engine]:
 
 
 def bring_up(url: str) -> None:
-    """Migrate a database to this version's schema, and make the partitions of the months to come."""
-    migrate.upgrade(url)
+    """Migrate a database to this version's schema, and make the rights, and the partitions of the months to come."""
+    if migrate.upgrade(url):
+        click.echo(f"The service's login {ROLE} is new. Where it needs a password: {NEEDED_NEXT}", err=True)
     make_months(url)
 
 
@@ -59,15 +97,58 @@ def make_months(url: str, *, ahead: int = months.AHEAD, stall_ms: int = months.S
         )
 
 
-def require_current(url: str) -> None:
-    """Raises: click.ClickException if this version does not work on the schema of a database."""
-    found = migrate.state(sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool))
+def require_ready(url: str) -> None:
+    """
+    Look, by one connection, whether the service may work here: by its login, with its rights, on its schema.
+
+    Raises: click.ClickException with what to run; LoginTooStrong if it could do more than the service may.
+    """
+    engine = sqlalchemy.create_engine(url)
+    try:
+        with _login_explained(), engine.connect() as session:
+            service_login.require_own_login(session)
+            lacking = service_login.lacking(session)
+        if lacking:
+            message = f"the login {ROLE} lacks rights, as after a restore ({len(lacking)}: {min(lacking)} …); {MEND}"
+            raise click.ClickException(message)
+        is_of_later = require_workable(engine) is migrate.SchemaState.NEWER
+        with engine.connect() as session:
+            service_login.require_walls(session)
+            if not is_of_later:  # What a later version gives the login, that version lists.
+                service_login.require_listed_rights(session)
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def _login_explained() -> Iterator[None]:
+    """Say what to run if the database refuses the service's login: its messages name that, in every language."""
+    try:
+        yield
+    except OperationalError as error:
+        named = [line.strip() for line in str(error.orig).splitlines() if ROLE in line]  # Of several hosts, or none.
+        if not named and not _lacks_password(error):
+            raise
+        said = [*named, "it needs a password"][0]
+        message = f"the service cannot log in ({said}); {MEND}; and where it needs a password: {NEEDED_NEXT}"
+        raise click.ClickException(message) from error
+
+
+def _lacks_password(error: OperationalError) -> bool:
+    cause = error.orig
+    return isinstance(cause, psycopg.Error) and cause.pgconn is not None and cause.pgconn.needs_password
+
+
+def require_workable(engine: sqlalchemy.Engine) -> migrate.SchemaState:
+    """Return how the schema stands. Raises: click.ClickException if this version does not work on it."""
+    found = migrate.state(engine)
     if found is migrate.SchemaState.TOO_NEW:
         message = "the database is at the schema of a newer version, on which this one cannot work: install that one"
         raise click.ClickException(message)
     if not found.is_workable:
-        message = "the database is not at this version's schema; run: jackpot db upgrade"
+        message = f"the database is not at this version's schema; {MEND}"
         raise click.ClickException(message)
+    return found
 
 
 def signed_act(config: Config, engine: sqlalchemy.Engine, *, request_id: str | None, reason: str | None) -> Act:

@@ -1,15 +1,19 @@
 """`jackpot db …`: the schema of the database."""
 
+import sys
 import tempfile
 from pathlib import Path
 
 import click
 
-from jackpot_service import embedded, migrate, months
-from jackpot_service.cli.opening import bring_up, make_months, opened_url, require_current
+from jackpot_service import embedded, migrate, months, service_role
+from jackpot_service.cli.opening import bring_up, make_months, opened_owner_url, require_current
 from jackpot_service.config import Config
+from jackpot_service.connections import create_owners_engine
+from jackpot_service.database_rights import ROLE
+from jackpot_service.migrate import LOCK_TIMEOUT_MS, NEWEST
 
-NEWEST = "head"
+LONGEST_PASSWORD = 1024
 
 MOST_AHEAD = 120
 LONGEST_STALL_MS = 3_600_000
@@ -17,15 +21,20 @@ LONGEST_STALL_MS = 3_600_000
 
 @click.group("db")
 def db() -> None:
-    """The database's schema."""
+    """The database's schema, and the service's login; by the owner's login, which JACKPOT_OWNER_URL names."""
 
 
 @db.command("upgrade")
 @click.argument("revision", default=NEWEST)
 @click.pass_obj
 def upgrade(config: Config, revision: str) -> None:
-    """Migrate the database to the newest REVISION, if it is not there, and make the partitions of the next months."""
-    with opened_url(config) as url:
+    """
+    Migrate the database to the newest REVISION, if it is not there.
+
+    Then it makes the service's login and its rights again, and the partitions of the next months: also after a
+    restore. It can be repeated.
+    """
+    with opened_owner_url(config) as url:
         if revision == NEWEST:
             bring_up(url)
         else:
@@ -51,10 +60,36 @@ def upgrade(config: Config, revision: str) -> None:
 @click.pass_obj
 def make(config: Config, ahead: int, stall_ms: int) -> None:
     """Make the partitions of bets that the current month and the next ones lack; bets go on meanwhile."""
-    with opened_url(config) as url:
-        require_current(url)
+    with opened_owner_url(config) as url:
+        require_current(create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS))
         make_months(url, ahead=ahead, stall_ms=stall_ms)
     click.echo(f"The current month and the next {ahead} have been seen to.", err=True)
+
+
+@db.command("service-password")
+@click.pass_obj
+def give_password(config: Config) -> None:
+    """
+    Give the service's login a password: it is asked for, or read from standard input, which ends it by a line's end.
+
+    The server is sent a verifier that is made of it here, so that the password is in no process list and no log.
+    """
+    password = _asked_password()
+    with opened_owner_url(config) as url:
+        service_role.set_password(create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS), password)
+    click.echo(f"The login {ROLE} has this password now.", err=True)
+
+
+def _asked_password() -> str:
+    """Raises: click.ClickException if it is none, or not one line of text."""
+    if sys.stdin.isatty():
+        password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    if not password or len(password) > LONGEST_PASSWORD or not password.isprintable():
+        message = f"a password is one line of text, at most {LONGEST_PASSWORD} characters"
+        raise click.ClickException(message)
+    return password
 
 
 @db.command("check")
@@ -62,8 +97,9 @@ def check() -> None:
     """Prove, on a database of its own, that the migrations make what the models say, up, down and up again."""
     with (
         tempfile.TemporaryDirectory(prefix="jackpot-", ignore_cleanup_errors=True) as folder,
-        embedded.running(Path(folder) / "var") as url,
+        embedded.running(Path(folder) / "var") as cluster,
     ):
+        url = cluster.url()
         migrate.upgrade(url)
         migrate.downgrade(url, "base")
         migrate.upgrade(url)

@@ -17,7 +17,15 @@ import httpx
 
 from jackpot_service.app import create_app, openapi_text
 from jackpot_service.cli import demo_books, progress
-from jackpot_service.cli.opening import bring_up, opened_engine, opened_url, require_current
+from jackpot_service.cli.opening import (
+    OWNER_VARIABLE,
+    bring_up,
+    opened_engine,
+    opened_owner_url,
+    opened_url,
+    require_no_owner,
+    require_ready,
+)
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.demo import play
@@ -48,9 +56,10 @@ seed_option = click.option("--seed", type=int, help="Deal the same cards again; 
 @click.pass_obj
 def serve(config: Config, host: str, port: int, workers: int, jobs: bool) -> None:  # noqa: FBT001
     """Serve the API until Ctrl-C or SIGTERM."""
+    require_no_owner(config)
     _require_free(host, port)
     with opened_url(config) as url:
-        require_current(url)
+        require_ready(url)
         try:
             serve_until_stopped(url, host=host, port=port, workers=workers, jobs=jobs)
         except ServerFailed as error:
@@ -66,7 +75,7 @@ def serve(config: Config, host: str, port: int, workers: int, jobs: bool) -> Non
 def run(config: Config, host: str, port: int, workers: int, seed: int | None) -> None:
     """Set up the demo, serve it and play at its tables until Ctrl-C: the whole product at a glance."""
     _require_free(host, port)
-    with opened_url(config) as url:
+    with opened_owner_url(config) as url:
         bring_up(url)
         _play(config, host, port, workers, rounds=None, seed=seed, pause=SECONDS_BETWEEN_ROUNDS)
 
@@ -78,7 +87,7 @@ def run(config: Config, host: str, port: int, workers: int, seed: int | None) ->
 @click.pass_obj
 def demo(config: Config, rounds: int, workers: int, seed: int | None) -> None:
     """Play a number of rounds, then print meters, awards, balances and the proof; exits 1 if the books are off."""
-    with opened_url(config) as url:
+    with opened_owner_url(config) as url:
         bring_up(url)
         if not _play(config, DEFAULT_HOST, _free_port(), workers, rounds=rounds, seed=seed, pause=0.0):
             sys.exit(1)
@@ -118,6 +127,7 @@ def _served(host: str, port: int, workers: int, stop: threading.Event) -> Iterat
     """Serve in a process of its own session, so that Ctrl-C reaches only us, and we end it in order."""
     command = [sys.executable, "-m", "jackpot_service.cli", "serve", f"--host={host}", f"--port={port}"]
     environment = {**os.environ, "JACKPOT_LOG_LEVEL": "error"}  # The demo provokes refusals all the time.
+    environment.pop(OWNER_VARIABLE, None)
     process = subprocess.Popen(  # noqa: S603  our own program
         [*command, f"--workers={workers}"], start_new_session=True, env=environment
     )

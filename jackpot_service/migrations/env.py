@@ -40,7 +40,7 @@ def run() -> None:
     engine = sqlalchemy.create_engine(
         context.config.attributes["url"],
         poolclass=sqlalchemy.pool.NullPool,
-        connect_args={"options": f"-c lock_timeout={LOCK_TIMEOUT_MS} -c timezone=UTC"},
+        connect_args={"options": f"-c lock_timeout={LOCK_TIMEOUT_MS} -c timezone=UTC -c search_path=public,pg_temp"},
     )
     with engine.connect() as connection:
         context.configure(

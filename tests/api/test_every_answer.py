@@ -14,6 +14,7 @@ from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.house import House
+from tests.support.logins import owner_url
 
 REQUEST_ID = "X-Request-Id"
 
@@ -154,7 +155,7 @@ def test_without_its_database_the_service_says_try_again(opened: House) -> None:
 
 
 def test_a_failure_of_ours_is_a_problem_that_tells_nothing_of_the_inside(opened: House, database_url: str) -> None:
-    owner = sqlalchemy.create_engine(database_url, poolclass=sqlalchemy.NullPool)
+    owner = sqlalchemy.create_engine(owner_url(database_url), poolclass=sqlalchemy.NullPool)
     with owner.begin() as connection:
         connection.execute(sqlalchemy.text("ALTER TABLE bets RENAME TO lost"))
 

@@ -22,6 +22,7 @@ from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
 from tests.support.house import House
+from tests.support.logins import owner_url
 
 PATH = "/v1/tables/{table}/rounds/{round}/bets"
 METER = "/v1/jackpots/{jackpot}/meter"
@@ -289,14 +290,14 @@ def test_an_unknown_outcome_stays_one_though_the_key_cannot_be_asked_for_any_mor
     def forget_keys() -> None:
         nonlocal now
         now += 60
-        owner = sqlalchemy.create_engine(database_url, poolclass=sqlalchemy.NullPool)
+        owner = sqlalchemy.create_engine(owner_url(database_url), poolclass=sqlalchemy.NullPool)
         with owner.begin() as connection:
             connection.execute(sqlalchemy.text("ALTER TABLE keys RENAME TO lost"))
 
     groups.then = forget_keys
     posted(opened, "T1", {"bets": [bet()]}, app).problem(503, "outcome-unknown")
 
-    owner = sqlalchemy.create_engine(database_url, poolclass=sqlalchemy.NullPool)
+    owner = sqlalchemy.create_engine(owner_url(database_url), poolclass=sqlalchemy.NullPool)
     with owner.begin() as connection:
         connection.execute(sqlalchemy.text("ALTER TABLE lost RENAME TO keys"))
 

@@ -15,6 +15,7 @@ from jackpot_service.reporting.reconciling import reconcile_next
 from jackpot_service.seldom import Seldom
 from tests.support.bets import bet
 from tests.support.house import House
+from tests.support.logins import owner_url
 
 Labels = frozenset[tuple[str, str]]
 
@@ -168,7 +169,7 @@ def test_a_next_month_without_a_partition_is_warned_of_until_somebody_makes_it(h
     assert one(house, "jackpot_bet_months_ahead") == 0
     house.bet(bet())
 
-    months.make(database_url, now=house.clock.at)
+    months.make(owner_url(database_url), now=house.clock.at)
     assert warnings(house) == []
     assert one(house, "jackpot_bet_months_ahead") == months.AHEAD
 

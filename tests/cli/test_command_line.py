@@ -22,6 +22,7 @@ from jackpot_service.cli.main import MODULES, main
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from tests.support.answers import Answer
+from tests.support.logins import owner_conninfo, owner_url, service_url
 
 README: Final = Path(__file__).resolve().parents[2] / "README.md"
 
@@ -57,7 +58,8 @@ Jackpot = Callable[..., Ended]
 
 
 def program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str) -> Jackpot:
-    monkeypatch.setenv("JACKPOT_DATABASE_URL", database_url)
+    monkeypatch.setenv("JACKPOT_DATABASE_URL", service_url(database_url))
+    monkeypatch.setenv("JACKPOT_OWNER_URL", owner_url(database_url))
 
     def run(*arguments: str) -> Ended:
         monkeypatch.setattr(sys, "argv", ["jackpot", *arguments])
@@ -115,7 +117,7 @@ def test_the_round_of_the_readme_comes_to_the_figures_of_the_readme(
 ) -> None:
     readme = README.read_text(encoding="utf-8")
     block = readme[readme.index("    alias jackpot=") : readme.index("Table servers written in Python")]
-    engine = create_engine(Config(), empty_database_url)
+    engine = create_engine(Config(), service_url(empty_database_url))
     reader = Reader(program(monkeypatch, capsys, empty_database_url), create_app(Config(), engine))
 
     *_, bets, result, meter, proof = reader.follow(dedent(block))
@@ -134,7 +136,7 @@ def test_the_round_of_the_readme_comes_to_the_figures_of_the_readme(
 
 def test_a_changed_row_is_named_by_its_code_and_verify_exits_1(opened: Jackpot, database_url: str) -> None:
     assert opened("verify").ok() == "Verified 2 books, 4 entries, 0 rounds, 0 bets, 0 awards: the books are right.\n"
-    with psycopg.connect(database_url.replace("+psycopg", "")) as owner:
+    with psycopg.connect(owner_conninfo(database_url)) as owner:
         owner.execute("SET session_replication_role = replica")
         owner.execute("UPDATE rates SET base_per_unit = 1.18 WHERE currency = 'GBP'")
 

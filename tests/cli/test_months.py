@@ -9,6 +9,7 @@ import pytest
 from jackpot_service.domain.months import Month
 from jackpot_service.domain.round_keys import keys_of
 from tests.cli.test_command_line import Jackpot, jackpot, program
+from tests.support.logins import owner_conninfo
 
 __all__ = ["jackpot"]
 
@@ -39,7 +40,7 @@ def test_more_months_are_made_when_asked_for_and_once(jackpot: Jackpot) -> None:
 
 def test_a_month_that_came_too_late_is_said_to_be_complete_all_the_same(jackpot: Jackpot, database_url: str) -> None:
     month = Month.of(datetime.now(UTC)).later(4)
-    with psycopg.connect(database_url.replace("+psycopg", "")) as owner:
+    with psycopg.connect(owner_conninfo(database_url)) as owner:
         owner.execute("INSERT INTO jackpots VALUES ('live', 'EUR')")
         owner.execute("INSERT INTO bets VALUES ('live', %s, 'b1', 1, 'p1', '1', 'EUR', 100)", [keys_of(month).first])
 
@@ -51,7 +52,7 @@ def test_a_month_that_came_too_late_is_said_to_be_complete_all_the_same(jackpot:
 
 def test_what_is_in_the_way_is_said_in_a_line(jackpot: Jackpot, database_url: str) -> None:
     month = Month.of(datetime.now(UTC)).later(4)
-    with psycopg.connect(database_url.replace("+psycopg", "")) as owner:
+    with psycopg.connect(owner_conninfo(database_url)) as owner:
         owner.execute(f"CREATE TABLE bets_{month.year}_{month.number:02} ()")
 
     jackpot("db", "months", "--ahead", "4").refused(1, "jackpot: name-taken: Month")

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.cli.test_command_line import Jackpot, jackpot, opened
+from tests.support.logins import owner_conninfo
 
 __all__ = ["jackpot", "opened"]
 
@@ -67,7 +68,7 @@ def test_what_was_rewritten_before_a_seal_is_named(
     opened: Jackpot, key: Path, public: str, tmp_path: Path, database_url: str
 ) -> None:
     opened("seal", "--key", str(key), "--output", str(tmp_path / "1.json")).ok()
-    with psycopg.connect(database_url.replace("+psycopg", "")) as owner:
+    with psycopg.connect(owner_conninfo(database_url)) as owner:
         owner.execute("SET session_replication_role = replica")
         owner.execute("UPDATE entries SET head = sha256(head) WHERE jackpot_id = 'live'")
 
@@ -84,7 +85,7 @@ def test_books_of_which_a_seal_does_not_hold_are_nothing_to_go_on_from(
     """They add up: only the seal tells that they are not what was sealed."""
 
     def noted() -> int:
-        with psycopg.connect(database_url.replace("+psycopg", "")) as connection:
+        with psycopg.connect(owner_conninfo(database_url)) as connection:
             return connection.execute("SELECT FROM verifications").rowcount
 
     opened("seal", "--key", str(key), "--output", str(tmp_path / "1.json")).ok()

@@ -17,6 +17,7 @@ from jackpot_service.reports.finance import registry
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 from tests.reports import history
 from tests.support.asking import raise_edition
+from tests.support.logins import owner_conninfo
 
 __all__ = ["jackpot", "opened"]
 
@@ -31,7 +32,7 @@ def play(url: str) -> None:
 
 
 def owner(url: str) -> "psycopg.Connection[Any]":
-    connection = psycopg.connect(url.replace("+psycopg", ""))
+    connection = psycopg.connect(owner_conninfo(url))
     connection.execute("SET session_replication_role = replica")
     return connection
 
@@ -77,7 +78,7 @@ def killed_at(url: str, number: int) -> None:
     environment = {**os.environ, "JACKPOT_DATABASE_URL": url}
     environment |= {"JACKPOT_LOCK_TIMEOUT_MS": "60000", "JACKPOT_STATEMENT_TIMEOUT_MS": "60000"}
     command = [sys.executable, "-m", "jackpot_service.cli", "verify", "--note-every", "0"]
-    with owner(url) as blocking, psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as watching:
+    with owner(url) as blocking, psycopg.connect(owner_conninfo(url), autocommit=True) as watching:
         noting = """
             INSERT INTO verifications (number, begun_at, noted_at, service_version, is_whole, entries, rounds, bets,
                                        awards, books)
@@ -142,7 +143,7 @@ def test_a_note_that_cannot_be_read_is_told(jackpot: Jackpot, database_url: str,
 
 
 def test_where_it_cannot_be_noted_it_is_verified_all_the_same(jackpot: Jackpot, database_url: str) -> None:
-    with psycopg.connect(database_url.replace("+psycopg", ""), autocommit=True) as connection:
+    with psycopg.connect(owner_conninfo(database_url), autocommit=True) as connection:
         name = connection.info.dbname
         connection.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
 

@@ -17,8 +17,8 @@ from tests.races.processes import CONFIG
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a PostgreSQL that is migrated and stopped, so that those of tests can be copies of it."""
     data_dir = tmp_path_factory.mktemp("made") / "data"
-    with embedded.running(data_dir) as url:
-        migrate.upgrade(url)
+    with embedded.running(data_dir) as cluster:
+        migrate.upgrade(cluster.url())
     return data_dir
 
 
@@ -33,7 +33,7 @@ def durable(made: Path, tmp_path: Path) -> Iterator[embedded.Cluster]:
 @pytest.fixture
 def engine(durable: embedded.Cluster) -> Iterator[sqlalchemy.Engine]:
     """Give the test an engine of its own on that PostgreSQL."""
-    engine = create_engine(CONFIG, durable.url())
+    engine = create_engine(CONFIG, durable.service_url())
     yield engine
     engine.dispose()
 
@@ -41,7 +41,7 @@ def engine(durable: embedded.Cluster) -> Iterator[sqlalchemy.Engine]:
 @pytest.fixture
 def service(durable: embedded.Cluster, tmp_path: Path) -> Iterator[Service]:
     """Give the test a running server on that PostgreSQL."""
-    with served(durable.url(), tmp_path / "service.log") as service:
+    with served(durable.service_url(), tmp_path / "service.log") as service:
         yield service
 
 
@@ -55,7 +55,7 @@ def database(database_url: str) -> Iterator[Database]:
 def waiting_database(tmp_path: Path) -> Iterator[Database]:
     """Give the test a database whose commits, where asked to, wait for a replica that does not exist."""
     settings = {"fsync": "off", "synchronous_standby_names": "nobody", "synchronous_commit": "local"}
-    with embedded.running(tmp_path, settings=settings) as url:
-        migrate.upgrade(url)
-        with scratch.opened(url) as database:
+    with embedded.running(tmp_path, settings=settings) as cluster:
+        migrate.upgrade(cluster.url())
+        with scratch.opened(cluster.service_url()) as database:
             yield database

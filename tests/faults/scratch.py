@@ -14,6 +14,7 @@ from sqlalchemy import text
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Session, committed, pipelined, transact
+from tests.support.logins import owner_conninfo
 
 CONFIG = Config(pool_size=4, statement_timeout_ms=20_000, lock_timeout_ms=20_000)
 LONGEST_WAIT_S = 20
@@ -78,7 +79,7 @@ class Database:
 
 @contextmanager
 def opened(url: str) -> Iterator[Database]:
-    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as owner:
+    with psycopg.connect(owner_conninfo(url), autocommit=True) as owner:
         owner.execute(SCRATCH)
         database = Database(url, owner)
         yield database

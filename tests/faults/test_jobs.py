@@ -122,14 +122,14 @@ def test_a_runner_killed_midway_is_followed_by_another_that_makes_the_same_file(
     uninterrupted = ask(engine, "uninterrupted")
 
     for most in (3, 6):
-        with none_beyond(engine, most), at_work(durable.url(), tmp_path / "log") as process:
+        with none_beyond(engine, most), at_work(durable.service_url(), tmp_path / "log") as process:
             wait_until(lambda most=most: job(engine, job_id).chunks == most)  # type: ignore[misc]
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
         assert job(engine, job_id).state is JobState.RUNNING
         with engine.begin() as session:  # What a minute without a word does.
             session.exec_driver_sql("UPDATE jobs SET lease_until = now() - interval '1 s' WHERE state = 'running'")
-    with at_work(durable.url(), tmp_path / "log") as process:
+    with at_work(durable.service_url(), tmp_path / "log") as process:
         wait_until(lambda: job(engine, uninterrupted).is_over)
         process.terminate()
         assert process.wait(LONGEST_WAIT_S) == 0
@@ -156,7 +156,7 @@ def test_a_runner_killed_midway_through_a_report_is_followed_by_another_that_mak
         return (found.attempts, found.chunks) == (attempt, 2)
 
     for attempt in (1, 2):
-        with none_beyond(engine, 2), at_work(durable.url(), tmp_path / "log") as process:
+        with none_beyond(engine, 2), at_work(durable.service_url(), tmp_path / "log") as process:
             wait_until(partial(has_come_so_far, attempt))
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
@@ -164,7 +164,7 @@ def test_a_runner_killed_midway_through_a_report_is_followed_by_another_that_mak
         assert job(engine, job_id).done > 0
         with engine.begin() as session:  # What a minute without a word does.
             session.exec_driver_sql("UPDATE jobs SET lease_until = now() - interval '1 s' WHERE state = 'running'")
-    with at_work(durable.url(), tmp_path / "log"):
+    with at_work(durable.service_url(), tmp_path / "log"):
         wait_until(lambda: job(engine, job_id).is_over)
 
     done = job(engine, job_id)

@@ -12,6 +12,7 @@ import sqlalchemy
 
 from jackpot_service import embedded
 from jackpot_service.app import create_app
+from jackpot_service.cli import opening
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import snapshot, transact
@@ -19,6 +20,7 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.verification.proof import verify
+from jackpot_service.service_login import LoginTooStrong
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.resolve_instant import InstantNotResolved
@@ -48,7 +50,7 @@ def replica(durable: embedded.Cluster, tmp_path: Path) -> Iterator[embedded.Clus
 @pytest.fixture
 def follower(replica: embedded.Cluster) -> Iterator[sqlalchemy.Engine]:
     """Give the test an engine on the replica."""
-    engine = create_engine(CONFIG, replica.url())
+    engine = create_engine(CONFIG, replica.service_url())
     yield engine
     engine.dispose()
 
@@ -137,6 +139,13 @@ def test_every_report_on_a_replica_that_follows_writers_adds_up(
     equations.require_one_balance({name: one.rows for name, one in told.items()})
     with snapshot(follower) as session:
         assert verify(session).mismatches == ()
+
+
+def test_the_services_login_is_checked_on_a_replica_too(replica: embedded.Cluster) -> None:
+    opening.require_ready(replica.service_url())
+
+    with pytest.raises(LoginTooStrong, match="logs in as postgres"):
+        opening.require_ready(replica.url())
 
 
 def test_over_http_a_replica_says_whom_to_ask(engine: sqlalchemy.Engine, follower: sqlalchemy.Engine) -> None:

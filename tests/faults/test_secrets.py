@@ -12,6 +12,7 @@ from psycopg import sql
 
 from jackpot_service.db import Base
 from tests.faults.service import served
+from tests.support.logins import owner_conninfo
 
 
 def jackpot(url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -22,7 +23,7 @@ def jackpot(url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 def everything_stored(url: str) -> str:
     """Every row of every table, as text."""
-    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+    with psycopg.connect(owner_conninfo(url)) as connection:
         rows = [
             str(row[0])
             for table in Base.metadata.tables
@@ -61,7 +62,7 @@ def test_a_secret_is_told_once_and_neither_logged_nor_stored(
         call("GET", "/v1/jackpots", f"{key}x")
         call("GET", f"/v1/jackpots/{secret[:40]}", f"{key} {key}")
         call("GET", "/v1/jackpots", f"x.{secret}.y")
-        with psycopg.connect(database_url.replace("+psycopg", ""), autocommit=True) as owner:
+        with psycopg.connect(owner_conninfo(database_url), autocommit=True) as owner:
             owner.execute("REVOKE SELECT ON jackpots FROM jackpot_app")  # A bug, which is logged with its traceback.
             broken = call("GET", "/v1/jackpots", key)
             owner.execute("GRANT SELECT ON jackpots TO jackpot_app")

@@ -2,7 +2,9 @@
 
 import threading
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import psycopg
 import pytest
 import sqlalchemy
 from sqlalchemy import NullPool, event, text
@@ -13,6 +15,7 @@ from jackpot_service.jobs.days import FIRST_PAUSE_S, LONGEST_PAUSE_S, LOOK_EVERY
 from jackpot_service.reporting import reconciling
 from tests.support.bets import bet
 from tests.support.house import House
+from tests.support.logins import owner_url
 from tests.support.reading import past_the_service
 
 BROKEN = "UPDATE entries SET movements[1] = 'x' || movements[1] WHERE kind = 'bets' AND jackpot_id = 'j1'"
@@ -120,11 +123,13 @@ def test_who_found_none_looks_again_only_after_a_while(played: House) -> None:
 FAST_CLOCK = """
 CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
 AS $$ SELECT pg_catalog.clock_timestamp() + interval '2 days' $$;
-DO $$ BEGIN
-    EXECUTE 'ALTER DATABASE ' || quote_ident(current_database()) || ' SET search_path = public, pg_catalog';
-END $$;
 """
-"""Has new connections see a clock that is two days ahead of the machine's."""
+"""A clock two days ahead of the machine's, which connections see that look in `public` first."""
+
+
+def look_in_public_first(connection: psycopg.Connection[Any], _record: object) -> None:
+    connection.execute("SET search_path = public, pg_catalog")
+    connection.commit()
 
 
 def test_a_day_is_over_by_the_databases_clock(house: House, database_url: str) -> None:
@@ -133,8 +138,9 @@ def test_a_day_is_over_by_the_databases_clock(house: House, database_url: str) -
     house.bet(bet())
     assert not Days(house.engine, threading.Event()).reconcile_next()
 
-    with sqlalchemy.create_engine(database_url, poolclass=NullPool).begin() as owner:
+    with sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool).begin() as owner:
         owner.exec_driver_sql(FAST_CLOCK)
+    event.listen(house.engine, "connect", look_in_public_first)
     house.engine.dispose()
 
     assert Days(house.engine, threading.Event()).reconcile_next()

@@ -28,6 +28,7 @@ from tests.support import correcting, rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, forfeited, hand
 from tests.support.house import House
+from tests.support.logins import owner_url
 from tests.support.reading import Rows
 
 VERSIONS: Final = Path(__file__).resolve().parents[2] / "jackpot_service" / "migrations" / "versions"
@@ -367,7 +368,7 @@ def test_the_migrations_make_what_the_service_kept(database_url: str, write: Any
             write(engine)
     with history.engine_of(database_url) as engine:
         rolling.roll_up(engine)
-    owner = sqlalchemy.create_engine(database_url, poolclass=NullPool)
+    owner = sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool)
     with owner.connect() as session:
         kept = {table: _rows(session, table) for table in STATEMENTS}
         session.execute(text("SET LOCAL session_replication_role = replica"))

@@ -13,6 +13,7 @@ from jackpot_service.domain.months import Month
 from jackpot_service.domain.round_keys import keys_of
 from tests.support.bets import bet
 from tests.support.house import House
+from tests.support.logins import owner_conninfo, owner_url
 
 BEFORE: Final = "0013-1"
 TABLES: Final = "SELECT relname::text, relkind::text FROM pg_class WHERE relname ~ '^bets' AND relkind IN ('r', 'p')"
@@ -21,7 +22,7 @@ FIRST_BOUND: Final = "SELECT pg_get_expr(relpartbound, oid) FROM pg_class WHERE 
 
 
 def ask(url: str, question: str) -> Sequence[tuple[Any, ...]]:
-    with psycopg.connect(url.replace("+psycopg", "")) as owner:
+    with psycopg.connect(owner_conninfo(url)) as owner:
         return owner.execute(question).fetchall()
 
 
@@ -39,18 +40,20 @@ def test_bets_of_all_partitions_come_together_again_and_are_parted_again(house: 
     found = bets(database_url)
     assert len(found) == 4
 
-    migrate.downgrade(database_url, BEFORE)
+    migrate.downgrade(owner_url(database_url), BEFORE)
     assert ask(database_url, TABLES) == [("bets", "r")]
     assert bets(database_url) == found
 
-    migrate.upgrade(database_url)
+    migrate.upgrade(owner_url(database_url))
     assert set(ask(database_url, TABLES)) == {("bets", "p"), ("bets_before", "r"), ("bets_default", "r")}
     assert bets(database_url) == found
     # What came so far is in no later month's way: the first partition ends with the latest bet's month.
     end = keys_of(Month.of(house.clock.at)).end
     assert ask(database_url, FIRST_BOUND) == [(f"FOR VALUES FROM (MINVALUE) TO ('{end}')",)]
     assert ask(database_url, CHECKS) == [("ck_bets_stake_minor",)]
-    assert months.make(database_url, now=house.clock.at, ahead=1).months == [Month.of(house.clock.at).later(1)]
+    assert months.make(owner_url(database_url), now=house.clock.at, ahead=1).months == [
+        Month.of(house.clock.at).later(1)
+    ]
     house.bet(bet("b3"), round_id="r1")
 
 
@@ -61,16 +64,16 @@ def test_without_bets_the_first_partition_ends_with_a_month_that_is_not_about_to
 
 
 def test_a_swap_that_fails_leaves_no_bound_behind(database_url: str) -> None:
-    migrate.downgrade(database_url, BEFORE)
-    with psycopg.connect(database_url.replace("+psycopg", "")) as owner:
+    migrate.downgrade(owner_url(database_url), BEFORE)
+    with psycopg.connect(owner_conninfo(database_url)) as owner:
         owner.execute("CREATE TABLE bets_default ()")
 
     with pytest.raises(sqlalchemy.exc.ProgrammingError, match="already exists"):
-        migrate.upgrade(database_url)
+        migrate.upgrade(owner_url(database_url))
 
     assert ask(database_url, CHECKS) == [("ck_bets_stake_minor",)]
     assert ask(database_url, TABLES) == [("bets", "r"), ("bets_default", "r")]
-    with psycopg.connect(database_url.replace("+psycopg", "")) as owner:
+    with psycopg.connect(owner_conninfo(database_url)) as owner:
         owner.execute("DROP TABLE bets_default")
-    migrate.upgrade(database_url)
+    migrate.upgrade(owner_url(database_url))
     assert len(ask(database_url, TABLES)) == 3

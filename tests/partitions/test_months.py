@@ -19,6 +19,7 @@ from tests.races import books
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
 from tests.support.house import House
+from tests.support.logins import owner_conninfo, owner_url
 
 YEAR = timedelta(days=365)
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
@@ -26,12 +27,8 @@ LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 @pytest.fixture
 def owner(database_url: str) -> Iterator[psycopg.Connection[Any]]:
-    with psycopg.connect(plain(database_url)) as connection:
+    with psycopg.connect(owner_conninfo(database_url)) as connection:
         yield connection
-
-
-def plain(url: str) -> str:
-    return url.replace("+psycopg", "")
 
 
 def name_of(month: Month) -> str:
@@ -58,15 +55,15 @@ def test_the_months_that_lack_a_partition_get_one_and_only_once(
     now = datetime.now(UTC) + YEAR
     month = Month.of(now)
 
-    assert months.make(database_url, now=now, ahead=1) == months.Made([month, month.later(1)], [])
-    assert months.make(database_url, now=now, ahead=2) == months.Made([month.later(2)], [])
-    assert months.make(database_url, now=now, ahead=2) == months.Made([], [])
+    assert months.make(owner_url(database_url), now=now, ahead=1) == months.Made([month, month.later(1)], [])
+    assert months.make(owner_url(database_url), now=now, ahead=2) == months.Made([month.later(2)], [])
+    assert months.make(owner_url(database_url), now=now, ahead=2) == months.Made([], [])
 
     assert {name_of(month.later(number)) for number in range(3)} <= partitions(owner)
 
 
 def test_what_came_before_the_partitions_has_one_of_its_own(database_url: str) -> None:
-    assert months.make(database_url, now=LONG_AGO) == months.Made([], [])
+    assert months.make(owner_url(database_url), now=LONG_AGO) == months.Made([], [])
 
 
 def test_bets_are_kept_by_their_months_and_those_of_no_month_by_default(house: House, database_url: str) -> None:
@@ -75,7 +72,7 @@ def test_bets_are_kept_by_their_months_and_those_of_no_month_by_default(house: H
     house.clock.at = datetime.now(UTC) + YEAR
     house.bet(bet("b1"), round_id="r2")
     coming = Month.of(house.clock.at).later(1)
-    months.make(database_url, now=coming.begins_at, ahead=1)
+    months.make(owner_url(database_url), now=coming.begins_at, ahead=1)
     house.clock.at = coming.begins_at
     house.bet(bet("b1"), round_id="r3")
     house.clock.at = coming.later(1).begins_at - timedelta(seconds=2)
@@ -102,8 +99,8 @@ def test_a_month_whose_bets_came_first_keeps_them_where_they_are(house: House, d
     house.bet(bet("b1"))
     late = Month.of(house.clock.at)
 
-    made = months.make(database_url, now=house.clock.at, ahead=1)
-    again = months.make(database_url, now=house.clock.at, ahead=1)
+    made = months.make(owner_url(database_url), now=house.clock.at, ahead=1)
+    again = months.make(owner_url(database_url), now=house.clock.at, ahead=1)
 
     assert (made, again) == (months.Made([late.later(1)], [late]), months.Made([], [late]))
     house.bet(bet("b2"))
@@ -120,7 +117,7 @@ def test_a_bet_on_its_way_to_the_default_partition_finds_its_month_when_that_com
         "CREATE TABLE {name} (LIKE bets INCLUDING ALL);"
         "ALTER TABLE bets ATTACH PARTITION {name} FOR VALUES FROM ({first}) TO ({end})"
     ).format(name=sql.Identifier(name_of(month)), **{k: sql.Literal(v) for k, v in keys_of(month)._asdict().items()})
-    with psycopg.connect(plain(database_url)) as owner, ThreadPoolExecutor(1) as pool:
+    with psycopg.connect(owner_conninfo(database_url)) as owner, ThreadPoolExecutor(1) as pool:
         owner.execute(attaching)
         betting = pool.submit(house.bet, bet("b1"))
         books.wait_until_one_waits(house.engine)
@@ -140,7 +137,7 @@ def test_no_partition_can_be_rewritten_and_the_application_has_no_right_on_any(
     house.bet(bet("b1"))
     coming = datetime.now(UTC) + YEAR
     month = Month.of(coming)
-    months.make(database_url, now=coming, ahead=0)
+    months.make(owner_url(database_url), now=coming, ahead=0)
     house.clock.at = coming
     house.bet(bet("b1"), round_id="r2")
     house.clock.at = coming + YEAR
@@ -151,7 +148,7 @@ def test_no_partition_can_be_rewritten_and_the_application_has_no_right_on_any(
         for statement in ("UPDATE {} SET stake_minor = 1", "DELETE FROM {}", "TRUNCATE {}"):
             refused(owner, statement, name, message="append-only")
         for statement in ("SELECT FROM {}", "INSERT INTO {} SELECT * FROM bets", "DELETE FROM {}", "TRUNCATE {}"):
-            refused(owner, f"SET ROLE jackpot_app; {statement}", name, message="permission denied")
+            refused(owner, f"SET SESSION AUTHORIZATION jackpot_app; {statement}", name, message="permission denied")
     walls = "SELECT count(*) FROM pg_trigger WHERE tgrelid = {}::regclass AND tgname IN ('append_only', 'no_truncate')"
     for name in partitions(owner):
         assert owner.execute(sql.SQL(walls).format(name)).fetchone() == (2,), name
@@ -171,18 +168,18 @@ def test_a_long_reader_is_waited_for_and_not_for_ever(database_url: str, owner: 
     before = partitions(owner)
 
     with pytest.raises(months.BetsInUse, match="read the bets for longer"):
-        months.make(database_url, now=datetime.now(UTC) + YEAR, attempts=2)
+        months.make(owner_url(database_url), now=datetime.now(UTC) + YEAR, attempts=2)
 
     assert partitions(owner) == before
     owner.rollback()
-    assert months.make(database_url, now=datetime.now(UTC) + YEAR, attempts=2).months != []
+    assert months.make(owner_url(database_url), now=datetime.now(UTC) + YEAR, attempts=2).months != []
 
 
 def test_a_month_is_attached_as_soon_as_the_reader_is_done(database_url: str, owner: psycopg.Connection[Any]) -> None:
-    engine = sqlalchemy.create_engine(database_url, poolclass=sqlalchemy.NullPool)
+    engine = sqlalchemy.create_engine(owner_url(database_url), poolclass=sqlalchemy.NullPool)
     owner.execute("SELECT count(*) FROM bets")
     with ThreadPoolExecutor(1) as pool:
-        making = pool.submit(months.make, database_url, now=datetime.now(UTC) + YEAR, ahead=0)
+        making = pool.submit(months.make, owner_url(database_url), now=datetime.now(UTC) + YEAR, ahead=0)
         books.wait_until_one_waits(engine)
         owner.rollback()
         assert len(making.result(books.LONGEST_WAIT_S).months) == 1
@@ -203,10 +200,11 @@ def test_a_default_partition_that_takes_too_long_to_look_through_holds_nobody_up
     before = partitions(owner)
 
     with pytest.raises(months.AttachingTooLong, match="--stall-ms"):
-        months.make(database_url, now=datetime.now(UTC) + YEAR, stall_ms=1)
+        months.make(owner_url(database_url), now=datetime.now(UTC) + YEAR, stall_ms=1)
     assert partitions(owner) == before
 
-    assert len(months.make(database_url, now=datetime.now(UTC) + YEAR, stall_ms=60_000).months) == months.AHEAD + 1
+    made = months.make(owner_url(database_url), now=datetime.now(UTC) + YEAR, stall_ms=60_000)
+    assert len(made.months) == months.AHEAD + 1
 
 
 def test_another_table_of_the_name_is_left_alone(database_url: str, owner: psycopg.Connection[Any]) -> None:
@@ -215,7 +213,7 @@ def test_another_table_of_the_name_is_left_alone(database_url: str, owner: psyco
     owner.commit()
 
     with pytest.raises(months.NameTaken, match=f"{name_of(Month.of(now))} is there, and is no partition"):
-        months.make(database_url, now=now)
+        months.make(owner_url(database_url), now=now)
 
 
 def test_only_the_owner_makes_months(database_url: str, administrator: psycopg.Connection[Any]) -> None:

@@ -44,7 +44,7 @@ def databases(database_url: str, cluster: embedded.Cluster, administrator: psyco
         name = f"{template}_{next(numbers)}"
         making = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
         administrator.execute(making.format(sql.Identifier(name), sql.Identifier(template)))
-        engine = create_engine(Config(pool_size=2), cluster.url(name))
+        engine = create_engine(Config(pool_size=2), cluster.service_url(name))
         try:
             yield engine
         finally:

@@ -13,6 +13,7 @@ from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws
 from jackpot_service.reports.jackpots import jackpot_state
 from jackpot_service.reports.verification.proof import verify
+from tests.support.logins import owner_conninfo
 
 LONGEST_WAIT_S = 20
 
@@ -57,7 +58,7 @@ def require_clean(engine: sqlalchemy.Engine) -> None:
 
 def plain(engine: sqlalchemy.Engine) -> str:
     """The URL of an engine's database as psycopg takes it: for its owner, who may do anything."""
-    return engine.url.render_as_string(hide_password=False).replace("+psycopg", "")
+    return owner_conninfo(engine.url.render_as_string(hide_password=False))
 
 
 def wait_until_one_waits(engine: sqlalchemy.Engine) -> None:

@@ -15,6 +15,7 @@ from jackpot_service.domain.months import Month
 from tests.races import books, scene
 from tests.races.processes import CONFIG, Racer, in_threads, race
 from tests.support.accepting import accept_bets
+from tests.support.logins import owner_url
 
 BETTORS = 2
 PARTS = 5
@@ -35,7 +36,7 @@ def make_months(racer: Racer, *, start: Month) -> list[months.Made]:
     for part in range(PARTS):
         racer.meet()
         url = racer.engine.url.render_as_string(hide_password=False)
-        made.append(months.make(url, now=first_month(part, start).begins_at, ahead=AHEAD))
+        made.append(months.make(owner_url(url), now=first_month(part, start).begins_at, ahead=AHEAD))
     return made
 
 

@@ -21,6 +21,7 @@ from jackpot_service.reports.verification import documents
 from tests.races import books, scene
 from tests.records.kept_plans import prepared
 from tests.support.drivers import connection_of
+from tests.support.logins import owner_url
 
 ASKED: Final = {"jackpot_id": "live", "table_ids": "T1", "round_ids": "r1"}
 AHEAD: Final = 24
@@ -30,7 +31,7 @@ AHEAD: Final = 24
 @pytest.fixture
 def played(database_url: str) -> Iterator[Session]:
     """A round that is settled with an award, in a database with the partitions of two years."""
-    months.make(database_url, now=datetime.now(UTC), ahead=AHEAD)
+    months.make(owner_url(database_url), now=datetime.now(UTC), ahead=AHEAD)
     engine = create_engine(Config(), database_url)
     scene.found(engine)
     scene.open_live(engine, "live", tables=["T1"])

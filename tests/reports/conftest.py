@@ -15,6 +15,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from jackpot_service import embedded
 from jackpot_service.db import Session
 from jackpot_service.pipelines import Prepared
+from tests.support.logins import owner_url
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +26,8 @@ def url(
     name = f"{request.module.__name__.rpartition('.')[2]}_{os.getpid()}"
     administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
     try:
-        request.module.write(cluster.url(name))
-        yield cluster.url(name)
+        request.module.write(cluster.service_url(name))
+        yield cluster.service_url(name)
     finally:
         administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
@@ -34,7 +35,7 @@ def url(
 @pytest.fixture(scope="module")
 def superusers(url: str) -> Iterator[sqlalchemy.Engine]:
     """Keep one connection for the module's tests: a new one would read the catalog, and plan every question, anew."""
-    engine = sqlalchemy.create_engine(url, isolation_level="REPEATABLE READ")
+    engine = sqlalchemy.create_engine(owner_url(url), isolation_level="REPEATABLE READ")
     event.listen(engine, "connect", _keep_prepared)
     yield engine
     engine.dispose()

@@ -23,6 +23,7 @@ from tests.properties.profile import CASES
 from tests.reports import history
 from tests.reports.corruption import Corruption, change, forge, in_round, remove
 from tests.support.clock import Clock
+from tests.support.logins import owner_url
 
 HISTORIES: Final = (
     "history",
@@ -51,7 +52,7 @@ def test_going_on_at_moments_of_a_history_proves_what_one_proof_from_zero_does(
     database_url: str, monkeypatch: pytest.MonkeyPatch, name: str, stood: str
 ) -> None:
     monkeypatch.setattr(documents, "PAGE", 2)
-    engine = sqlalchemy.create_engine(database_url, isolation_level="REPEATABLE READ")
+    engine = sqlalchemy.create_engine(owner_url(database_url), isolation_level="REPEATABLE READ")
     last: Mapping[str, Verified] = {}
 
     def verify_now() -> None:

@@ -13,6 +13,7 @@ from tests.reports.corruption import mismatches_after
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
 from tests.support.house import House
+from tests.support.logins import owner_url
 
 
 def write(url: str) -> None:
@@ -21,11 +22,11 @@ def write(url: str) -> None:
     house.open(stripes=2)
     _play(house, "before")
     coming = datetime.now(UTC) + timedelta(days=365)
-    months.make(url, now=coming, ahead=1)
+    months.make(owner_url(url), now=coming, ahead=1)
     for number in range(3):
         house.clock.at = coming + timedelta(days=32 * number)
         _play(house, f"month-{number}")
-    months.make(url, now=house.clock.at, ahead=1)
+    months.make(owner_url(url), now=house.clock.at, ahead=1)
     _play(house, "late")
     house.engine.dispose()
 

@@ -22,6 +22,7 @@ from tests.reports.corruption import Corruption, change, codes_after, forge, mis
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.house import House
+from tests.support.logins import owner_url
 
 TABLE = ReconciledDayRow.__tablename__
 
@@ -144,7 +145,7 @@ def test_one_that_goes_on_reads_the_days_again_that_were_reconciled_or_booked_on
         house.clock.at = house.clock.at.replace(hour=12)
         assert reconcile_next(house.engine, now=house.clock())
     house.engine.dispose()
-    owner = sqlalchemy.create_engine(database_url, isolation_level="REPEATABLE READ", poolclass=NullPool)
+    owner = sqlalchemy.create_engine(owner_url(database_url), isolation_level="REPEATABLE READ", poolclass=NullPool)
 
     found = []
     with owner.connect() as session:

@@ -14,6 +14,7 @@ from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws
 from jackpot_service.ledger.mismatches import Mismatch
 from jackpot_service.reports.verification.proof import verify
+from tests.support.logins import owner_url
 
 TABLES = tuple(sorted(Base.metadata.tables))
 
@@ -95,6 +96,6 @@ class Books:
 
 def past_the_service(database_url: str, statement: str) -> None:
     """Change rows as somebody with every right could, whom no trigger refuses anything."""
-    with sqlalchemy.create_engine(database_url, poolclass=NullPool).begin() as session:
+    with sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool).begin() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         assert session.execute(text(statement)).rowcount

@@ -19,6 +19,7 @@ from jackpot_service.usecases.publish_rates import (
 from tests.support import publishing
 from tests.support.bets import bet
 from tests.support.house import House
+from tests.support.logins import owner_url
 
 
 def publish(house: House, at: datetime, **rates: str) -> int:
@@ -60,7 +61,7 @@ def test_a_currency_is_not_divided_anew(opened: House, database_url: str) -> Non
 
 def divide_pounds(url: str, *, by: int) -> None:
     """Change what earlier sheets say of pounds, with a superuser's rights."""
-    owner = sqlalchemy.create_engine(url, poolclass=NullPool)
+    owner = sqlalchemy.create_engine(owner_url(url), poolclass=NullPool)
     with owner.begin() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))
         connection.execute(text("UPDATE rates SET exponent = :by WHERE currency = 'GBP'"), {"by": by})

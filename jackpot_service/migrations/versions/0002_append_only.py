@@ -55,17 +55,6 @@ END
 $$
 """  # noqa: S608  the role is the constant above
 
-# Whoever migrates also runs the service in small installations; a member may take the role on.
-GRANT_ROLE = f"""
-DO $$
-BEGIN
-    IF NOT pg_has_role(current_user, '{ROLE}', 'MEMBER') THEN
-        EXECUTE format('GRANT {ROLE} TO %I', current_user);
-    END IF;
-END
-$$
-"""
-
 REFUSE_REWRITE = """
 CREATE FUNCTION refuse_rewrite() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -99,7 +88,6 @@ VALUES ('-', 0, 0, sha256('-/0'), 0, 0, 0, 0, true, '-infinity')
 def upgrade() -> None:
     """Build the walls and the reference stripe."""
     op.execute(CREATE_ROLE)
-    op.execute(GRANT_ROLE)
     op.execute(REFUSE_REWRITE)
     op.execute(POSTINGS)
     op.execute(f"GRANT USAGE ON SCHEMA public TO {ROLE}")

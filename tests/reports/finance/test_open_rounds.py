@@ -25,6 +25,7 @@ from tests.support.asking import report
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
 from tests.support.house import House
+from tests.support.logins import owner_url
 
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
@@ -186,7 +187,7 @@ FROM generate_series(1, 20000) AS number,
 def much_later(database_url: str) -> Iterator[Session]:
     """Books in which nearly everything was booked after the first quarter of an hour, seen as a report sees them."""
     first_ms = int(datetime(2026, 11, 20, tzinfo=UTC).timestamp() * 1000)
-    owner = sqlalchemy.create_engine(database_url)
+    owner = sqlalchemy.create_engine(owner_url(database_url))
     with owner.begin() as writing:
         writing.execute(text(ENTRIES), {"first_ms": first_ms})
         writing.execute(text("ANALYZE entries"))

@@ -25,6 +25,7 @@ from tests.support.bets import bet
 from tests.support.correcting import correct, reversed_awards
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.house import House
+from tests.support.logins import owner_url
 
 NOVEMBER: Final = {"start": "2026-11-01", "end": "2026-12-01"}
 
@@ -258,7 +259,7 @@ CORRUPTIONS: Final = {
 def superuser(house: House, database_url: str) -> Iterator[Session]:
     """A session that no trigger refuses anything, on books with something of everything; it is rolled back."""
     happened(house)
-    engine = create_owners_engine(database_url, lock_timeout_ms=0)
+    engine = create_owners_engine(owner_url(database_url), lock_timeout_ms=0)
     with engine.connect().execution_options(isolation_level="REPEATABLE READ") as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         yield session
