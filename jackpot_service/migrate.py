@@ -12,7 +12,14 @@ from alembic.script import ScriptDirectory
 from jackpot_service.db import Base
 from jackpot_service.ledger import instants_schema, rollups_schema
 from jackpot_service.ledger import schema as ledger_schema
-from jackpot_service.records import jobs_schema, periods_schema, reconciled_schema, seals_schema, verifications_schema
+from jackpot_service.records import (
+    deciding_schema,
+    jobs_schema,
+    periods_schema,
+    reconciled_schema,
+    seals_schema,
+    verifications_schema,
+)
 from jackpot_service.records import schema as record_schema
 
 SCRIPTS = Path(__file__).resolve().parent / "migrations"
@@ -23,6 +30,7 @@ MODELS = (
     rollups_schema,
     periods_schema,
     record_schema,
+    deciding_schema,
     jobs_schema,
     reconciled_schema,
     seals_schema,

@@ -9,6 +9,13 @@ from jackpot_service.domain.errors import Conflict, Forbidden, Refused
 
 LONGEST_NAME = 100
 
+NAME_LETTERS = " -~À-ÖØ-öø-ıĴ-ľŁ-ňŊ-žƠơƯưȘ-țḀ-ẕẞẠ-ỹΆΈ-ΊΌΎ-ΡΣ-ώЀ-џҊ-ӿ"
+"""
+What a new name is written in, as ranges of a regular expression: ASCII and the letters of Latin, Greek and Cyrillic.
+
+Of these the database knows which look alike; see docs/decisions/names-that-look-alike.md.
+"""
+
 LONGEST_SUBJECT = 255
 """What OpenID Connect allows."""
 
@@ -94,6 +101,8 @@ SYSTEM_OPERATOR = Principal("cli", Role.OPERATOR, is_automaton=True)
 is, so it approves nothing: whoever approves on the command line shows a key."""
 
 
+_NAME = re.compile(f"[{NAME_LETTERS}]+")
+
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 """Letters and marks that are printable and leave no trace: fillers, joiners, variation selectors, an empty Braille."""
 
@@ -125,6 +134,13 @@ def require_possible(principal: Principal) -> None:
         raise BadPrincipal(message)
 
 
+def require_legible(name: str) -> None:
+    """Raises: BadPrincipal for a new name with letters of which it is not known which others they look like."""
+    if not _NAME.fullmatch(name):
+        message = "A name is written in letters of Latin, Greek or Cyrillic, and in what ASCII has besides."
+        raise BadPrincipal(message)
+
+
 def is_subject(text: object) -> bool:
     """Whether an issuer may name somebody so: 1 to 255 ASCII characters, by OpenID Connect; here, without control."""
     return isinstance(text, str) and 0 < len(text) <= LONGEST_SUBJECT and text.isascii() and text.isprintable()
@@ -147,7 +163,11 @@ def require_may_create(creator: Principal, principal: Principal) -> None:
 
 
 def require_same(known: Principal, named: Principal) -> None:
-    """Raises: PrincipalConflict unless both are one: in name, role, casino, and in being a person or a machine."""
+    """
+    Hold that both are one: in name, role, casino, and in being a person or a machine.
+
+    A name that looks like the known one, or is it in other letters, is another and refused. Raises: PrincipalConflict.
+    """
     if _identity(known) != _identity(named):
         message = f"{known.name} is {_in_words(known)}; it cannot be {named.name}, {_in_words(named)}, as well."
         raise PrincipalConflict(message, principal=known.name)
