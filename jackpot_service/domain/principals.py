@@ -168,8 +168,11 @@ def require_same(known: Principal, named: Principal) -> None:
 
     A name that looks like the known one, or is it in other letters, is another and refused. Raises: PrincipalConflict.
     """
+    if known.name != named.name:
+        message = f"{named.name} looks like {known.name}, or is the same in other letters: that name is taken."
+        raise PrincipalConflict(message, principal=known.name)
     if _identity(known) != _identity(named):
-        message = f"{known.name} is {_in_words(known)}; it cannot be {named.name}, {_in_words(named)}, as well."
+        message = f"{known.name} is {_in_words(known)}; it cannot be {_in_words(named)} as well."
         raise PrincipalConflict(message, principal=known.name)
 
 
@@ -180,8 +183,8 @@ def require_room(principal: str, *, live: int) -> None:
         raise KeysLive(message, principal=principal)
 
 
-def _identity(principal: Principal) -> tuple[str, Role, str | None, bool]:
-    return principal.name, principal.role, principal.casino_id, principal.is_machine
+def _identity(principal: Principal) -> tuple[Role, str | None, bool]:
+    return principal.role, principal.casino_id, principal.is_machine
 
 
 def _in_words(principal: Principal) -> str:
