@@ -1,7 +1,6 @@
 """Who speaks to the ledger: a principal with one role, perhaps bound to a casino and to some of its tables."""
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,6 +14,8 @@ What a new name is written in, as ranges of a regular expression: ASCII and the 
 
 Of these the database knows which look alike; see docs/decisions/names-that-look-alike.md.
 """
+
+_LEGIBLE = re.compile(f"[{NAME_LETTERS}]+")
 
 LONGEST_SUBJECT = 255
 """What OpenID Connect allows."""
@@ -101,26 +102,14 @@ SYSTEM_OPERATOR = Principal("cli", Role.OPERATOR, is_automaton=True)
 is, so it approves nothing: whoever approves on the command line shows a key."""
 
 
-_NAME = re.compile(f"[{NAME_LETTERS}]+")
-
-_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
-"""Letters and marks that are printable and leave no trace: fillers, joiners, variation selectors, an empty Braille."""
-
-
-def in_any_letters(name: str) -> str:
-    """Write a name as whoever else writes it in other letters: two names that are the same so are one."""
-    return unicodedata.normalize("NFKC", name.casefold())
-
-
 def require_possible(principal: Principal) -> None:
     """Raises: BadPrincipal for a name, or a binding, that nobody can have."""
     name = principal.name
-    is_plain = name.isprintable() and name == " ".join(unicodedata.normalize("NFKC", name).split())
-    is_plain = is_plain and not _UNSEEN.search(name)
+    is_plain = name.isprintable() and name == " ".join(name.split())
     if not (is_plain and 0 < len(name) <= LONGEST_NAME):
         message = f"A name is a plain text of 1 to {LONGEST_NAME} characters, with single spaces."
         raise BadPrincipal(message)
-    if in_any_letters(name) == SYSTEM_OPERATOR.name:
+    if name.casefold() == SYSTEM_OPERATOR.name:
         message = f"The name {SYSTEM_OPERATOR.name} stands for whoever runs the command line."
         raise BadPrincipal(message)
     if principal.role is Role.TABLE and principal.casino_id is None:
@@ -136,7 +125,7 @@ def require_possible(principal: Principal) -> None:
 
 def require_legible(name: str) -> None:
     """Raises: BadPrincipal for a new name with letters of which it is not known which others they look like."""
-    if not _NAME.fullmatch(name):
+    if not _LEGIBLE.fullmatch(name):
         message = "A name is written in letters of Latin, Greek or Cyrillic, and in what ASCII has besides."
         raise BadPrincipal(message)
 

@@ -64,25 +64,26 @@ def nobody_released_what_an_own_key_won(
     acts: Iterable[Row[Any]], round_: RoundDocuments, references: References
 ) -> Found:
     """No act that released awards of a round, or paid them, is of a maker of its keys, or by a key of such a maker."""
-    for act in acts:
-        if act.seq > ruled_from(references):
-            makers = _makers_of_round(round_, references)
-            actors = {act.principal} | _makers(references, act.principal, act.received_at)
-            for name in sorted(makers & actors):
-                detail = f"act {act.seq}, a {act.kind} by {act.principal}: {name} made a key of the round"
-                yield Mismatch(Code.AWARD_PEOPLE, round_.round.jackpot_id, round_.place, detail)
+    judged = [act for act in acts if act.seq > ruled_from(references)]
+    makers = _makers_of_round(round_, references) if judged else frozenset()
+    for act in judged:
+        actors = {act.principal} | _makers(references, act.principal, act.received_at)
+        for name in sorted(makers & actors):
+            detail = f"act {act.seq}, a {act.kind} by {act.principal}: {name} made a key of the round"
+            yield Mismatch(Code.AWARD_PEOPLE, round_.round.jackpot_id, round_.place, detail)
 
 
-def _makers_of_round(round_: RoundDocuments, references: References) -> set[str]:
-    return {maker for entry in round_.entries for maker in _makers(references, entry.principal, entry.received_at)}
+def _makers_of_round(round_: RoundDocuments, references: References) -> frozenset[str]:
+    entries = round_.entries
+    return frozenset().union(*(_makers(references, entry.principal, entry.received_at) for entry in entries))
 
 
-def _makers(references: References, principal: str, at: datetime) -> set[str]:
+def _makers(references: References, principal: str, at: datetime) -> frozenset[str]:
     """Return who made the keys that a principal could use at an instant; nobody for those made on the machine."""
-    usable = (
-        references.acts[key.entry_seq]
-        for key in references.keys_of.get(principal, ())
-        if key.entry_seq in references.acts and (key.revoked_at is None or at <= key.revoked_at + USABLE_AROUND)
+    return frozenset(
+        key.maker
+        for key in references.keys_made.get(principal, ())
+        if key.maker != SYSTEM_OPERATOR.name
+        and key.made_at - USABLE_AROUND <= at
+        and (key.revoked_at is None or at <= key.revoked_at + USABLE_AROUND)
     )
-    made = {act.principal for act in usable if act.received_at is not None and act.received_at - USABLE_AROUND <= at}
-    return made - {SYSTEM_OPERATOR.name}

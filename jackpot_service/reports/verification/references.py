@@ -104,6 +104,15 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyMade:
+    """A key: who made it and when, and when it was revoked."""
+
+    maker: str
+    made_at: datetime
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class References:
     """
     All reference documents, by id; sheets by base and number, with the instant each is in force from.
@@ -111,7 +120,7 @@ class References:
     Each row has the columns of its table; an act's also its entry's `kind`, `principal` and `received_at`, a
     principal's its name `in_one_case` and `by_look`. All but the acts are kept in memory: there are few, and everything
     refers to them. Of acts there is one for each award that was paid; they are read when they are asked for, and
-    `indexes`, by jackpot, tell which to ask for. `keys_of` are the keys by their principals' names.
+    `indexes`, by jackpot, tell which to ask for. `keys_made` are by the names of those who hold the keys.
     """
 
     jackpots: Mapping[str, str]
@@ -119,7 +128,7 @@ class References:
     tables: Mapping[str, Row[Any]]
     principals: Mapping[str, Row[Any]]
     keys: Mapping[str, Row[Any]]
-    keys_of: Mapping[str, Sequence[Row[Any]]]
+    keys_made: Mapping[str, Sequence[KeyMade]]
     sheets: Mapping[tuple[str, int], RateSheet]
     sheet_rows: Mapping[tuple[str, int], Row[Any]]
     acts: Mapping[int, Row[Any]]
@@ -148,6 +157,12 @@ _PRINCIPALS: Final = select(
 )
 
 
+_KEYS_MADE: Final = select(KeyRow.principal, EntryRow.principal, EntryRow.received_at, KeyRow.revoked_at).join(
+    EntryRow,
+    and_(EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == KeyRow.entry_seq),
+)
+
+
 def read(session: Session) -> References:
     """Read all reference documents as they are now, past every cache."""
     rates: defaultdict[tuple[str, int], dict[str, Rate]] = defaultdict(dict)
@@ -155,16 +170,16 @@ def read(session: Session) -> References:
         rates[row.base, row.number][row.currency] = Rate(row.currency, row.base_per_unit, row.exponent)
     sheet_rows = {(row.base, row.number): row for row in _rows(session, RateSheetRow)}
     acts = BySeq(partial(_acts, session), partial(_first_act, session))
-    keys, keys_of = {row.key_id: row for row in _rows(session, KeyRow)}, defaultdict(list)
-    for row in keys.values():
-        keys_of[row.principal].append(row)
+    keys_made: defaultdict[str, list[KeyMade]] = defaultdict(list)
+    for principal, *made in session.execute(_KEYS_MADE):
+        keys_made[principal].append(KeyMade(*made))
     return References(
         jackpots={row.jackpot_id: row.base for row in _rows(session, JackpotRow)},
         casinos={row.casino_id: row for row in _rows(session, CasinoRow)},
         tables={row.table_id: row for row in _rows(session, TableRow)},
         principals={row.name: row for row in session.execute(_PRINCIPALS)},
-        keys=keys,
-        keys_of=keys_of,
+        keys={row.key_id: row for row in _rows(session, KeyRow)},
+        keys_made=keys_made,
         sheets={
             (base, number): RateSheet(base, number, rates[base, number])
             for base, number in sorted(sheet_rows.keys() | rates.keys())
