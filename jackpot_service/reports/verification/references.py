@@ -171,8 +171,8 @@ def read(session: Session) -> References:
     sheet_rows = {(row.base, row.number): row for row in _rows(session, RateSheetRow)}
     acts = BySeq(partial(_acts, session), partial(_first_act, session))
     keys_made: defaultdict[str, list[KeyMade]] = defaultdict(list)
-    for principal, *made in session.execute(_KEYS_MADE):
-        keys_made[principal].append(KeyMade(*made))
+    for principal, maker, made_at, revoked_at in session.execute(_KEYS_MADE):
+        keys_made[principal].append(KeyMade(maker, made_at, revoked_at))
     return References(
         jackpots={row.jackpot_id: row.base for row in _rows(session, JackpotRow)},
         casinos={row.casino_id: row for row in _rows(session, CasinoRow)},
