@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import flask
 import sqlalchemy
-import structlog
 
 from jackpot_service.api import (
     audit,
@@ -47,8 +46,6 @@ from jackpot_service.db import read
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.on_loop import OnLoop
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
-
-log = structlog.get_logger()
 
 THREADS = MOST_AT_ONCE + MOST_WAITING + 8
 """Threads a process for Flask's calls: bets that the lane leaves to it, those that wait for events, some for others."""
@@ -112,8 +109,6 @@ def create_app(
         api.register_blueprint(blueprint)
     authenticator = Authenticator.configured(config, engine, monotonic=monotonic, clock=clock)
     _guard(app, authenticator)
-    if config.emergency_approvals:
-        log.warning(health.EMERGENCY_WARNING)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_tell_request_id)
     calls = (rounds.bets_call(config), meters.METER_CALL)

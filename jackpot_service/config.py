@@ -53,7 +53,6 @@ class Config:
     open_round_minutes: how long a round may be open before it is an exception.
     file_days: for how many days the files of jobs are kept.
     report_timeout_s: how long the service looks for what a report says, until it answers 503.
-    emergency_approvals: whether one person alone may approve an own request, loudly; off unless there is nobody else.
     """
 
     database_url: str | None = field(default=None, repr=False)
@@ -70,7 +69,6 @@ class Config:
     open_round_minutes: int = 15
     file_days: int = 7
     report_timeout_s: float = 60.0
-    emergency_approvals: bool = False
     rate_band: Decimal = Decimal("0.10")
     rates_stale_after_s: int = 36 * 3600
     oidc_issuer: str | None = None
@@ -99,6 +97,7 @@ class Config:
         `JACKPOT_DATABASE_URL` is more often a secret that did not arrive than a wish for the embedded database.
         """
         read, default = _Reader(environ), cls()
+        read.require_unset("JACKPOT_EMERGENCY_APPROVALS", "unset it, and run: jackpot db emergency on")
         return cls(
             database_url=read.database_url("JACKPOT_DATABASE_URL"),
             owner_url=read.database_url("JACKPOT_OWNER_URL"),
@@ -114,7 +113,6 @@ class Config:
             open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes, most=10_080),
             file_days=read.integer("JACKPOT_FILE_DAYS", default.file_days, most=365),
             report_timeout_s=read.seconds("JACKPOT_REPORT_TIMEOUT_S", default.report_timeout_s),
-            emergency_approvals=read.flag("JACKPOT_EMERGENCY_APPROVALS", default=default.emergency_approvals),
             rate_band=read.part("JACKPOT_RATE_BAND", default.rate_band),
             rates_stale_after_s=read.integer("JACKPOT_RATES_STALE_AFTER_S", default.rates_stale_after_s),
             oidc_issuer=read.web_url("JACKPOT_OIDC_ISSUER", refused=" #@?"),
@@ -205,12 +203,9 @@ class _Reader:
             raise ConfigError(variable, value, accepted)
         return Decimal(value)
 
-    def flag(self, variable: str, *, default: bool) -> bool:
-        accepted = "yes or no"
-        value = self.text(variable, "yes" if default else "no", accepted)
-        if value.lower() not in {"yes", "no"}:
-            raise ConfigError(variable, value, accepted)
-        return value.lower() == "yes"
+    def require_unset(self, variable: str, instead: str) -> None:
+        if variable in self.environ:
+            raise ConfigError(variable, self.environ[variable], f"nothing any more; {instead}")
 
     def log_level(self, variable: str, default: str) -> str:
         accepted = f"one of {', '.join(_LOG_LEVELS)}"

@@ -29,7 +29,14 @@ from jackpot_service.db import Base
 from jackpot_service.domain.errors import Refused, Unavailable
 from jackpot_service.ledger import instants_schema, rollups_schema
 from jackpot_service.ledger import schema as ledger_schema
-from jackpot_service.records import jobs_schema, periods_schema, reconciled_schema, seals_schema, verifications_schema
+from jackpot_service.records import (
+    deciding_schema,
+    jobs_schema,
+    periods_schema,
+    reconciled_schema,
+    seals_schema,
+    verifications_schema,
+)
 from jackpot_service.records import schema as record_schema
 
 SCRIPTS = Path(__file__).resolve().parent / "migrations"
@@ -40,6 +47,7 @@ MODELS = (
     rollups_schema,
     periods_schema,
     record_schema,
+    deciding_schema,
     jobs_schema,
     reconciled_schema,
     seals_schema,

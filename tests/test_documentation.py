@@ -7,10 +7,11 @@ from typing import Final
 
 import pytest
 
+from jackpot_service.domain import changes
 from jackpot_service.domain.adjustments import Cause, Pool
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.reports.finance.registry import REPORTS
-from jackpot_service.usecases.changes.registry import KINDS, kind_of
+from jackpot_service.usecases.changes.registry import kind_of
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
 TEXT: Final = (DOCS / "changes.md").read_text(encoding="utf-8")
@@ -21,7 +22,7 @@ EXAMPLES: Final = dict(re.findall(r"^`([a-z-]+)`:(?:(?!```).)*```json\n(.*?)```"
 
 
 def test_every_kind_of_change_is_listed_with_its_role() -> None:
-    assert {name.value: " ".join(sorted(kind.roles)) for name, kind in KINDS.items()} == ROLES
+    assert {kind.value: " ".join(sorted(roles)) for kind, roles in changes.ROLES.items()} == ROLES
 
 
 @pytest.mark.parametrize("kind", ChangeKind)

@@ -18,7 +18,7 @@ from jackpot_service.connections import create_engine
 from jackpot_service.db import transact
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.changes import ChangeKind, Outcome
-from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, PrincipalConflict, Role
 from jackpot_service.ledger import recent_bets
 from jackpot_service.records import awards
 from jackpot_service.records.rounds import RoundName
@@ -26,8 +26,9 @@ from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, ack
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.create_key import create_key
 from tests.races import books, scene
-from tests.support import everything, rolling
+from tests.support import everything, people, rolling
 from tests.support.logins import service_url
 
 BETS_BY_DAY = """
@@ -235,8 +236,76 @@ def test_recent_bets_are_rolled_up_when_their_table_is_taken_away(empty_database
     assert _days(empty_database_url)["daily_bets"] == whole
 
 
+LIKE_ANN = "\N{CYRILLIC CAPITAL LETTER A}nn"
+
+
+def test_names_of_before_are_kept_also_those_that_look_alike(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url, "0027")
+    names = ("Ann", LIKE_ANN, "\N{CHEROKEE LETTER GO}va", "c\N{CYRILLIC SMALL LETTER PALOCHKA}i", "Bob")
+    with psycopg.connect(_plain(empty_database_url)) as owner:
+        for seq, name in enumerate(names, 1):
+            owner.execute("INSERT INTO principals VALUES (%s, 'auditor', NULL, false, %s)", [name, seq])
+
+    migrate.upgrade(empty_database_url)
+
+    with psycopg.connect(_plain(empty_database_url)) as owner:
+        found = owner.execute("SELECT name FROM principals WHERE NOT precedes_name_rules ORDER BY entry_seq").fetchall()
+        assert [name for (name,) in found] == ["cli", "Ann", "Bob"]
+    engine = create_engine(Config(), empty_database_url)
+    for name in names:  # Who has a name keeps it, and gets further keys.
+        principal = Principal(name, Role.AUDITOR)
+        transact(engine, partial(create_key, act=Act(SYSTEM_OPERATOR, scene.now()), principal=principal))
+    for name in ("ANN", "B0b"):
+        with pytest.raises(PrincipalConflict):
+            transact(
+                engine,
+                partial(create_key, act=Act(SYSTEM_OPERATOR, scene.now()), principal=Principal(name, Role.AUDITOR)),
+            )
+    engine.dispose()
+    migrate.downgrade(empty_database_url, "0027")
+    with psycopg.connect(_plain(empty_database_url)) as owner:
+        assert owner.execute("SELECT name FROM principals ORDER BY entry_seq").fetchall() == [(one,) for one in names]
+
+
+def test_what_was_done_before_is_right_by_the_rules_of_then(empty_database_url: str) -> None:
+    """Olga made the key of a server, and was then recorded as paying what it won."""
+    migrate.upgrade(empty_database_url)
+    engine = create_engine(Config(), empty_database_url)
+    scene.found(engine)
+    scene.open_live(engine, "live", tables=["T1"], base_amount="1000", stripes=1)
+    olga = people.enrolled(engine, Act(Principal("Olga", Role.OPERATOR), scene.now()))
+    transact(engine, partial(create_key, act=olga, principal=scene.SERVER))
+    scene.bet(engine, "T1", "r1", scene.euro("b1"))
+    scene.settle(engine, "T1", "r1", 1, {"1": scene.FLUSH})
+    (award_id,) = _payable(engine)
+    migrate.downgrade(empty_database_url, "0027")
+    paid = AcknowledgePayment(replace(olga, now=scene.now()), award_id)
+    with psycopg.connect(_plain(empty_database_url)) as owner:  # The version before had no such rule.
+        owner.execute(
+            "CREATE FUNCTION is_key_maker_on_both_sides(text, bigint, text, timestamptz) "
+            "RETURNS boolean LANGUAGE sql AS 'SELECT false'"
+        )
+    transact(engine, partial(acknowledge_payment, command=paid))
+    with psycopg.connect(_plain(empty_database_url)) as owner:
+        owner.execute("DROP FUNCTION is_key_maker_on_both_sides")
+
+    migrate.upgrade(empty_database_url)
+
+    books.require_clean(engine)
+    engine.dispose()
+
+
+def test_books_in_which_the_emergency_path_was_switched_are_not_taken_back(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    people.switch(empty_database_url, Act(SYSTEM_OPERATOR, scene.now(), reason="a storm"), is_on=True)
+
+    with pytest.raises(sqlalchemy.exc.DBAPIError, match="emergency approvals were switched"):
+        migrate.downgrade(empty_database_url, "0027")
+
+
 def _change_rules(engine: sqlalchemy.Engine, settings: dict[str, Any]) -> None:
-    acts = [Act(Principal(name, Role.OPERATOR), scene.now(), request_id="q1", reason="as agreed") for name in "ab"]
+    named = [Principal(name, Role.OPERATOR) for name in "ab"]
+    acts = [people.enrolled(engine, Act(one, scene.now(), request_id="q1", reason="as agreed")) for one in named]
     asked = RequestChange(acts[0], ChangeKind.RULES, {"jackpot_id": "live", "settings": settings})
     transact(engine, lambda session: request_change(session, asked))
     decided = DecideChange(replace(acts[1], request_id=None), "q1", Outcome.APPROVED)

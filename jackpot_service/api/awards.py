@@ -127,7 +127,11 @@ def get_award(award_id: str) -> flask.Response:
 @blueprint.response(201, AwardRecordSchema())
 @blueprint.alt_response(200, schema=AwardRecordSchema(), description="It was said before.")
 def put_payment(body: Mapping[str, Any], award_id: str) -> flask.Response:
-    """Acknowledge that the casino paid an award to its player."""
+    """
+    Acknowledge that the casino paid an award to its player.
+
+    Not by who made a key by which the round was played, nor by a key that the same person made: 403 `key-maker`.
+    """
     command = AcknowledgePayment(
         Act(principal(), now(), request_id=body["request_id"]), award_id, body["reference"], body["paid_at"]
     )

@@ -68,7 +68,9 @@ class ApprovalSchema(RequestSchema):
     reason = Text(load_default=None)
     emergency = Truth(
         load_default=False,
-        metadata={"description": "The maker approves alone: only where the installation has switched that on."},
+        metadata={
+            "description": "The maker approves alone: only while the owner of the database has switched that on."
+        },
     )
 
 
@@ -179,14 +181,17 @@ def get_change(request_id: str) -> flask.Response:
 @blueprint.arguments(ApprovalSchema())
 @blueprint.response(200, ChangeSchema())
 def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id: str) -> flask.Response:
-    """Approve a change that somebody else asked for: it is done before this is answered. The same again is a replay."""
+    """
+    Approve a change that somebody else asked for: it is done before this is answered. The same again is a replay.
+
+    Who made a key by which a round was played approves nothing that its players get: 403 `key-maker`.
+    """
     command = DecideChange(
         act=Act(principal(), now(), reason=body["reason"]),
         request_id=request_id,
         outcome=Outcome.APPROVED,
         confirmed=body["confirmed"],
         is_emergency=body["emergency"],
-        emergency_is_on=door().config.emergency_approvals,
     )
     done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=query["dry_run"])
     if command.is_emergency and not (query["dry_run"] or done.is_replay):

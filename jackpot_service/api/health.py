@@ -12,9 +12,10 @@ from jackpot_service.db import is_writable
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.domain.months import Month
 from jackpot_service.migrate import is_current
+from jackpot_service.records import emergency_switches
 from jackpot_service.reports.gauges import months_ahead, sheet_ages
 
-EMERGENCY_WARNING = "emergency-approvals: one person alone may approve changes (JACKPOT_EMERGENCY_APPROVALS)"
+EMERGENCY_WARNING = "emergency-approvals: one person alone may approve changes (jackpot db emergency)"
 
 blueprint = Blueprint("health", __name__, description="For load balancers; no key.")
 
@@ -53,13 +54,17 @@ def get_readiness() -> flask.Response:
         "status": "ready" if current else "not-ready",
         "database_writable": writable,
         "migrations_current": current,
-        "warnings": [*_switch_warnings(), *((*_sheet_warnings(), *_month_warnings()) if current else ())],
+        "warnings": [*_switch_warnings(), *_sheet_warnings(), *_month_warnings()] if current else [],
     }
     return answer(body, 200 if current else 503)
 
 
 def _switch_warnings() -> list[str]:
-    return [EMERGENCY_WARNING] if door().config.emergency_approvals else []
+    try:
+        is_on = look(emergency_switches.is_on)
+    except Unavailable:
+        return ["The switch of emergency approvals could not be looked at."]
+    return [EMERGENCY_WARNING] if is_on else []
 
 
 def _sheet_warnings() -> list[str]:

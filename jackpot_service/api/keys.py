@@ -26,7 +26,8 @@ blueprint = Blueprint(
     url_prefix="/v1/keys",
     description=(
         "Who may speak to the ledger. A name stands for one person or machine, with one role; it has at most two live "
-        "keys, while they rotate. A revoked key is refused everywhere within 15 seconds."
+        "keys, while they rotate. A name that looks like another is refused. A revoked key is refused everywhere "
+        "within 15 seconds. Who made a key neither approves nor records as paid what was won by it."
     ),
 )
 

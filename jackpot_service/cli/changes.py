@@ -62,7 +62,7 @@ def request(  # noqa: PLR0917  click passes what its options say
 @click.argument("request_id", type=Identifier())
 @click.option("--confirm", multiple=True, metavar="NAME=FIGURE", help="Repeat a figure of `to_confirm`.")
 @click.option("--reason", type=Text())
-@click.option("--emergency", is_flag=True, help="Approve your own request, alone: JACKPOT_EMERGENCY_APPROVALS=yes.")
+@click.option("--emergency", is_flag=True, help="Approve your own request, alone, where jackpot db emergency is on.")
 @dry_run_option
 @click.pass_obj
 def approve(  # noqa: PLR0917  click passes what its options say
@@ -81,7 +81,6 @@ def approve(  # noqa: PLR0917  click passes what its options say
             outcome=Outcome.APPROVED,
             confirmed=pairs(confirm, option="--confirm"),
             is_emergency=emergency,
-            emergency_is_on=config.emergency_approvals,
         )
         done = _run(engine, lambda session: decide_change(session, command), dry_run=dry_run)
     if emergency and not (dry_run or done.is_replay):

@@ -5,15 +5,23 @@ import tempfile
 from pathlib import Path
 
 import click
+import structlog
+from psycopg.errors import InsufficientPrivilege
+from sqlalchemy.exc import ProgrammingError
 
 from jackpot_service import embedded, migrate, months, service_role
-from jackpot_service.cli.opening import bring_up, make_months, opened_owner_url, require_current
+from jackpot_service.cli.opening import act, bring_up, make_months, opened_owner_url, require_workable
+from jackpot_service.cli.values import reason_option
 from jackpot_service.config import Config
 from jackpot_service.connections import create_owners_engine
 from jackpot_service.database_rights import ROLE
+from jackpot_service.db import transact
 from jackpot_service.migrate import LOCK_TIMEOUT_MS, NEWEST
+from jackpot_service.usecases.switch_emergency import switch_emergency
 
 LONGEST_PASSWORD = 1024
+
+log = structlog.get_logger()
 
 MOST_AHEAD = 120
 LONGEST_STALL_MS = 3_600_000
@@ -61,7 +69,7 @@ def upgrade(config: Config, revision: str) -> None:
 def make(config: Config, ahead: int, stall_ms: int) -> None:
     """Make the partitions of bets that the current month and the next ones lack; bets go on meanwhile."""
     with opened_owner_url(config) as url:
-        require_current(create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS))
+        require_workable(create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS))
         make_months(url, ahead=ahead, stall_ms=stall_ms)
     click.echo(f"The current month and the next {ahead} have been seen to.", err=True)
 
@@ -90,6 +98,29 @@ def _asked_password() -> str:
         message = f"a password is one line of text, at most {LONGEST_PASSWORD} characters"
         raise click.ClickException(message)
     return password
+
+
+@db.command("emergency")
+@click.argument("switch", type=click.Choice(["on", "off"]))
+@reason_option
+@click.pass_obj
+def emergency(config: Config, switch: str, reason: str) -> None:
+    """Let one person alone approve an own request, or end that; only the owner of the database may."""
+    with opened_owner_url(config) as url:
+        engine = create_owners_engine(url, lock_timeout_ms=config.lock_timeout_ms)
+        require_workable(engine)
+        try:
+            done = transact(engine, lambda session: switch_emergency(session, act(reason=reason), is_on=switch == "on"))
+        except ProgrammingError as error:
+            if not isinstance(error.orig, InsufficientPrivilege):
+                raise
+            message = "the switch is for the owner of the database: name the owner's URL"
+            raise click.ClickException(message) from None
+        finally:
+            engine.dispose()
+    if done:
+        log.critical("emergency approvals switched", switch=switch, reason=reason)
+    click.echo(f"Emergency approvals are {switch}{'' if done else ', as they were'}.", err=True)
 
 
 @db.command("check")

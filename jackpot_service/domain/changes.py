@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from jackpot_service.domain.errors import Conflict, Forbidden, NotFound, Refused
-from jackpot_service.domain.principals import Principal
+from jackpot_service.domain.principals import Principal, Role
 
 LIFETIME = timedelta(days=7)
 """How long a change request can be approved."""
@@ -30,6 +31,23 @@ class ChangeKind(StrEnum):
     COMPENSATION = "compensation"
     ROUND_CORRECTION = "round-correction"
     STATEMENT_SETTLEMENT = "statement-settlement"
+
+
+ROLES: Final[Mapping[ChangeKind, frozenset[Role]]] = MappingProxyType(
+    {
+        ChangeKind.RATE_SHEET: frozenset({Role.RATES}),
+        ChangeKind.RULES: frozenset({Role.OPERATOR}),
+        ChangeKind.RETIREMENT: frozenset({Role.OPERATOR}),
+        ChangeKind.ADJUSTMENT: frozenset({Role.OPERATOR}),
+        ChangeKind.SEED_RECOVERY: frozenset({Role.OPERATOR}),
+        ChangeKind.PRIZE_FUND_TRUE_UP: frozenset({Role.OPERATOR}),
+        ChangeKind.HELD_AWARDS: frozenset({Role.OPERATOR}),
+        ChangeKind.COMPENSATION: frozenset({Role.OPERATOR}),
+        ChangeKind.ROUND_CORRECTION: frozenset({Role.OPERATOR}),
+        ChangeKind.STATEMENT_SETTLEMENT: frozenset({Role.OPERATOR}),
+    }
+)
+"""Who asks for each kind of change, and who decides it. The database's table `change_deciders` says the same."""
 
 
 class Outcome(StrEnum):

@@ -286,6 +286,11 @@ def of_decision(*, request_id: str, outcome: str, confirmed: Facts, is_emergency
     return {"request_id": request_id, "outcome": outcome, "confirmed": confirmed, "is_emergency": is_emergency}
 
 
+def of_emergency_switch(*, is_on: bool) -> Facts:
+    """Whether one person alone may approve an own request."""
+    return {"is_on": is_on}
+
+
 def of_exception(exception: NotedException) -> Facts:
     """An exception as it was shown to whoever acknowledged it."""
     return {

@@ -53,6 +53,7 @@ class EntryKind(StrEnum):
     EXCEPTION_ACKNOWLEDGED = "exception_acknowledged"
     PERIOD_CLOSED = "period_closed"
     BOOKS_SEALED = "books_sealed"
+    EMERGENCY_SWITCHED = "emergency_switched"
 
 
 ACT_KINDS = frozenset(EntryKind) - {

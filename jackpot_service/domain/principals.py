@@ -1,13 +1,21 @@
 """Who speaks to the ledger: a principal with one role, perhaps bound to a casino and to some of its tables."""
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
 from jackpot_service.domain.errors import Conflict, Forbidden, Refused
 
 LONGEST_NAME = 100
+
+NAME_LETTERS = " -~À-ÖØ-öø-ıĴ-ľŁ-ňŊ-žƠơƯưȘ-țḀ-ẕẞẠ-ỹΆΈ-ΊΌΎ-ΡΣ-ώЀ-џҊ-ӿ"
+"""
+What a new name is written in, as ranges of a regular expression: ASCII and the letters of Latin, Greek and Cyrillic.
+
+Of these the database knows which look alike; see docs/decisions/names-that-look-alike.md.
+"""
+
+_LEGIBLE = re.compile(f"[{NAME_LETTERS}]+")
 
 LONGEST_SUBJECT = 255
 """What OpenID Connect allows."""
@@ -94,24 +102,14 @@ SYSTEM_OPERATOR = Principal("cli", Role.OPERATOR, is_automaton=True)
 is, so it approves nothing: whoever approves on the command line shows a key."""
 
 
-_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]")
-"""Letters and marks that are printable and leave no trace: fillers, joiners, variation selectors, an empty Braille."""
-
-
-def in_any_letters(name: str) -> str:
-    """Write a name as whoever else writes it in other letters: two names that are the same so are one."""
-    return unicodedata.normalize("NFKC", name.casefold())
-
-
 def require_possible(principal: Principal) -> None:
     """Raises: BadPrincipal for a name, or a binding, that nobody can have."""
     name = principal.name
-    is_plain = name.isprintable() and name == " ".join(unicodedata.normalize("NFKC", name).split())
-    is_plain = is_plain and not _UNSEEN.search(name)
+    is_plain = name.isprintable() and name == " ".join(name.split())
     if not (is_plain and 0 < len(name) <= LONGEST_NAME):
         message = f"A name is a plain text of 1 to {LONGEST_NAME} characters, with single spaces."
         raise BadPrincipal(message)
-    if in_any_letters(name) == SYSTEM_OPERATOR.name:
+    if name.casefold() == SYSTEM_OPERATOR.name:
         message = f"The name {SYSTEM_OPERATOR.name} stands for whoever runs the command line."
         raise BadPrincipal(message)
     if principal.role is Role.TABLE and principal.casino_id is None:
@@ -122,6 +120,13 @@ def require_possible(principal: Principal) -> None:
         raise BadPrincipal(message)
     if principal.table_ids and principal.role is not Role.TABLE:
         message = f"The role {principal.role} is not bound to tables."
+        raise BadPrincipal(message)
+
+
+def require_legible(name: str) -> None:
+    """Raises: BadPrincipal for a new name with letters of which it is not known which others they look like."""
+    if not _LEGIBLE.fullmatch(name):
+        message = "A name is written in letters of Latin, Greek or Cyrillic, and in what ASCII has besides."
         raise BadPrincipal(message)
 
 
@@ -147,9 +152,16 @@ def require_may_create(creator: Principal, principal: Principal) -> None:
 
 
 def require_same(known: Principal, named: Principal) -> None:
-    """Raises: PrincipalConflict unless both are one: in name, role, casino, and in being a person or a machine."""
+    """
+    Hold that both are one: in name, role, casino, and in being a person or a machine.
+
+    A name that looks like the known one, or is it in other letters, is another and refused. Raises: PrincipalConflict.
+    """
+    if known.name != named.name:
+        message = f"{named.name} looks like {known.name}, or is the same in other letters: that name is taken."
+        raise PrincipalConflict(message, principal=known.name)
     if _identity(known) != _identity(named):
-        message = f"{known.name} is {_in_words(known)}; it cannot be {named.name}, {_in_words(named)}, as well."
+        message = f"{known.name} is {_in_words(known)}; it cannot be {_in_words(named)} as well."
         raise PrincipalConflict(message, principal=known.name)
 
 
@@ -160,8 +172,8 @@ def require_room(principal: str, *, live: int) -> None:
         raise KeysLive(message, principal=principal)
 
 
-def _identity(principal: Principal) -> tuple[str, Role, str | None, bool]:
-    return principal.name, principal.role, principal.casino_id, principal.is_machine
+def _identity(principal: Principal) -> tuple[Role, str | None, bool]:
+    return principal.role, principal.casino_id, principal.is_machine
 
 
 def _in_words(principal: Principal) -> str:

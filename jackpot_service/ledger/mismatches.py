@@ -128,6 +128,8 @@ class Code(StrEnum):
     """An award's id is not the one that its round, bet and tier make."""
     AWARD_STEPS = "award-steps"
     """An award's steps are not those that its settlement and acts took, or not then, or cannot follow one another."""
+    AWARD_PEOPLE = "award-people"
+    """Awards of a round were released, or recorded as paid, by somebody who made a key by which it was played."""
     HELD_BALANCE = "held-balance"
     """What is held for awards is not what the awards cost that are held."""
     COMPENSATION_ROUND = "compensation-round"
@@ -165,7 +167,12 @@ class Code(StrEnum):
     CHANGE_RECORD = "change-record"
     """A change request or its decision is not what its act says, or one was decided that nobody asked for."""
     CHANGE_PEOPLE = "change-people"
-    """A change was decided by whoever asked for it, and is not marked as an emergency."""
+    """
+    A change was decided by who asked for it, and is no emergency; or by who might not decide it then.
+
+    That is a service account, a role that decides no such change, somebody with a name that looks like the maker's,
+    and an emergency while those were switched off.
+    """
     CHANGE_DONE = "change-done"
     """An approved change was not done right after its approval, or not as it was asked for, or one was done without."""
     SHEET_RATES = "sheet-rates"

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, insert, or_, select, text, tuple_, update
+from sqlalchemy import Row, Select, and_, func, insert, or_, select, text, tuple_, update
 
 from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.principals import Principal, Role, in_any_letters
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records.schema import KeyRow, PrincipalRow
 
@@ -75,11 +75,15 @@ class ListedKey:
 
 
 def principal(session: Session, name: str) -> Principal | None:
-    """The principal of a name, in whatever letters it is written; None if there is none."""
-    # The database folds the letters of ASCII only; names are few, and looked up where a key is created.
-    wanted = in_any_letters(name)
-    found = (row for row in session.execute(select(*_PRINCIPAL)) if in_any_letters(row.name) == wanted)
-    return next(map(_principal, found), None)
+    """Return the principal of a name, or one whose name is the same in other letters, or looks so; None if none is."""
+    is_alike = or_(
+        PrincipalRow.name == name,
+        func.name_in_one_case(PrincipalRow.name) == func.name_in_one_case(name),
+        func.name_by_look(PrincipalRow.name) == func.name_by_look(name),
+    )
+    question = select(*_PRINCIPAL).where(is_alike).order_by((PrincipalRow.name == name).desc(), PrincipalRow.name)
+    row = session.execute(question.limit(1)).one_or_none()
+    return None if row is None else _principal(row)
 
 
 def add_principal(session: Session, new: Principal, *, entry_seq: int) -> None:

@@ -22,12 +22,14 @@ from sqlalchemy import (
     Text,
     Time,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TIMESTAMP
 from sqlalchemy.orm import Mapped, mapped_column
 
 from jackpot_service.db import Base
+from jackpot_service.domain.principals import NAME_LETTERS
 from jackpot_service.ledger.schema import Amount, Count, Instant, Key, Position, exact
 
 IDENTIFIER = "'^[A-Za-z0-9._:-]{1,64}$'"
@@ -73,14 +75,33 @@ class TableRow(Base):
 
 
 class PrincipalRow(Base):
-    """A person or a machine: one name, one role, perhaps one casino. None of it ever changes."""
+    """
+    A person or a machine: one name, one role, perhaps one casino. None of it ever changes.
+
+    Names are the same that differ in their case alone, or that look alike, as two functions of the database know.
+    `precedes_name_rules` exempts names that are older than that. `cli`, of no act, is the command line.
+    """
 
     __tablename__ = "principals"
     __table_args__ = (
         PrimaryKeyConstraint("name"),
         ForeignKeyConstraint(["casino_id"], ["casinos.casino_id"]),
-        Index("uq_principals_lower_name", text("lower(name)"), unique=True),
-        CheckConstraint("name <> '' AND lower(name) <> 'cli'", name="name"),
+        Index(
+            "uq_principals_name_in_one_case",
+            text("name_in_one_case(name)"),
+            unique=True,
+            postgresql_where=text("NOT precedes_name_rules"),
+        ),
+        Index(
+            "uq_principals_name_by_look",
+            text("name_by_look(name)"),
+            unique=True,
+            postgresql_where=text("NOT precedes_name_rules"),
+        ),
+        CheckConstraint(f"precedes_name_rules OR name ~ '^[{NAME_LETTERS}]+$'", name="name"),
+        CheckConstraint(
+            "(name = 'cli') = (entry_seq = 0) AND (name <> 'cli' OR (role = 'operator' AND is_automaton))", name="cli"
+        ),
         CheckConstraint("role IN ('table', 'finance', 'rates', 'operator', 'auditor')", name="role"),
         CheckConstraint(
             "CASE role WHEN 'table' THEN casino_id IS NOT NULL WHEN 'finance' THEN true ELSE casino_id IS NULL END",
@@ -93,6 +114,7 @@ class PrincipalRow(Base):
     casino_id: Mapped[Key | None]
     is_automaton: Mapped[bool] = mapped_column(Boolean)
     entry_seq: Mapped[Position]
+    precedes_name_rules: Mapped[bool] = mapped_column(Boolean, server_default=false())
 
 
 class KeyRow(Base):
@@ -109,6 +131,7 @@ class KeyRow(Base):
         Index("ix_keys_principal_entry_seq", "principal", "entry_seq"),
         Index("uq_keys_issuer_subject", "issuer", "subject", unique=True, postgresql_where=text("revoked_at IS NULL")),
         CheckConstraint("length(secret_hash) = 32", name="secret_hash"),
+        CheckConstraint("principal <> 'cli'", name="principal"),
         CheckConstraint(
             "(secret_hash IS NULL) <> (subject IS NULL) AND (issuer IS NULL) = (subject IS NULL)", name="shown"
         ),
@@ -228,6 +251,7 @@ class ChangeRequestRow(Base):
     __table_args__ = (
         PrimaryKeyConstraint("request_id"),
         UniqueConstraint("request_id", "maker"),
+        ForeignKeyConstraint(["maker"], ["principals.name"]),
         CheckConstraint(f"request_id ~ {IDENTIFIER}", name="request_id"),
         CheckConstraint("length(reason) > 0", name="reason"),
         CheckConstraint("expires_at > made_at", name="expires_at"),
@@ -251,14 +275,15 @@ class ChangeDecisionRow(Base):
     """
     What another person made of a change request. The database itself holds that it is another.
 
-    `is_emergency` marks the one exception: an approval by its own maker, which an operator of the installation has to
-    switch on.
+    A trigger refuses a checker who may not decide the kind, or is the maker in other letters. `is_emergency` marks the
+    one exception, an approval by its own maker: see `deciding_schema.EmergencySwitchRow`.
     """
 
     __tablename__ = "change_decisions"
     __table_args__ = (
         PrimaryKeyConstraint("request_id"),
         ForeignKeyConstraint(["request_id", "maker"], ["change_requests.request_id", "change_requests.maker"]),
+        ForeignKeyConstraint(["checker"], ["principals.name"]),
         CheckConstraint("outcome IN ('approved', 'rejected')", name="outcome"),
         CheckConstraint("(checker <> maker) <> is_emergency", name="two_people"),
     )

@@ -13,7 +13,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import payments_by_day
 from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardRecord
-from jackpot_service.usecases import acts
+from jackpot_service.usecases import acts, key_makers
 from jackpot_service.usecases.acts import Act
 
 
@@ -46,8 +46,8 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
     """
     Record that an award was paid. The same said again, under whichever request id, changes nothing.
 
-    Raises: UnknownAward, also for another casino's; NotThePayer; RequestConflict; AwardStateConflict if the award is
-    not payable, or was paid otherwise.
+    Raises: UnknownAward, also for another casino's; NotThePayer; RequestConflict; KeyMaker; AwardStateConflict if the
+    award is not payable, or was paid otherwise.
     """
     acts.lock(session)
     act, told = command.act, award_facts.of_payment(reference=command.reference, paid_at=command.paid_at)
@@ -57,6 +57,7 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
     replayed = acts.find_replay(session, act, EntryKind.AWARD_PAID, asked)
     if replayed is not None or (record.award.state is AwardState.PAID and record.payment == told):
         return PaymentAcknowledged(record, is_replay=True)
+    key_makers.require_another(session, act, jackpot_id=record.jackpot_id, round_key=record.round_key)
     require_step(AwardStep.PAID, taken=record.award.steps, award_id=command.award_id)
     _record(session, act, record, asked=asked, told=told)
     return PaymentAcknowledged(records.visible(session, act.principal, command.award_id), is_replay=False)

@@ -17,13 +17,15 @@ def ensure(session: Session, act: Act, principal: Principal) -> None:
     """
     Add a principal where its name is new, with the lock held; where it is known, hold that it is the same.
 
-    Raises: PrincipalConflict; UnknownCasino; UnknownTable, also for a table of another casino.
+    Raises: PrincipalConflict, also for a name that looks like another; BadPrincipal; UnknownCasino; UnknownTable, also
+    for a table of another casino.
     """
     _require_places(session, principal)
     known = records.principal(session, principal.name)
     if known is not None:
         principals.require_same(known, principal)
         return
+    principals.require_legible(principal.name)
     seq = acts.post(
         session,
         replace(act, request_id=None),

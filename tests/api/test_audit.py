@@ -1,7 +1,6 @@
 """The audit trail: every act, the latest first, found by who, what, which jackpot, which request and when."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Final
@@ -126,8 +125,7 @@ def test_the_hash_of_a_secret_is_not_shown(run: House) -> None:
 
 
 def test_what_one_person_did_alone_stands_out(house: House) -> None:
-    house.config = replace(house.config, emergency_approvals=True)
-    house.app = house.start()
+    house.switch_emergency()
     house.ask("rate-sheet", NEW_RATE, role=Role.RATES).ok(201)
     house.approve(by="Ann", role=Role.RATES, emergency=True).ok()
 

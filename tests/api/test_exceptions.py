@@ -44,8 +44,7 @@ def left_open(house: House, *, round_id: str = "open", table_id: str = "T1") -> 
 
 
 def emergency(house: House, request_id: str = "q1") -> None:
-    house.config = replace(house.config, emergency_approvals=True)
-    house.app = house.start()
+    house.switch_emergency()
     payload = {"base": "EUR", "rates": {"GBP": "1.18"}}
     house.ask("rate-sheet", payload, request_id=request_id, role=Role.RATES).ok(201)
     house.approve(request_id, by="Ann", role=Role.RATES, emergency=True).ok()

@@ -1,7 +1,6 @@
 """Who may do what: every route has its roles, what a key may not see does not exist for it, no key is told apart."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 import flask
@@ -187,7 +186,7 @@ def test_health_needs_no_key(house: House) -> None:
 
 
 def test_that_one_person_alone_may_approve_is_told_to_whoever_asks_whether_it_is_ready(house: House) -> None:
-    house.config = replace(house.config, emergency_approvals=True)
+    house.switch_emergency()
 
     ready = house.call("GET", "/readyz", key=None, app=house.start()).ok()
 

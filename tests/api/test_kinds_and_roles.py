@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.domain.changes import ROLES, ChangeKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.changes.registry import KINDS
 from tests.support.answers import Answer, Body
@@ -59,7 +59,7 @@ PAYLOADS: Final[Mapping[ChangeKind, Body]] = {
 }
 """What may be asked for in the house `played`, so that nothing but a role can be wrong with it."""
 
-ALLOWED: Final = [(kind, role) for kind in KINDS for role in Role if role in KINDS[kind].roles]
+ALLOWED: Final = [(kind, role) for kind in KINDS for role in Role if role in ROLES[kind]]
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_every_kind_of_change_is_known_by_its_name_and_has_a_payload_here() -> N
 def test_no_kind_of_change_is_for_nobody_or_for_a_key_that_a_casino_holds() -> None:
     deciding = {Role.OPERATOR, Role.RATES}
 
-    assert {name: kind.roles for name, kind in KINDS.items() if not kind.roles or kind.roles - deciding} == {}
+    assert {kind: roles for kind, roles in ROLES.items() if not roles or roles - deciding} == {}
 
 
 def test_a_key_of_another_role_neither_asks_for_a_change_nor_decides_one(
@@ -114,27 +114,27 @@ def test_a_key_of_another_role_neither_asks_for_a_change_nor_decides_one(
 ) -> None:
     for kind in ChangeKind:
         with subtests.test(kind.value):
-            maker, *_ = sorted(KINDS[kind].roles)
+            maker, *_ = sorted(ROLES[kind])
             ask(played, kind, key=played.person(f"Mia of {maker}", maker), request_id=kind).ok(201)
-            keys = {role: played.key(role) for role in Role if role not in KINDS[kind].roles}
+            keys = {role: played.key(role) for role in Role if role not in ROLES[kind]}
             before = played.books.counts()
 
             for key in keys.values():
                 for answer in calls(played, kind, key=key, request_id=kind):
                     answer.problem(403, "role-forbidden")
 
-            assert len(keys) == len(Role) - len(KINDS[kind].roles)
+            assert len(keys) == len(Role) - len(ROLES[kind])
             assert played.books.counts() == before
             assert played.get(f"{CHANGES}/{kind}").ok()["state"] == "pending"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_decided_change_is_as_little_for_a_key_of_another_role(played: House, kind: ChangeKind) -> None:
-    maker, *_ = sorted(KINDS[kind].roles)
+    maker, *_ = sorted(ROLES[kind])
     ask(played, kind, key=played.person("Mia", maker), request_id="q1").ok(201)
     approve(played, "q1", key=played.person("Max", maker)).ok()
 
-    for role in set(Role) - KINDS[kind].roles:
+    for role in set(Role) - ROLES[kind]:
         for answer in calls(played, kind, key=played.key(role), request_id="q1"):
             answer.problem(403, "role-forbidden")
 

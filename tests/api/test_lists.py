@@ -13,6 +13,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import closed_periods
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, close_period
+from tests.support import people
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.house import House
@@ -146,7 +147,7 @@ def closed_period(house: House, number: int) -> str:
     end = datetime(2026, 1, 1, tzinfo=UTC) + number * timedelta(days=1)
     act = Act(Principal("Fay", Role.FINANCE), house.clock(), request_id=f"p{number}", reason="the day is over")
     period = Period(None if last is None else last.period.end, end)
-    house.transact(lambda session: close_period(session, ClosePeriod(act, period, {})))
+    house.transact(lambda session: close_period(session, ClosePeriod(people.enrol(session, act), period, {})))
     return str(instant(end))
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -43,8 +42,7 @@ def exceptional(house: House) -> None:
     house.cancel(round_id="late")
     house.post_bets(bet("b"), round_id="late").problem(409, "round-cancelled")
     house.bet(bet("b"), round_id="open")
-    house.config = replace(house.config, emergency_approvals=True)
-    house.app = house.start()
+    house.switch_emergency()
     house.clock.advance(timedelta(hours=1))
     house.ask("rate-sheet", NEW_RATE, role=Role.RATES).ok(201)
     house.approve(by="Ann", role=Role.RATES, emergency=True).ok()

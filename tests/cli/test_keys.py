@@ -68,6 +68,12 @@ REFUSED: Final = (
     ("keys create --role operator --name Bea --request-id 'no id'", 2, "does not match"),
     ("keys create --role rates --name Ann --reason hired", 1, "jackpot: principal-conflict: "),
     ("keys create --role operator --name ann --reason hired", 1, "jackpot: principal-conflict: "),
+    (
+        "keys create --role auditor --name \N{CYRILLIC CAPITAL LETTER A}nn --reason hired",
+        1,
+        "jackpot: principal-conflict",
+    ),
+    ("keys create --role operator --name \N{CHEROKEE LETTER GO}nn --reason hired", 1, "jackpot: principal-invalid: "),
     ("keys create --role operator --name Ann --reason hired", 1, "jackpot: keys-live: "),
     ("keys create --role table --casino nowhere --name server --reason hired", 1, "jackpot: casino-unknown: "),
     ("keys revoke 0a --reason lost", 1, "jackpot: key-unknown: "),
@@ -100,6 +106,10 @@ def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(
     assert run(add) == (0, "", "Ann: was there already.\n")
     status, _, err = run("people add Bea --role operator --oidc-subject sub-1 --reason hired")
     assert (status, err) == (1, "jackpot: already-exists: That subject is Ann.\n")
+    status, _, err = run(
+        "people add \N{GREEK CAPITAL LETTER ALPHA}nn --role auditor --oidc-subject sub-2 --reason hired"
+    )
+    assert (status, err.split(": ")[1]) == (1, "principal-conflict")
     key_id, *_ = run("keys list")[1].split()
     assert "operator, person, sub-1" in run("keys list")[1]
     assert run(f"keys revoke {key_id} --reason left")[0] == 0

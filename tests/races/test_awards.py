@@ -16,6 +16,7 @@ from jackpot_service.usecases.changes.decide_change import ChangeDecidedNow, Dec
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from tests.races import books, scene
 from tests.races.processes import Racer, race
+from tests.support import people
 
 ANN, BOB, CLEO = (Principal(name, Role.OPERATOR) for name in ("Ann", "Bob", "Cleo"))
 
@@ -30,13 +31,13 @@ def ask(engine: sqlalchemy.Engine, round_id: str, decision: str, *, attempt: int
     request_id = f"{decision}-{round_id}-{attempt}"
     payload = {"jackpot_id": "live", "table_id": "T1", "round_id": round_id, "decision": decision}
     act = Act(ANN, scene.now(), request_id=request_id, reason="as agreed")
-    command = RequestChange(act, ChangeKind.HELD_AWARDS, payload)
+    command = RequestChange(people.enrolled(engine, act), ChangeKind.HELD_AWARDS, payload)
     transact(engine, lambda session: request_change(session, command))
     return request_id
 
 
 def approve(engine: sqlalchemy.Engine, request_id: str, by: Principal) -> ChangeDecidedNow:
-    command = DecideChange(Act(by, scene.now()), request_id, Outcome.APPROVED)
+    command = DecideChange(people.enrolled(engine, Act(by, scene.now())), request_id, Outcome.APPROVED)
     return transact(engine, lambda session: decide_change(session, command))
 
 

@@ -20,6 +20,7 @@ from jackpot_service.usecases.changes.retirement import StillInPlay
 from jackpot_service.usecases.suspend_jackpot import SetDoor, resume_jackpot, suspend_jackpot
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
+from tests.support import people
 
 BETTORS = 3
 BETS = 200
@@ -32,7 +33,7 @@ def act(name: str, request_id: str | None = None) -> Act:
 
 
 def set_door(engine: sqlalchemy.Engine, use_case: Any, request_id: str) -> None:
-    command = SetDoor(act("ann", request_id), "live")
+    command = SetDoor(people.enrolled(engine, act("ann", request_id)), "live")
     transact(engine, lambda session: use_case(session, command))
 
 
@@ -40,8 +41,8 @@ def two_people(
     engine: sqlalchemy.Engine, kind: ChangeKind, payload: dict[str, Any], request_id: str
 ) -> LedgerError | None:
     """Have a change asked for and approved; how it was refused, if it was."""
-    asked = RequestChange(act("ann", request_id), kind, payload)
-    decided = DecideChange(act("bob"), request_id, Outcome.APPROVED)
+    asked = RequestChange(people.enrolled(engine, act("ann", request_id)), kind, payload)
+    decided = DecideChange(people.enrolled(engine, act("bob")), request_id, Outcome.APPROVED)
     try:
         transact(engine, lambda session: request_change(session, asked))
         transact(engine, lambda session: decide_change(session, decided))

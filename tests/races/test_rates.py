@@ -19,6 +19,7 @@ from jackpot_service.usecases.changes.decide_change import ChangeDecidedNow, Dec
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
+from tests.support import people
 from tests.support.loop import accepted
 
 BETTORS = 3
@@ -31,7 +32,7 @@ DECISIONS = 12
 
 def ask(racer: Racer, request_id: str, **rates: str) -> None:
     act = Act(Principal("Ann", Role.RATES), scene.now(), request_id=request_id, reason="the market moves")
-    command = RequestChange(act, ChangeKind.RATE_SHEET, {"base": "EUR", "rates": rates})
+    command = RequestChange(people.enrolled(racer.engine, act), ChangeKind.RATE_SHEET, {"base": "EUR", "rates": rates})
     transact(racer.engine, lambda session: request_change(session, command))
 
 
@@ -39,7 +40,7 @@ def decide(
     racer: Racer, request_id: str, checker: str, outcome: Outcome = Outcome.APPROVED
 ) -> ChangeDecidedNow | LedgerError:
     act = Act(Principal(checker, Role.RATES), scene.now(), reason="as I see it")
-    command = DecideChange(act, request_id, outcome)
+    command = DecideChange(people.enrolled(racer.engine, act), request_id, outcome)
     return scene.attempted(lambda: transact(racer.engine, lambda session: decide_change(session, command)))
 
 

@@ -445,12 +445,12 @@ CHANGES: Final = (
         "request_id = 'new-rates'",
         "document-without-entry entry-digest change-done",
     ),
-    change("change_decisions", "checker = 'Rolf'", "request_id = 'new-rates'", "change-record"),
+    change("change_decisions", "checker = 'Rolf'", "request_id = 'new-rates'", "change-record change-people"),
     change(
         "change_decisions",
         "checker = 'Rita', is_emergency = true",
         "request_id = 'new-rates'",
-        "entry-digest change-record",
+        "entry-digest change-record change-people",
     ),
     change("change_decisions", "maker = 'Rolf'", "request_id = 'new-rates'", "change-people"),
     change(

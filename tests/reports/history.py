@@ -34,7 +34,7 @@ from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
 from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
-from tests.support import rolling
+from tests.support import people, rolling
 from tests.support.accepting import accept_bets
 
 T = TypeVar("T")
@@ -105,7 +105,8 @@ class Casino:
         payload = {"base": "EUR", "rates": rates}
         return self.act(
             lambda session: request_change(
-                session, RequestChange(self.sign("Rita", request_id), ChangeKind.RATE_SHEET, payload)
+                session,
+                RequestChange(people.enrol(session, self.sign("Rita", request_id)), ChangeKind.RATE_SHEET, payload),
             )
         ).change
 
@@ -114,7 +115,8 @@ class Casino:
         confirmed = change.to_confirm if outcome is Outcome.APPROVED else {}
         self.act(
             lambda session: decide_change(
-                session, DecideChange(self.sign("Ruth", None), change.request_id, outcome, confirmed)
+                session,
+                DecideChange(people.enrol(session, self.sign("Ruth", None)), change.request_id, outcome, confirmed),
             )
         )
 

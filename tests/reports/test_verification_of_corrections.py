@@ -30,7 +30,7 @@ from tests.reports.corruption import (
     remove,
 )
 from tests.reports.history import FLUSH, FOUR, NOTHING, NOTHING_TOO, ROYAL, STRAIGHT_FLUSH
-from tests.support import two_people
+from tests.support import people, two_people
 
 WRITTEN: Final = ("corrections", "awards", "award_steps")
 """The tables that a correction writes, besides its act."""
@@ -93,7 +93,7 @@ def _play(casino: history.Casino) -> None:
     casino.bet("K1", "held", ("a", "ann", "h1", "EUR", 3000), ("b", "bob", "h2", "EUR", 10))
     casino.settle("K1", "held", 2, h1=FOUR, h2=FLUSH)
     suspension = Act(two_people.ASKS, casino.now, request_id="suspension", reason="as agreed")
-    casino.act(lambda session: suspend_jackpot(session, SetDoor(suspension, "capped")))
+    casino.act(lambda session: suspend_jackpot(session, SetDoor(people.enrol(session, suspension), "capped")))
     _correct(casino, "capped", "K1", "held", 2, h1=FLUSH, h2=FOUR)
 
 

@@ -64,7 +64,12 @@ CORRUPTIONS: Final = (
     change("principals", "entry_seq = 1", "name = 'srv'", "document-without-entry entry-digest"),
     remove("principals", "name = 'srv'", "entry-digest key-binding"),
     forge("principals", "'eve', 'operator', NULL, false, 1", "principals", "document-without-entry"),
-    forge("principals", "'zoe', 'operator', NULL, false, entry_seq", "principals", "document-without-entry"),
+    forge(
+        "principals",
+        "'zoe', 'operator', NULL, false, entry_seq",
+        "principals WHERE name = 'srv'",
+        "document-without-entry",
+    ),
     change("keys", "key_id = 'stolen'", LIVE, "entry-digest"),
     change("keys", "key_id = 'stolen'", REVOKED, "entry-digest key-revocation"),
     change("keys", "secret_hash = sha256(secret_hash)", LIVE, "entry-digest"),
@@ -88,7 +93,10 @@ CORRUPTIONS: Final = (
 )
 """What somebody with every right might change, and every code by which the proof names it."""
 
-NOT_PROVED: Final = {"last_used_at": "noted for people, once a minute at most; nothing depends on it"}
+NOT_PROVED: Final = {
+    "last_used_at": "noted for people, once a minute at most; nothing depends on it",
+    "precedes_name_rules": "which names may look like others; nothing that was booked depends on it",
+}
 
 
 def test_people_and_keys_that_nobody_touched_are_right(superuser: Session) -> None:

@@ -30,6 +30,7 @@ from tests.reports.corruption import (
     mismatches_after_changing,
     remove,
 )
+from tests.support import people
 
 SOURCE: Final = {"name": "ecb", "date": "2026-01-05", "sha256": "ab" * 32}
 
@@ -41,11 +42,13 @@ def decide(
     confirmed: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     act = Act(Principal("Bob", Role.RATES), casino.now, reason="as I see it")
+    people.enrolled(casino.engine, act)
     casino.act(partial(decide_change, command=DecideChange(act, request_id, outcome, dict(confirmed))))
 
 
 def ask(casino: history.Casino, request_id: str, **payload: Any) -> None:
     act = Act(Principal("Ann", Role.RATES), casino.now, request_id=request_id, reason="the market moves")
+    people.enrolled(casino.engine, act)
     command = RequestChange(act, ChangeKind.RATE_SHEET, {"base": "EUR", **payload})
     casino.act(partial(request_change, command=command))
 

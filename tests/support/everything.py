@@ -30,7 +30,7 @@ from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.races import scene
-from tests.support import rolling
+from tests.support import people, rolling
 
 
 def write(engine: sqlalchemy.Engine) -> None:
@@ -80,7 +80,7 @@ def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:
     transact(engine, lambda session: exceptions.keep(session, record))
     noted = transact(engine, lambda session: noted_exceptions.latest(session, Wanted(), opened_before=now, limit=1))[0]
     act = Act(Principal("Olga", Role.OPERATOR), now, request_id="a1", reason="looked into")
-    acknowledge = AcknowledgeException(act, noted.exception_id, now)
+    acknowledge = AcknowledgeException(people.enrolled(engine, act), noted.exception_id, now)
     transact(engine, lambda session: acknowledge_exception(session, acknowledge))
 
 
@@ -95,7 +95,7 @@ def _administer(engine: sqlalchemy.Engine) -> None:
         (ChangeKind.STATEMENT_SETTLEMENT, paid | {"reference": "january"}),
     ):
         asking, deciding = (
-            Act(Principal(name, Role.OPERATOR), datetime.now(UTC), request_id=request_id, reason="as agreed")
+            people.enrolled(engine, Act(Principal(name, Role.OPERATOR), scene.now(), request_id, "as agreed"))
             for name, request_id in (("Ann", str(kind)), ("Bob", None))
         )
         asked = RequestChange(asking, kind, {"jackpot_id": "live", "currency": "EUR", **payload})
@@ -105,7 +105,8 @@ def _administer(engine: sqlalchemy.Engine) -> None:
 
 
 def close_a_period(engine: sqlalchemy.Engine, now: datetime) -> None:
-    closed(engine, Act(Principal("Fay", Role.FINANCE), now, request_id="p1", reason="month end"), now)
+    act = people.enrolled(engine, Act(Principal("Fay", Role.FINANCE), now, request_id="p1", reason="month end"))
+    closed(engine, act, now)
 
 
 def seal(engine: sqlalchemy.Engine, now: datetime) -> None:

@@ -23,6 +23,7 @@ from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
+from tests.support import people
 from tests.support.answers import Answer, Body
 from tests.support.asgi import asked
 from tests.support.clock import Clock
@@ -47,6 +48,7 @@ class House:
 
     def __init__(self, database_url: str, **configured: Any) -> None:
         self.config = replace(Config(), **configured)
+        self.database_url = database_url
         self.clock = Clock()
         self.engine = create_engine(self.config, database_url)
         self.books = Books(self.engine)
@@ -131,6 +133,10 @@ class House:
         for table_id in tables:
             self.add_table(table_id, jackpot_id=jackpot_id)
         return rules
+
+    def switch_emergency(self, *, is_on: bool = True) -> bool:
+        """Let one person alone approve an own request, or end that, as the owner of the database does."""
+        return people.switch(self.database_url, replace(self.act(), reason="nobody else is there"), is_on=is_on)
 
     def key(self, role: Role, *, casino_id: str | None = None, table_ids: tuple[str, ...] = ()) -> str:
         """A key of a role; the same one whenever it is asked again."""

@@ -14,6 +14,7 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
+from tests.support import people
 
 ASKS, APPROVES = Principal("Rita", Role.RATES), Principal("Ruth", Role.RATES)
 
@@ -32,8 +33,8 @@ def publish(
     }
     if effective_at is not None:
         payload["effective_at"] = effective_at.isoformat()
-    asking = Act(ASKS, now, request_id=f"sheet-{base}-{last + 1}", reason="as the market moved")
+    asking = people.enrol(session, Act(ASKS, now, request_id=f"sheet-{base}-{last + 1}", reason="as the market moved"))
     change = request_change(session, RequestChange(asking, ChangeKind.RATE_SHEET, payload)).change
-    approving = DecideChange(Act(APPROVES, now), change.request_id, Outcome.APPROVED, change.to_confirm)
-    decide_change(session, approving)
+    approving = people.enrol(session, Act(APPROVES, now))
+    decide_change(session, DecideChange(approving, change.request_id, Outcome.APPROVED, change.to_confirm))
     return last + 1

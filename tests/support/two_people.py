@@ -14,15 +14,17 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.kinds import Applied
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from tests.support import people
 
 ASKS, APPROVES = Principal("Ann", Role.OPERATOR), Principal("Bob", Role.OPERATOR)
 
 
 def change(session: Session, kind: ChangeKind, payload: Mapping[str, Any], *, now: datetime) -> Applied:
     """Have a change asked for and approved; what it did. Raises: whatever it is refused by."""
-    asking = Act(ASKS, now, request_id=uuid4().hex, reason="as agreed")
+    asking = people.enrol(session, Act(ASKS, now, request_id=uuid4().hex, reason="as agreed"))
     asked = request_change(session, RequestChange(asking, kind, payload)).change
-    decided = decide_change(session, DecideChange(Act(APPROVES, now), asked.request_id, Outcome.APPROVED))
+    approving = people.enrol(session, Act(APPROVES, now))
+    decided = decide_change(session, DecideChange(approving, asked.request_id, Outcome.APPROVED))
     assert decided.applied is not None
     return decided.applied
 

@@ -1,6 +1,5 @@
 """Change requests: one person asks, another decides, and the books say who, why, before and after."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -162,8 +161,7 @@ def test_one_person_alone_acts_only_where_that_is_switched_on_and_it_is_told(hou
     ask(house).ok(201)
     approve(house, by="Ann", emergency=True).problem(403, "emergency-off")
 
-    house.config = replace(house.config, emergency_approvals=True)
-    house.app = house.start()
+    house.switch_emergency()
     approve(house, by="Bob", emergency=True).problem(403, "same-person")
     approve(house, by="Ann").problem(403, "same-person")
     with capture_logs() as logs:

@@ -15,7 +15,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, close_period
-from tests.support import workbooks
+from tests.support import people, workbooks
 from tests.support.answers import Answer, Body
 from tests.support.asking import raise_edition, rows
 from tests.support.bets import bet
@@ -174,7 +174,7 @@ def test_the_same_closing_again_is_a_replay(busy: House) -> None:
 def test_of_two_that_close_it_at_once_the_second_is_a_replay(busy: House) -> None:
     """Both have made the reports before either has closed it."""
     act = Act(Principal("Fay", Role.FINANCE), busy.clock(), request_id="p1", reason="month end")
-    command = ClosePeriod(act, Period(None, midnight(busy)), {})
+    command = ClosePeriod(people.enrolled(busy.engine, act), Period(None, midnight(busy)), {})
 
     first, second = (busy.transact(lambda session: close_period(session, command)) for _ in range(2))
 

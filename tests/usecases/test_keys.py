@@ -3,10 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-import psycopg
 import pytest
-from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
 
 from jackpot_service.domain import facts
 from jackpot_service.domain.errors import LedgerError
@@ -145,11 +142,48 @@ def test_a_name_that_could_be_taken_for_another_is_refused(house: House, subtest
             assert house.books.counts() == before
 
 
-def test_the_database_itself_keeps_the_name_of_the_command_line(house: House) -> None:
-    with pytest.raises(IntegrityError) as caught, house.engine.begin() as session:
-        session.execute(text("INSERT INTO principals VALUES ('Cli', 'operator', NULL, false, 1)"))
+LOOK_ALIKES: Final[tuple[tuple[str, str], ...]] = (
+    ("Ann", "\N{CYRILLIC CAPITAL LETTER A}nn"),
+    ("Ann", "\N{GREEK CAPITAL LETTER ALPHA}NN"),
+    ("Alice", "AIice"),
+    ("Bob", "B0b"),
+    ("Arne", "Ame"),
+    ("Nina", "\N{GREEK CAPITAL LETTER NU}ina"),
+    ("\N{CYRILLIC SMALL LETTER ES}\N{CYRILLIC SMALL LETTER O}n", "con"),
+)
 
-    assert isinstance(caught.value.orig, psycopg.errors.CheckViolation)
+
+@pytest.mark.parametrize(("name", "other"), LOOK_ALIKES)
+def test_a_name_that_looks_like_another_is_refused_and_its_own_gets_a_second_key(
+    house: House, name: str, other: str
+) -> None:
+    create(house, replace(ANN, name=name))
+    before = house.books.counts()
+
+    with pytest.raises(PrincipalConflict):
+        create(house, replace(ANN, name=other))
+    with pytest.raises(PrincipalConflict):
+        add(house, principal=replace(ANN, name=other))
+    with pytest.raises(PrincipalConflict):  # Also where its key would approve nothing.
+        create(house, Principal(other, Role.AUDITOR))
+
+    assert house.books.counts() == before
+    create(house, replace(ANN, name=name))
+
+
+def test_names_that_differ_to_the_eye_are_different_people(house: House) -> None:
+    for name in ("Ann", "Anna", "\xc1nn", "Anne", "An n", "Jan", "J\xe1n", "Jo", "Joe"):
+        create(house, replace(ANN, name=name))
+
+
+def test_what_looks_like_the_command_line_is_refused(house: House) -> None:
+    with pytest.raises(PrincipalConflict):
+        create(house, replace(ANN, name="c\N{CYRILLIC SMALL LETTER PALOCHKA}i"))
+
+
+def test_a_name_in_letters_of_which_it_is_not_known_what_they_look_like_is_refused(house: House) -> None:
+    with pytest.raises(BadPrincipal):
+        create(house, replace(ANN, name="\N{CHEROKEE LETTER GO}nn"))
 
 
 def test_keys_rotate_by_two_and_a_third_waits_for_a_revocation(house: House) -> None:

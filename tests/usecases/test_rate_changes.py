@@ -284,8 +284,7 @@ def test_the_band_lies_around_the_sheet_before_not_around_one_of_the_future(hous
 
 
 def test_in_an_emergency_too_the_figure_is_repeated(house: House) -> None:
-    house.config = replace(house.config, emergency_approvals=True)
-    house.app = house.start()
+    house.switch_emergency()
     ask(house, rates={"GBP": "3"}).ok(201)
 
     approve(house, by="Ann", emergency=True).problem(422, "unconfirmed")

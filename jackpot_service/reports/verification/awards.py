@@ -20,7 +20,7 @@ from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verified import NOTHING, Verified
-from jackpot_service.reports.verification import acts, compensations, corrections, documents
+from jackpot_service.reports.verification import acts, compensations, corrections, documents, people
 from jackpot_service.reports.verification.documents import RoundDocuments
 from jackpot_service.reports.verification.jackpots import Jackpot
 from jackpot_service.reports.verification.settlements import positions_are_right
@@ -152,6 +152,11 @@ class ActsOnRounds:
         for row in on_awards:
             yield from self._step_is_due(row, round_)
         given = [row for row in rows if row.kind == EntryKind.COMPENSATION]
+        corrected = corrections.acts_on(round_, self._jackpot)
+        released = [row for row in on_awards if row.kind != EntryKind.AWARDS_REJECTED]
+        yield from people.nobody_released_what_an_own_key_won(
+            [*released, *given, *corrected], round_, self._jackpot.references
+        )
         yield from compensations.check(given, round_, self._jackpot, self._entries)
 
     def _step_is_due(self, row: Row[Any], round_: RoundDocuments) -> Found:

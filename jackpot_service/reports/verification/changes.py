@@ -11,7 +11,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.reports.verification import requests
+from jackpot_service.reports.verification import people, requests
 from jackpot_service.reports.verification.references import References
 
 Found = Iterator[Mismatch]
@@ -69,14 +69,18 @@ def decisions_are_as_their_acts_say(references: References, entries: Entries) ->
 
 
 def two_people_decided(references: References, _entries: Entries) -> Found:
-    """A decision is another person's than the maker's, in time; or it is marked as an emergency."""
+    """A decision is another person's than the maker's, who may decide, in time; or it is marked as an emergency."""
     for row in references.change_decisions.values():
         request = references.change_requests.get(row.request_id)
         if request is None:
             yield _mismatch(Code.CHANGE_RECORD, row, "was decided, and was never asked for")
-        elif row.maker != request.maker or (row.checker == request.maker) is not row.is_emergency:
+            continue
+        if row.maker != request.maker or (row.checker == request.maker) is not row.is_emergency:
             yield _mismatch(Code.CHANGE_PEOPLE, row, f"{request.maker} asked, {row.checker} decided")
-        elif not request.made_at <= row.decided_at < request.expires_at:
+            continue
+        for why in people.reasons_against_checker(row, request, references):
+            yield _mismatch(Code.CHANGE_PEOPLE, row, f"{row.checker} decided: {why}")
+        if not request.made_at <= row.decided_at < request.expires_at:
             yield _mismatch(Code.CHANGE_RECORD, row, f"decided at {row.decided_at}, when it could not be")
 
 

@@ -63,6 +63,11 @@ def corrections_are_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     yield from _steps_are(done, round_, jackpot)
 
 
+def acts_on(round_: RoundDocuments, jackpot: Jackpot) -> Sequence[Row[Any]]:
+    """Return the acts that corrected a round, in their order."""
+    return [_act(entry, jackpot) for entry in _entries(round_, jackpot)]
+
+
 def _entries(round_: RoundDocuments, jackpot: Jackpot) -> Sequence[BookedEntry]:
     return jackpot.corrections.get(round_.round.round_key, ())
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.reports.verification.references import Document, References
@@ -17,6 +17,8 @@ Found = Iterator[Mismatch]
 def documents(references: References) -> Iterator[Document]:
     """Write principals and keys as the facts that their acts show."""
     for row in references.principals.values():
+        if row.name == SYSTEM_OPERATOR.name:
+            continue  # Of no act: the schema's first revisions had no row of it.
         principal = Principal(row.name, Role(row.role), row.casino_id, is_automaton=row.is_automaton)
         recorded = facts.of_principal(principal)
         yield Document(f"principal {row.name}", row.entry_seq, EntryKind.PRINCIPAL_ADDED, recorded)

@@ -14,7 +14,7 @@ from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.schema import EntryRow
-from jackpot_service.reports.verification import acts, changes, keys
+from jackpot_service.reports.verification import acts, changes, keys, people
 from jackpot_service.reports.verification.by_seq import BySeq
 from jackpot_service.reports.verification.rate_changes import sheets_are_what_was_approved
 from jackpot_service.reports.verification.references import Document, References
@@ -47,6 +47,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
     yield from sheets_state_their_base(references)
     yield from sheets_are_what_was_approved(references, entries)
     yield from keys.check(references, entries)
+    yield from people.switches_begin_off(references)
 
 
 def documents(references: References) -> Iterator[Document]:
@@ -90,6 +91,9 @@ def documents(references: References) -> Iterator[Document]:
     for number, (entry_seq, digest) in references.seals.items():
         recorded = seals.facts_of(number=number, digest=digest)
         yield Document(f"seal {number}", entry_seq, EntryKind.BOOKS_SEALED, recorded)
+    for row in references.emergency_switches[1:]:
+        recorded = facts.of_emergency_switch(is_on=row.is_on)
+        yield Document(f"emergency switch {row.entry_seq}", row.entry_seq, EntryKind.EMERGENCY_SWITCHED, recorded)
 
 
 def entries_recorded_their_acts(references: References, entries: Mapping[int, BookedEntry]) -> Found:
@@ -162,6 +166,7 @@ WRITES_A_DOCUMENT = frozenset(
         EntryKind.EXCEPTION_ACKNOWLEDGED,
         EntryKind.PERIOD_CLOSED,
         EntryKind.BOOKS_SEALED,
+        EntryKind.EMERGENCY_SWITCHED,
     }
 )
 """The acts that write a row of their own in a reference table."""

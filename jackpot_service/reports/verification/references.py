@@ -17,6 +17,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records import seals
+from jackpot_service.records.deciding_schema import EmergencySwitchRow
 from jackpot_service.records.periods_schema import ClosedPeriodRow
 from jackpot_service.records.schema import (
     AcknowledgementRow,
@@ -103,13 +104,23 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyMade:
+    """A key: who made it and when, and when it was revoked."""
+
+    maker: str
+    made_at: datetime
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class References:
     """
     All reference documents, by id; sheets by base and number, with the instant each is in force from.
 
-    Each row has the columns of its table; an act's also its entry's `kind` and `received_at`. All but the acts are kept
-    in memory: there are few, and everything refers to them. Of acts there is one for each award that was paid; they are
-    read when they are asked for, and `indexes`, by jackpot, tell which to ask for.
+    Each row has the columns of its table; an act's also its entry's `kind`, `principal` and `received_at`, a
+    principal's its name `in_one_case` and `by_look`. All but the acts are kept in memory: there are few, and everything
+    refers to them. Of acts there is one for each award that was paid; they are read when they are asked for, and
+    `indexes`, by jackpot, tell which to ask for. `keys_made` are by the names of those who hold the keys.
     """
 
     jackpots: Mapping[str, str]
@@ -117,6 +128,7 @@ class References:
     tables: Mapping[str, Row[Any]]
     principals: Mapping[str, Row[Any]]
     keys: Mapping[str, Row[Any]]
+    keys_made: Mapping[str, Sequence[KeyMade]]
     sheets: Mapping[tuple[str, int], RateSheet]
     sheet_rows: Mapping[tuple[str, int], Row[Any]]
     acts: Mapping[int, Row[Any]]
@@ -125,6 +137,7 @@ class References:
     acknowledgements: Mapping[str, Row[Any]]
     closed_periods: Sequence[Row[Any]]
     seals: Mapping[int, tuple[int, str]]
+    emergency_switches: Sequence[Row[Any]]
     indexes: Mapping[str, ActIndex]
 
     def index_of(self, jackpot_id: str) -> ActIndex:
@@ -137,6 +150,19 @@ class References:
         return effective_at
 
 
+_PRINCIPALS: Final = select(
+    PrincipalRow.__table__,
+    func.name_in_one_case(PrincipalRow.name).label("in_one_case"),
+    func.name_by_look(PrincipalRow.name).label("by_look"),
+)
+
+
+_KEYS_MADE: Final = select(KeyRow.principal, EntryRow.principal, EntryRow.received_at, KeyRow.revoked_at).join(
+    EntryRow,
+    and_(EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == KeyRow.entry_seq),
+)
+
+
 def read(session: Session) -> References:
     """Read all reference documents as they are now, past every cache."""
     rates: defaultdict[tuple[str, int], dict[str, Rate]] = defaultdict(dict)
@@ -144,12 +170,16 @@ def read(session: Session) -> References:
         rates[row.base, row.number][row.currency] = Rate(row.currency, row.base_per_unit, row.exponent)
     sheet_rows = {(row.base, row.number): row for row in _rows(session, RateSheetRow)}
     acts = BySeq(partial(_acts, session), partial(_first_act, session))
+    keys_made: defaultdict[str, list[KeyMade]] = defaultdict(list)
+    for principal, maker, made_at, revoked_at in session.execute(_KEYS_MADE):
+        keys_made[principal].append(KeyMade(maker, made_at, revoked_at))
     return References(
         jackpots={row.jackpot_id: row.base for row in _rows(session, JackpotRow)},
         casinos={row.casino_id: row for row in _rows(session, CasinoRow)},
         tables={row.table_id: row for row in _rows(session, TableRow)},
-        principals={row.name: row for row in _rows(session, PrincipalRow)},
+        principals={row.name: row for row in session.execute(_PRINCIPALS)},
         keys={row.key_id: row for row in _rows(session, KeyRow)},
+        keys_made=keys_made,
         sheets={
             (base, number): RateSheet(base, number, rates[base, number])
             for base, number in sorted(sheet_rows.keys() | rates.keys())
@@ -161,6 +191,7 @@ def read(session: Session) -> References:
         acknowledgements={row.exception_id: row for row in _rows(session, AcknowledgementRow)},
         closed_periods=list(_rows(session, ClosedPeriodRow)),
         seals={one.number: (one.entry_seq, one.sha256) for one in seals.every(session)},
+        emergency_switches=list(_rows(session, EmergencySwitchRow)),
         indexes=_indexed(acts.values()),
     )
 
@@ -186,10 +217,10 @@ def round_of(row: Row[Any]) -> Mapping[str, Any]:
 
 
 def _acts(session: Session, first: int, end: int) -> Mapping[int, Row[Any]]:
-    """Each act with the kind of its entry, and when it came in; None for both where the entry is not there."""
+    """Read acts, each with its entry's kind and principal, and when it came in; None where the entry is not there."""
     entry = and_(EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == ActRow.seq)
     rows = session.execute(
-        select(ActRow.__table__, EntryRow.kind, EntryRow.received_at)
+        select(ActRow.__table__, EntryRow.kind, EntryRow.principal, EntryRow.received_at)
         .join(EntryRow, entry, isouter=True)
         .where(ActRow.seq >= first, ActRow.seq < end)
         .order_by(ActRow.seq)

@@ -11,7 +11,6 @@ from jackpot_service.domain.adjustments import Adjustment, Cause, Pool, adjusted
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ZERO, product, total
-from jackpot_service.domain.principals import Role
 from jackpot_service.records import lives, pinned
 from jackpot_service.usecases import jackpot_acts
 from jackpot_service.usecases.acts import Act
@@ -80,7 +79,6 @@ def _refundable(session: Session, change: AdjustJackpot) -> Decimal:
 
 KIND = Kind(
     name=ChangeKind.ADJUSTMENT,
-    roles=frozenset({Role.OPERATOR}),
     read=read,
     subject=lambda change: Subject(f"{change.adjustment.pool} of jackpot {change.jackpot_id}", change.jackpot_id),
     version=lambda session, change: jackpot_acts.money_version(session, change.jackpot_id),

@@ -16,7 +16,6 @@ from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import RateSheet, plain
-from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.rules import LARGEST_AMOUNT
 from jackpot_service.records import bets as bet_records
@@ -160,9 +159,9 @@ def version(session: Session, change: CompensationAsked) -> str:
 
 KIND = Kind(
     name=ChangeKind.COMPENSATION,
-    roles=frozenset({Role.OPERATOR}),
     read=read,
     subject=lambda change: change.round.subject,
     version=version,
     apply=apply,
+    releases=lambda session, change: of_rounds.find(session, change.round),
 )

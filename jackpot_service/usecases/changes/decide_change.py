@@ -8,8 +8,10 @@ from jackpot_service.domain import changes, facts
 from jackpot_service.domain.changes import Change, Decision, Outcome
 from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.rounds import Round
 from jackpot_service.records import changes as records
-from jackpot_service.usecases import acts
+from jackpot_service.records import emergency_switches
+from jackpot_service.usecases import acts, key_makers
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Conditions
 from jackpot_service.usecases.changes.registry import kind_of
@@ -28,8 +30,8 @@ class DecideChange:
     """
     What a checker makes of a change request.
 
-    `confirmed` repeats the figures that have to be. `is_emergency` says that the maker approves alone, which
-    `emergency_is_on`, a switch of the installation, must let.
+    `confirmed` repeats the figures that have to be. `is_emergency` says that the maker approves alone, which a switch
+    in the database must let.
     """
 
     act: Act
@@ -37,7 +39,6 @@ class DecideChange:
     outcome: Outcome
     confirmed: Mapping[str, str] = field(default_factory=dict)
     is_emergency: bool = False
-    emergency_is_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     Of several who decide at once one does, and the others are told.
 
     Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; MachineApproval; SamePerson; EmergencyOff;
-    ChangeStale; Unconfirmed; whatever the change itself is refused by.
+    ChangeStale; Unconfirmed; KeyMaker; whatever the change itself is refused by.
     """
     acts.lock(session)
     change = find(session, command.request_id)
@@ -65,7 +66,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     if _is_replay(change, command):
         return ChangeDecidedNow(change, None, is_replay=True)
     changes.require_decidable(change, at=command.act.now)
-    _require_another_person(change, command)
+    _require_another_person(session, change, command)
     decision = Decision(
         command.outcome,
         command.act.principal.name,
@@ -80,6 +81,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     parsed = kind.complete(kind.read(change.payload), Conditions(acts.booking_time(session, command.act)))
     changes.require_base_version(change.base_version, kind.version(session, parsed))
     changes.require_confirmed(change, command.confirmed)
+    _require_no_key_maker(session, command, kind.releases(session, parsed))
     _record(session, command, change, decision)
     applied = kind.apply(session, replace(command.act, request_id=None, decides=change.request_id), parsed)
     return ChangeDecidedNow(replace(change, decision=decision), applied, is_replay=False)
@@ -99,12 +101,18 @@ def _is_replay(change: Change, command: DecideChange) -> bool:
     )
 
 
-def _require_another_person(change: Change, command: DecideChange) -> None:
+def _require_another_person(session: Session, change: Change, command: DecideChange) -> None:
     """Raises: MachineApproval, SamePerson, EmergencyOff."""
-    if command.is_emergency and not command.emergency_is_on:
-        message = "JACKPOT_EMERGENCY_APPROVALS is not set: another person must approve."
+    if command.is_emergency and not emergency_switches.is_on(session):
+        message = "Emergency approvals are switched off (jackpot db emergency): another person must approve."
         raise EmergencyOff(message)
     changes.require_checker(change, command.act.principal, is_emergency=command.is_emergency)
+
+
+def _require_no_key_maker(session: Session, command: DecideChange, round_: Round | None) -> None:
+    """Raises: KeyMaker, in an emergency too."""
+    if round_ is not None:
+        key_makers.require_another(session, command.act, jackpot_id=round_.jackpot_id, round_key=round_.round_key)
 
 
 def _record(session: Session, command: DecideChange, change: Change, decision: Decision) -> None:

@@ -10,7 +10,6 @@ from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.held_awards import Decision
-from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.records import awards as records
 from jackpot_service.records.verdicts import BookedAward
@@ -121,11 +120,16 @@ def version(session: Session, change: HeldAwards) -> str:
     return named
 
 
+def _released(session: Session, change: HeldAwards) -> Round | None:
+    """Return the round, unless its awards are to be rejected."""
+    return None if change.decision is Decision.REJECT else of_rounds.find(session, change.round)
+
+
 KIND = Kind(
     name=ChangeKind.HELD_AWARDS,
-    roles=frozenset({Role.OPERATOR}),
     read=read,
     subject=lambda change: change.round.subject,
     version=version,
     apply=apply,
+    releases=_released,
 )

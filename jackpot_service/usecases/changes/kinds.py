@@ -10,8 +10,8 @@ from jackpot_service.db import Session
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rate_changes import DEFAULT_BAND
+from jackpot_service.domain.rounds import Round
 from jackpot_service.usecases.acts import Act, Effect
 
 C = TypeVar("C")
@@ -58,6 +58,10 @@ def _as_read(change: C, _conditions: Conditions) -> C:
     return change
 
 
+def _no_round(_session: Session, _change: object) -> Round | None:
+    return None
+
+
 def _nothing_to_confirm(_session: Session, _change: object) -> Mapping[str, str]:
     return {}
 
@@ -70,15 +74,16 @@ class Kind(Generic[C]):
     `read` turns the payload into a value and raises BadPayload (or another refusal) for what cannot be. `complete` puts
     in what the payload leaves to the moment, when it is asked for and again when it is approved. `version` names the
     state of the subject that the change is made against. `to_confirm` finds the figures that an approver must repeat.
+    `releases` finds the round whose players get money by it, or None: nobody who made a key of that round approves it.
     `apply` does the change by an act of its own, and raises what it is refused by: under the lock of the reference
     book, in the transaction that approves it, and for a dry run in one that is rolled back.
     """
 
     name: ChangeKind
-    roles: frozenset[Role]
     read: Callable[[Mapping[str, Any]], C]
     subject: Callable[[C], Subject]
     version: Callable[[Session, C], str]
     apply: Callable[[Session, Act, C], Applied]
     to_confirm: Callable[[Session, C], Mapping[str, str]] = field(default=_nothing_to_confirm)
     complete: Callable[[C, Conditions], C] = field(default=_as_read)
+    releases: Callable[[Session, C], Round | None] = field(default=_no_round)

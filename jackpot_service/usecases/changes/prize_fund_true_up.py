@@ -11,7 +11,6 @@ from jackpot_service.domain.accounts import PRIZE_FUND
 from jackpot_service.domain.adjustments import trued_up
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Role
 from jackpot_service.usecases import jackpot_acts
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Kind, Subject
@@ -51,7 +50,6 @@ def apply(session: Session, act: Act, change: TrueUp) -> Applied:
 
 KIND = Kind(
     name=ChangeKind.PRIZE_FUND_TRUE_UP,
-    roles=frozenset({Role.OPERATOR}),
     read=read,
     subject=lambda change: Subject(f"prize fund of jackpot {change.jackpot_id}", change.jackpot_id),
     version=lambda session, change: jackpot_acts.money_version(session, change.jackpot_id),

@@ -16,7 +16,6 @@ from jackpot_service.domain import facts, rate_changes
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.domain.errors import Flaw
-from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rate_changes import DEFAULT_BAND, RateSource
 from jackpot_service.domain.shapes import CURRENCY
 from jackpot_service.records import pinned, rate_sheets
@@ -149,7 +148,6 @@ def _pointed(error: BadRate | UnknownCurrency, change: RateChange) -> BadRate | 
 
 KIND = Kind(
     name=ChangeKind.RATE_SHEET,
-    roles=frozenset({Role.RATES}),
     read=read,
     subject=lambda change: Subject(f"rate sheet {change.base}"),
     version=_version,

@@ -92,8 +92,9 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
 
 def require_role(act: Act, kind: Kind[Any]) -> None:
     """Raises: KindForbidden."""
-    if act.principal.role not in kind.roles:
-        message = f"A {kind.name} is for {', '.join(sorted(kind.roles))}, not for a key of role {act.principal.role}."
+    roles = changes.ROLES[kind.name]
+    if act.principal.role not in roles:
+        message = f"A {kind.name} is for {', '.join(sorted(roles))}, not for a key of role {act.principal.role}."
         raise KindForbidden(message, role=str(act.principal.role))
 
 

@@ -12,7 +12,6 @@ from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Conflict, Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life
-from jackpot_service.domain.principals import Role
 from jackpot_service.domain.retirement import Estate
 from jackpot_service.records import changes, lives, references
 from jackpot_service.usecases import acts, jackpot_acts
@@ -183,7 +182,6 @@ def _request(act: Act) -> str:
 
 KIND = Kind(
     name=ChangeKind.RETIREMENT,
-    roles=frozenset({Role.OPERATOR}),
     read=read,
     subject=lambda change: Subject(f"jackpot {change.jackpot_id}", change.jackpot_id),
     version=version,

@@ -8,11 +8,12 @@ from jackpot_service.db import Session
 from jackpot_service.domain.cards import DECK, Card
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.outcomes import Result
-from jackpot_service.domain.principals import Role
 from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Kind, Subject
+from jackpot_service.usecases.changes import of_rounds
+from jackpot_service.usecases.changes.kinds import Applied, Kind
+from jackpot_service.usecases.changes.of_rounds import NamedRound
 from jackpot_service.usecases.changes.payloads import Payload, identifier_of
 from jackpot_service.usecases.correct_round import CorrectRound, correct_round, lock_and_name
 
@@ -29,6 +30,11 @@ class RoundCorrection:
     jackpot_id: str
     name: RoundName
     result: Result
+
+    @property
+    def round(self) -> NamedRound:
+        """The round by its ids."""
+        return NamedRound(self.jackpot_id, self.name.table_id, self.name.round_id)
 
 
 def read(values: Mapping[str, Any]) -> RoundCorrection:
@@ -79,9 +85,9 @@ def apply(session: Session, act: Act, change: RoundCorrection) -> Applied:
 
 KIND = Kind(
     name=ChangeKind.ROUND_CORRECTION,
-    roles=frozenset({Role.OPERATOR}),
     read=read,
-    subject=lambda change: Subject(f"round {change.name.table_id}/{change.name.round_id}", change.jackpot_id),
+    subject=lambda change: change.round.subject,
     version=lambda session, change: lock_and_name(session, change.jackpot_id, change.name),
     apply=apply,
+    releases=lambda session, change: of_rounds.find(session, change.round),
 )

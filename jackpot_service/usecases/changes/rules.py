@@ -8,7 +8,6 @@ from jackpot_service.db import Session
 from jackpot_service.domain import currencies, life_facts
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rule_changes import changed
 from jackpot_service.domain.settings import require_payable_stakes
 from jackpot_service.records import pinned, references
@@ -70,7 +69,6 @@ def apply(session: Session, act: Act, change: RulesChange) -> Applied:
 
 KIND = Kind(
     name=ChangeKind.RULES,
-    roles=frozenset({Role.OPERATOR}),
     read=read,
     subject=lambda change: Subject(f"rules of jackpot {change.jackpot_id}", change.jackpot_id),
     version=version,

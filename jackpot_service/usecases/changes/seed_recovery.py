@@ -10,7 +10,6 @@ from jackpot_service.domain import life_facts
 from jackpot_service.domain.adjustments import promised, recovered
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.principals import Role
 from jackpot_service.ledger import books
 from jackpot_service.usecases import jackpot_acts
 from jackpot_service.usecases.acts import Act
@@ -59,7 +58,6 @@ def apply(session: Session, act: Act, change: RecoverSeed) -> Applied:
 
 KIND = Kind(
     name=ChangeKind.SEED_RECOVERY,
-    roles=frozenset({Role.OPERATOR}),
     read=read,
     subject=lambda change: Subject(f"seed of jackpot {change.jackpot_id}", change.jackpot_id),
     version=lambda session, change: jackpot_acts.money_version(session, change.jackpot_id),

@@ -12,7 +12,6 @@ from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, has_decimals, plain
-from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rules import LARGEST_AMOUNT
 from jackpot_service.ledger import balances, books
 from jackpot_service.records import references, statements
@@ -134,7 +133,6 @@ def _subject(change: StatementPaid) -> Subject:
 
 KIND = Kind(
     name=ChangeKind.STATEMENT_SETTLEMENT,
-    roles=frozenset({Role.OPERATOR}),
     read=read,
     subject=_subject,
     version=lambda session, change: str(statements.last_act(session, change.account)),

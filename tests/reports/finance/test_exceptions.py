@@ -1,6 +1,5 @@
 """Exceptions as a report: by kind, one by one with what came of them, and the rounds left open, as of any instant."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -156,8 +155,7 @@ def test_an_open_round_that_was_acknowledged_says_so(house: House) -> None:
 def test_an_emergency_approval_is_an_exception_of_the_house(house: House) -> None:
     house.open(base_amount="1000")
     then = house.clock()
-    house.config = replace(house.config, emergency_approvals=True)
-    house.app = house.start()
+    house.switch_emergency()
     raised = {"jackpot_id": "j1", "account": "meter", "amount": "1", "document": "memo", "cause": "count-error"}
     house.ask("adjustment", raised).ok(201)
     house.approve(by="Ann", emergency=True).ok()

@@ -1,0 +1,267 @@
+"""The walls around the four eyes, which the schema builds: what the database itself refuses, asked by plain SQL."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from jackpot_service.domain.changes import ROLES
+from jackpot_service.domain.principals import NAME_LETTERS, BadPrincipal, Principal, Role, require_legible
+from tests.support.bets import bet
+from tests.support.hands import FOUR_OF_A_KIND, hand
+from tests.support.house import House
+
+APPLICATION: Final = "jackpot_app"
+
+DECIDE: Final = """
+INSERT INTO change_decisions (request_id, maker, checker, outcome, confirmed, is_emergency, decided_at, entry_seq)
+VALUES (%s, 'Ann', %s, %s, '{}', %s, now(), 1)
+"""
+
+ADD_PRINCIPAL: Final = "INSERT INTO principals (name, role, is_automaton, entry_seq) VALUES (%s, 'operator', false, 1)"
+
+HELD: Final = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}
+
+
+@pytest.fixture
+def house(database_url: str) -> Iterator[House]:
+    """
+    Furnish a house where Ann asked for held awards to be approved (`held`), and to be rejected (`rejection`).
+
+    Olga made a key of the server that played the round of the held awards.
+    """
+    house = House(database_url)
+    house.open(base_amount="1000", settings={"held_threshold": "250"})
+    asked = {"principal": "a table", "role": "table", "casino_id": "c1", "request_id": "k1", "reason": "rotated"}
+    house.post("/v1/keys", asked, key=house.person("Olga", Role.OPERATOR)).ok(201)
+    house.bet(bet("a"))
+    house.settle(hand("1", FOUR_OF_A_KIND))
+    house.ask("held-awards", HELD, request_id="held").ok(201)
+    house.ask("held-awards", HELD | {"decision": "reject"}, request_id="rejection").ok(201)
+    house.person("Otto", Role.OPERATOR)
+    house.key_of(Principal("robot", Role.OPERATOR, is_automaton=True))
+    house.key(Role.FINANCE)
+    house.person("Rita", Role.RATES)
+    yield house
+    house.engine.dispose()
+
+
+@pytest.fixture
+def application(house: House) -> Iterator[psycopg.Connection[Any]]:
+    """Connect as the application's role does."""
+    with psycopg.connect(house.database_url.replace("+psycopg", "")) as connection:
+        connection.execute(f"SET ROLE {APPLICATION}")
+        connection.commit()
+        yield connection
+        connection.rollback()
+
+
+def decide(
+    connection: psycopg.Connection[Any],
+    checker: str,
+    *,
+    request_id: str = "held",
+    outcome: str = "approved",
+    is_emergency: bool = False,
+) -> None:
+    """Decide what Ann asked for, by plain SQL, and take it back."""
+    try:
+        connection.execute(DECIDE, [request_id, checker, outcome, is_emergency])
+    finally:
+        connection.rollback()
+
+
+def test_the_table_of_who_decides_is_that_of_the_code(application: psycopg.Connection[Any]) -> None:
+    found = application.execute("SELECT kind, role FROM change_deciders").fetchall()
+
+    assert sorted(found) == sorted((kind.value, role.value) for kind, roles in ROLES.items() for role in roles)
+
+
+def test_another_person_whose_role_decides_it_is_let(application: psycopg.Connection[Any]) -> None:
+    for outcome in ("approved", "rejected"):
+        decide(application, "Otto", outcome=outcome)
+
+
+@pytest.mark.parametrize("outcome", ["approved", "rejected"])
+@pytest.mark.parametrize("checker", ["robot", "a table", "cli"])
+def test_a_service_account_decides_nothing(application: psycopg.Connection[Any], checker: str, outcome: str) -> None:
+    with pytest.raises(errors.InsufficientPrivilege, match="a service account decides no change"):
+        decide(application, checker, outcome=outcome)
+
+
+@pytest.mark.parametrize("checker", ["Rita", "a finance", "a auditor"])
+def test_a_role_that_does_not_decide_this_kind_is_refused(application: psycopg.Connection[Any], checker: str) -> None:
+    with pytest.raises(errors.InsufficientPrivilege, match="decides no change of kind held-awards"):
+        decide(application, checker)
+
+
+def test_nobody_unknown_asks_or_decides(application: psycopg.Connection[Any]) -> None:
+    with pytest.raises(errors.ForeignKeyViolation, match="fk_change_decisions_checker_principals"):
+        decide(application, "ann")
+    asking = """
+        INSERT INTO change_requests (request_id, kind, subject, payload, reason, base_version, to_confirm, maker,
+                                     made_at, expires_at, entry_seq)
+        SELECT 'q', kind, subject, payload, reason, base_version, to_confirm, 'ann', made_at, expires_at, entry_seq
+        FROM change_requests WHERE request_id = 'held'
+    """
+    with pytest.raises(errors.ForeignKeyViolation, match="fk_change_requests_maker_principals"):
+        application.execute(asking)
+
+
+def test_the_maker_decides_nothing_in_other_letters_either(house: House, application: psycopg.Connection[Any]) -> None:
+    """Such a name can only be there from before names were compared; here the owner writes one."""
+    with psycopg.connect(house.database_url.replace("+psycopg", "")) as owner:
+        for name in ("ANN", "\N{CYRILLIC CAPITAL LETTER A}nn"):
+            owner.execute("INSERT INTO principals VALUES (%s, 'operator', NULL, false, 1, true)", [name])
+    for name in ("ANN", "\N{CYRILLIC CAPITAL LETTER A}nn"):
+        with pytest.raises(errors.InsufficientPrivilege, match="the maker decides no change"):
+            decide(application, name)
+
+
+def test_an_emergency_is_refused_until_the_owner_switches_it_on(
+    house: House, application: psycopg.Connection[Any]
+) -> None:
+    with pytest.raises(errors.InsufficientPrivilege, match="switched off"):
+        decide(application, "Ann", is_emergency=True)
+    house.switch_emergency()
+    decide(application, "Ann", is_emergency=True)
+    with pytest.raises(errors.CheckViolation, match="ck_change_decisions_two_people"):
+        decide(application, "Otto", is_emergency=True)
+    house.switch_emergency(is_on=False)
+    with pytest.raises(errors.InsufficientPrivilege, match="switched off"):
+        decide(application, "Ann", is_emergency=True)
+
+
+def test_the_application_does_not_switch_it(application: psycopg.Connection[Any]) -> None:
+    for statement in (
+        "INSERT INTO emergency_switches VALUES (99, true)",
+        "INSERT INTO change_deciders VALUES ('held-awards', 'auditor')",
+        "INSERT INTO principals VALUES ('Ann\N{CYRILLIC SMALL LETTER IE}', 'operator', NULL, false, 1, true)",
+    ):
+        with pytest.raises(errors.InsufficientPrivilege, match="permission denied"):
+            application.execute(statement)
+        application.rollback()
+
+
+def test_who_made_a_key_of_a_round_releases_none_of_its_awards(application: psycopg.Connection[Any]) -> None:
+    with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round approves nothing"):
+        decide(application, "Olga")
+    decide(application, "Olga", outcome="rejected")
+    decide(application, "Olga", request_id="rejection")
+
+
+def test_who_made_a_key_of_a_round_records_no_payment_of_its_awards(application: psycopg.Connection[Any]) -> None:
+    paying = """
+        INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq)
+        SELECT jackpot_id, round_key, bet_id, tier, 'paid', now(), (
+            SELECT max(seq) FROM entries WHERE jackpot_id = '-' AND principal = %s
+        ) FROM awards
+    """
+    with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round records no payment"):
+        application.execute(paying, ["Olga"])
+    application.rollback()
+    assert application.execute(paying, ["Ann"]).rowcount == 1
+
+
+def test_an_act_is_of_a_principal(application: psycopg.Connection[Any]) -> None:
+    entry = """
+        INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, received_at, booked_at, digest, head,
+                             accounts, currencies, amounts, movements)
+        SELECT '-', 0, 1000, kind, %s, received_at, booked_at, digest, head, accounts, currencies, amounts, movements
+        FROM entries WHERE jackpot_id = '-' AND seq = 1
+    """
+    act = "INSERT INTO acts (seq, subject, after, effects) VALUES (1000, 'x', '{}', '[]')"
+    for principal, let in (("cli", True), ("Otto", True), ("otto", False), ("nobody", False)):
+        application.execute(entry, [principal])
+        if let:
+            application.execute(act)
+        else:
+            with pytest.raises(errors.ForeignKeyViolation, match="is no principal's"):
+                application.execute(act)
+        application.rollback()
+    with pytest.raises(errors.ForeignKeyViolation, match="is no principal's"):
+        application.execute(act)
+
+
+def test_nobody_holds_a_key_of_the_command_line(application: psycopg.Connection[Any]) -> None:
+    making = "INSERT INTO keys (key_id, secret_hash, principal, table_ids, entry_seq) VALUES ('0a', %s, 'cli', '{}', 1)"
+    with pytest.raises(errors.CheckViolation, match="ck_keys_principal"):
+        application.execute(making, [bytes(32)])
+
+
+# Names.
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ANN",
+        "\N{CYRILLIC CAPITAL LETTER A}nn",
+        "\N{GREEK CAPITAL LETTER ALPHA}nn",
+        "OIga",
+        "0tto",
+        "\N{GREEK CAPITAL LETTER OMICRON}tto",
+        "\N{CYRILLIC SMALL LETTER ES}l\N{CYRILLIC SMALL LETTER BYELORUSSIAN-UKRAINIAN I}",
+        "CLI",
+        "R\N{CYRILLIC SMALL LETTER BYELORUSSIAN-UKRAINIAN I}ta",
+    ],
+)
+def test_a_name_that_looks_like_another_is_refused(application: psycopg.Connection[Any], name: str) -> None:
+    with pytest.raises(errors.UniqueViolation):
+        application.execute(ADD_PRINCIPAL, [name])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\N{FULLWIDTH LATIN CAPITAL LETTER A}nn B",
+        "\N{CHEROKEE LETTER GO}lf",
+        "Ann\u200b",
+        "e\u0301ve",
+        "\N{CJK UNIFIED IDEOGRAPH-7530}\N{CJK UNIFIED IDEOGRAPH-4E2D}",
+        "Ann\n",
+        "",
+    ],
+)
+def test_a_name_in_letters_that_are_not_compared_is_refused(application: psycopg.Connection[Any], name: str) -> None:
+    with pytest.raises(errors.CheckViolation, match="ck_principals_name"):
+        application.execute(ADD_PRINCIPAL, [name])
+
+
+def test_the_database_takes_the_letters_that_the_code_takes(application: psycopg.Connection[Any]) -> None:
+    """Of all letters that there are; a surrogate and NUL are no text."""
+    codes = [code for code in range(1, 0x110000) if not 0xD800 <= code <= 0xDFFF]
+    question = f"SELECT chr(c) FROM unnest(%s::int[]) AS c WHERE chr(c) ~ '^[{NAME_LETTERS}]+$'"  # noqa: S608  ours
+    found = {letter for (letter,) in application.execute(question, [codes])}
+
+    assert found == {chr(code) for code in codes if _is_legible(chr(code))}
+    assert {
+        "A",
+        " ",
+        "é",
+        "\N{LATIN SMALL LETTER SHARP S}",
+        "\N{GREEK CAPITAL LETTER OMEGA}",
+        "\N{CYRILLIC SMALL LETTER YA}",
+        "\N{LATIN SMALL LETTER O WITH HORN AND DOT BELOW}",
+    } <= found
+    assert (
+        not {
+            "\N{MULTIPLICATION SIGN}",
+            "\N{DIVISION SIGN}",
+            "\N{LATIN SMALL LETTER LONG S}",
+            "\N{LATIN SMALL LIGATURE IJ}",
+            "\u0301",
+            "\N{CHEROKEE LETTER GO}",
+        }
+        & found
+    )
+
+
+def _is_legible(name: str) -> bool:
+    try:
+        require_legible(name)
+    except BadPrincipal:
+        return False
+    return True
