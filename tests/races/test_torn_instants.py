@@ -182,8 +182,8 @@ class Whole:
 def test_an_instant_separates_nothing_that_belongs_together(engine: sqlalchemy.Engine, database_url: str) -> None:
     scene.open_live(engine, "live", tables=["T1", "T2"], stripes=2, base_amount="100", settings={"reset_amount": "50"})
     asking: list[Callable[[Racer], object]] = [partial(ask, seed=seed) for seed in (1, 2)]
-    others = [*asking, partial(end, off_by=SKEWS_S[-1])]
-    writing = [
+    others: list[Callable[[Racer], object]] = [*asking, partial(end, off_by=SKEWS_S[-1])]
+    writing: list[Callable[[Racer], object]] = [
         partial(write, name=f"p{number}", others=len(others), off_by=off_by) for number, off_by in enumerate(SKEWS_S)
     ]
 
@@ -204,7 +204,9 @@ def test_an_instant_separates_nothing_that_belongs_together(engine: sqlalchemy.E
 
 
 def _times(engine: sqlalchemy.Engine) -> list[datetime]:
-    """Right after what hits, acts and ends of rounds booked: where an instant would tear most."""
-    rows = books.ask(engine, "SELECT DISTINCT booked_at FROM entries WHERE kind <> 'bets' ORDER BY 1")
-    at = [row[0] + timedelta(microseconds=1) for row in rows]
-    return random.Random(1).sample(at, min(len(at), 150))
+    """Right after what acts did, and some of what hits and ends of rounds booked: where an instant would tear most."""
+    of_acts = "SELECT DISTINCT booked_at FROM entries WHERE round_key IS NULL ORDER BY 1"
+    of_rounds = "SELECT DISTINCT booked_at FROM entries WHERE round_key IS NOT NULL AND kind <> 'bets' ORDER BY 1"
+    acted, ended = ([row[0] for row in books.ask(engine, question)] for question in (of_acts, of_rounds))
+    some = random.Random(1).sample(ended, min(len(ended), 100))
+    return [at + timedelta(microseconds=1) for at in (*acted, *some)]
