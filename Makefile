@@ -18,7 +18,7 @@ SEED ?= 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-deep soak wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run test test-deep soak wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -58,7 +58,7 @@ test-deep: setup  ## those that try cases, with many more of them; CASES=1000 SE
 soak: setup  ## ten minutes of everything at once by 16 writers; ARGS="--soak-minutes 1" for less
 	@exec $(BIN)/python -m pytest -n 0 --timeout 3600 tests/races/test_mixture.py --soak-minutes 10 $(ARGS)
 
-check: check-format check-lint check-types check-layers check-migrations check-openapi check-install  ## everything but the tests
+check: check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories  ## everything but the tests
 
 check-format: setup
 	$(BIN)/ruff format --check .
@@ -114,6 +114,13 @@ export CHECK_INSTALL
 
 check-install: wheel
 	@sh -euc "$$CHECK_INSTALL"
+
+AUDIT = $(BIN)/pip-audit --disable-pip --require-hashes --format json --progress-spinner off --timeout 5
+LOCKED = $(wildcard requirements*.txt)
+
+check-advisories: setup  # Known holes in what is locked, where a source of advisories can be reached.
+	@$(INSTALL) --require-hashes --requirement requirements-audit.txt
+	@$(BIN)/python .ci/advisories.py $(AUDIT) $(LOCKED:%=--requirement %)
 
 BENCH = $(INSTALL) --require-hashes --requirement requirements-bench.txt && exec $(BIN)/python -m bench
 

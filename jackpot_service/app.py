@@ -31,6 +31,7 @@ from jackpot_service.api import (
     reports,
     round_records,
     rounds,
+    security_headers,
 )
 from jackpot_service.api.admission import MOST_AT_ONCE, Admission
 from jackpot_service.api.asgi import InThreads
@@ -110,7 +111,7 @@ def create_app(
     authenticator = Authenticator.configured(config, engine, monotonic=monotonic, clock=clock)
     _guard(app, authenticator)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
-    app.after_request(_tell_request_id)
+    app.after_request(_add_headers)
     calls = (rounds.bets_call(config), meters.METER_CALL)
     app.asgi = Lane(InThreads(app, ThreadPoolExecutor(THREADS, "flask")), door, authenticator, calls)
     return app
@@ -174,8 +175,9 @@ def _name_request() -> None:
     flask.g.request_id = request_id(flask.request.headers.get(REQUEST_ID, ""))
 
 
-def _tell_request_id(response: flask.Response) -> flask.Response:
+def _add_headers(response: flask.Response) -> flask.Response:
     response.headers[REQUEST_ID] = flask.g.request_id
+    security_headers.add(response.headers)
     return response
 
 

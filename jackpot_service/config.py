@@ -48,6 +48,7 @@ class Config:
     rate_band: how far a rate may move, as a part of the one before, until its approver must repeat it.
     rates_stale_after_s: from which age on a rate sheet in force is warned of.
     oidc_issuer, oidc_audience: whose tokens people may show instead of keys, made for whom; None for keys only.
+    oidc_authorized_parties: which clients may obtain those (`azp`); none: the audience itself.
     oidc_algorithms: how those may be signed. oidc_jwks_url: where the issuer's keys are, if it does not say so itself.
     key: whose acts the command line's are, where it needs a person.
     open_round_minutes: how long a round may be open before it is an exception.
@@ -73,6 +74,7 @@ class Config:
     rates_stale_after_s: int = 36 * 3600
     oidc_issuer: str | None = None
     oidc_audience: str | None = None
+    oidc_authorized_parties: tuple[str, ...] = ()
     oidc_algorithms: tuple[str, ...] = ("RS256", "ES256")
     oidc_jwks_url: str | None = None
     key: str | None = field(default=None, repr=False)
@@ -117,6 +119,7 @@ class Config:
             rates_stale_after_s=read.integer("JACKPOT_RATES_STALE_AFTER_S", default.rates_stale_after_s),
             oidc_issuer=read.web_url("JACKPOT_OIDC_ISSUER", refused=" #@?"),
             oidc_audience=read.audience("JACKPOT_OIDC_AUDIENCE"),
+            oidc_authorized_parties=read.authorized_parties("JACKPOT_OIDC_AUTHORIZED_PARTIES"),
             oidc_algorithms=read.algorithms("JACKPOT_OIDC_ALGORITHMS", default.oidc_algorithms),
             oidc_jwks_url=read.web_url("JACKPOT_OIDC_JWKS_URL"),
             key=read.secret("JACKPOT_KEY"),
@@ -174,6 +177,16 @@ class _Reader:
         if (value is None) is not ("JACKPOT_OIDC_ISSUER" not in self.environ):
             raise ConfigError(variable, value or "", accepted)
         return None if value is None else self.text(variable, "", accepted)
+
+    def authorized_parties(self, variable: str) -> tuple[str, ...]:
+        accepted = "the client ids that may obtain tokens, with spaces between, set together with JACKPOT_OIDC_ISSUER"
+        value = self.environ.get(variable)
+        if value is None:
+            return ()
+        found = tuple(self.text(variable, "", accepted).split())
+        if not found or "JACKPOT_OIDC_ISSUER" not in self.environ:
+            raise ConfigError(variable, value, accepted)
+        return found
 
     def algorithms(self, variable: str, default: tuple[str, ...]) -> tuple[str, ...]:
         accepted = f"some of {' '.join(_ALGORITHMS)}, with spaces between"

@@ -161,6 +161,16 @@ def committed(session: Session) -> Iterator[Pipeline]:
     session.info["is_committed"] = True
 
 
+@contextmanager
+def committed_nothing(session: Session) -> Iterator[None]:
+    """What the block raises means that an act's commit had nothing to commit: it is no unknown outcome."""
+    try:
+        yield
+    except Exception:
+        session.info["is_committed"] = False
+        raise
+
+
 def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
     """
     Run one act in one transaction and commit it; a 2xx is answered only after this has returned.

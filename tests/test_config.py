@@ -38,6 +38,7 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
             "JACKPOT_RATES_STALE_AFTER_S": "288000",
             "JACKPOT_OIDC_ISSUER": "https://sign-in.example/tenant",
             "JACKPOT_OIDC_AUDIENCE": "jackpot-ledger",
+            "JACKPOT_OIDC_AUTHORIZED_PARTIES": "desk  app",
             "JACKPOT_OIDC_ALGORITHMS": "PS256  ES384",
             "JACKPOT_OIDC_JWKS_URL": "https://keys.example/",
             "JACKPOT_LOG_LEVEL": "WARNING",
@@ -63,6 +64,7 @@ def test_every_setting_is_read_from_its_own_variable() -> None:
         rates_stale_after_s=288_000,
         oidc_issuer="https://sign-in.example/tenant",
         oidc_audience="jackpot-ledger",
+        oidc_authorized_parties=("desk", "app"),
         oidc_algorithms=("PS256", "ES384"),
         oidc_jwks_url="https://keys.example/",
         log_level="warning",
@@ -189,6 +191,22 @@ def test_a_password_in_the_url_of_an_issuer_is_refused_and_not_printed() -> None
 )
 def test_an_issuer_and_an_audience_are_set_together(environ: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match="JACKPOT_OIDC_AUDIENCE"):
+        Config.from_environment(environ)
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"JACKPOT_OIDC_AUTHORIZED_PARTIES": "desk"},
+        {
+            "JACKPOT_OIDC_ISSUER": "https://sign-in.example",
+            "JACKPOT_OIDC_AUDIENCE": "us",
+            "JACKPOT_OIDC_AUTHORIZED_PARTIES": " ",
+        },
+    ],
+)
+def test_clients_are_named_where_there_is_an_issuer(environ: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match="JACKPOT_OIDC_AUTHORIZED_PARTIES"):
         Config.from_environment(environ)
 
 

@@ -98,12 +98,10 @@ def get_events(query: Mapping[str, Any]) -> flask.Response:
     reader = principal()
     page = door().events.page(reader, query["after"], limit=query["limit"], wait_s=query["wait"])
     with_people = is_of_the_house(reader)
-    response = answer(
+    return answer(
         {
             "items": [as_cloud_event(event, with_people=with_people) for event in page.items],
             "next": encode(page.next),
             "has_more": page.has_more,
         }
     )
-    response.cache_control.no_store = True
-    return response

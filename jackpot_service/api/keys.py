@@ -117,9 +117,7 @@ def post_key(body: Mapping[str, Any]) -> flask.Response:
     )
     created = act(lambda session: create_key(session, done, whom))
     key = look(lambda session: find(session, created.key_id))
-    response = answer({**_shown(key), "key": created.key}, 200 if created.key is None else 201)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return answer({**_shown(key), "key": created.key}, 200 if created.key is None else 201)
 
 
 @blueprint.route("/<id:key_id>/revocation", methods=["POST"])

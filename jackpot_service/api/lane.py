@@ -18,7 +18,7 @@ import orjson
 from marshmallow import ValidationError
 from werkzeug.exceptions import HTTPException
 
-from jackpot_service.api import asgi, decided
+from jackpot_service.api import asgi, decided, security_headers
 from jackpot_service.api.asgi import ENVIRON, Application, Message, Receive, Scope, Send
 from jackpot_service.api.door import Door
 from jackpot_service.api.parsing import MEDIA_TYPES, read_json
@@ -158,7 +158,7 @@ class Lane:
 
 
 async def _send(answered: Answer, named: str, send: Send) -> None:
-    headers = [*answered.headers, (_REQUEST_ID, named.encode())]
+    headers = [*answered.headers, *security_headers.beside(answered.headers), (_REQUEST_ID, named.encode())]
     body = b""
     if answered.body is not None:
         body = orjson.dumps(answered.body)

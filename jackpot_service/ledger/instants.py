@@ -2,17 +2,17 @@
 Instants as positions: which entries a book held right before an instant, and that no other ever joins them.
 
 What belongs to an instant is what was booked before it (`booked_at < instant`). On each stripe time never falls, so
-that is a prefix: one seq a stripe. Once every stripe's `booked_at` is at the instant or beyond, nothing can be booked
-before it any more.
+that is a prefix: one seq a stripe. Once a stripe's `booked_at` is at the instant or beyond, nothing can be booked on it
+before the instant any more. An instant that every stripe has passed is therefore found again from the entries alone.
+See docs/decisions/instants.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import func, select, text, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import func, select, text
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.db import Session, committed
 from jackpot_service.ledger import stripes
 from jackpot_service.ledger.instants_schema import InstantRow
 from jackpot_service.ledger.schema import StripeRow
@@ -21,38 +21,68 @@ Positions = tuple[int, ...]
 """A seq of each stripe, in the order of their numbers; a stripe that it does not reach had no entry."""
 
 # Entries are numbered without a gap and in the order of their times, so halving finds the last one before an instant.
+# OFFSET 0 has each of them looked up by its key, whatever the planner thinks of the table.
 _BEFORE = text(
     """
-    WITH RECURSIVE search (stripe_no, low, high) AS (
-        SELECT stripe_no, CAST(0 AS bigint), seq FROM stripes WHERE jackpot_id = :book
+    WITH RECURSIVE search (stripe_no, added_by, low, high) AS (
+        SELECT stripe_no, added_by, CAST(0 AS bigint), seq FROM stripes WHERE jackpot_id = :book
         UNION ALL
-        SELECT s.stripe_no,
-               CASE WHEN e.booked_at < :instant THEN e.seq ELSE s.low END,
-               CASE WHEN e.booked_at < :instant THEN s.high ELSE e.seq - 1 END
+        SELECT s.stripe_no, s.added_by,
+               CASE WHEN middle.booked_at < :instant THEN middle.seq ELSE s.low END,
+               CASE WHEN middle.booked_at < :instant THEN s.high ELSE middle.seq - 1 END
         FROM search s
-        JOIN entries e ON e.jackpot_id = :book AND e.stripe_no = s.stripe_no AND e.seq = (s.low + s.high + 1) / 2
+        CROSS JOIN LATERAL (
+            SELECT e.seq, e.booked_at
+            FROM entries e
+            WHERE e.jackpot_id = :book AND e.stripe_no = s.stripe_no AND e.seq = (s.low + s.high + 1) / 2
+            OFFSET 0
+        ) AS middle
         WHERE s.low < s.high
     )
-    SELECT array_agg(low ORDER BY stripe_no) FROM search WHERE low = high
+    SELECT low, added_by FROM search WHERE low = high ORDER BY stripe_no
     """
 )
 
 
-def stored(session: Session, book: str, instant: datetime) -> Positions | None:
-    """The positions at an instant that was resolved before; None if it was not."""
-    found = session.scalar(
+def at(session: Session, book: str, instant: datetime) -> Positions:
+    """
+    Find the positions at an instant, of the stripes that there were then. They are final if no stripe is behind it.
+
+    Stripes that were added later are left out, so that the answer does not grow with them. A version before this one
+    wrote down what it found, with the stripes that there were when it was asked: what it said is said again.
+    """
+    stored = session.scalar(
         select(InstantRow.positions).where(InstantRow.jackpot_id == book, InstantRow.instant == instant)
     )
-    return None if found is None else tuple(found)
+    if stored is not None:
+        return tuple(stored)
+    found = _found(session, book, instant)
+    first = found[0][0] if found else 0
+    reach = max((number for number, (seq, added_by) in enumerate(found, 1) if seq or added_by <= first), default=0)
+    return tuple(seq for seq, _ in found[:reach])
 
 
-def stored_of(
-    session: Session, books: Sequence[str], edges: Sequence[datetime]
-) -> dict[tuple[str, datetime], Positions]:
-    """The positions of several books at several instants, of those that were resolved before."""
-    columns = (InstantRow.jackpot_id, InstantRow.instant, InstantRow.positions)
-    found = session.execute(select(*columns).where(InstantRow.jackpot_id.in_(books), InstantRow.instant.in_(edges)))
-    return {(book, instant): tuple(positions) for book, instant, positions in found}
+def before(session: Session, book: str, instant: datetime) -> Positions:
+    """Find the positions at an instant, of all stripes that there are now. They are final if none is behind it."""
+    return tuple(seq for seq, _ in _found(session, book, instant))
+
+
+def _found(session: Session, book: str, instant: datetime) -> Sequence[tuple[int, int]]:
+    """The last seq before an instant, and the seq on stripe 0 of the entry that added the stripe, for each stripe."""
+    return [(seq, added_by) for seq, added_by in session.execute(_BEFORE, {"book": book, "instant": instant})]
+
+
+def behind(session: Session, book: str, instant: datetime) -> Sequence[int]:
+    """The stripes of a book on which something could still be booked before an instant, in their order."""
+    question = select(StripeRow.stripe_no).where(StripeRow.jackpot_id == book, StripeRow.booked_at < instant)
+    return session.scalars(question.order_by(StripeRow.stripe_no)).all()
+
+
+def passed(session: Session) -> Mapping[str, datetime]:
+    """For each book, the latest instant that all of its stripes have passed; none for a book that has no beginning."""
+    begun = select(StripeRow.jackpot_id, func.min(StripeRow.booked_at)).group_by(StripeRow.jackpot_id)
+    rows = session.execute(begun.having(func.isfinite(func.min(StripeRow.booked_at))))
+    return dict(rows.all())
 
 
 def is_over(session: Session, book: str, instant: datetime) -> bool:
@@ -61,29 +91,14 @@ def is_over(session: Session, book: str, instant: datetime) -> bool:
     return bool(session.scalar(question))
 
 
-def close(session: Session, book: str, instant: datetime) -> None:
-    """See to it that nothing is booked before an instant any more, in a book that exists; locks all of it."""
-    with pipelined(session) as pipe:
-        stripes.lock_all(pipe, book)
-    late = (StripeRow.jackpot_id == book, StripeRow.booked_at < instant)
-    session.execute(update(StripeRow).where(*late).values(booked_at=instant))
-
-
-def before(session: Session, book: str, instant: datetime) -> Positions:
-    """Find the positions at an instant. They are final if it is over."""
-    return tuple(session.execute(_BEFORE, {"book": book, "instant": instant}).scalar_one())
-
-
-def store(session: Session, book: str, instant: datetime, positions: Positions) -> Positions:
+def raise_stripe(session: Session, book: str, stripe_no: int, instant: datetime) -> None:
     """
-    Write the positions at an instant that is over, and give those that are stored from then on.
+    Let nothing be booked on a stripe before an instant any more. Commits, in the same round trip.
 
-    They are another's who was first; his do not reach a stripe that was added since, and has no entry before the
-    instant.
+    The stripe is locked for as long as a bet locks it, or shorter: from this statement to the end of the commit.
     """
-    row = insert(InstantRow).values(jackpot_id=book, instant=instant, positions=list(positions))
-    session.execute(row.on_conflict_do_nothing())
-    return stored(session, book, instant) or positions
+    with committed(session) as pipe:
+        stripes.raise_one(pipe, book, stripe_no, to=instant)
 
 
 def now(session: Session, book: str) -> Positions:

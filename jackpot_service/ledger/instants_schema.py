@@ -1,4 +1,4 @@
-"""The table of instants that were asked about, and where each book's stripes stood."""
+"""The table of instants that a version before this one wrote down, of those that are not found from entries alone."""
 
 from sqlalchemy import BigInteger, CheckConstraint, PrimaryKeyConstraint
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -10,9 +10,11 @@ from jackpot_service.ledger.schema import Instant, Key
 
 class InstantRow(Base):
     """
-    An instant that somebody asked about, resolved for one book, once and for ever.
+    An instant that somebody asked a version before this one about. No rows are added.
 
-    `positions` are the seqs of the last entries booked before it, in the order of the stripes' numbers.
+    `positions` are the seqs of the last entries booked before it, in the order of the stripes' numbers, of the stripes
+    that there were when it was asked. Only rows whose answer names stripes that were added after the instant are kept:
+    hashes of closed periods cover the answer.
     """
 
     __tablename__ = "instants"

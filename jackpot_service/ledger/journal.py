@@ -10,6 +10,7 @@ from jackpot_service.domain import facts
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.pools import Pools
+from jackpot_service.guesses import HOLDS
 from jackpot_service.ledger import recent_bets, rollups
 from jackpot_service.ledger.digests import digest
 from jackpot_service.pipelines import Cursor, Pipeline
@@ -34,7 +35,7 @@ stripe AS (
     SELECT seq, greatest(booked_at, %(now)s) AS booked_at,
            chained_heads(head, %(digests)s::bytea[], greatest(booked_at, %(now)s)) AS heads
     FROM stripes
-    WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (accepting OR NOT %(if_accepting)s)
+    WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (accepting OR NOT %(if_accepting)s) AND {HOLDS}
     FOR NO KEY UPDATE
 ),
 moved AS (
@@ -59,6 +60,7 @@ SELECT %(book)s, %(stripe_no)s, moved.seq + new.number, new.kind, new.principal,
        string_to_array(coalesce(new.amounts, ''), ' ')::numeric[], string_to_array(coalesce(new.movements, ''), ' ')
 FROM new
 LEFT JOIN moved ON true
+WHERE {HOLDS}
 RETURNING seq, booked_at
 """  # noqa: S608  the part is ours
 

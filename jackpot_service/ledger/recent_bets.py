@@ -14,6 +14,7 @@ from typing import Final
 from jackpot_service.domain.contribution import Turnover
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.guesses import HOLDS
 from jackpot_service.ledger.tallied import round_of
 from jackpot_service.pipelines import Pipeline
 
@@ -33,29 +34,30 @@ SETTING_ASIDE: Final = """
 """
 """The part of the statement that books, given what its part `moved` tells of the stripe, and `sums_of` its entries."""
 
-_ROLL_UP = """
+_ROLL_UP = f"""
 INSERT INTO daily_bets AS kept (jackpot_id, day, stripe_no, table_id, currency, cycle, gaming_day, rules_version,
                                 casino_id, bets, stakes_minor, value)
 SELECT jackpot_id, day, stripe_no, table_id, currency, cycle, gaming_day, rules_version, casino_id,
        sum(bets), sum(stakes_minor), sum(value)
 FROM recent_bets_by_day
-WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
+WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND {HOLDS}
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 ON CONFLICT (jackpot_id, day, stripe_no, table_id, currency, cycle, gaming_day, rules_version, casino_id) DO UPDATE
 SET bets = kept.bets + EXCLUDED.bets, stakes_minor = kept.stakes_minor + EXCLUDED.stakes_minor,
     value = kept.value + EXCLUDED.value
-"""
+"""  # noqa: S608  a constant
 
 # Rows that are removed are met again and again while somebody reads by an old snapshot, as the proof does for an hour.
 # So the stripe tells how far they reach. Both parts see what it told before.
-_REMOVE = """
+_REMOVE = f"""
 WITH removed AS (
     DELETE FROM recent_bets
     WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
     AND seq > (SELECT rolled_up_to FROM stripes WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s)
+    AND {HOLDS}
 )
-UPDATE stripes SET rolled_up_to = seq WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
-"""
+UPDATE stripes SET rolled_up_to = seq WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND {HOLDS}
+"""  # noqa: S608  a constant
 
 
 def sums_of(entries: Sequence[Entry]) -> Sequence[str]:

@@ -35,6 +35,17 @@ _SET_ACCEPTING = """
 UPDATE stripes SET accepting = %(accepting)s WHERE jackpot_id = %(jackpot_id)s
 """
 
+_RAISE_ONE = """
+UPDATE stripes SET booked_at = %(instant)s
+WHERE jackpot_id = %(jackpot_id)s AND stripe_no = %(stripe_no)s AND booked_at < %(instant)s
+"""
+
+_LEVEL = """
+UPDATE stripes SET booked_at = latest.booked_at
+FROM (SELECT booked_at FROM stripes WHERE jackpot_id = %(jackpot_id)s AND stripe_no = %(stripe_no)s) AS latest
+WHERE stripes.jackpot_id = %(jackpot_id)s AND stripes.booked_at < latest.booked_at
+"""
+
 
 def choose(count: int) -> int:
     """Choose a stripe for an entry: any will do, and chance keeps writers apart."""
@@ -56,11 +67,32 @@ def lock_all(pipe: Pipeline, jackpot_id: str) -> None:
     pipe.send(_LOCK_OTHERS, {"jackpot_id": jackpot_id})
 
 
+def raise_one(pipe: Pipeline, jackpot_id: str, stripe_no: int, *, to: datetime) -> None:
+    """Let nothing be booked on a stripe before an instant any more; a stripe that has passed it stays as it is."""
+    pipe.send(_RAISE_ONE, {"jackpot_id": jackpot_id, "stripe_no": stripe_no, "instant": to})
+
+
+def level(pipe: Pipeline, jackpot_id: str, *, stripe_no: int) -> None:
+    """
+    Let nothing be booked on any stripe before the last entry of this one any more, under the lock of all.
+
+    So no instant lies between a cut and the entry that makes it: what comes after the cut is booked after the entry.
+    """
+    pipe.send(_LEVEL, {"jackpot_id": jackpot_id, "stripe_no": stripe_no})
+
+
 def booking_time(session: Session, book: str, *, now: datetime) -> datetime:
     """When an entry that comes now is booked on stripe 0, if its lock is held: time never falls on a stripe."""
     question = select(func.greatest(StripeRow.booked_at, now)).where(
         StripeRow.jackpot_id == book, StripeRow.stripe_no == 0
     )
+    booked_at: datetime = session.execute(question).scalar_one()
+    return booked_at
+
+
+def last_booked_at(session: Session, jackpot_id: str) -> datetime:
+    """When the last entry that the session sees was booked, on any stripe: what saw it is not booked before it."""
+    question = select(func.max(StripeRow.booked_at)).where(StripeRow.jackpot_id == jackpot_id)
     booked_at: datetime = session.execute(question).scalar_one()
     return booked_at
 

@@ -1,5 +1,6 @@
 """The issuer of tokens: where it publishes the keys that it signs with, fetched seldom and believed for a while."""
 
+import base64
 import ssl
 import threading
 import time
@@ -24,6 +25,9 @@ PAUSE_S: Final = 10
 TIMEOUT_S: Final = 3.0
 
 MOST_BYTES: Final = 1 << 20
+
+LEAST_RSA_BITS: Final = 2048
+"""A shorter key could be factored by somebody who then signs what he likes."""
 
 DISCOVERY: Final = "/.well-known/openid-configuration"
 
@@ -137,11 +141,11 @@ def _document(client: httpx.Client, url: str) -> dict[str, Any]:
 
 
 def _key_set(document: dict[str, Any]) -> KeySet:
-    """Take the keys that can be read; an issuer may publish others. Raises: ValueError if there are none."""
+    """Take the keys that can be used; an issuer may publish others. Raises: ValueError if there are none."""
     published = document.get("keys")
     keys = [key for one in published if (key := _key(one)) is not None] if isinstance(published, list) else []
     if not keys:
-        message = "it publishes no keys"
+        message = "it publishes no keys that can be used"
         raise ValueError(message)
     return KeySet(keys)
 
@@ -150,6 +154,14 @@ def _key(published: object) -> Key | None:
     if not isinstance(published, dict) or published.get("kty") not in ("RSA", "EC", "OKP"):
         return None
     try:
+        if published["kty"] == "RSA" and _bits(published["n"]) < LEAST_RSA_BITS:
+            log.warning("issuer-key-too-short", kid=str(published.get("kid")), least_bits=LEAST_RSA_BITS)
+            return None
         return import_key(published)
     except (JoseError, ValueError, TypeError, KeyError):
         return None
+
+
+def _bits(number: str) -> int:
+    """The length of a number as a JWK writes it. Raises: ValueError, TypeError."""
+    return int.from_bytes(base64.urlsafe_b64decode(number + "=" * (-len(number) % 4))).bit_length()

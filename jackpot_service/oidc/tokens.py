@@ -2,12 +2,13 @@
 Bearer tokens of people, by OpenID Connect: who signed them, for whom, for how long; what is left is a subject.
 
 A token is refused unless its algorithm is one of those allowed (never `none`, never one whose key is a shared
-secret), the issuer's published key fits the signature, and issuer, audience, expiry and not-before are right.
+secret), the issuer's published key fits the signature, and issuer, audience, authorized party, expiry and not-before
+are right.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from joserfc import jwt
 from joserfc.jwk import GuestProtocol as Signed
@@ -35,10 +36,17 @@ class Tokens:
     """Reads tokens of one issuer for one audience."""
 
     def __init__(
-        self, issuer: Issuer, *, audience: str, algorithms: tuple[str, ...], clock: Callable[[], datetime]
+        self,
+        issuer: Issuer,
+        *,
+        audience: str,
+        authorized_parties: tuple[str, ...],
+        algorithms: tuple[str, ...],
+        clock: Callable[[], datetime],
     ) -> None:
         self.issuer = issuer
         self._audience = audience
+        self._authorized_parties = authorized_parties
         self._registry = JWSRegistry(algorithms=algorithms, strict_check_header=False)
         self._clock = clock
 
@@ -54,9 +62,19 @@ class Tokens:
             raise
         except Exception:  # noqa: BLE001  whatever a stranger's bytes make a library raise, they are no token
             raise BadToken(message) from None
-        if not is_subject(claims["sub"]):
+        if not is_subject(claims["sub"]) or not self._is_authorized(claims):
             raise BadToken(message)
         return str(claims["sub"])
+
+    def _is_authorized(self, claims: Mapping[str, Any]) -> bool:
+        """
+        Whether one of our clients obtained the token. A token for several audiences must name the client (`azp`).
+
+        Source: OpenID Connect Core 1.0, 3.1.3.7, steps 4 and 5.
+        """
+        if "azp" not in claims:
+            return isinstance(claims["aud"], str) or len(claims["aud"]) == 1
+        return claims["azp"] in self._authorized_parties
 
     def _signing_key(self, signed: Signed) -> Key:
         header = signed.headers()
@@ -79,4 +97,10 @@ def tokens_of(config: Config, *, clock: Callable[[], datetime], monotonic: Calla
     if config.oidc_issuer is None or config.oidc_audience is None:
         return None
     issuer = Issuer(config.oidc_issuer, jwks_url=config.oidc_jwks_url, monotonic=monotonic)
-    return Tokens(issuer, audience=config.oidc_audience, algorithms=config.oidc_algorithms, clock=clock)
+    return Tokens(
+        issuer,
+        audience=config.oidc_audience,
+        authorized_parties=config.oidc_authorized_parties or (config.oidc_audience,),
+        algorithms=config.oidc_algorithms,
+        clock=clock,
+    )

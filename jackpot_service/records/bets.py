@@ -6,12 +6,13 @@ from datetime import datetime
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.rounds import Round
+from jackpot_service.guesses import HOLDS
 from jackpot_service.pipelines import Cursor, Pipeline
 from jackpot_service.records.rounds import BY_ASKED, RoundName, name_columns
 
 # Columns travel as one text each, the values of a round joined by spaces, the rounds by bars, which no value holds:
 # the driver's own encoding of arrays costs more than everything else that is done to a bet.
-_ADD = """
+_ADD = f"""
 INSERT INTO bets (jackpot_id, round_key, bet_id, step, player_id, hand, currency, stake_minor, occurred_at)
 SELECT %(jackpot_id)s, batch.round_key, bet_id, batch.step, player_id, hand, currency, stake_minor, occurred_at
 FROM unnest(string_to_array(%(round_keys)s, '|')::bigint[], string_to_array(%(steps)s, '|')::int[],
@@ -25,7 +26,8 @@ CROSS JOIN LATERAL
             string_to_array(batch.stakes_minor, ' ')::bigint[],
             string_to_array(batch.times, ' ', '-')::timestamptz[])
      AS bet (bet_id, player_id, hand, currency, stake_minor, occurred_at)
-"""
+WHERE {HOLDS}
+"""  # noqa: S608  a constant
 
 _BET_COLUMNS = ("bet_ids", "player_ids", "hands", "currencies", "stakes_minor", "occurred_at")
 

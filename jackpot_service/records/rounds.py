@@ -10,6 +10,7 @@ from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.round_keys import LAST_KEY, RANDOM_BITS, first_key_at
 from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.guesses import HOLDS
 from jackpot_service.pipelines import Cursor, Pipeline
 
 _COLUMNS = """jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
@@ -42,7 +43,7 @@ CROSS JOIN LATERAL (
 
 _LOCK = _NAMED.replace("LIMIT 1", "LIMIT 1 FOR NO KEY UPDATE")
 
-_ADD = """
+_ADD = f"""
 INSERT INTO rounds (jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps,
                     bet_count, weight, replays, opened_at)
 SELECT %(jackpot_id)s, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
@@ -55,8 +56,9 @@ FROM unnest(string_to_array(%(round_keys)s, ' ')::bigint[], string_to_array(%(ta
             string_to_array(%(opened_at)s, ' ')::timestamptz[])
      AS new (round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count, weight,
              opened_at)
+WHERE {HOLDS}
 ORDER BY table_id, round_id
-"""
+"""  # noqa: S608  a constant
 
 # A known round is changed by a statement of its own, by its ids: a join with the rounds to be changed could be planned
 # the other way round while the table is new, and read all of a jackpot's rounds for good.

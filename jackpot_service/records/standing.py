@@ -1,13 +1,11 @@
 """What is in force for a jackpot now: what a round that is first seen gets pinned."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-import psycopg
-
+from jackpot_service import guesses
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import NoRate
 from jackpot_service.pipelines import Cursor, Pipeline
@@ -31,13 +29,11 @@ WHERE j.jackpot_id = %(jackpot_id)s
 
 
 _REQUIRE = f"""
-SELECT 1 / count(*)
+SELECT {guesses.asked("count(*) = 1")}
 FROM ({_READ}) AS found (base, stripes, rules_version, rate_sheets, rounds_seen)
 WHERE base = %(base)s AND stripes = %(stripes)s AND rules_version = %(rules_version)s
   AND rate_sheets = string_to_array(%(rate_sheets)s, ' ')::int[] AND cardinality(rounds_seen) = 0
 """  # noqa: S608  of our own words
-"""It divides by zero if what it finds is something else."""
-
 LIKELY_AFTER: Final = 4
 """After so many readings in a row of rounds that were all new, the next are likely to be new too."""
 
@@ -83,7 +79,7 @@ class Expectations:
     What a process expects to be in force for its jackpots: with it, it need not ask before it writes.
 
     It expects that nothing has changed since it last asked, and that rounds are new where they were of late. Each guess
-    is required of the books, in the transaction and before anything is written: `required` and `send_required`.
+    is required of the books, in the transaction and before anything is written: `send_required` and `require_right`.
     """
 
     def __init__(self) -> None:
@@ -104,20 +100,23 @@ class Expectations:
             _, times = self._likely.get(standing.jackpot_id, (None, 0))
             self._likely[standing.jackpot_id] = (standing, times + 1)
 
-    @contextmanager
-    def required(self, standing: Standing) -> Iterator[None]:
-        """Stand around a pipeline that sends `send_required`. Raises: NotAsExpected."""
-        try:
-            yield
-        except psycopg.errors.DivisionByZero:
+    def require_right(self, standing: Standing, cursor: Cursor) -> None:
+        """Read the answer to `send_required`. Raises: NotAsExpected, and from then on nothing is expected."""
+        if cursor.fetchone() != (guesses.RIGHT,):
             self._likely.pop(standing.jackpot_id, None)
             message = "What was expected to be in force is not."
-            raise NotAsExpected(message) from None
+            raise NotAsExpected(message)
 
 
-def send_required(pipe: Pipeline, standing: Standing, *, came: Sequence[datetime], names: Sequence[RoundName]) -> None:
-    """Require that this is in force for requests that came at some instants, and that their rounds are new."""
-    pipe.send(
+def send_required(
+    pipe: Pipeline, standing: Standing, *, came: Sequence[datetime], names: Sequence[RoundName]
+) -> Cursor:
+    """
+    Require that this is in force for requests that came at some instants, and that their rounds are new.
+
+    If it is not so, the statements of bets that follow in the transaction write nothing.
+    """
+    return pipe.send(
         _REQUIRE,
         {
             **_asked(standing.jackpot_id, came, names),

@@ -1,23 +1,22 @@
 """How a report is asked: the instants that it stands on are fixed first, then it is read in one snapshot."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from itertools import product
 
 import sqlalchemy
 
-from jackpot_service.db import HeldUp, read, snapshot, transact
+from jackpot_service.db import HeldUp, read, snapshot
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.records import references
+from jackpot_service.reporting.resolving import resolve
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.finance import frame
-from jackpot_service.reports.finance.frame import Asked, Report, Resolved
-from jackpot_service.usecases.resolve_instant import resolve_instant
+from jackpot_service.reports.finance.frame import Asked, Report
 
 
 class ReportTookTooLong(Unavailable):
@@ -36,10 +35,10 @@ def made(
 
     Raises: as `fix`; ReportTookTooLong.
     """
-    resolved = fix(engine, report, asked, now=now)
+    fix(engine, report, asked, now=now)
     try:
         with snapshot(engine, longest_s=longest_s) as session:
-            document = frame.make(session, report, asked, resolved, made_at=now)
+            document = frame.make(session, report, asked, made_at=now)
             with _read_no_further(document):
                 yield document
     except HeldUp as error:
@@ -60,42 +59,32 @@ def _read_no_further(document: Document) -> Iterator[None]:
                 section.rows.close()
 
 
-def fix(engine: sqlalchemy.Engine, report: Report, asked: Asked, *, now: datetime) -> Resolved:
+def fix(engine: sqlalchemy.Engine, report: Report, asked: Asked, *, now: datetime) -> None:
     """
-    Fix each instant of a question in each book that it is about: from then on the report says the same for ever.
+    Fix the instants of a question in each book that it is about: from then on the report says the same for ever.
 
-    Each takes a transaction of its own: one touches one jackpot. The reference book comes first: from then on no
-    jackpot is opened before the instant, so those that are there then are all that ever belong to it. What cannot be
-    asked, and unknown names, are refused before anything is written.
+    The later instant is resolved, which a stripe that has passed it has passed with the earlier one. The reference book
+    comes first: from then on no jackpot is opened before the instant, so those that are there then are all that ever
+    belong to it. What cannot be asked, and unknown names, are refused before anything is written.
 
-    Raises: BadQuestion, UnknownJackpot, UnknownCasino, UnknownTable, UnknownRound; what `resolve_instant` raises.
+    Raises: BadQuestion, UnknownJackpot, UnknownCasino, UnknownTable, UnknownRound; what `resolve` raises.
     """
     frame.require_possible(report, asked)
     read(engine, partial(frame.books_of, asked=asked))
-    edges = sorted({edge for edge in (asked.start, asked.end) if edge is not None})
+    edges = [edge for edge in (asked.start, asked.end) if edge is not None]
     if not edges:
-        return {}
-    resolved = _fixed(engine, [REFERENCE_BOOK], edges, now=now)
-    jackpots = read(engine, partial(frame.books_of, asked=asked))[1:]
-    return resolved | _fixed(engine, jackpots, edges, now=now)
+        return
+    resolve(engine, REFERENCE_BOOK, max(edges), now=now)
+    for jackpot_id in read(engine, partial(frame.books_of, asked=asked))[1:]:
+        resolve(engine, jackpot_id, max(edges), now=now)
 
 
 def positions_at(engine: sqlalchemy.Engine, jackpot_id: str, instant: datetime, *, now: datetime) -> Positions:
     """
-    Fix an instant in a jackpot's book, and tell where its stripes stood.
+    Fix an instant in a jackpot's book, and find where its stripes stood.
 
-    Raises: UnknownJackpot; what `resolve_instant` raises.
+    Raises: UnknownJackpot; what `resolve` raises.
     """
     read(engine, partial(references.require_base, jackpot_id=jackpot_id))
-    return _fixed(engine, [jackpot_id], [instant], now=now)[jackpot_id, instant]
-
-
-def _fixed(
-    engine: sqlalchemy.Engine, books: Sequence[str], edges: Sequence[datetime], *, now: datetime
-) -> dict[tuple[str, datetime], Positions]:
-    found = read(engine, partial(instants.stored_of, books=books, edges=edges))
-    return found | {
-        (book, edge): transact(engine, partial(resolve_instant, book=book, instant=edge, now=now))
-        for book, edge in product(books, edges)
-        if (book, edge) not in found
-    }
+    resolve(engine, jackpot_id, instant, now=now)
+    return read(engine, partial(instants.at, book=jackpot_id, instant=instant))

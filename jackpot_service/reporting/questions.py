@@ -8,10 +8,10 @@ from jackpot_service.db import Session
 from jackpot_service.domain.casinos import UTC_ZONE, Casino, gaming_day_start
 from jackpot_service.records import references
 from jackpot_service.records.references import UnknownCasino
+from jackpot_service.reporting.resolving import require_come
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import Asked, BadQuestion, By, Report
 from jackpot_service.reports.finance.spans import midnight
-from jackpot_service.usecases.resolve_instant import require_come
 
 Edge = datetime | date
 """Where a period begins or ends: an instant; or a day, at the instant at which it starts."""

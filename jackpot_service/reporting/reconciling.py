@@ -13,10 +13,10 @@ from jackpot_service.db import Session, read, snapshot, transact
 from jackpot_service.ledger import instants
 from jackpot_service.records import reconciled_days
 from jackpot_service.records.reconciled_days import DayPart, DueDay, ReconciledDay
+from jackpot_service.reporting.resolving import resolve
 from jackpot_service.reports.finance import two_sides
 from jackpot_service.reports.finance.side_sums import Sum, added_up, as_json
 from jackpot_service.reports.finance.spans import DAY, Part, midnight
-from jackpot_service.usecases.resolve_instant import end_before
 
 AFTER_MIDNIGHT: Final = timedelta(hours=1)
 """How long a day has been over when it is read: by then busy books are past it, and nothing has to be locked for it."""
@@ -61,7 +61,7 @@ def reconcile_next(
         if due is None:
             return None
         try:
-            transact(engine, partial(end_before, book=due.jackpot_id, instant=midnight(due.day + DAY), now=now))
+            resolve(engine, due.jackpot_id, midnight(due.day + DAY), now=now)
             with snapshot(engine) as session:
                 found = _read(session, due, stop or threading.Event())
             if found is None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
-from jackpot_service.db import Session, committed, pipelined
+from jackpot_service.db import Session, committed, committed_nothing, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.acceptance import require_hands, require_stakes
 from jackpot_service.domain.batches import BookedBet, SortedBatch, require_distinct, sort_out
@@ -123,8 +123,7 @@ def accept_group(
     asked = {place: commands[place] for place in tables}
     expected = None if expectations is None or not may_expect else expectations.of(jackpot_id, len(asked))
     if expectations is not None and expected is not None:
-        with expectations.required(expected):
-            return _in_order(_book_as_expected(session, asked, tables, expected), refusals)
+        return _in_order(_book_as_expected(session, asked, tables, expectations, expected), refusals)
     in_force, seen = _read(session, jackpot_id, list(asked.values()))
     if expectations is not None:
         expectations.note(in_force)
@@ -275,20 +274,26 @@ def _require_acceptable(
 
 
 def _book_as_expected(
-    session: Session, asked: Mapping[int, AcceptBets], tables: Mapping[int, Table], expected: Standing
+    session: Session,
+    asked: Mapping[int, AcceptBets],
+    tables: Mapping[int, Table],
+    expectations: Expectations,
+    expected: Standing,
 ) -> dict[int, BetsAccepted]:
     """
     Require that all is as expected, decide while the database looks, and book.
 
-    Raises: NotAsExpected if a batch is refused: nobody is by what is only expected.
+    Raises: NotAsExpected, also if a batch is refused: nobody is by what is only expected.
     """
     _keep_at_hand(session, expected)
     with journal.refused_if_suspended(expected.jackpot_id), committed(session) as pipe:
-        standing.send_required(pipe, expected, came=_came(asked.values()), names=_names(asked.values()))
+        guess = standing.send_required(pipe, expected, came=_came(asked.values()), names=_names(asked.values()))
         decisions, refused = _decide(session, asked, tables, expected, {})
         if refused:
             raise NotAsExpected
         sent = _send(pipe, expected, decisions)
+    with committed_nothing(session):
+        expectations.require_right(expected, guess)
     return _answers(session, expected, decisions, sent)
 
 

@@ -196,7 +196,7 @@ def do(
     The act shows `after`; unless stated, what the entry recorded. Returns the act's seq and the entry. Stripe 0 is
     locked from here to the commit: a hit, which holds all stripes, comes before or after it.
     """
-    act_seq, not_before = next_seq(session), booking_time(session, act)
+    act_seq, not_before = next_seq(session), max(booking_time(session, act), stripes.last_booked_at(session, book))
     with pipelined(session) as pipe:
         cursor = book_effect(
             pipe,

@@ -53,13 +53,13 @@ def add_stripes(session: Session, command: AddStripes) -> int:
         raise TooManyStripes(message, stripes=count)
     added = range(count, command.stripes)
     recorded = facts.of_stripes(added)
-    act_seq, not_before = acts.next_seq(session), acts.booking_time(session, command.act)
+    act_seq, not_before = acts.next_seq(session), max(held.booked_at, acts.booking_time(session, command.act))
     with pipelined(session) as pipe:
         stripes.add(
             pipe,
             command.jackpot_id,
             stripe_nos=added,
-            now=max(held.booked_at, command.act.now),
+            now=not_before,
             added_by=held.positions[0] + 1,
             accepting=held.is_accepting,
         )

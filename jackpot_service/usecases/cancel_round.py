@@ -93,10 +93,10 @@ def _book(
     session: Session, command: CancelRound, round_: Round, live: tuple[BookedBet, ...], *, stripe_no: int
 ) -> RoundCancelledNow:
     after = round_.stepped(state=RoundState.CANCELLED)
-    cycle, places = reversals.lock_and_read(session, after, stripe_no=stripe_no)
-    terms = reversals.terms(session, round_, cycle)
+    locked = reversals.lock_and_read(session, after, stripe_no=stripe_no)
+    cycle, terms = locked.cycle, reversals.terms(session, round_, locked.cycle)
     bets = tuple(one.bet for one in live)
-    won_since = reversals.won_since(live, cycle, places)
+    won_since = reversals.won_since(live, cycle, locked.places)
     cancellation = command.cancellation
     entry = Entry(
         book=round_.jackpot_id,
@@ -110,5 +110,5 @@ def _book(
     )
     with pipelined(session) as pipe:
         verdicts.add_cancellation(pipe, after, cancellation, cycle=cycle.cycle)
-        journal.post(pipe, entry, stripe_no=stripe_no)
+        journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.booked_at)
     return RoundCancelledNow(RoundView(after, cycle.cycle), bets, is_replay=False)

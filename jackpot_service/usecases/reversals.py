@@ -1,6 +1,8 @@
 """Reading, under a stripe's lock, which bets to reverse belong to a cycle that has been won since."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
 
 from jackpot_service.db import Session, pipelined
 from jackpot_service.domain.batches import BookedBet
@@ -12,7 +14,16 @@ from jackpot_service.records import bets as bet_records
 from jackpot_service.records import pinned, rounds
 
 
-def lock_and_read(session: Session, after: Round, *, stripe_no: int) -> tuple[Cycle, dict[int, tuple[int, int]]]:
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """Read under the lock: the running cycle, when the last entry was booked, where the round's entries stand."""
+
+    cycle: Cycle
+    booked_at: datetime
+    places: dict[int, tuple[int, int]]
+
+
+def lock_and_read(session: Session, after: Round, *, stripe_no: int) -> Locked:
     """
     Write the round as it will be, lock a stripe, then read the running cycle and where the round's entries stand.
 
@@ -24,7 +35,8 @@ def lock_and_read(session: Session, after: Round, *, stripe_no: int) -> tuple[Cy
         stripes.lock_one(pipe, after.jackpot_id, stripe_no)
         books_cursor = books.send_read(pipe, after.jackpot_id)
         place_cursor = bet_records.send_places(pipe, after)
-    return books.books_of(books_cursor).cycle, bet_records.places_of(place_cursor)
+    held = books.books_of(books_cursor)
+    return Locked(held.cycle, held.booked_at, bet_records.places_of(place_cursor))
 
 
 def won_since(booked: Collection[BookedBet], cycle: Cycle, places: dict[int, tuple[int, int]]) -> frozenset[str]:

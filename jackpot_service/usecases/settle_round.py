@@ -198,7 +198,9 @@ def _book(
         verdicts.add_settlement(pipe, after, settlement, cycle=cycle.cycle, positions=positions, now=command.now)
         if cut is not None:
             _open_next(pipe, settlement, entry, cycle, cut, stripe_no=stripe_no)
-        journal.post(pipe, entry, stripe_no=stripe_no)
+        journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.books.booked_at)
+        if cut is not None:
+            stripes.level(pipe, entry.book, stripe_no=stripe_no)
     booked, awards = verdicts.as_booked(after, settlement, cycle=cycle.cycle, positions=positions)
     return RoundSettledNow(RoundView(after, cycle.cycle), booked, awards, settlement.refunds, is_replay=False)
 

@@ -121,9 +121,9 @@ def _book(
     rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = pinned.sheet(session, rules.base, round_.rate_sheet)
     after = round_.stepped(bets=-len(bets), weight=negated(weight(bets, sheet)))
-    cycle, places = reversals.lock_and_read(session, after, stripe_no=stripe_no)
-    terms = reversals.terms(session, round_, cycle)
-    won_since = reversals.won_since(refunded, cycle, places)
+    locked = reversals.lock_and_read(session, after, stripe_no=stripe_no)
+    terms = reversals.terms(session, round_, locked.cycle)
+    won_since = reversals.won_since(refunded, locked.cycle, locked.places)
     voided = {bet.bet_id for bet in bets}
     entry = Entry(
         book=round_.jackpot_id,
@@ -137,5 +137,5 @@ def _book(
     )
     with pipelined(session) as pipe:
         bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones, occurred_at=command.occurred_at)
-        journal.post(pipe, entry, stripe_no=stripe_no)
-    return RoundView(after, cycle.cycle)
+        journal.post(pipe, entry, stripe_no=stripe_no, not_before=locked.booked_at)
+    return RoundView(after, locked.cycle.cycle)

@@ -55,6 +55,31 @@ def test_every_answer_carries_an_id_of_its_own(opened: House) -> None:
     assert len(set(ids)) == len(ids)
 
 
+def test_no_answer_is_kept_or_guessed_at_but_a_meter_that_is_asked_for_again(opened: House) -> None:
+    for answer in one_of_each(opened).values():
+        kept = "no-cache" if answer.status == 304 else "no-store"
+        assert answer.headers.getlist("X-Content-Type-Options") == ["nosniff"]
+        assert answer.headers.getlist("Cache-Control") == [kept]
+
+
+def test_no_answer_of_any_route_is_kept_or_guessed_at(opened: House) -> None:
+    """As an operator, an auditor and a stranger are answered without a body, whatever the answer is."""
+    opened.get("/v1/jackpots/j1/meter").ok()
+    asked = 0
+    for rule in opened.app.url_map.iter_rules():
+        path = re.sub(r"<id:jackpot_id>", "j1", rule.rule)
+        path = re.sub(r"<[^>]*>", "x", path)
+        for method in sorted(rule.methods or ()):
+            for key in (opened.key(Role.OPERATOR), opened.key(Role.AUDITOR), None):
+                answer = opened.call(method, path, key=key)
+                is_meter = rule.rule.endswith("/meter") and answer.status == 200 and method != "OPTIONS"
+                kept = "no-cache" if is_meter else "no-store"
+                assert answer.headers.getlist("X-Content-Type-Options") == ["nosniff"], (method, path)
+                assert answer.headers.getlist("Cache-Control") == [kept], (method, path)
+                asked += 1
+    assert asked > 150
+
+
 def test_every_refusal_is_a_problem(opened: House) -> None:
     for status, answer in one_of_each(opened).items():
         if status >= 400:

@@ -5,11 +5,13 @@ import hmac
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
 from jackpot_service.config import Config
@@ -103,8 +105,54 @@ def test_a_token_may_be_for_several_and_signed_with_a_curve(house: House, issuer
     curve = ECKey.generate_key("P-256", {"kid": "curve", "use": "sig", "alg": "ES256"})
     issuer.publish(issuer.key, curve)
 
-    token = issuer.token(house.clock.at, key=curve, header={"alg": "ES256"}, aud=["another", AUDIENCE])
+    token = issuer.token(house.clock.at, key=curve, header={"alg": "ES256"}, aud=["another", AUDIENCE], azp=AUDIENCE)
     assert show(house, token).status == 200
+
+
+CLIENTS: Final[Sequence[tuple[dict[str, Any], tuple[str, ...], int]]] = (
+    ({"aud": [AUDIENCE]}, (), 200),
+    ({"aud": [AUDIENCE, "another"]}, (), 401),
+    ({"azp": AUDIENCE}, (), 200),
+    ({"azp": "another"}, (), 401),
+    ({"azp": ""}, (), 401),
+    ({"azp": [AUDIENCE]}, (), 401),
+    ({"azp": {}}, (), 401),
+    ({"azp": AUDIENCE}, ("app", "desk"), 401),
+    ({"azp": "desk"}, ("app", "desk"), 200),
+    ({"aud": [AUDIENCE, "another"], "azp": "desk"}, ("app", "desk"), 200),
+    ({}, ("app", "desk"), 200),
+)
+"""Claims, the clients that may obtain tokens (none: the audience alone), and what is answered."""
+
+
+def test_a_token_that_another_client_obtained_is_refused(
+    house: House, issuer: LocalIssuer, subtests: pytest.Subtests
+) -> None:
+    for changed, clients, status in CLIENTS:
+        with subtests.test(f"{changed} {clients}"):
+            house.config = replace(house.config, oidc_authorized_parties=clients)
+            house.app = house.start()
+
+            assert show(house, issuer.token(house.clock.at, **changed)).status == status
+
+
+def short_key() -> RSAKey:
+    with pytest.warns(SecurityWarning):
+        return RSAKey.generate_key(1024, {"kid": "short", "use": "sig"}, auto_kid=False)
+
+
+def test_a_key_of_fewer_than_2048_bits_signs_nothing(house: House, issuer: LocalIssuer) -> None:
+    short = short_key()
+    issuer.publish(issuer.key, short)
+
+    refused(house, issuer.token(house.clock.at, key=short))
+    assert show(house, issuer.token(house.clock.at)).status == 200
+
+
+def test_an_issuer_that_has_short_keys_only_has_none(house: House, issuer: LocalIssuer) -> None:
+    issuer.publish(short_key())
+
+    show(house, issuer.token(house.clock.at)).problem(503, "issuer-unavailable")
 
 
 WRONG_CLAIMS: Final[Sequence[dict[str, Any]]] = (

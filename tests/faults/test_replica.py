@@ -18,12 +18,12 @@ from jackpot_service.connections import create_engine
 from jackpot_service.db import snapshot, transact
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.reporting.resolving import InstantNotResolved
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.service_login import LoginTooStrong
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
-from jackpot_service.usecases.resolve_instant import InstantNotResolved
 from tests.races import scene
 from tests.races.processes import CONFIG, in_threads
 from tests.support import equations

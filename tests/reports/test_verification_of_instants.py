@@ -1,4 +1,4 @@
-"""The proof sees that instants stand where the books stood, and that nothing can be booked before them any more."""
+"""The proof sees whether instants that a version before wrote down stand where the books stood, and are over."""
 
 import random
 from functools import partial
@@ -11,11 +11,12 @@ from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants_schema import InstantRow
+from jackpot_service.reporting.resolving import resolve as resolve_in
 from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
-from jackpot_service.usecases.resolve_instant import resolve_instant
 from tests.reports.corruption import Corruption, change, codes_after, forge
 from tests.support.bets import bet
+from tests.support.former import write_down
 from tests.support.house import House
 
 TABLE = InstantRow.__tablename__
@@ -37,9 +38,11 @@ def write(url: str) -> None:
 
 
 def resolve(house: House) -> None:
+    """Resolve an instant, and write down what was found, as a version before did."""
     now = house.clock()
     for book in (REFERENCE_BOOK, "j1"):
-        house.transact(partial(resolve_instant, book=book, instant=now, now=now))
+        resolve_in(house.engine, book, now, now=now)
+        house.transact(partial(write_down, book=book, instant=now))
 
 
 def test_instants_that_nobody_touched_are_right(superuser: Session) -> None:

@@ -10,8 +10,10 @@ from typing import Final
 import pytest
 
 from jackpot_service.domain.closed_periods import Period
+from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.reporting.resolving import resolve
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, close_period
@@ -174,7 +176,10 @@ def test_the_same_closing_again_is_a_replay(busy: House) -> None:
 def test_of_two_that_close_it_at_once_the_second_is_a_replay(busy: House) -> None:
     """Both have made the reports before either has closed it."""
     act = Act(Principal("Fay", Role.FINANCE), busy.clock(), request_id="p1", reason="month end")
-    command = ClosePeriod(people.enrolled(busy.engine, act), Period(None, midnight(busy)), {})
+    end = midnight(busy)
+    for book in (REFERENCE_BOOK, "j1"):
+        resolve(busy.engine, book, end, now=busy.clock())
+    command = ClosePeriod(people.enrolled(busy.engine, act), Period(None, end), {})
 
     first, second = (busy.transact(lambda session: close_period(session, command)) for _ in range(2))
 

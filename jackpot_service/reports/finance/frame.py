@@ -1,6 +1,6 @@
 """What a finance report is made of: what it can be asked, the books it stands on, and how it becomes a document."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
@@ -119,10 +119,6 @@ class Report:
     edition: int = 1
 
 
-Resolved = Mapping[tuple[str, datetime], Positions]
-"""The positions of a book at an instant, of those that were asked about."""
-
-
 def books_of(session: Session, asked: Asked) -> tuple[str, ...]:
     """
     The books that a report stands on: the reference book, then jackpots by id.
@@ -192,9 +188,13 @@ def require_section(report: Report, name: str | None) -> None:
         raise BadQuestion(message)
 
 
-def make(session: Session, report: Report, asked: Asked, resolved: Resolved, *, made_at: datetime) -> Document:
-    """Make a report, in a session that sees one instant; its rows may be read while it is written out."""
-    scope = _scope(session, asked, resolved, made_at=made_at)
+def make(session: Session, report: Report, asked: Asked, *, made_at: datetime) -> Document:
+    """
+    Make a report, in a session that sees one instant; its rows may be read while it is written out.
+
+    It says the same for ever if the instants that are asked about were resolved before.
+    """
+    scope = _scope(session, asked, made_at=made_at)
     stated = {
         "jackpot": asked.jackpot_id,
         "casino": asked.casino_id,
@@ -247,9 +247,9 @@ def _from_the_beginning(session: Session, stand: Stand, end: Positions) -> Stand
     return Stand(stand.jackpot_id, stand.base, nothing, end, span)
 
 
-def _scope(session: Session, asked: Asked, resolved: Resolved, *, made_at: datetime) -> Scope:
+def _scope(session: Session, asked: Asked, *, made_at: datetime) -> Scope:
     def at(book: str, instant: datetime | None) -> Positions:
-        return instants.now(session, book) if instant is None else resolved.get((book, instant), ())
+        return instants.now(session, book) if instant is None else instants.at(session, book, instant)
 
     stands = []
     for jackpot_id in books_of(session, asked)[1:]:

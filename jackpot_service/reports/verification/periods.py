@@ -11,7 +11,7 @@ from jackpot_service.ledger import instants
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.records import closed_periods
 from jackpot_service.reports.finance import frame, registry
-from jackpot_service.reports.finance.frame import Asked, Report, Resolved
+from jackpot_service.reports.finance.frame import Asked, Report
 from jackpot_service.reports.finance.hashing import sha256_of
 from jackpot_service.reports.verification.verification import NotCompared
 
@@ -26,7 +26,15 @@ def check(session: Session, *, not_compared: Counter[NotCompared]) -> Found:
         if one.period.start != begins:
             yield _mismatch(one, f"begins at {instant(one.period.start)}, not at {instant(begins)}")
         begins = one.period.end
+        yield from _is_over(session, one)
         yield from _reports_are(session, one, not_compared)
+
+
+def _is_over(session: Session, closed: ClosedPeriod) -> Found:
+    """Nothing can be booked in it any more: every stripe of every book has passed its end."""
+    for book, passed in instants.passed(session).items():
+        if passed < closed.period.end:
+            yield _mismatch(closed, f"was closed, and book {book} has only passed {instant(passed)}")
 
 
 def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[NotCompared]) -> Found:
@@ -41,20 +49,9 @@ def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[N
 
 
 def _hash(session: Session, report: Report, closed: ClosedPeriod) -> str | None:
-    """Raises: LookupError if the period's instants are not stored."""
     asked = Asked(start=closed.period.start, end=closed.period.end)
-    document = frame.make(session, report, asked, _resolved(session, asked), made_at=closed.period.end)
+    document = frame.make(session, report, asked, made_at=closed.period.end)
     return sha256_of(document)
-
-
-def _resolved(session: Session, asked: Asked) -> Resolved:
-    resolved = {}
-    for book in frame.books_of(session, asked):
-        for edge in (asked.start, asked.end):
-            positions = None if edge is None else instants.stored(session, book, edge)
-            if edge is not None and positions is not None:
-                resolved[book, edge] = positions
-    return resolved
 
 
 def _mismatch(closed: ClosedPeriod, detail: str) -> Mismatch:

@@ -1,30 +1,34 @@
 """What every report shares: what it can be asked, the books that it stands on, and that it stays as it was told."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
 from jackpot_service import db
 from jackpot_service.db import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.ledger import instants
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.rounds import UnknownRound
 from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.reporting.making import made
+from jackpot_service.reporting.resolving import InstantAhead
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import Asked, BadQuestion, By, Report, Scope, Takes
 from jackpot_service.reports.finance.registry import REPORTS, report_of
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
-from jackpot_service.usecases.resolve_instant import InstantAhead
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support import story
 from tests.support.asking import figures, report, rows, stated
 from tests.support.bets import bet
+from tests.support.former import write_down
 from tests.support.house import House
+
+TIMES = "SELECT array_agg(booked_at ORDER BY jackpot_id, stripe_no) FROM stripes"
+"""Of what would be raised if an instant were resolved."""
 
 PLAIN = Report("plain", "Plain", lambda _session, _scope: ())
 
@@ -54,7 +58,7 @@ def opened(house: House) -> House:
 
 
 def test_a_report_is_asked_only_what_it_takes(opened: House) -> None:
-    now = opened.clock()
+    now, before = opened.clock(), opened.books.value(TIMES)
     by_day = Report("by-day", "By day", lambda _session, _scope: (), frozenset(Takes), by=(By.DAY, By.MONTH))
     for one, asked in (
         (PLAIN, Asked(casino_id="c1")),
@@ -67,7 +71,7 @@ def test_a_report_is_asked_only_what_it_takes(opened: House) -> None:
     ):
         with pytest.raises(BadQuestion):
             ask(opened, asked, one)
-    assert opened.books.value("SELECT count(*) FROM instants") == 0
+    assert opened.books.value(TIMES) == before
     assert ask(opened, Asked(None, "c1", "T1", now, now, (By.MONTH, By.DAY), "r1"), by_day).scope == {
         "casino": "c1",
         "table": "T1",
@@ -78,6 +82,7 @@ def test_a_report_is_asked_only_what_it_takes(opened: House) -> None:
 
 def test_unknown_names_are_refused_before_anything_is_fixed(opened: House) -> None:
     opened.add_casino("c2")
+    before = opened.books.value(TIMES)
     any_of_these = Report("x", "X", lambda _session, _scope: (), frozenset(Takes))
     for asked, refusal in (
         (Asked(jackpot_id="j9", end=opened.clock()), UnknownJackpot),
@@ -89,7 +94,7 @@ def test_unknown_names_are_refused_before_anything_is_fixed(opened: House) -> No
     ):
         with pytest.raises(refusal):
             ask(opened, asked, any_of_these)
-    assert opened.books.value("SELECT count(*) FROM instants") == 0
+    assert opened.books.value(TIMES) == before
     assert ask(opened, Asked(table_id="T1", casino_id="c1"), any_of_these).positions.keys() == {"-", "j1"}
 
 
@@ -137,23 +142,25 @@ def test_a_jackpot_that_is_opened_while_a_report_is_asked_is_not_told_of(opened:
     end = opened.clock()
     asked = Asked(end=end)
     ask(opened, asked)
-    resolved = db.read(opened.engine, lambda session: instants.stored_of(session, ["-", "j1"], [end]))
     opened.open(jackpot_id="j2", tables=("T2",))
 
     with db.snapshot(opened.engine) as session:
-        document = frame.make(session, PLAIN, asked, resolved, made_at=end)
-        since = frame.make(session, PLAIN, Asked(start=end), resolved, made_at=end)
+        document = frame.make(session, PLAIN, asked, made_at=end)
+        since = frame.make(session, PLAIN, Asked(start=end), made_at=end)
 
     assert document.positions.keys() == {"-", "j1"}
     assert since.positions.keys() == {"-", "j1", "j2"}
 
 
-def test_a_beginning_that_is_fixed_after_the_end_and_names_more_stripes_is_the_same_part(opened: House) -> None:
+def test_a_beginning_that_a_version_before_found_after_the_end_and_names_more_stripes_is_the_same_part(
+    opened: House,
+) -> None:
     start = opened.clock()
     opened.bet(bet("b2", hand="2"))
     end = opened.clock()
     scope_of(opened, Asked(end=end))
     opened.transact(lambda session: add_stripes(session, AddStripes(opened.act(), "j1", 6)))
+    opened.transact(partial(write_down, book="j1", instant=start))
 
     (stand,) = scope_of(opened, Asked(start=start, end=end)).stands
     assert (len(stand.start), len(stand.end)) == (6, 3)

@@ -178,7 +178,7 @@ def test_a_period_in_which_nothing_was_booked_still_has_its_totals(house: House)
     assert (row["opening"], row["closing"]) == ("7", "7")
 
 
-def test_a_bet_that_a_fast_clock_dated_after_the_hit_belongs_to_the_cycle_that_it_was_won_with(house: House) -> None:
+def test_a_hit_is_not_booked_before_a_bet_that_it_was_paid_from_whatever_the_clocks_say(house: House) -> None:
     house.open(base_amount="100", stripes=8)
     random.seed(2)  # The bet and the hit are booked on different stripes.
     house.clock.advance(timedelta(hours=1))
@@ -192,9 +192,27 @@ def test_a_bet_that_a_fast_clock_dated_after_the_hit_belongs_to_the_cycle_that_i
     before = rows(house, "pool-movements", as_of=between, by="cycle")
     after = rows(house, "pool-movements", start=between, by="cycle")
 
-    first, late = only(before, pool="meter"), only(after, pool="meter")
-    assert (first["cycle"], first["contribution"], first["award"], first["closing"]) == (1, "0", "-100.45", "-0.4")
-    assert (late["cycle"], late["opening"], late["contribution"], late["closing"]) == (1, "-0.4", "0.45", "0.05")
+    first, hit = only(before, pool="meter"), only(after, pool="meter")
+    assert (first["cycle"], first["contribution"], first["award"], first["closing"]) == (1, "0", "0", "100")
+    assert (hit["cycle"], hit["opening"], hit["contribution"], hit["award"]) == (1, "100", "0.45", "-100.45")
+
+
+def test_a_bet_that_comes_after_a_hit_is_not_booked_before_it_whatever_the_clocks_say(house: House) -> None:
+    house.open(base_amount="100", stripes=8)
+    house.bet(bet())
+    house.clock.advance(timedelta(hours=1))
+    house.settle(hand("1", ROYAL_FLUSH))
+    house.clock.advance(timedelta(hours=-1))
+    for number in range(20):
+        house.bet(bet(), round_id=f"late-{number}")
+    house.clock.advance(timedelta(minutes=30))
+    between = house.clock()
+    house.clock.advance(timedelta(hours=1))
+
+    before = rows(house, "pool-movements", as_of=between, by="cycle")
+
+    meter = only(before, pool="meter")
+    assert (meter["cycle"], meter["contribution"], meter["closing"]) == (1, "0.45", "100.45")
 
 
 def test_a_jackpot_that_was_opened_later_is_not_told_of(house: House) -> None:

@@ -1,4 +1,4 @@
-"""An instant is fixed once: what is booked later is booked at it or after it, whatever a clock says."""
+"""An instant is resolved without a row: what is booked later is booked at it or after it, whatever a clock says."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -8,22 +8,27 @@ import pytest
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.db import read
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
+from jackpot_service.reporting.resolving import InstantAhead
+from jackpot_service.reporting.resolving import resolve as resolve_in
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
-from jackpot_service.usecases.resolve_instant import InstantAhead, resolve_instant
 from tests.races.books import wait_until_one_waits
 from tests.support.bets import bet
+from tests.support.former import write_down
 from tests.support.hands import FLUSH, ROYAL_FLUSH, hand
 from tests.support.house import House
 
 MICROSECOND = timedelta(microseconds=1)
 
+TIMES = "SELECT array_agg(booked_at ORDER BY jackpot_id, stripe_no) FROM stripes"
+
 
 def resolve(house: House, instant: datetime, book: str = "j1") -> Positions:
-    return house.transact(lambda session: resolve_instant(session, book, instant, now=house.clock()))
+    resolve_in(house.engine, book, instant, now=house.clock())
+    return read(house.engine, lambda session: instants.at(session, book, instant))
 
 
 def bet_in(house: House, *round_ids: str) -> None:
@@ -63,25 +68,22 @@ def test_it_is_the_same_for_ever(opened: House) -> None:
     opened.settle(hand("1", ROYAL_FLUSH), round_id="later")
 
     assert resolve(opened, instant) == first
-    assert opened.books.value("SELECT count(*) FROM instants") == 1
 
 
 def test_before_the_beginning_there_is_nothing(opened: House) -> None:
     for instant in (datetime(1, 1, 1, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)):
-        assert resolve(opened, instant) == (0, 0, 0)
+        assert resolve(opened, instant) == ()
 
 
-def test_an_instant_that_has_not_come_is_refused_and_not_stored(opened: House) -> None:
+def test_an_instant_that_has_not_come_is_refused_and_raises_no_stripe(opened: House) -> None:
     now = opened.clock()
-
-    def ask(session: Session, instant: datetime) -> Positions:
-        return resolve_instant(session, "j1", instant, now=now)
+    before = opened.books.value(TIMES)
 
     with pytest.raises(InstantAhead):
-        opened.transact(lambda session: ask(session, now + MICROSECOND))
-    assert opened.books.value("SELECT count(*) FROM instants") == 0
+        resolve_in(opened.engine, "j1", now + MICROSECOND, now=now)
+    assert opened.books.value(TIMES) == before
 
-    assert sum(opened.transact(lambda session: ask(session, now))) == 13
+    assert sum(resolve(opened, now)) == 13
 
 
 def test_a_writer_whose_clock_is_behind_books_at_the_instant_or_later(opened: House) -> None:
@@ -114,7 +116,7 @@ def test_acts_and_jackpots_of_a_clock_that_is_behind_come_after_it_as_well(opene
     for book, held in positions.items():
         assert min(times(opened, held, book)[1]) >= instant
         assert resolve(opened, instant, book) == held
-    assert resolve(opened, instant, "j2") == (0, 0, 0, 0)
+    assert resolve(opened, instant, "j2") == ()
     assert opened.books.value("SELECT bool_and(booked_at >= :instant) FROM stripes", instant=instant)
 
 
@@ -125,9 +127,26 @@ def test_stripes_that_come_later_are_not_reached_by_it(opened: House) -> None:
     bet_in(opened, *(f"s{number}" for number in range(20)))
 
     assert resolve(opened, late) == positions
-    # Resolved only now, an earlier instant names them, and says that they had nothing.
-    assert resolve(opened, early) == (*positions, 0, 0, 0)
-    assert sum(resolve(opened, opened.clock())) == sum(positions) + 21
+    assert resolve(opened, early) == positions
+    now = resolve(opened, opened.clock())
+    assert (len(positions), len(now)) == (3, 6)
+    assert sum(now) == sum(positions) + 21
+
+
+def test_a_stripe_that_is_added_by_an_act_of_a_clock_ahead_takes_nothing_before_the_act(opened: House) -> None:
+    opened.clock.advance(timedelta(hours=1))
+    opened.publish(GBP="1.18")
+    opened.clock.advance(timedelta(minutes=-50))
+    opened.transact(lambda session: add_stripes(session, AddStripes(opened.act(), "j1", 9)))
+    bet_in(opened, *(f"behind-{number}" for number in range(30)))
+
+    opened.clock.advance(timedelta(hours=2))
+    added = opened.books.value("SELECT booked_at FROM entries WHERE kind = 'stripes_added' AND jackpot_id = 'j1'")
+    since = opened.books.rows("SELECT booked_at FROM entries WHERE jackpot_id = 'j1' AND stripe_no > 2")
+    assert since
+    assert min(row["booked_at"] for row in since) >= added
+    assert len(resolve(opened, added)) == 3
+    assert len(resolve(opened, added + MICROSECOND)) == 9
 
 
 def test_where_all_stripes_are_beyond_it_nothing_is_locked(opened: House) -> None:
@@ -139,30 +158,78 @@ def test_where_all_stripes_are_beyond_it_nothing_is_locked(opened: House) -> Non
         assert sum(resolve(opened, instant)) == 13
 
 
-def test_what_it_stands_on_is_written_once(opened: House) -> None:
+def test_idle_stripes_are_raised_and_nothing_else_is_written(opened: House) -> None:
+    before = opened.books.counts()
+    instant = opened.clock()
+
+    positions = resolve(opened, instant)
+
+    assert opened.books.counts() == before
+    assert set(opened.books.value("SELECT array_agg(booked_at) FROM stripes WHERE jackpot_id = 'j1'")) == {instant}
+    assert opened.books.value("SELECT array_agg(seq ORDER BY stripe_no) FROM stripes WHERE jackpot_id = 'j1'") == [
+        *positions
+    ]
+
+
+def test_stripes_that_are_beyond_it_stay_as_they_are(opened: House) -> None:
+    resolve(opened, opened.clock())
+    opened.clock.advance(timedelta(hours=1))
+    bet_in(opened, "beyond")
+    before = opened.books.value(TIMES)
+
+    resolve(opened, opened.clock.at - timedelta(hours=1))
+
+    assert max(before) in opened.books.value(TIMES)
+    assert all(now >= then for now, then in zip(opened.books.value(TIMES), before, strict=True))
+
+
+def test_while_one_stripe_is_held_others_are_raised_and_are_free_again(opened: House) -> None:
+    instant = opened.clock()
+    raised = "SELECT FROM stripes WHERE jackpot_id = 'j1' AND stripe_no = 0 AND booked_at >= :instant FOR UPDATE NOWAIT"
+    with opened.engine.connect() as holder, ThreadPoolExecutor() as threads:
+        holder.execute(text("SELECT FROM stripes WHERE jackpot_id = 'j1' AND stripe_no = 1 FOR UPDATE"))
+        asking = threads.submit(resolve, opened, instant)
+        wait_until_one_waits(opened.engine)
+
+        with opened.engine.begin() as other:
+            assert other.execute(text(raised), {"instant": instant}).rowcount == 1
+        holder.rollback()
+        assert sum(asking.result()) == 13
+
+
+def test_a_stripe_that_comes_while_it_is_resolved_is_not_behind(opened: House) -> None:
+    """Whoever resolves waits for stripe 0, which whoever adds a stripe by a clock that is behind holds."""
+    opened.clock.advance(timedelta(hours=1))
+    instant = opened.clock()
+    opened.clock.advance(timedelta(minutes=-50))
+    command = AddStripes(opened.act(), "j1", 5)
+    opened.clock.advance(timedelta(minutes=55))
+    with opened.engine.connect() as adding, ThreadPoolExecutor() as threads:
+        adding.begin()
+        add_stripes(adding, command)
+        asking = threads.submit(resolve, opened, instant)
+        wait_until_one_waits(opened.engine)
+        adding.commit()
+        positions = asking.result()
+
+    assert len(positions) == 5
+    assert opened.books.value("SELECT bool_and(booked_at >= :i) FROM stripes WHERE jackpot_id = 'j1'", i=instant)
+
+
+def test_no_stripe_can_be_put_back(opened: House) -> None:
+    resolve(opened, opened.clock())
+    back = "UPDATE stripes SET booked_at = booked_at - interval '1 us' WHERE jackpot_id = 'j1' AND stripe_no = 1"
+    with opened.engine.begin() as session, pytest.raises(sqlalchemy.exc.ProgrammingError, match="stripes"):
+        session.execute(text(back))
+
+
+def test_what_a_version_before_wrote_down_is_said_again(opened: House) -> None:
     instant = opened.clock()
     positions = resolve(opened, instant)
-    with opened.engine.begin() as session:
-        instants.store(session, "j1", instant, (1, 1, 1))
+    opened.transact(lambda session: add_stripes(session, AddStripes(opened.act(), "j1", 5)))
+    opened.transact(lambda session: write_down(session, "j1", instant))
 
-    assert resolve(opened, instant) == positions
-    for statement in ("UPDATE instants SET positions = '{1}'", "DELETE FROM instants", "TRUNCATE instants"):
-        with opened.engine.begin() as session, pytest.raises(sqlalchemy.exc.ProgrammingError, match="denied"):
-            session.execute(text(statement))
-
-
-def test_several_are_found_at_once(opened: House) -> None:
-    early, late = opened.clock(), opened.clock()
-    for book in (REFERENCE_BOOK, "j1"):
-        resolve(opened, early, book)
-    resolve(opened, late)
-
-    with opened.engine.connect() as session:
-        found = instants.stored_of(session, [REFERENCE_BOOK, "j1", "none"], [early, late])
-        each = {(book, one): instants.stored(session, book, one) for book, one in found}
-
-    assert found == each
-    assert found.keys() == {(REFERENCE_BOOK, early), ("j1", early), ("j1", late)}
+    assert resolve(opened, instant) == (*positions, 0, 0)
 
 
 def test_a_meter_says_since_when_nothing_has_moved_and_is_another_answer_then(opened: House) -> None:
@@ -174,20 +241,3 @@ def test_a_meter_says_since_when_nothing_has_moved_and_is_another_answer_then(op
 
     assert (after.status, after.body["exact"]) == (200, before.body["exact"])
     assert datetime.fromisoformat(after.body["as_of"]) == instant
-
-
-def test_who_comes_second_gets_what_the_first_stored_though_stripes_came_between(opened: House) -> None:
-    instant = opened.clock()
-    resolve(opened, instant)
-    opened.clock.advance(timedelta(minutes=1))
-    earlier = instant - MICROSECOND  # It is over, so whoever resolves it holds no stripe.
-
-    with opened.engine.connect() as session, ThreadPoolExecutor() as threads:
-        session.begin()
-        first = resolve_instant(session, "j1", earlier, now=opened.clock())
-        opened.transact(lambda other: add_stripes(other, AddStripes(opened.act(), "j1", 5)))
-        second = threads.submit(resolve, opened, earlier)
-        wait_until_one_waits(opened.engine)
-        session.commit()
-
-        assert second.result() == first == resolve(opened, earlier)
