@@ -21,7 +21,7 @@ from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.demo import play
 from jackpot_service.demo.errors import DemoBug
-from jackpot_service.server.supervisor import ServerFailed, listening
+from jackpot_service.server.supervisor import ServerFailed, bound
 from jackpot_service.server.supervisor import serve as serve_until_stopped
 
 DEFAULT_HOST = "127.0.0.1"
@@ -175,7 +175,7 @@ def _wait_until_ready(base_url: str, process: "subprocess.Popen[bytes]", stop: t
 def _require_free(host: str, port: int) -> None:
     """Raises: click.ClickException if the service could not listen there; before a database is started in vain."""
     try:
-        listening(host, port).close()
+        bound(host, port).close()
     except ServerFailed as error:
         raise click.ClickException(str(error)) from error
 

@@ -129,6 +129,8 @@ class Connection(HttpToolsProtocol):
         self._since = self._clock()
         self._is_in_request = True
         self._reset()
+        if not self._is_busy():
+            self._clients.wait_for(self)
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:

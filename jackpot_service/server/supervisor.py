@@ -11,7 +11,6 @@ from multiprocessing import resource_tracker
 from typing import Final
 
 from uvicorn import Config as Settings
-from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from jackpot_service import logs
@@ -53,24 +52,32 @@ def serve(url: str, *, host: str, port: int, workers: int, jobs: bool = True) ->
     config = Config.from_environment(os.environ)
     logs.configure(config.log_level)
     logs.configure_libraries(config.log_level)
-    with listening(host, port) as listener, job_runner() if jobs else nullcontext():
-        supervisor = Supervisor(_settings(workers), [listener])
+    with bound(host, port) as listener, job_runner() if jobs else nullcontext():
+        supervisor = Supervisor(settings(workers), [listener])
         supervisor.run()
-    if supervisor.has_failed():
-        raise ServerFailed("a worker cannot start; the log says why")
+    if supervisor.failure is not None:
+        raise ServerFailed(supervisor.failure)
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """Listen. Raises: ServerFailed, for example if another program does."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+def bound(host: str, port: int) -> socket.socket:
+    """
+    Make the socket that the workers share. The first that can answer listens; until then connections are refused.
+
+    Raises: ServerFailed, for example if another program listens there.
+    """
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        listener.bind((host, port))
     except OSError as error:
+        listener.close()
         message = f"cannot listen on {host}:{port}: {error.strerror}"
         raise ServerFailed(message) from error
+    return listener
 
 
-def _settings(workers: int) -> Settings:
+def settings(workers: int) -> Settings:
+    """Return how uvicorn is to serve; each worker makes an application of its own."""
     return Settings(
         application,
         factory=True,
@@ -97,6 +104,7 @@ class Supervisor(Multiprocess):
     def __init__(self, config: Settings, sockets: list[socket.socket]) -> None:
         resource_tracker.ensure_running()  # It would unblock signals again when the first worker starts.
         super().__init__(config, sockets)
+        self.failure: str | None = None
         self._had_terminal = _has_terminal()
 
     def run(self) -> None:
@@ -107,9 +115,21 @@ class Supervisor(Multiprocess):
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def has_failed(self) -> bool:
-        """Whether a worker could not start, for which no other was started."""
-        return any(process.exitcode == STARTUP_FAILURE for process in self.processes)
+    def keep_subprocess_alive(self) -> None:
+        """Replace workers that have ended; end if one could not start or listen, for the next could not either."""
+        if any((process.exitcode or 0) > 0 for process in self.processes):  # Those that served end by a signal.
+            self.failure = "a worker cannot start; the log says why"
+        elif self._cannot_listen():
+            self.failure = "another program listens on the same port"
+        if self.failure is None:
+            super().keep_subprocess_alive()
+        else:
+            self.should_exit.set()
+
+    def _cannot_listen(self) -> bool:
+        """Whether a worker serves, and nobody listens: uvloop says nothing of that."""
+        listens = all(one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) for one in self.sockets)
+        return not listens and any(process.is_ready(timeout=1) for process in self.processes)
 
     def handle_signals(self) -> None:
         """Take the signals that came, those of terminals now."""

@@ -91,14 +91,14 @@ class Served:
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         clients = scope["state"][CLIENTS] = Clients(most_body_bytes=self._most_body_bytes)
         await receive()
-        async with _living(clients, self._events.end):
+        async with living(clients, self._events.end):
             await send({"type": "lifespan.startup.complete"})
             await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
 
 @asynccontextmanager
-async def _living(clients: Clients, end_waits: Callable[[], None]) -> AsyncIterator[None]:
+async def living(clients: Clients, end_waits: Callable[[], None]) -> AsyncIterator[None]:
     """Keep an eye on the connections, on the supervisor and on the loop itself; drain at SIGTERM."""
     loop, told_to_end = asyncio.get_running_loop(), asyncio.Event()
     end = partial(_call, signal.getsignal(signal.SIGTERM))

@@ -1,5 +1,6 @@
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -60,16 +61,22 @@ def standing_cluster(made: Path, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 @pytest.fixture(scope="module")
-def table_key(standing_cluster: embedded.Cluster) -> str:
-    """Set the table `T1` up there, and give the tests of a module its server's key."""
+def standing_keys(standing_cluster: embedded.Cluster) -> dict[Role, str]:
+    """Set tables up there, and give the tests of a module the keys of their server and of an auditor."""
     engine = create_engine(CONFIG, standing_cluster.url())
     scene.found(engine)
-    scene.open_live(engine, "live", tables=["T1", "T2", "T3", "T4"], base_amount="1000")
+    scene.open_live(engine, "live", tables=[f"T{number}" for number in range(1, 9)], base_amount="1000")
     act = Act(SYSTEM_OPERATOR, scene.now())
-    principal = Principal("server", Role.TABLE, scene.CASINO)
-    key = transact(engine, lambda session: create_key(session, act, principal)).whole
+    principals = (scene.SERVER, Principal("Ada", Role.AUDITOR))
+    keys = {one.role: transact(engine, partial(create_key, act=act, principal=one)).whole for one in principals}
     engine.dispose()
-    return key
+    return keys
+
+
+@pytest.fixture(scope="module")
+def table_key(standing_keys: dict[Role, str]) -> str:
+    """Give the tests of a module the key of the tables' server."""
+    return standing_keys[Role.TABLE]
 
 
 @pytest.fixture(scope="module")

@@ -81,14 +81,14 @@ def served(url: str, log: Path) -> Iterator[Service]:
     """Serve a database, and leave no process behind."""
     service = Service(url, log)
     try:
-        service.port = _free_port()
+        service.port = free_port()
         service.start()
         yield service
     finally:
         service.kill()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """Find a port that nobody listens on."""
     while True:
         port = random.SystemRandom().choice(PORTS)
