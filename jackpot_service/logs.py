@@ -1,6 +1,7 @@
 """How the service logs: one line an event on standard error, JSON unless a person watches."""
 
 import logging
+import logging.config
 import sys
 from typing import Any
 
@@ -25,9 +26,9 @@ def configure(level: str) -> None:
     logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 
-def of_libraries(level: str) -> dict[str, Any]:
+def configure_libraries(level: str) -> None:
     """
-    Tell `logging.config.dictConfig` to write what libraries log as the service's own lines.
+    Write what libraries log as the service's own lines, and the server's from `info` on.
 
     No debugging of theirs is written, for in it are calls with their paths, which may hold what clients keep secret.
     """
@@ -37,14 +38,15 @@ def of_libraries(level: str) -> dict[str, Any]:
         "foreign_pre_chain": _SHARED,
         "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer()],
     }
-    return {
+    settings: dict[str, Any] = {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"lines": lines},
         "handlers": {"lines": {"class": "logging.StreamHandler", "formatter": "lines", "stream": "ext://sys.stderr"}},
         "root": {"level": max(logging.WARNING, least), "handlers": ["lines"]},
-        "loggers": {"gunicorn.error": {"level": least, "handlers": ["lines"], "propagate": False}},
+        "loggers": {"uvicorn.error": {"level": least, "handlers": ["lines"], "propagate": False}},
     }
+    logging.config.dictConfig(settings)
 
 
 def _renderer() -> structlog.typing.Processor:

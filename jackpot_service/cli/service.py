@@ -1,6 +1,5 @@
 """`jackpot serve|run|demo|openapi`: the service itself."""
 
-import errno
 import os
 import signal
 import socket
@@ -30,8 +29,8 @@ from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.demo import play
 from jackpot_service.demo.errors import DemoBug
-from jackpot_service.server import ServerFailed
-from jackpot_service.server import serve as serve_until_stopped
+from jackpot_service.server.supervisor import ServerFailed, bound
+from jackpot_service.server.supervisor import serve as serve_until_stopped
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
@@ -53,11 +52,14 @@ seed_option = click.option("--seed", type=int, help="Deal the same cards again; 
 @port_option
 @workers_option
 @click.option("--jobs/--no-jobs", default=True, show_default=True, help="Whether to do jobs beside, in a process.")
+@click.option("--until-input-ends", is_flag=True, hidden=True, help="Of `run`: end with it.")
 @click.pass_obj
-def serve(config: Config, host: str, port: int, workers: int, jobs: bool) -> None:  # noqa: FBT001
+def serve(config: Config, *, host: str, port: int, workers: int, jobs: bool, until_input_ends: bool) -> None:
     """Serve the API until Ctrl-C or SIGTERM."""
     require_no_owner(config)
     _require_free(host, port)
+    if until_input_ends:
+        threading.Thread(target=_terminate_at_end_of_input, daemon=True).start()
     with opened_url(config) as url:
         require_ready(url)
         try:
@@ -100,6 +102,8 @@ def _play(
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # By nohup.
+        signal.signal(signal.SIGHUP, lambda *_: _hang_up(stop))
     with opened_engine(config) as engine:
         keys = demo_books.set_up(config, engine)
         with _served(host, port, workers, stop) as base_url:
@@ -122,14 +126,29 @@ def _play(
         return demo_books.print_books(engine)
 
 
+def _hang_up(stop: threading.Event) -> None:
+    """Stop, since the terminal was closed; what is still printed goes nowhere, instead of failing."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, sys.stderr.fileno())
+    stop.set()
+
+
 @contextmanager
 def _served(host: str, port: int, workers: int, stop: threading.Event) -> Iterator[str]:
-    """Serve in a process of its own session, so that Ctrl-C reaches only us, and we end it in order."""
+    """
+    Serve in a process of its own session, so that Ctrl-C reaches only us, and we end it in order.
+
+    Its input is a pipe from here, which ends if we are killed; then the process ends too.
+    """
     command = [sys.executable, "-m", "jackpot_service.cli", "serve", f"--host={host}", f"--port={port}"]
     environment = {**os.environ, "JACKPOT_LOG_LEVEL": "error"}  # The demo provokes refusals all the time.
     environment.pop(OWNER_VARIABLE, None)
     process = subprocess.Popen(  # noqa: S603  our own program
-        [*command, f"--workers={workers}"], start_new_session=True, env=environment
+        [*command, f"--workers={workers}", "--until-input-ends"],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        env=environment,
     )
     base_url = f"http://{host}:{port}"
     try:
@@ -142,6 +161,12 @@ def _served(host: str, port: int, workers: int, stop: threading.Event) -> Iterat
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _terminate_at_end_of_input() -> None:
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _wait_until_ready(base_url: str, process: "subprocess.Popen[bytes]", stop: threading.Event) -> None:
@@ -158,19 +183,11 @@ def _wait_until_ready(base_url: str, process: "subprocess.Popen[bytes]", stop: t
 
 
 def _require_free(host: str, port: int) -> None:
-    """
-    Look whether the workers can listen there.
-
-    Raises: click.ClickException, also if another program does: the kernel would let both, and share requests.
-    """
+    """Raises: click.ClickException if the service could not listen there; before a database is started in vain."""
     try:
-        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            message = f"something already listens on {host}:{port}"
-        else:
-            message = f"cannot listen on {host}:{port}: {error.strerror}"
-        raise click.ClickException(message) from error
+        bound(host, port).close()
+    except ServerFailed as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _free_port() -> int:

@@ -348,7 +348,7 @@ def test_every_command_is_found_in_its_module_and_listed_in_order() -> None:
 
 
 def test_a_command_begins_without_what_others_need() -> None:
-    others = {"flask", "gunicorn", "rich", "uvloop"}
+    others = {"flask", "rich", "uvicorn", "uvloop"}
     said = f"import sys, jackpot_service.cli.main; print(*sorted({others} & set(sys.modules)))"
     begun = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
     assert begun.stdout == "\n"

@@ -1,5 +1,6 @@
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,14 @@ import sqlalchemy
 
 from jackpot_service import embedded, migrate
 from jackpot_service.connections import create_engine
+from jackpot_service.db import transact
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.create_key import create_key
 from tests.faults import scratch
 from tests.faults.scratch import Database
 from tests.faults.service import Service, served
+from tests.races import scene
 from tests.races.processes import CONFIG
 
 
@@ -42,6 +48,43 @@ def engine(durable: embedded.Cluster) -> Iterator[sqlalchemy.Engine]:
 def service(durable: embedded.Cluster, tmp_path: Path) -> Iterator[Service]:
     """Give the test a running server on that PostgreSQL."""
     with served(durable.service_url(), tmp_path / "service.log") as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def standing_cluster(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Cluster]:
+    """Give the tests of a module one PostgreSQL, with a casino and its table `T1`."""
+    data_dir = tmp_path_factory.mktemp("standing") / "data"
+    subprocess.run(["cp", "--archive", made, data_dir], check=True)
+    with embedded.running(data_dir):
+        yield embedded.cluster_in(data_dir)
+
+
+@pytest.fixture(scope="module")
+def standing_keys(standing_cluster: embedded.Cluster) -> dict[Role, str]:
+    """Set tables up there, and give the tests of a module the keys of their server and of an auditor."""
+    engine = create_engine(CONFIG, standing_cluster.url())
+    scene.found(engine)
+    scene.open_live(engine, "live", tables=[f"T{number}" for number in range(1, 9)], base_amount="1000")
+    act = Act(SYSTEM_OPERATOR, scene.now())
+    principals = (scene.SERVER, Principal("Ada", Role.AUDITOR))
+    keys = {one.role: transact(engine, partial(create_key, act=act, principal=one)).whole for one in principals}
+    engine.dispose()
+    return keys
+
+
+@pytest.fixture(scope="module")
+def table_key(standing_keys: dict[Role, str]) -> str:
+    """Give the tests of a module the key of the tables' server."""
+    return standing_keys[Role.TABLE]
+
+
+@pytest.fixture(scope="module")
+def standing_service(
+    standing_cluster: embedded.Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Service]:
+    """Give the tests of a module one running server there, which none of them ends."""
+    with served(standing_cluster.url(), tmp_path_factory.mktemp("standing") / "service.log") as service:
         yield service
 
 

@@ -141,10 +141,10 @@ class TableServer:
 
 
 @contextmanager
-def load(base_url: str, key: str, tables: list[str]) -> Iterator[Ledger]:
+def load(base_url: str, key: str, tables: list[str], **options: Any) -> Iterator[Ledger]:
     """Keep table servers at work; at the end of the block each ends its round, every call answered."""
     ledger, stop = Ledger(), threading.Event()
-    with client_for(base_url, key, on_retry=ledger.note_retry) as client:
+    with client_for(base_url, key, on_retry=ledger.note_retry, **options) as client:
         servers = [
             TableServer(client, table_id, ledger, stop, random.Random(number)) for number, table_id in enumerate(tables)
         ]

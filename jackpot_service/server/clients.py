@@ -1,0 +1,67 @@
+"""The connections of a worker: how many there are, and which of them keep the worker waiting."""
+
+from typing import Final, Protocol
+
+MOST_CONNECTIONS: Final = 512
+"""Of a worker. One more takes the place of the connection that keeps the worker waiting for longest."""
+
+
+class Client(Protocol):
+    """A connection, as the worker bounds it."""
+
+    def close_if_late(self, now: float) -> None:
+        """Close the connection if the other side takes too long to send, or to take an answer."""
+
+    def cut(self) -> None:
+        """End the connection at once."""
+
+
+class Clients:
+    """
+    The connections of a worker.
+
+    The worker waits for a connection's next request, or for the rest of one. Such a connection can be closed, and
+    nothing is lost that was asked for in full; the one that the worker waits for longest goes first.
+    """
+
+    def __init__(self, *, most_body_bytes: int, most_connections: int = MOST_CONNECTIONS) -> None:
+        self.most_body_bytes = most_body_bytes
+        self.is_draining = False
+        self._most_connections = most_connections
+        self._all: set[Client] = set()
+        self._waited_for: dict[Client, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def take(self, client: Client) -> bool:
+        """Take a new connection, in the place of another if there are too many; False if every other is at work."""
+        if len(self._all) >= self._most_connections:
+            longest = next(iter(self._waited_for), None)
+            if longest is None:
+                return False
+            self.forget(longest)
+            longest.cut()
+        self._all.add(client)
+        self.wait_for(client)
+        return True
+
+    def forget(self, client: Client) -> None:
+        """Forget a connection that has ended."""
+        self._all.discard(client)
+        self._waited_for.pop(client, None)
+
+    def wait_for(self, client: Client) -> None:
+        """Note that the worker waits for a connection from now on."""
+        if client in self._all:
+            self._waited_for.pop(client, None)
+            self._waited_for[client] = None
+
+    def work_for(self, client: Client) -> None:
+        """Note that a connection has sent a whole request, and the worker is to answer it."""
+        self._waited_for.pop(client, None)
+
+    def close_late(self, now: float) -> None:
+        """Close the connections whose other side takes too long. `now` is of the event loop's clock."""
+        for client in tuple(self._all):
+            client.close_if_late(now)

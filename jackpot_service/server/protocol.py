@@ -1,0 +1,268 @@
+"""
+A connection of HTTP/1.1: uvicorn's, with a bound on everything that its client could make the worker hold.
+
+Used of uvicorn: the constructor of its protocol, `parser` (which is httptools'), and `shutdown`. All else are the
+callbacks of httptools' parser and the methods of `asyncio.Protocol`, which every version of the two has to keep.
+"""
+
+import asyncio
+from array import array
+from typing import Any, Final
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from jackpot_service.server import refusals
+from jackpot_service.server.clients import Clients
+from jackpot_service.server.heads import LONGEST_HEAD, Head
+from jackpot_service.server.refusals import Refusal
+
+CLIENTS: Final = "clients"
+"""Where the state of the worker, which all its connections share, holds its `Clients`."""
+
+CONNECTION: Final = "connection"
+"""Where the state of a request holds its connection."""
+
+LONGEST_REQUEST_S: Final = 20.0
+"""How long a client may be at sending a request, or take nothing of an answer."""
+
+KEPT_FOR_S: Final = 75.0
+"""How long a connection without a request is kept: longer than proxies usually keep theirs."""
+
+LONGEST_FAREWELL_S: Final = 5.0
+"""How long a refused client may go on sending before it has read why: to close at once would take the answer away."""
+
+
+class _Parser(HttpRequestParser):
+    """httptools' parser of requests, for a connection that never changes to another protocol."""
+
+    def __init__(self, connection: "Connection") -> None:
+        super().__init__(connection)
+        self._connection = connection
+        self.set_dangerous_leniencies(lenient_data_after_close=True)  # It is read, and dropped.
+
+    def feed_data(self, data: "bytes | bytearray | memoryview[int] | array[int]") -> None:
+        """Parse what came; whatever is wrong with it is the connection's to answer."""
+        try:
+            super().feed_data(data)
+        except HttpParserUpgrade as upgrade:
+            (head_bytes,) = upgrade.args
+            self.feed_data(self._connection.head.without_upgrade() + bytes(data)[head_bytes:])
+        except HttpParserError:
+            self._connection.refuse(refusals.BAD_REQUEST)
+
+
+class _Stopped(Exception):
+    """The parser is to go no further: the request is refused."""
+
+
+class Connection(HttpToolsProtocol):
+    """A connection of a client, which reads a request when the one before is answered."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, *, app_state: dict[str, Any], **others: Any) -> None:  # noqa: ANN401  uvicorn's
+        self._state = {**app_state, CONNECTION: self}
+        super().__init__(app_state=self._state, **others)
+        self.parser = _Parser(self)
+        self._clients: Clients = app_state[CLIENTS]
+        self._clock = asyncio.get_running_loop().time
+        self._since = 0.0
+        self._unread_since: float | None = None
+        self._received = 0
+        self._answered = 0
+        self._early: list[bytes] = []
+        self._refusal: Refusal | None = None
+        self._is_half_closed = False
+        self._is_over = False
+        self._is_in_request = False
+        self._reset()
+
+    def _reset(self) -> None:
+        """Forget the request before."""
+        self.head = Head()
+        self._is_in_head = True
+        self._body_bytes = 0
+        self._framing_bytes = 0
+        self._began_now = True
+
+    # What asyncio calls.
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection, or close it if no other can make place."""
+        super().connection_made(transport)
+        self._since = self._clock()
+        if not self._clients.take(self):
+            self.cut()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's
+        """Forget the connection."""
+        self._clients.forget(self)
+        self._is_over = True
+        self._state.clear()
+        super().connection_lost(None)  # With an error, uvicorn would keep its timer, and that the connection.
+
+    def data_received(self, data: bytes) -> None:
+        """Read what came, or keep it until the request before is answered; after a refusal, drop it."""
+        if self._refusal is not None or self._is_over:
+            return
+        if self._is_busy():
+            self._early.append(data)
+            self.transport.pause_reading()
+            return
+        self._read(data)
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Keep the connection for the answers to what came whole: a client may say so that it sends no more."""
+        self._is_half_closed = True
+        return self._refusal is None and (self._is_busy() or bool(self._early))
+
+    def resume_writing(self) -> None:
+        """Note that the client takes of its answer."""
+        self._unread_since = None
+        super().resume_writing()
+
+    # What httptools calls.
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self._since = self._clock()
+        self._is_in_request = True
+        self._reset()
+        if not self._is_busy():
+            self._clients.wait_for(self)
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        """Read a part of what is asked for."""
+        self.head.target += url
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Read a field; those that follow a body in chunks say nothing to anybody, and are dropped."""
+        if self._is_in_head:
+            self.head.fields.append((name, value))
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Hand the request to the application, unless its head says already that it is refused."""
+        self._is_in_head = False
+        self.head.method = self.parser.get_method()
+        self.head.version = self.parser.get_http_version()
+        refusal = self.head.refusal(most_body_bytes=self._clients.most_body_bytes)
+        if refusal is not None:
+            self.refuse(refusal)
+            raise _Stopped
+        if self.parser.should_upgrade():
+            return  # It is read again, without its wish.
+        super().on_headers_complete()
+        if self._clients.is_draining:
+            super().shutdown()  # The answer says that the connection is closed.
+
+    def on_body(self, body: bytes) -> None:
+        """Read a part of the body, unless there is too much of it."""
+        self._body_bytes += len(body)
+        self._framing_bytes -= len(body)
+        if self._body_bytes > self._clients.most_body_bytes:
+            self.refuse(refusals.BODY_TOO_LARGE)
+            raise _Stopped
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Have the request answered: it is there as a whole."""
+        if self.parser.should_upgrade():
+            return
+        self._is_in_request = False
+        self._received += 1
+        if self._is_busy():
+            self._clients.work_for(self)
+        super().on_message_complete()
+
+    # What the worker calls.
+
+    def request_answered(self) -> None:
+        """Go on with what follows a request that the application has answered."""
+        self._answered += 1
+        self._since = self._clock()
+        if self._is_over or self._is_busy():
+            return
+        if self._early or self._refusal is not None or self._is_half_closed:
+            asyncio.get_running_loop().call_soon(self._go_on)  # When uvicorn has put the request away as well.
+        elif not self._is_in_request:
+            self._clients.wait_for(self)
+
+    def close_if_late(self, now: float) -> None:
+        """Close the connection if the client takes nothing of its answer, or is too long at sending a request."""
+        if not self.transport.get_write_buffer_size():
+            self._unread_since = None
+        elif self._unread_since is None:
+            self._unread_since = now
+        elif now - self._unread_since > LONGEST_REQUEST_S:
+            self.cut()
+            return
+        waited_s = 0.0 if self._is_busy() else now - self._since
+        if self._is_over:
+            if waited_s > LONGEST_FAREWELL_S:
+                self.transport.abort()
+        elif self._is_in_request and waited_s > LONGEST_REQUEST_S:
+            self.refuse(refusals.REQUEST_TIMEOUT)
+        elif waited_s > (KEPT_FOR_S if self._answered else LONGEST_REQUEST_S):
+            self.transport.close()
+
+    def cut(self) -> None:
+        """End the connection at once, whatever it is at."""
+        self._leave()
+        self.transport.abort()
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Read no more; say why, when all requests that came before are answered."""
+        if self._refusal is None and not self._is_over:
+            self._refusal = refusal
+            self._go_on()
+
+    def _is_busy(self) -> bool:
+        """Whether a request that came as a whole has no answer yet."""
+        return self._answered < self._received
+
+    def _read(self, data: bytes) -> None:
+        self._began_now = False
+        super().data_received(data)
+        if self._began_now:
+            self._framing_bytes = 0  # What came in one piece with its beginning is bounded by the piece.
+        else:
+            self._framing_bytes += len(data)
+            if self._is_in_request and self._framing_bytes > LONGEST_HEAD:
+                self.refuse(refusals.HEAD_TOO_LARGE)
+
+    def _go_on(self) -> None:
+        if self._is_busy() or self._is_over:
+            return
+        if self._refusal is not None:
+            self._say(self._refusal)
+            return
+        if self._early:
+            early = b"".join(self._early)
+            self._early.clear()
+            self.transport.resume_reading()
+            self._read(early)
+        if self._is_half_closed and not self._is_busy():
+            self.transport.close()
+
+    def _say(self, refusal: Refusal) -> None:
+        """Answer a refusal, unless the application has answered already what is refused now; then close."""
+        has_answer = self._answered > self._received
+        self._leave()
+        self._since = self._clock()
+        if self.transport.is_closing():
+            return
+        if not has_answer:
+            named = next(iter(self.head.values(b"x-request-id")), b"").decode("latin-1")
+            path = self.head.target.partition(b"?")[0]
+            self.transport.write(refusals.answer(refusal, path=path, named=named))
+        self.transport.write_eof()
+        self.transport.resume_reading()
+
+    def _leave(self) -> None:
+        """Let uvicorn, and the application, know that the connection is over: nothing more of them is sent."""
+        self._is_over = True
+        super().connection_lost(ConnectionAbortedError())

@@ -1,0 +1,109 @@
+"""A terminal that is closed: what was started in it ends, all of it, and leaves neither the port nor the data held."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from jackpot_service.embedded import Cluster
+from tests.faults.processes import LONGEST_WAIT_S, command_of, wait_until
+from tests.faults.service import HOST, free_port
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """A terminal with a command in it; `watcher` reads what is printed there, and holds it open."""
+
+    command: "subprocess.Popen[bytes]"
+    watcher: "subprocess.Popen[bytes]"
+
+    def close(self) -> None:
+        self.watcher.kill()
+        self.watcher.wait()
+
+
+@contextmanager
+def in_terminal(directory: Path, *command: str, **environment: str) -> Iterator[Terminal]:
+    """Run a command in a terminal of its own; in the end nothing of it is left."""
+    master, slave = pty.openpty()
+    # The mark is in every process that the command starts, wherever it goes.
+    environment = {**os.environ, "JACKPOT_DATA_DIR": str(directory), **environment, "MARK": str(directory)}
+    watcher = subprocess.Popen(["cat"], stdin=master, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(master)
+    leader = ("setsid", "--ctty", "--wait", *command)
+    process = subprocess.Popen(leader, stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=CHECKOUT)
+    os.close(slave)
+    terminal = Terminal(process, watcher)
+    try:
+        yield terminal
+    finally:
+        terminal.close()
+        for pid in marked(directory):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait()
+
+
+def marked(directory: Path) -> set[int]:
+    """The processes that were started, at whatever distance, by the command of a directory."""
+    found = set()
+    for path in Path("/proc").iterdir():
+        with suppress(OSError):
+            if path.name.isdigit() and f"MARK={directory}\0".encode() in (path / "environ").read_bytes():
+                found.add(int(path.name))
+    return found
+
+
+def embedded_of(directory: Path) -> set[int]:
+    """The processes of the PostgreSQL of a directory."""
+    pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
+    return {pid for pid in pids if str(directory / "postgres").encode() in command_of(pid)}
+
+
+def is_ready(port: int) -> bool:
+    try:
+        return httpx.get(f"http://{HOST}:{port}/readyz", trust_env=False, timeout=5).is_success
+    except httpx.TransportError:
+        return False
+
+
+def command_in(directory: Path) -> int:
+    """The process of the command itself, which `setsid` waits for."""
+    (found,) = (pid for pid in marked(directory) if command_of(pid).split(b"\0")[2:4] == [b"jackpot_service.cli", b"run"])
+    return found
+
+
+@pytest.mark.parametrize("how", ["the terminal is closed", "the command is told", "the command is killed"])
+def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database(tmp_path: Path, how: str) -> None:
+    port = free_port()
+    run = (sys.executable, "-m", "jackpot_service.cli", "run", f"--port={port}", "--seed=1")
+    with in_terminal(tmp_path, *run) as terminal:
+        wait_until(lambda: is_ready(port), within_s=2 * LONGEST_WAIT_S)
+        wait_until(lambda: len(marked(tmp_path)) >= 7)  # Also the service, its workers, its jobs and its tables.
+        if how == "the terminal is closed":
+            terminal.close()
+        else:
+            os.kill(command_in(tmp_path), signal.SIGHUP if how == "the command is told" else signal.SIGKILL)
+        wait_until(lambda: not marked(tmp_path))
+        wait_until(lambda: not embedded_of(tmp_path))
+        assert not is_ready(port)
+
+
+def test_a_closed_terminal_ends_a_service_that_was_started_in_it(standing_cluster: Cluster, tmp_path: Path) -> None:
+    port = free_port()
+    serve = (sys.executable, "-m", "jackpot_service.cli", "serve", f"--port={port}")
+    with in_terminal(tmp_path, *serve, JACKPOT_DATABASE_URL=standing_cluster.url()) as terminal:
+        wait_until(lambda: is_ready(port))
+        terminal.close()
+        wait_until(lambda: not marked(tmp_path))
+        assert not is_ready(port)
