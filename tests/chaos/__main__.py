@@ -5,6 +5,7 @@ Exit code: 0 when nothing was found wrong, 1 when the books are, or the campaign
 that hung, or a status outside the contract.
 """
 
+import os
 import shutil
 import signal
 import sys
@@ -20,15 +21,18 @@ import orjson
 from rich.console import Console
 
 from jackpot_service.embedded import EmbeddedError
-from tests.chaos import blindness, campaign, database, disk, plan, report, site
+from tests.chaos import blindness, campaign, database, disk, plan, replicated, report, site
 from tests.chaos.program import CommandFailed
 from tests.chaos.report import Outcome
 from tests.chaos.service import NotServing
 from tests.chaos.site import Site
-from tests.chaos.world import World
+from tests.chaos.world import World, set_up
 
-FAILURES = (blindness.Blind, CommandFailed, EmbeddedError, NotServing, TimeoutError)
+FAILURES = (blindness.Blind, CommandFailed, EmbeddedError, ModuleNotFoundError, NotServing, TimeoutError)
 FAILED = 1
+
+VARIABLE, PATRONI = "CHAOS", "patroni"
+"""`CHAOS=patroni` attacks a replicated PostgreSQL of three nodes instead of the embedded one."""
 
 
 @click.command()
@@ -69,7 +73,10 @@ def _run(
         console.print("is the checker blind?")
         sight = blindness.prove(directory, home, world)
         console.print(f"it is not: {sight.lost_without_flush} losses were reported where there were some")
-        attacked = stack.enter_context(_site(directory, home, world, seed=seed, tables=tables))
+        if os.environ.get(VARIABLE) == PATRONI:
+            attacked = stack.enter_context(_replicated(directory, seed=seed, tables=tables))
+        else:
+            attacked = stack.enter_context(_embedded(directory, home, world, seed=seed, tables=tables))
         chosen = [one for one in plan.ALL if not only or any(word in one().name for word in only)]
         allowed, left_out = plan.possible(attacked, chosen)
         began_s = time.monotonic()
@@ -82,7 +89,7 @@ def _run(
 
 
 @contextmanager
-def _site(directory: Path, home: Path, world: World, *, seed: int, tables: int) -> Iterator[Site]:
+def _embedded(directory: Path, home: Path, world: World, *, seed: int, tables: int) -> Iterator[Site]:
     """Serve a copy of the database that is set up, on a small disk if one can be mounted."""
     data = directory / "data"
     with disk.mounted(data) as small:
@@ -92,6 +99,16 @@ def _site(directory: Path, home: Path, world: World, *, seed: int, tables: int) 
             site.opened(directory / "campaign", world, attacked, seed=seed, servers=tables, disk=small) as opened,
         ):
             yield opened
+
+
+@contextmanager
+def _replicated(directory: Path, *, seed: int, tables: int) -> Iterator[Site]:
+    """Serve a replicated PostgreSQL of three nodes, set up anew."""
+    with (
+        replicated.running(directory / "nodes") as attacked,
+        site.opened(directory / "campaign", set_up(attacked.owner_url), attacked, seed=seed, servers=tables) as opened,
+    ):
+        yield opened
 
 
 @contextmanager

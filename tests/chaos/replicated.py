@@ -1,10 +1,21 @@
 """A replicated PostgreSQL under test: three nodes that elect a leader, through whatever support starts them."""
 
-from collections.abc import Sequence
+import importlib
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import Final, Protocol
 
-from tests.chaos.database import backends
+import psycopg
+
+from tests.chaos.program import plain
+
+SUPPORT: Final = "tests.support.patroni"
+"""Its `start(directory)` starts a cluster; imported by name, since it needs programs that few machines have."""
+
+LONGEST_ELECTION_S: Final = 120.0
 
 
 class Cluster(Protocol):
@@ -45,5 +56,29 @@ class Replicated:
         self.cluster.revive(node)
 
     def bring_back(self) -> None:
-        """Wait until some node takes writes; faults bring their own nodes back."""
-        backends(self.owner_url)
+        """Wait until some node takes writes; faults bring their own nodes back. Raises: psycopg.OperationalError."""
+        until = time.monotonic() + LONGEST_ELECTION_S
+        while True:
+            try:
+                if _takes_writes(self.owner_url):
+                    return
+            except psycopg.OperationalError:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.5)
+
+
+def _takes_writes(url: str) -> bool:
+    with psycopg.connect(plain(url), connect_timeout=5) as connection:
+        return bool(connection.execute("SELECT WHERE NOT pg_is_in_recovery()").rowcount)
+
+
+@contextmanager
+def running(directory: Path) -> Iterator[Replicated]:
+    """Keep a cluster running in a directory. Raises: ModuleNotFoundError without the support for it."""
+    directory.mkdir()
+    cluster: Cluster = importlib.import_module(SUPPORT).start(directory)
+    try:
+        yield Replicated(cluster)
+    finally:
+        cluster.stop()
