@@ -11,7 +11,7 @@ import psycopg
 from tests.chaos.calls import Bet, Hand, RoundName
 
 POOLS = ("pool:meter:players", "pool:meter:house", "pool:reserve", "pool:prize_fund")
-LEAD_S = 3
+LEAD_S = 3.0
 """Seconds by which a stripe may be beyond the database's clock: two are allowed, and one is for looking."""
 
 Row = tuple[Any, ...]
@@ -74,13 +74,13 @@ class Books:
 def read_rounds(url: str, names: Collection[RoundName]) -> Books:
     """Read some rounds."""
     with _snapshot(url) as connection:
-        return _rounds(connection, names)
+        return _rounds(connection, names, lead_s=LEAD_S)
 
 
-def read_all(url: str) -> Books:
-    """Read every round, and what the accounts hold at the same instant."""
+def read_all(url: str, *, lead_s: float = LEAD_S) -> Books:
+    """Read every round, and what the accounts hold at the same instant; stripes may be ahead by `lead_s`."""
     with _snapshot(url) as connection:
-        books = _rounds(connection, None)
+        books = _rounds(connection, None, lead_s=lead_s)
         question = "SELECT jackpot_id, account, currency, sum(amount) FROM postings GROUP BY 1, 2, 3"
         balances = {
             (jackpot, account, currency): amount for jackpot, account, currency, amount in connection.execute(question)
@@ -103,7 +103,7 @@ def _snapshot(url: str) -> psycopg.Connection[Row]:
     return connection
 
 
-def _rounds(connection: psycopg.Connection[Row], names: Collection[RoundName] | None) -> Books:
+def _rounds(connection: psycopg.Connection[Row], names: Collection[RoundName] | None, *, lead_s: float) -> Books:
     chosen, parameters = "", dict[str, Any]()
     if names is not None:
         chosen = (
@@ -139,7 +139,7 @@ def _rounds(connection: psycopg.Connection[Row], names: Collection[RoundName] | 
             meter_before=next((meter for (meter,) in settled.get(place, ())), None),
         )
     twice = [f"round {name}" for name, count in Counter(places.values()).items() if count > 1]
-    return Books(found, doubled=(*twice, *doubled), ahead=_ahead(connection))
+    return Books(found, doubled=(*twice, *doubled), ahead=_ahead(connection, lead_s))
 
 
 def _of(table: str, columns: str) -> str:
@@ -187,9 +187,9 @@ def _counted(ids: Iterable[str]) -> Iterable[tuple[str, int]]:
     return Counter(ids).items()
 
 
-def _ahead(connection: psycopg.Connection[Row]) -> dict[str, str]:
+def _ahead(connection: psycopg.Connection[Row], lead_s: float) -> dict[str, str]:
     question = """
     SELECT jackpot_id, max(booked_at)::text FROM stripes
     WHERE booked_at > clock_timestamp() + make_interval(secs => %s) GROUP BY 1
     """
-    return dict(connection.execute(question, [LEAD_S]).fetchall())
+    return dict(connection.execute(question, [lead_s]).fetchall())

@@ -81,13 +81,18 @@ def _final(site: Site, checker: Checker, say: Say) -> Phase:
 
 
 def _wait_recovered(site: Site, *, since_s: float) -> float | None:
-    """Wait until every table server was acknowledged something again; returns when, None if that takes too long."""
+    """
+    Wait until every table server was acknowledged something again; returns when, None if that takes too long.
+
+    A service may end some time after it was hurt, and is then started again.
+    """
     until_s = now_s() + LONGEST_RECOVERY_S
     while now_s() < until_s:
         site.reader.update()
         found = timing.recovered_s(site.reader.calls(since_s=since_s), site.generators.names(), since_s=since_s)
         if found is not None:
             return found
+        site.service.keep_running()
         time.sleep(0.1)
     return None
 

@@ -64,8 +64,7 @@ class Checker:
         caller.hang_up()
 
     def _verify(self) -> tuple[Violation, ...]:
-        owner_url = self.site.database.owner_url
-        done = program.jackpot("verify", url=program.service_url(owner_url), owner_url=owner_url, may_fail=True)
+        done = program.jackpot("verify", url=program.service_url(self.site.database.owner_url), may_fail=True)
         if done.returncode == 0:
             return ()
         return (Violation(Fact.NOT_VERIFIED, "the books", (done.stdout + done.stderr).strip()[-500:]),)

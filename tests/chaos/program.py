@@ -45,22 +45,27 @@ def service_url(owner_url: str) -> str:
     return (url.set(username=APP_ROLE) if found else url).render_as_string(hide_password=False)
 
 
-def environment(url: str, owner_url: str) -> dict[str, str]:
-    """Return the variables of the service and of its commands."""
-    return {
-        **os.environ,
-        "JACKPOT_DATABASE_URL": url,
-        "JACKPOT_OWNER_URL": owner_url,
-        "JACKPOT_REQUEST_TIMEOUT_S": f"{REQUEST_TIMEOUT_S:g}",
-    }
+def environment(url: str) -> dict[str, str]:
+    """Return the variables of the service and of its commands; the owner's URL is not among them."""
+    ours = {"JACKPOT_DATABASE_URL": url, "JACKPOT_REQUEST_TIMEOUT_S": f"{REQUEST_TIMEOUT_S:g}"}
+    return {**os.environ, **ours}
 
 
-def jackpot(*arguments: str, url: str, owner_url: str, may_fail: bool = False) -> "subprocess.CompletedProcess[str]":
-    """Run a command of the service. Raises: CommandFailed, with its last words."""
+def upgrade(owner_url: str) -> None:
+    """Make the service's tables, as their owner. Raises: CommandFailed."""
+    _run("db", "upgrade", environment={**environment(owner_url), "JACKPOT_OWNER_URL": owner_url})
+
+
+def jackpot(*arguments: str, url: str, may_fail: bool = False) -> "subprocess.CompletedProcess[str]":
+    """Run a command of the service by its own login. Raises: CommandFailed, with its last words."""
+    return _run(*arguments, environment=environment(url), may_fail=may_fail)
+
+
+def _run(*arguments: str, environment: Mapping[str, str], may_fail: bool = False) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(
         [sys.executable, "-m", "jackpot_service.cli", *arguments],
         cwd=CHECKOUT,
-        env=environment(url, owner_url),
+        env=environment,
         capture_output=True,
         text=True,
         timeout=LONGEST_COMMAND_S,

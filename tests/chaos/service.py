@@ -54,18 +54,21 @@ class Service:
         self.launch()
         self.wait_until_ready()
 
+    def keep_running(self) -> None:
+        """Start it again if it has ended, as a service manager does; what it left behind is ended first."""
+        if not self.is_running():
+            self.end_session()
+            self.launch()
+
     def wait_until_ready(self) -> None:
-        """Wait; a service that ends is started again, as a service manager does. Raises: NotServing."""
+        """Wait; a service that ends meanwhile is started again. Raises: NotServing."""
         until = time.monotonic() + LONGEST_START_S
         while self.asked("/readyz") != 200:
             if time.monotonic() > until:
                 message = f"the service on port {self.port} does not become ready; its log is {self.log}"
                 raise NotServing(message)
             time.sleep(0.1)
-            if not self.is_running():
-                self.end_session()
-                time.sleep(0.5)
-                self.launch()
+            self.keep_running()
 
     def wait_until_listening(self) -> None:
         """Wait until it answers at all: one that must not book is never ready. Raises: NotServing."""

@@ -67,9 +67,7 @@ class Site:
     def bring_back(self) -> None:
         """Start whatever does not run, as an operator would. Raises: NotServing; EmbeddedError."""
         self.database.bring_back()
-        if not self.service.is_running():
-            self.service.end_session()
-            self.service.launch()
+        self.service.keep_running()
         self.service.wait_until_ready()
 
 
@@ -88,7 +86,7 @@ def opened(
     directory.mkdir(exist_ok=True)
     chance = random.Random(seed)
     port = service.free_port(chance.sample(PORTS, 50))
-    environment = program.environment(program.service_url(attacked.owner_url), attacked.owner_url)
+    environment = program.environment(program.service_url(attacked.owner_url))
     command = program.serving(host=HOST, port=port, workers=WORKERS)
     served = Service(command, environment, port, directory / "service.log")
     generators = Generators(directory, HOST, home.tables, seed)

@@ -30,17 +30,16 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class _Commands:
-    owner_url: str = field(repr=False)
+    url: str = field(repr=False)
 
     def run(self, *arguments: str) -> str:
-        url = program.service_url(self.owner_url)
-        return program.jackpot(*arguments, *REASON, url=url, owner_url=self.owner_url).stdout.strip()
+        return program.jackpot(*arguments, *REASON, url=self.url).stdout.strip()
 
 
 def set_up(owner_url: str) -> World:
     """Set a new database up. Raises: program.CommandFailed."""
-    program.jackpot("db", "upgrade", url=owner_url, owner_url=owner_url)
-    commands = _Commands(owner_url)
+    program.upgrade(owner_url)
+    commands = _Commands(program.service_url(owner_url))
     for casino in CASINOS:
         commands.run("casinos", "add", casino, casino.title())
     rates = [f"{code}={float(rate):g}" for code, rate in paytable.RATES.items() if code != paytable.BASE]
