@@ -31,6 +31,9 @@ from tests.chaos.world import World, set_up
 FAILURES = (blindness.Blind, CommandFailed, EmbeddedError, ModuleNotFoundError, NotServing, TimeoutError)
 FAILED = 1
 
+LEAST_WIDTH = 150
+"""Characters; the table would be cut otherwise."""
+
 VARIABLE, PATRONI = "CHAOS", "patroni"
 """`CHAOS=patroni` attacks a replicated PostgreSQL of three nodes instead of the embedded one."""
 
@@ -49,7 +52,7 @@ VARIABLE, PATRONI = "CHAOS", "patroni"
 )
 def main(*, minutes: float, seed: int, tables: int, only: tuple[str, ...], output: Path) -> None:
     """Kill, freeze and overload the service while tables play, and hold its books against what it acknowledged."""
-    console = Console()
+    console = Console(width=max(Console().width, LEAST_WIDTH))
     try:
         with _directory() as directory:
             outcome = _run(console, directory, minutes=minutes, seed=seed, tables=tables, only=only)

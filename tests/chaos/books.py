@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from tests.chaos.calls import Bet, Hand, RoundName
+from tests.chaos.calls import Bet, Hand, RoundName, bet_of
 
 POOLS = ("pool:meter:players", "pool:meter:house", "pool:reserve", "pool:prize_fund")
 LEAD_S = 3.0
@@ -177,7 +177,7 @@ def _bets(
     found: dict[Place, dict[str, Bet]] = {}
     doubled = []
     for place, rows in _grouped(connection, question, keys, places).items():
-        bets = found[place] = {row[0]: Bet(*row) for row in rows}
+        bets = found[place] = {bet.bet_id: bet for bet in (bet_of(*row) for row in rows)}
         if len(bets) < len(rows):
             doubled += [f"bet {one} of {places[place]}" for one, n in _counted(row[0] for row in rows) if n > 1]
     return found, doubled

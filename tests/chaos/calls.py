@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from sys import intern
 from typing import Any, NamedTuple
 
 BROKEN = 0
@@ -20,6 +21,11 @@ class Bet(NamedTuple):
     hand: str
     currency: str
     stake_minor: int
+
+
+def bet_of(bet_id: str, player_id: str, hand: str, currency: str, stake_minor: int) -> Bet:
+    """Return a bet that shares its texts with others: a campaign has a million bets, twice, and few texts."""
+    return Bet(intern(bet_id), intern(player_id), intern(hand), intern(currency), stake_minor)
 
 
 class Hand(NamedTuple):
@@ -83,7 +89,7 @@ def content_of(kind: Kind, name: RoundName, body: Mapping[str, Any]) -> Content:
     return Content(
         kind,
         name,
-        bets=tuple(Bet(**bet) for bet in body.get("bets", ())),
+        bets=tuple(bet_of(*(bet[field] for field in Bet._fields)) for bet in body.get("bets", ())),
         bet_ids=tuple(body.get("bet_ids", ())),
         bet_count=body.get("bet_count", 0),
         hands=tuple(Hand(hand["hand"], hand["status"], tuple(hand["cards"])) for hand in body.get("hands", ())),

@@ -2,14 +2,15 @@
 
 import random
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tests.chaos import books, program, replays
 from tests.chaos.audit import audit, unknown
-from tests.chaos.call_log import CallLog, CallReader, rounds_of
+from tests.chaos.books import Books
+from tests.chaos.call_log import SUFFIX, CallLog, CallReader, rounds_of
 from tests.chaos.caller import Caller
-from tests.chaos.calls import Call
+from tests.chaos.calls import Call, RoundName
 from tests.chaos.service import HOST
 from tests.chaos.site import Site
 from tests.chaos.sums import sums
@@ -35,8 +36,7 @@ class Checker:
         self.site.reader.update()
         recent = rounds_of(self.site.reader.calls(since_s=since_s))
         calls = [call for call in self.site.reader.calls() if call.content.round in recent]
-        there = books.read_rounds(program.plain(self.site.database.owner_url), recent)
-        return self._new((*audit(calls, there, knows_all_calls=False), *hung(calls)))
+        return self._new((*audit(calls, self._read(recent), knows_all_calls=False), *hung(calls)))
 
     def check_all(self) -> tuple[Violation, ...]:
         """
@@ -44,30 +44,45 @@ class Checker:
 
         Nobody plays any more, and the service runs.
         """
-        url = program.plain(self.site.database.owner_url)
-        self.site.reader.update()
-        calls, before = self.site.reader.calls(), books.read_all(url)
-        found = [*audit(calls, before), *sums(before), *hung(calls)]
-        self._replay(calls)
-        self.site.reader.update()
-        calls, after = self.site.reader.calls(), books.read_all(url)
-        found += [*audit(calls, after), *sums(after), *replays.judged(self.site.reader, AUDITOR, before)]
-        found += [Violation(Fact.LOST, call.content.path, "no answer at a replay either") for call in unknown(calls)]
-        return self._new((*found, *self._verify()))
+        found = list(self._audited())
+        calls = self.site.reader.calls()
+        again = (*unknown(calls), *replays.sample(calls, seed=self.site.generators.seed))
+        before = self._read(rounds_of(again))
+        self._replay(again)
+        found += self._audited()
+        found += replays.judged(self.site.reader, AUDITOR, before)
+        still = unknown(self.site.reader.calls())
+        found += [Violation(Fact.LOST, call.content.path, "no answer at a replay either") for call in still]
+        return self._new((*found, *self._logged(), *self._verified()))
 
-    def _replay(self, calls: Collection[Call]) -> None:
+    def _audited(self) -> Iterator[Violation]:
+        """Hold all calls, and all sums, against the books."""
+        self.site.reader.update()
+        calls, there = self.site.reader.calls(), books.read_all(program.plain(self.site.database.owner_url))
+        yield from audit(calls, there)
+        yield from sums(there)
+        yield from hung(calls)
+
+    def _read(self, names: Collection[RoundName]) -> Books:
+        return books.read_rounds(program.plain(self.site.database.owner_url), names)
+
+    def _replay(self, again: Sequence[Call]) -> None:
         chance = random.Random(self.site.generators.seed)
-        log = CallLog(self.site.directory / f"{AUDITOR}.calls")
+        log = CallLog(self.site.directory / f"{AUDITOR}{SUFFIX}")
         caller = Caller(AUDITOR, (HOST, self.site.service.port), log, threading.Event(), chance)
-        again = (*unknown(calls), *replays.sample(tuple(calls), seed=self.site.generators.seed))
         replays.make_again(again, caller, self.site.world.keys)
         caller.hang_up()
 
-    def _verify(self) -> tuple[Violation, ...]:
+    def _logged(self) -> Iterator[Violation]:
+        """Look for what the service itself said of its books."""
+        lines = self.site.service.log.read_text(errors="replace").splitlines()
+        broken = [line for line in lines if program.BOOKS_BROKEN in line]
+        yield from (Violation(Fact.NOT_VERIFIED, "the log", line[:500]) for line in broken[:1])
+
+    def _verified(self) -> Iterator[Violation]:
         done = program.jackpot("verify", url=program.service_url(self.site.database.owner_url), may_fail=True)
-        if done.returncode == 0:
-            return ()
-        return (Violation(Fact.NOT_VERIFIED, "the books", (done.stdout + done.stderr).strip()[-500:]),)
+        if done.returncode:
+            yield Violation(Fact.NOT_VERIFIED, "the books", (done.stdout + done.stderr).strip()[-500:])
 
     def _new(self, found: Iterable[Violation]) -> tuple[Violation, ...]:
         """Return those that were not reported before."""

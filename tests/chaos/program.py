@@ -22,6 +22,9 @@ from tests.chaos.timing import REQUEST_TIMEOUT_S
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
 LONGEST_COMMAND_S: Final = 600
 APP_ROLE: Final = "jackpot_app"
+BOOKS_BROKEN: Final = "books-broken"
+"""What the service logs of a bug in its books."""
+
 _JOBS: Final = "jobs"
 """A word of the job runner's command."""
 

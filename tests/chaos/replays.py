@@ -2,10 +2,11 @@
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from tests.chaos.books import Books
 from tests.chaos.call_log import CallReader
-from tests.chaos.caller import Caller
+from tests.chaos.caller import Caller, GaveUp
 from tests.chaos.calls import Call, Kind
 from tests.chaos.violations import Fact, Violation
 
@@ -13,9 +14,10 @@ MOST_SAMPLED = 400
 
 
 def make_again(calls: Sequence[Call], caller: Caller, keys: Mapping[str, str]) -> None:
-    """Make calls again, each until it is answered for good; `keys` are by table. Raises: GaveUp."""
+    """Make calls again, each until it is answered for good; `keys` are by table."""
     for call in calls:
-        caller.call(call.content, keys[call.content.round.table_id])
+        with suppress(GaveUp):  # It is noted, and a violation: the checker finds it.
+            caller.call(call.content, keys[call.content.round.table_id])
 
 
 def sample(calls: Sequence[Call], *, seed: int) -> tuple[Call, ...]:
