@@ -84,7 +84,7 @@ def _run(
         allowed, left_out = plan.possible(attacked, chosen)
         began_s = time.monotonic()
         drawn = plan.draws(allowed, seed=seed)
-        phases = list(campaign.run(attacked, drawn, seconds=60 * minutes, say=console.print))
+        phases = campaign.run(attacked, drawn, seconds=60 * minutes, say=console.print)
         seconds = time.monotonic() - began_s
     names = {phase.name for phase in phases}
     late = {one().name: "the time was up" for one in allowed if one().name not in names}

@@ -11,7 +11,8 @@ from typing import Final
 SIZE: Final = 3 << 30
 """Bytes; only what is used takes memory."""
 
-PAGE: Final = 4096
+SLACK: Final = 1 << 16
+MOST_SLACK: Final = 100 * SLACK
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +22,25 @@ class Disk:
     directory: Path
 
     def fill(self) -> None:
-        """Leave no room: what is used now is all that there is."""
-        stat = os.statvfs(self.directory)
-        used = (stat.f_blocks - stat.f_bfree) * stat.f_frsize
-        self._limit(used + PAGE)
+        """Leave next to no room: what is used now is all that there is. Raises: OSError."""
+        for slack in range(0, MOST_SLACK, SLACK):
+            stat = os.statvfs(self.directory)
+            used = (stat.f_blocks - stat.f_bfree) * stat.f_frsize
+            if self._limit(used + slack):
+                return
+        message = f"{self.directory} grows faster than it can be limited"
+        raise OSError(message)
 
     def empty(self) -> None:
-        """Give room again."""
-        self._limit(SIZE)
+        """Give room again. Raises: OSError."""
+        if not self._limit(SIZE):
+            message = f"{self.directory} cannot be given its room again"
+            raise OSError(message)
 
-    def _limit(self, size: int) -> None:
-        subprocess.run(["mount", "-o", f"remount,size={size}", str(self.directory)], check=True)
+    def _limit(self, size: int) -> bool:
+        """Set the limit; False if more is used already, as it may be by now."""
+        command = ["mount", "-o", f"remount,size={size}", str(self.directory)]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 @contextmanager

@@ -20,6 +20,7 @@ COLUMNS: Final = (
     "acknowledged",
     "lost",
     "unknown",
+    "refused",
     "503 and 429",
     "broken",
     "hung",
@@ -59,7 +60,7 @@ def rows(outcome: Outcome) -> list[tuple[str, ...]]:
 
 
 def _row(name: str, phases: Sequence[Phase]) -> tuple[str, ...]:
-    figures = [phase.figures for phase in phases]
+    figures = [phase.figures for phase in phases if phase.figures is not None]
     recoveries = [phase.recovery_s for phase in phases if phase.recovery_s is not None]
     return (
         name,
@@ -68,6 +69,7 @@ def _row(name: str, phases: Sequence[Phase]) -> tuple[str, ...]:
         str(sum(one.acknowledged for one in figures)),
         str(sum(one.fact in LOSSES for phase in phases for one in phase.violations)),
         str(sum(one.unknown for one in figures)),
+        str(sum(one.refused for one in figures)),
         str(sum(one.refused_for_now for one in figures)),
         str(sum(one.broken for one in figures)),
         str(sum(one.hung for one in figures)),

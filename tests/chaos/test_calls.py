@@ -72,9 +72,12 @@ def test_figures_count_what_overlaps_the_time() -> None:
     early = Call("a", "s", BETS, (Attempt(1.0, 2.0, 503, {}), Attempt(5.0, 5.2, 201, {})))
     waiting = Call("b", "s", RESULT, (Attempt(4.0, 9.0),))
 
-    found = timing.figures([early, waiting], since_s=4.5, until_s=8.0)
+    over = Call("c", "s", RESULT, (Attempt(1.0, 4.0, 201, {}),))
+    in_progress = Call("d", "s", RESULT, (Attempt(7.0),))
 
-    assert (found.calls, found.acknowledged, found.unknown) == (2, 1, 1)
+    found = timing.figures([early, waiting, over, in_progress], since_s=4.5, until_s=8.0)
+
+    assert (found.calls, found.acknowledged, found.unknown, found.refused) == (3, 1, 2, 0)
     assert (found.refused_for_now, found.broken, round(found.longest_s, 1)) == (0, 1, 0.2)
 
 

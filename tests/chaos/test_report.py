@@ -8,11 +8,11 @@ from tests.chaos.report import COLUMNS, Outcome, as_markdown, rows
 from tests.chaos.timing import Figures
 from tests.chaos.violations import Fact, Violation
 
-FIGURES = Figures(calls=10, acknowledged=8, unknown=1, refused_for_now=3, broken=2, longest_s=1.25, hung=0)
+FIGURES = Figures(calls=10, acknowledged=8, unknown=1, refused=1, refused_for_now=3, broken=2, longest_s=1.25, hung=0)
 
 
 def phase(name: str, *facts: Fact, recovery_s: float | None = 0.5) -> Phase:
-    return Phase(name, 1.0, FIGURES, recovery_s, tuple(Violation(fact, "somewhere") for fact in facts))
+    return Phase(name, 1.0, 2.0, recovery_s, tuple(Violation(fact, "somewhere") for fact in facts), FIGURES)
 
 
 def outcome(*phases: Phase) -> Outcome:
@@ -29,6 +29,7 @@ def test_a_fault_that_came_twice_has_one_row_with_its_worst_recovery() -> None:
         "acknowledged": "16",
         "lost": "1",
         "unknown": "2",
+        "refused": "2",
         "503 and 429": "6",
         "broken": "4",
         "hung": "0",

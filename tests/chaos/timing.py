@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from tests.chaos.calls import BROKEN, Attempt, Call
+from tests.chaos.calls import BROKEN, TOO_MANY_REQUESTS, UNAVAILABLE, Attempt, Call
 from tests.chaos.violations import Fact, Violation
 
 REQUEST_TIMEOUT_S = 5.0
@@ -14,30 +14,37 @@ LONGEST_ANSWER_S = REQUEST_TIMEOUT_S + 1.0
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Some calls in figures. An attempt hung if it had neither an answer nor a broken connection in time."""
+    """Calls in figures; what is counted below `refused` are attempts."""
 
     calls: int
     acknowledged: int
     unknown: int
+    refused: int
     refused_for_now: int
+    """By 503 or 429."""
     broken: int
     longest_s: float
     hung: int
 
 
-def figures(calls: Collection[Call], *, since_s: float, until_s: float) -> Figures:
-    """Sum up the attempts of calls that were sent, or waited, between two times."""
-    attempts = [
-        attempt for call in calls for attempt in call.attempts if _overlaps(attempt, since_s=since_s, until_s=until_s)
-    ]
-    answered = [attempt for attempt in attempts if attempt.status != BROKEN]
+def figures(calls: Iterable[Call], *, since_s: float, until_s: float) -> Figures:
+    """Sum up the calls that were in progress between two times, by what became of them."""
+    chosen, attempts = list[Call](), list[Attempt]()
+    for call in calls:
+        during = [one for one in call.attempts if _overlaps(one, since_s=since_s, until_s=until_s)]
+        attempts += during
+        if during:
+            chosen.append(call)
     return Figures(
-        calls=len(calls),
-        acknowledged=sum(call.is_acknowledged for call in calls),
-        unknown=sum(call.is_unknown for call in calls),
-        refused_for_now=sum(attempt.status in {429, 503} for attempt in attempts),
-        broken=sum(attempt.status == BROKEN and attempt.is_sent for attempt in attempts),
-        longest_s=max((attempt.took_s for attempt in answered), default=0.0),
+        calls=len(chosen),
+        acknowledged=sum(call.is_acknowledged for call in chosen),
+        unknown=sum(call.is_unknown for call in chosen),
+        refused=sum(call.is_refused for call in chosen),
+        refused_for_now=sum(attempt.status in {TOO_MANY_REQUESTS, UNAVAILABLE} for attempt in attempts),
+        broken=sum(
+            attempt.status == BROKEN and attempt.is_sent and attempt.ended_s is not None for attempt in attempts
+        ),
+        longest_s=max((attempt.took_s for attempt in attempts if attempt.status != BROKEN), default=0.0),
         hung=sum(attempt.took_s > LONGEST_ANSWER_S for attempt in attempts),
     )
 
