@@ -34,8 +34,9 @@ FAILED = 1
 LEAST_WIDTH = 150
 """Characters; the table would be cut otherwise."""
 
-VARIABLE, PATRONI = "CHAOS", "patroni"
-"""`CHAOS=patroni` attacks a replicated PostgreSQL of three nodes instead of the embedded one."""
+VARIABLE = "CHAOS"
+BY_HOSTS = {"patroni": False, "patroni-hosts": True}
+"""What the variable may say: a Patroni cluster instead of the embedded PostgreSQL, by HAProxy or past it."""
 
 
 @click.command()
@@ -76,8 +77,9 @@ def _run(
         console.print("is the checker blind?")
         sight = blindness.prove(directory, home, world)
         console.print(f"it is not: {sight.lost_without_flush} losses were reported where there were some")
-        if os.environ.get(VARIABLE) == PATRONI:
-            attacked = stack.enter_context(_replicated(directory, seed=seed, tables=tables))
+        by_hosts = BY_HOSTS.get(os.environ.get(VARIABLE, ""))
+        if by_hosts is not None:
+            attacked = stack.enter_context(_replicated(directory, by_hosts=by_hosts, seed=seed, tables=tables))
         else:
             attacked = stack.enter_context(_embedded(directory, home, world, seed=seed, tables=tables))
         chosen = [one for one in plan.ALL if not only or any(word in one().name for word in only)]
@@ -105,10 +107,10 @@ def _embedded(directory: Path, home: Path, world: World, *, seed: int, tables: i
 
 
 @contextmanager
-def _replicated(directory: Path, *, seed: int, tables: int) -> Iterator[Site]:
+def _replicated(directory: Path, *, by_hosts: bool, seed: int, tables: int) -> Iterator[Site]:
     """Serve a replicated PostgreSQL of three nodes, set up anew."""
     with (
-        replicated.running(directory / "nodes") as attacked,
+        replicated.running(directory / "nodes", by_hosts=by_hosts) as attacked,
         site.opened(directory / "campaign", set_up(attacked.owner_url), attacked, seed=seed, servers=tables) as opened,
     ):
         yield opened

@@ -63,10 +63,11 @@ def _phase(site: Site, checker: Checker, fault: Fault) -> Phase:
     began_s = now_s()
     try:
         fault.do(site)
+        done_s = now_s()
         time.sleep(fault.seconds)
     finally:
         fault.undo(site)
-    over_s = now_s()
+    over_s = done_s if fault.heals else now_s()
     site.bring_back()
     recovered_s = _wait_recovered(site, since_s=over_s)
     ended_s = now_s()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import psycopg
-from sqlalchemy import make_url
+from psycopg import sql
 
 from tests.chaos.timing import REQUEST_TIMEOUT_S
 
@@ -42,10 +42,20 @@ def plain(url: str) -> str:
 
 def service_url(owner_url: str) -> str:
     """Return the URL with which the service is to connect: the application's own login, if the schema makes one."""
+    return _by_app_role(owner_url) if _has_app_login(owner_url) else owner_url
+
+
+def _by_app_role(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    login, _, place = rest.rpartition("@")
+    _, colon, password = login.partition(":")
+    return f"{scheme}://{APP_ROLE}{colon}{password}@{place}"
+
+
+def _has_app_login(owner_url: str) -> bool:
     with psycopg.connect(plain(owner_url)) as connection:
-        found = connection.execute("SELECT FROM pg_roles WHERE rolname = %s AND rolcanlogin", [APP_ROLE]).rowcount
-    url = make_url(owner_url)
-    return (url.set(username=APP_ROLE) if found else url).render_as_string(hide_password=False)
+        found = connection.execute("SELECT FROM pg_roles WHERE rolname = %s AND rolcanlogin", [APP_ROLE])
+        return bool(found.rowcount)
 
 
 def environment(url: str) -> dict[str, str]:
@@ -55,8 +65,15 @@ def environment(url: str) -> dict[str, str]:
 
 
 def upgrade(owner_url: str) -> None:
-    """Make the service's tables, as their owner. Raises: CommandFailed."""
+    """Make the service's tables, as their owner, and give its login the owner's password. Raises: CommandFailed."""
     _run("db", "upgrade", environment={**environment(owner_url), "JACKPOT_OWNER_URL": owner_url})
+    if not _has_app_login(owner_url):
+        return
+    with psycopg.connect(plain(owner_url)) as connection:
+        password = connection.info.password
+        if password:
+            giving = sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(APP_ROLE), sql.Literal(password))
+            connection.execute(giving)
 
 
 def jackpot(*arguments: str, url: str, may_fail: bool = False) -> "subprocess.CompletedProcess[str]":

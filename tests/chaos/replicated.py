@@ -1,8 +1,9 @@
 """A replicated PostgreSQL under test: three nodes that elect a leader, through whatever support starts them."""
 
 import importlib
+import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.chaos.program import plain
 SUPPORT: Final = "tests.support.patroni"
 """Its `start(directory)` starts a cluster; imported by name, since it needs programs that few machines have."""
 
+CONSENSUS: Final = "etcd"
 LONGEST_ELECTION_S: Final = 120.0
 
 
@@ -23,24 +25,31 @@ class Cluster(Protocol):
 
     @property
     def url(self) -> str: ...
-    def nodes(self) -> Sequence[str]: ...
+    @property
+    def proxied_url(self) -> str: ...
+    @property
+    def nodes(self) -> Mapping[str, object]: ...
+    @property
+    def others(self) -> "Sequence[subprocess.Popen[bytes]]": ...
     def leader(self) -> str: ...
-    def kill(self, node: str) -> None: ...
-    def freeze(self, node: str) -> None: ...
-    def revive(self, node: str) -> None: ...
+    def kill(self, name: str) -> None: ...
+    def freeze(self, name: str) -> None: ...
+    def thaw(self, name: str) -> None: ...
+    def revive(self, name: str) -> None: ...
     def stop(self) -> None: ...
 
 
 @dataclass
 class Replicated:
-    """The cluster as a database that is attacked."""
+    """The cluster as a database that is attacked; `by_hosts` is whether it is reached past HAProxy."""
 
     cluster: Cluster
+    by_hosts: bool
 
     @property
     def owner_url(self) -> str:
         """Return the URL of the owner."""
-        return self.cluster.url
+        return self.cluster.url if self.by_hosts else self.cluster.proxied_url
 
     def leader(self) -> str:
         """Return the node that takes writes now."""
@@ -49,11 +58,14 @@ class Replicated:
     def replicas(self) -> Sequence[str]:
         """Return the other nodes."""
         leader = self.leader()
-        return [node for node in self.cluster.nodes() if node != leader]
+        return [node for node in self.cluster.nodes if node != leader]
 
-    def revive(self, node: str) -> None:
-        """Start a node again, or let it go on."""
-        self.cluster.revive(node)
+    def consensus(self) -> "subprocess.Popen[bytes]":
+        """Return the process of etcd. Raises: LookupError."""
+        for process in self.cluster.others:
+            if CONSENSUS in process.args:  # type: ignore[operator]  # It was started by a list of words.
+                return process
+        raise LookupError(CONSENSUS)
 
     def bring_back(self) -> None:
         """Wait until some node takes writes; faults bring their own nodes back. Raises: psycopg.OperationalError."""
@@ -74,11 +86,11 @@ def _takes_writes(url: str) -> bool:
 
 
 @contextmanager
-def running(directory: Path) -> Iterator[Replicated]:
+def running(directory: Path, *, by_hosts: bool) -> Iterator[Replicated]:
     """Keep a cluster running in a directory. Raises: ModuleNotFoundError without the support for it."""
     directory.mkdir()
     cluster: Cluster = importlib.import_module(SUPPORT).start(directory)
     try:
-        yield Replicated(cluster)
+        yield Replicated(cluster, by_hosts)
     finally:
         cluster.stop()

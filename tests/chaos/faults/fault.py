@@ -17,6 +17,8 @@ class Fault:
     name: ClassVar[str]
     seconds: ClassVar[float] = 0.0
     """How long it lasts; 0 for what is over at once."""
+    heals: ClassVar[bool] = False
+    """Whether bets must flow again while it lasts: then its recovery counts from its beginning, not from its end."""
 
     def impossible(self, _site: Site) -> str:
         """Return why this machine or this site does not allow it; nothing if it does."""

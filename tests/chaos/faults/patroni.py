@@ -1,5 +1,6 @@
 """Faults of a Patroni cluster of three nodes, where the campaign runs on one (`CHAOS=patroni`)."""
 
+import signal
 from typing import ClassVar
 
 from tests.chaos.faults.fault import Drawn, Fault
@@ -11,6 +12,7 @@ class ClusterFault(Fault):
     """A fault of one node, by what that node is when the fault is drawn; the node comes back at the end."""
 
     seconds: ClassVar = 12.0
+    heals: ClassVar = True
 
     def __init__(self) -> None:
         self._node = ""
@@ -36,7 +38,11 @@ class ClusterFault(Fault):
     def undo(self, site: Site) -> None:
         """Bring the node back."""
         if isinstance(site.database, Replicated):
-            site.database.revive(self._node)
+            self.mend(site.database, self._node)
+
+    def mend(self, database: Replicated, node: str) -> None:
+        """Start the node again."""
+        database.cluster.revive(node)
 
 
 class LeaderKilled(ClusterFault):
@@ -53,11 +59,15 @@ class LeaderFrozen(ClusterFault):
     """Every process of the leader stands still; its connections stay open."""
 
     name: ClassVar = "the leader frozen"
-    seconds: ClassVar = 30.0
+    seconds: ClassVar = 45.0
 
     def attack(self, database: Replicated, node: str) -> None:
         """Freeze it."""
         database.cluster.freeze(node)
+
+    def mend(self, database: Replicated, node: str) -> None:
+        """Let it go on."""
+        database.cluster.thaw(node)
 
 
 class ReplicaKilled(LeaderKilled):
@@ -74,11 +84,26 @@ class ReplicaFrozen(LeaderFrozen):
     """Every process of a replica stands still."""
 
     name: ClassVar = "a replica frozen"
-    seconds: ClassVar = 12.0
+    seconds: ClassVar = 15.0
 
     def node(self, site: Site, database: Replicated) -> str:
         """Choose a replica."""
         return site.chance.choice(database.replicas())
 
 
-FAULTS: tuple[Drawn, ...] = (LeaderKilled, LeaderFrozen, ReplicaKilled, ReplicaFrozen)
+class ConsensusFrozen(ClusterFault):
+    """The etcd by which the nodes agree stands still, until the leader may not be sure any more that it is one."""
+
+    name: ClassVar = "etcd frozen"
+    seconds: ClassVar = 40.0
+
+    def attack(self, database: Replicated, _node: str) -> None:
+        """Freeze it."""
+        database.consensus().send_signal(signal.SIGSTOP)
+
+    def mend(self, database: Replicated, _node: str) -> None:
+        """Let it go on."""
+        database.consensus().send_signal(signal.SIGCONT)
+
+
+FAULTS: tuple[Drawn, ...] = (LeaderKilled, LeaderFrozen, ReplicaKilled, ReplicaFrozen, ConsensusFrozen)
