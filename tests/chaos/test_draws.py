@@ -1,26 +1,18 @@
 """Faults are drawn by a seeded chance, and what a site does not allow is left out and said."""
 
+import random
 from itertools import islice
-from typing import cast
+from pathlib import Path
 
+from jackpot_service import embedded
 from tests.chaos import plan
+from tests.chaos.call_log import CallReader
+from tests.chaos.database import Embedded
+from tests.chaos.faults import freezes, full_disk, patroni, service_processes
+from tests.chaos.generators import Generators
+from tests.chaos.service import HOST, Service
 from tests.chaos.site import Site
-
-
-class Roles:
-    job_runner = 1
-
-
-class Service:
-    def roles(self) -> Roles:
-        return Roles()
-
-
-class Elsewhere:
-    """A site on a PostgreSQL that the campaign did not start."""
-
-    database = None
-    service = Service()
+from tests.chaos.world import World
 
 
 def names(seed: int, number: int) -> list[str]:
@@ -39,10 +31,24 @@ def test_each_fault_comes_once_before_any_comes_again() -> None:
     assert set(names(1, 2 * every)[every:]) == set(names(1, every))
 
 
-def test_a_fault_that_the_site_does_not_allow_is_left_out_with_its_reason() -> None:
-    allowed, reasons = plan.possible(cast(Site, Elsewhere()))
+def test_a_fault_that_the_site_does_not_allow_is_left_out_with_its_reason(tmp_path: Path) -> None:
+    site = Site(
+        tmp_path,
+        World(()),
+        Embedded(embedded.cluster_in(tmp_path)),
+        Service([], {}, 0, tmp_path / "log"),
+        Generators(tmp_path, HOST, [], 0),
+        CallReader(tmp_path),
+        random.Random(0),
+        servers=0,
+        pause_s=0.0,
+    )
+    among = (full_disk.DiskFull, patroni.LeaderKilled, service_processes.WorkerKilled, freezes.BackendFrozen)
 
-    assert "the disk full" in reasons
-    assert reasons["the leader killed"] == "it needs CHAOS=patroni"
-    assert "a worker killed" in {one().name for one in allowed}
-    assert not {one().name for one in allowed} & reasons.keys()
+    allowed, reasons = plan.possible(site, among)
+
+    assert allowed == (service_processes.WorkerKilled, freezes.BackendFrozen)
+    assert reasons == {
+        "the disk full": "no disk can be mounted here",
+        "the leader killed": "it needs CHAOS=patroni",
+    }
