@@ -46,6 +46,7 @@ def run(site: Site, faults: Iterator[Fault], *, seconds: float, say: Say) -> tup
     began_s, phases = now_s(), list[Phase]()
     for fault in faults:
         time.sleep(QUIET_S)
+        site.bring_back()  # What the last fault hurt may have ended since.
         phases.append(_phase(site, checker, fault))
         say(_line(phases[-1]))
         if now_s() > began_s + seconds:

@@ -7,6 +7,9 @@ from tests.chaos.faults.fault import Fault
 from tests.chaos.program import signal_all
 from tests.chaos.site import Site
 
+ORPHANED_S = 3.0
+"""Seconds after which whatever lost its parent has noticed."""
+
 
 class WorkerKilled(Fault):
     """One worker is killed; the supervisor starts another."""
@@ -30,6 +33,7 @@ class SupervisorKilled(Fault):
     """The process above the workers is killed; they must end too, or they would hold the port."""
 
     name: ClassVar = "the supervisor killed"
+    seconds: ClassVar = ORPHANED_S
 
     def do(self, site: Site) -> None:
         signal_all((site.service.roles().supervisor,), signal.SIGKILL)
@@ -39,6 +43,7 @@ class CommandKilled(Fault):
     """The command that an operator started is killed, and nothing else."""
 
     name: ClassVar = "the command killed"
+    seconds: ClassVar = ORPHANED_S
 
     def do(self, site: Site) -> None:
         site.service.signal(signal.SIGKILL)
