@@ -73,7 +73,7 @@ def _run(
     with ExitStack() as stack:
         home = directory / "home"
         console.print("setting up")
-        world = stack.enter_context(site.embedded_home(home))
+        world = site.set_up_in(home)
         console.print("is the checker blind?")
         sight = blindness.prove(directory, home, world)
         console.print(f"it is not: {sight.lost_without_flush} losses were reported where there were some")

@@ -99,9 +99,7 @@ def opened(
         yield site
 
 
-@contextmanager
-def embedded_home(directory: Path) -> Iterator[World]:
+def set_up_in(directory: Path) -> World:
     """Set a database up once in a directory, and stop it, so that others can be copies of it."""
     with database.running(directory, database.SETTINGS) as made:
-        home = world.set_up(made.owner_url)
-    yield home
+        return world.set_up(made.owner_url)

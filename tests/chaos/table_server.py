@@ -73,7 +73,7 @@ class TableServer:
         if self._happens(_CONFLICT) and bets[-1].bet_id in live:
             other = bets[-1]._replace(player_id="somebody-else")
             self._call(Content(Kind.BETS, name, bets=(other,)), must_refuse="bet-conflict")
-        if self._happens(_VOID):
+        if self._happens(_VOID) and bets[-1].bet_id in live:
             self._void(name, [bets[-1].bet_id, "never-sent"], live)
         ending = self._ending(name, len(live))
         self._call(ending)

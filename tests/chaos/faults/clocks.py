@@ -29,7 +29,8 @@ class ClockWrong(Fault):
 
     def undo(self, site: Site) -> None:
         """End both: first the tables, which have then rounds that nobody ends."""
-        site.generators.kill(self._tables)
+        if self._tables:
+            site.generators.kill(self._tables)
         if self._service is not None:
             self._service.stop()
 

@@ -32,7 +32,8 @@ class TenTimesTheTables(Fault):
 
     def undo(self, site: Site) -> None:
         """Let them end their calls."""
-        site.generators.stop(self._tables)
+        if self._tables:
+            site.generators.stop(self._tables)
 
 
 class Sockets(Fault):

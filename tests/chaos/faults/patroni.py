@@ -96,6 +96,7 @@ class ConsensusFrozen(ClusterFault):
 
     name: ClassVar = "etcd frozen"
     seconds: ClassVar = 40.0
+    heals: ClassVar = False  # Nobody may be elected without it.
 
     def attack(self, database: Replicated, _node: str) -> None:
         """Freeze it."""
