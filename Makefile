@@ -18,7 +18,7 @@ SEED ?= 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-deep soak wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run test test-deep soak chaos wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -57,6 +57,9 @@ test-deep: setup  ## those that try cases, with many more of them; CASES=1000 SE
 
 soak: setup  ## ten minutes of everything at once by 16 writers; ARGS="--soak-minutes 1" for less
 	@exec $(BIN)/python -m pytest -n 0 --timeout 3600 tests/races/test_mixture.py --soak-minutes 10 $(ARGS)
+
+chaos: setup  ## ten minutes of kills, freezes and overload, and the books held against every answer; ARGS="--minutes 2 --seed 7"
+	@exec $(BIN)/python -m tests.chaos $(ARGS)
 
 check: check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories  ## everything but the tests
 
