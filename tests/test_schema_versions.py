@@ -37,7 +37,7 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_database_url: s
         add_revision(scripts, number, **revision)
         by_later(lambda: migrate.upgrade(empty_database_url))
 
-    def by_later(act: Callable[[], None]) -> None:
+    def by_later(act: Callable[[], object]) -> None:
         migrate._known.cache_clear()
         with monkeypatch.context() as patch:
             patch.setattr(migrate, "SCRIPTS", scripts)

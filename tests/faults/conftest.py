@@ -63,7 +63,7 @@ def standing_cluster(made: Path, tmp_path_factory: pytest.TempPathFactory) -> It
 @pytest.fixture(scope="module")
 def standing_keys(standing_cluster: embedded.Cluster) -> dict[Role, str]:
     """Set tables up there, and give the tests of a module the keys of their server and of an auditor."""
-    engine = create_engine(CONFIG, standing_cluster.url())
+    engine = create_engine(CONFIG, standing_cluster.service_url())
     scene.found(engine)
     scene.open_live(engine, "live", tables=[f"T{number}" for number in range(1, 9)], base_amount="1000")
     act = Act(SYSTEM_OPERATOR, scene.now())
@@ -80,11 +80,9 @@ def table_key(standing_keys: dict[Role, str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def standing_service(
-    standing_cluster: embedded.Cluster, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Service]:
+def standing_service(standing_cluster: embedded.Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Give the tests of a module one running server there, which none of them ends."""
-    with served(standing_cluster.url(), tmp_path_factory.mktemp("standing") / "service.log") as service:
+    with served(standing_cluster.service_url(), tmp_path_factory.mktemp("standing") / "service.log") as service:
         yield service
 
 

@@ -89,8 +89,8 @@ def test_while_only_the_tables_have_no_room_the_service_is_not_ready_and_then_go
     wal = tmp_path / "wal"
     subprocess.run(["mv", cluster.directory / "pg_wal", wal], check=True)
     (cluster.directory / "pg_wal").symlink_to(wal)
-    with embedded.running(cluster.data_dir) as url, served(url, tmp_path / "service.log") as service:
-        engine = create_engine(CONFIG, url)
+    with embedded.running(cluster.data_dir), served(cluster.service_url(), tmp_path / "service.log") as service:
+        engine = create_engine(CONFIG, cluster.service_url())
         table_key, auditor = furnished(engine), key(engine, Role.AUDITOR, None)
         assert counted(service, auditor, "disk-full") == 0
 
@@ -114,8 +114,8 @@ def test_while_only_the_tables_have_no_room_the_service_is_not_ready_and_then_go
 def test_a_database_that_a_full_disk_has_ended_has_lost_nothing_when_it_is_started_again(
     cluster: embedded.Cluster, room: Room, tmp_path: Path
 ) -> None:
-    with embedded.running(cluster.data_dir) as url, served(url, tmp_path / "service.log") as service:
-        engine = create_engine(CONFIG, url)
+    with embedded.running(cluster.data_dir), served(cluster.service_url(), tmp_path / "service.log") as service:
+        engine = create_engine(CONFIG, cluster.service_url())
         table_key = furnished(engine)
 
         with load(service.base_url, table_key, TABLES) as ledger:

@@ -18,7 +18,7 @@ def errors(durable: embedded.Cluster) -> list[str]:
 def test_a_wrong_guess_leaves_no_error_in_the_databases_log(
     durable: embedded.Cluster, subtests: pytest.Subtests
 ) -> None:
-    house = House(durable.url())
+    house = House(durable.service_url())
     house.open(base_amount="1000")
     before = errors(durable)
 

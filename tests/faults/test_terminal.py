@@ -79,7 +79,8 @@ def is_ready(port: int) -> bool:
 
 def command_in(directory: Path) -> int:
     """The process of the command itself, which `setsid` waits for."""
-    (found,) = (pid for pid in marked(directory) if command_of(pid).split(b"\0")[2:4] == [b"jackpot_service.cli", b"run"])
+    run = [b"jackpot_service.cli", b"run"]
+    (found,) = (pid for pid in marked(directory) if command_of(pid).split(b"\0")[2:4] == run)
     return found
 
 
@@ -102,7 +103,7 @@ def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database
 def test_a_closed_terminal_ends_a_service_that_was_started_in_it(standing_cluster: Cluster, tmp_path: Path) -> None:
     port = free_port()
     serve = (sys.executable, "-m", "jackpot_service.cli", "serve", f"--port={port}")
-    with in_terminal(tmp_path, *serve, JACKPOT_DATABASE_URL=standing_cluster.url()) as terminal:
+    with in_terminal(tmp_path, *serve, JACKPOT_DATABASE_URL=standing_cluster.service_url()) as terminal:
         wait_until(lambda: is_ready(port))
         terminal.close()
         wait_until(lambda: not marked(tmp_path))

@@ -35,7 +35,7 @@ def upgrade(url: str, version: Path) -> "subprocess.Popen[str]":
     """Start `jackpot db upgrade` of a version."""
     return subprocess.Popen(
         [sys.executable, "-m", "jackpot_service.cli", "db", "upgrade"],
-        env={**os.environ, "JACKPOT_DATABASE_URL": url},
+        env={**os.environ, "JACKPOT_OWNER_URL": url},
         cwd=version,
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -65,7 +65,7 @@ def always_ready(service: Service) -> Iterator[None]:
 def test_a_rolling_upgrade_under_load_fails_no_call(
     durable: embedded.Cluster, engine: sqlalchemy.Engine, next_version: Path, tmp_path: Path
 ) -> None:
-    url = durable.url()
+    url = durable.service_url()
     key = furnished(engine)
     with (
         served(url, tmp_path / "old.log") as old,
@@ -73,7 +73,7 @@ def test_a_rolling_upgrade_under_load_fails_no_call(
     ):
         with load(old.base_url, key, TABLES[::2]) as by_old, always_ready(old):
             by_old.wait_for_more(CALLS)
-            migrating = upgrade(url, next_version)
+            migrating = upgrade(durable.url(), next_version)
             said = migrating.communicate(timeout=LONGEST_WAIT_S)[1]
             assert migrating.returncode == 0, said
             assert state(engine) is SchemaState.NEWER
