@@ -110,7 +110,8 @@ def seconds_since(name: str) -> float:
 
 def collector() -> Collector:
     """Return what collects the counters of all processes that share them; those of this one alone if it shares none."""
-    if DIRECTORY not in os.environ:
+    shared_by = os.environ.get(DIRECTORY)
+    if shared_by is None or not Path(shared_by).is_dir():  # It is gone when the process that made it was killed.
         return _REGISTRY
     return MultiProcessCollector(None)  # type: ignore[no-untyped-call]
 

@@ -72,6 +72,12 @@ with counters.shared():
         alive.kill()
 
 
+def test_a_process_whose_directory_is_gone_counts_for_itself() -> None:
+    remove = "import os, shutil; shutil.rmtree(os.environ['PROMETHEUS_MULTIPROC_DIR'])"
+    with counters.shared():
+        assert run(f"{COUNT}; {remove}; {SHOW}") == "1.0"
+
+
 def test_every_series_is_there_from_the_start() -> None:
     with counters.shared():
         shown = run(

@@ -11,7 +11,7 @@ import sqlalchemy
 from alembic.script import Script, ScriptDirectory
 
 from jackpot_service import migrate
-from jackpot_service.migrate import SchemaState, SchemaTooNew
+from jackpot_service.migrate import SchemaInUse, SchemaState, SchemaTooNew
 from tests.support.next_version import THIS, add_revision, scripts_in, statements_up
 
 FIRST = "0033"
@@ -116,13 +116,22 @@ def test_a_database_of_an_unknown_revision_that_says_nothing_is_too_new(empty_da
     assert state(empty_database_url) is SchemaState.TOO_NEW
 
 
-def test_a_revision_whose_locks_are_held_gives_up_in_the_end_and_has_changed_nothing(empty_database_url: str) -> None:
-    migrate.upgrade(empty_database_url, FIRST)
+def test_a_revision_whose_locks_are_held_gives_up_in_the_end_and_has_changed_nothing(
+    empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    migrate.upgrade(empty_database_url)
+    before = said(empty_database_url)
+    scripts = scripts_in(tmp_path)
+    add_revision(scripts, "9001")
+    monkeypatch.setattr(migrate, "SCRIPTS", scripts)
     with psycopg.connect(empty_database_url.replace("+psycopg", "")) as reader:
-        reader.execute("SELECT * FROM schema_versions")
-        with pytest.raises(sqlalchemy.exc.OperationalError):
-            migrate.downgrade(empty_database_url, "-1")
-    assert FIRST in said(empty_database_url)
+        reader.execute("SELECT count(*) FROM bets")
+        with pytest.raises(SchemaInUse):
+            migrate.upgrade(empty_database_url, attempts=2)
+
+    assert said(empty_database_url) == before
+    migrate.upgrade(empty_database_url)
+    assert said(empty_database_url) == before | {"9001": THIS}
 
 
 # --- what a revision may do -------------------------------------------------------------------------------------------

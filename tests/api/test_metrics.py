@@ -1,9 +1,11 @@
 """What a Prometheus reads, and that a rate sheet grown old is told before somebody plays by it for days."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
@@ -16,6 +18,7 @@ from jackpot_service.seldom import Seldom
 from tests.support.bets import bet
 from tests.support.house import House
 from tests.support.logins import owner_url
+from tests.support.pages import DOCS
 
 Labels = frozenset[tuple[str, str]]
 
@@ -189,3 +192,13 @@ def test_a_call_whose_key_is_not_in_force_is_counted_and_logged_once_a_minute(
     assert [line for line in logged if line["event"] == "sign-in-refused"] == [
         {"event": "sign-in-refused", "log_level": "warning", "address": ""}
     ]
+
+
+def test_every_figure_has_an_alert_and_every_alert_a_figure(house: House) -> None:
+    house.open()
+    house.publish(GBP="1.18")
+    house.post_bets(bet(stake_minor=10_001)).problem(422, "stake-out-of-range")
+
+    rules = yaml.safe_load((DOCS / "production" / "alerts.yml").read_text())["groups"][0]["rules"]
+    watched = {name for rule in rules for name in re.findall(r"\bjackpot_\w+", rule["expr"])}
+    assert watched == {name for name, _ in metrics(house)}

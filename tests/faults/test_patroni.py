@@ -1,5 +1,6 @@
 """Three nodes of Patroni as docs/production sets them up: a leader dies or freezes, and no acknowledged bet is lost."""
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from jackpot_service import migrate
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from tests.faults.load import Ledger, load
-from tests.faults.service import served
+from tests.faults.service import Service, served
 from tests.faults.test_full_disk import furnished, until
 from tests.faults.test_killed_server import (
     TABLES,
@@ -22,6 +23,7 @@ from tests.faults.test_killed_server import (
 )
 from tests.races.processes import CONFIG
 from tests.support import patroni
+from tests.support.pages import blocks, run
 from tests.support.patroni import PatroniCluster
 
 pytestmark = [
@@ -30,6 +32,8 @@ pytestmark = [
 ]
 
 CALLS = 60
+PAGE = "runbook.md"
+VENV = Path(__file__).resolve().parents[2] / ".venv" / "bin"
 
 
 @pytest.fixture
@@ -74,8 +78,27 @@ def test_a_leader_that_is_killed_under_load_loses_nothing(
             patronis.wait_until(patronis.is_in_sync, "the node that was killed does not come back")
             ledger.wait_for_more(CALLS)
         until(lambda: service.asked("/readyz") == 200, "the service does not get ready again")
+        if way == "url":
+            follow_the_runbook(patronis, service)
         require_safe(ledger, engine)
         require_answered_again_alike(ledger, service, key)
+
+
+def follow_the_runbook(cluster: PatroniCluster, service: Service) -> None:
+    listing, asking, proving = blocks(PAGE, "failover")
+    environment = {
+        "PATH": f"{VENV}:/usr/bin:/bin",
+        "LC_ALL": "C.UTF-8",
+        "PATRONI": str(cluster.directory / "patroni.yml"),
+        "PATRONI_PASSWORDS": str(cluster.directory / "patroni.env"),
+        "SERVICE": service.base_url,
+        "JACKPOT_DATABASE_URL": cluster.url,
+    }
+    said = run(listing, environment)
+    assert re.findall(r"Leader|Sync Standby", said).count("Leader") == 1
+    assert "Sync Standby" in said
+    assert '"status":"ready"' in run(asking, environment)
+    assert "the books are right" in run(proving, environment)
 
 
 def require_safe(ledger: Ledger, engine: sqlalchemy.Engine) -> None:

@@ -7,6 +7,7 @@ directories, by Patroni's own environment where it has a variable for them.
 
 import os
 import pwd
+import shlex
 import shutil
 import signal
 import subprocess
@@ -34,6 +35,7 @@ ADDRESSES: Final = {"pg1": "10.0.0.11", "pg2": "10.0.0.12", "pg3": "10.0.0.13"}
 DATABASE: Final = "jackpot"
 PASSWORD: Final = "p@ss:w/rd#1%"
 LONGEST_WAIT_S: Final = 90
+STANDING_BY: Final = ("running", "streaming")
 
 
 def missing() -> str | None:
@@ -110,10 +112,15 @@ class PatroniCluster:
         raise AssertionError(f"there is no leader: {self._last_words()}")
 
     def is_in_sync(self) -> bool:
-        """Whether the leader has a standby whose flush its commits wait for."""
-        with self.connected(self.leader()) as connection:
-            found = connection.execute("SELECT FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')")
-            return found.rowcount > 0
+        """Whether the leader has a standby that its commits wait for, and that may become the leader."""
+        leader = self.nodes[self.leader()]
+        try:
+            members = httpx.get(f"http://{HOST}:{leader.rest_port}/cluster", trust_env=False, timeout=3).json()[
+                "members"
+            ]
+        except httpx.TransportError:
+            return False
+        return any(member["role"] == "sync_standby" and member["state"] in STANDING_BY for member in members)
 
     @contextmanager
     def connected(self, node: str, database: str = "postgres") -> Iterator[psycopg.Connection[tuple[object, ...]]]:
@@ -233,6 +240,8 @@ def _start_node(cluster: PatroniCluster, node: Node) -> None:
         "PATRONI_POSTGRESQL_PGPASS": str(node.directory / "pgpass"),
         **{f"PATRONI_{who}_PASSWORD": PASSWORD for who in ("SUPERUSER", "REPLICATION", "REWIND")},
     }
+    lines = (f"{name}={shlex.quote(value)}\n" for name, value in environment.items())
+    (cluster.directory / "patroni.env").write_text("".join(lines))
     node.process = _run(cluster, node.name, ["patroni", str(settings)], environment)
 
 

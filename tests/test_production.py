@@ -1,0 +1,177 @@
+"""The runbook and the files of docs/production: each file is read by its program, each command is run by a test."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from jackpot_service.database_url import normalised
+from tests.support.pages import DOCS, Block, blocks, run
+
+PAGE: Final = "runbook.md"
+TEXT: Final = (DOCS / PAGE).read_text(encoding="utf-8")
+PRODUCTION: Final = DOCS / "production"
+ROOT: Final = DOCS.parent
+PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
+ALERTS: Final[Sequence[Mapping[str, Any]]] = yaml.safe_load((PRODUCTION / "alerts.yml").read_text())["groups"][0][
+    "rules"
+]
+
+WORDS: Final = {
+    "settings": "test_the_names_that_commands_use_are_all_set",
+    "files": "test_each_file_is_taken_by_the_program_that_reads_it",
+    "machine": "test_what_changes_a_machine_names_files_that_are_there",
+    "logs": "tests/faults/test_runbook.py",
+    "backup": "tests/faults/test_runbook.py",
+    "restore": "tests/faults/test_runbook.py",
+    "disk": "tests/faults/test_runbook.py",
+    "upgrade": "tests/faults/test_runbook.py",
+    "failover": "tests/faults/test_patroni.py",
+}
+"""Where the blocks of a word are run."""
+
+MADE_ELSEWHERE: Final = {"jackpot.env", "dist/jackpot_service-*.whl"}
+MACHINES: Final = {"useradd", "python3", "/opt/jackpot/bin/pip", "install", "systemctl", "make", "podman"}
+
+
+def test_every_command_of_the_runbook_is_run_by_a_test() -> None:
+    assert {block.word for block in blocks(PAGE)} == WORDS.keys()
+    for word, place in WORDS.items():
+        text = Path(__file__).read_text() if place.startswith("test_") else (ROOT / place).read_text()
+        assert (f"def {place}" if place.startswith("test_") else f'blocks(PAGE, "{word}")') in text
+    assert len(re.findall(r"^ *```\S*", TEXT, re.MULTILINE)) == 2 * len(blocks(PAGE))
+
+
+@pytest.mark.parametrize("block", blocks(PAGE), ids=lambda block: block.word)
+def test_every_block_is_a_program_that_a_shell_reads(block: Block) -> None:
+    subprocess.run(["bash", "-n", "-c", block.commands], check=True)
+
+
+def test_the_names_that_commands_use_are_all_set() -> None:
+    (settings,) = blocks(PAGE, "settings")
+    shown = run(Block("settings", f"{settings.commands}\nenv"), {"PATH": PATH})
+    names = {line.partition("=")[0] for line in shown.splitlines()}
+    used = {name for block in blocks(PAGE) for name in re.findall(r"\$\{?([A-Z_]+)", block.commands)}
+    assert used <= names
+    assert names - {"_", "PWD", "SHLVL", "OLDPWD"} <= used | {"JACKPOT_DATABASE_URL"}
+
+
+def test_every_form_of_a_url_is_one_that_works() -> None:
+    forms = re.findall(r"^\| [^|]+ \| `(postgresql:[^`]+)` \|$", TEXT, re.MULTILINE)
+    assert len(forms) == 7
+    for form in forms:
+        assert normalised(form).startswith("postgresql+psycopg://user")
+
+
+FILES: Final = [
+    (line, line.split(maxsplit=1)[0]) for block in blocks(PAGE, "files") for line in block.commands.strip().splitlines()
+]
+
+
+@pytest.mark.parametrize(("command", "program"), FILES)
+def test_each_file_is_taken_by_the_program_that_reads_it(command: str, program: str, tmp_path: Path) -> None:
+    if shutil.which(program, path=PATH) is None:
+        pytest.skip(f"{program} is not installed")
+    shutil.copytree(PRODUCTION, tmp_path / "docs" / "production")
+    unit = tmp_path / "docs" / "production" / "jackpot.service"
+    text = unit.read_text()
+    assert "ExecStart=/opt/jackpot/bin/jackpot serve " in text
+    unit.write_text(
+        text.replace("/opt/jackpot/bin/jackpot", "/bin/true")
+    )  # systemd looks whether the program is there.
+
+    run(Block("files", command), {"PATH": PATH, "LC_ALL": "C.UTF-8"}, cwd=tmp_path)
+
+
+def test_what_changes_a_machine_names_files_that_are_there() -> None:
+    commands = [line.split() for block in blocks(PAGE, "machine") for line in block.commands.strip().splitlines()]
+    assert {words[0] for words in commands} <= MACHINES
+    named = {
+        word for words in commands for word in words[1:] if re.match(r"(docs/|requirements|dist/|\w+\.env$)", word)
+    }
+    assert {file for file in named - MADE_ELSEWHERE if not (ROOT / file).is_file()} == set()
+    assert "wheel:" in (ROOT / "Makefile").read_text()
+
+
+# --- the container ----------------------------------------------------------------------------------------------------
+
+
+def instructions(text: str) -> list[tuple[str, str]]:
+    """Read a Containerfile: its instructions in their order, each with its arguments."""
+    lines = re.sub(r"\\\n", " ", re.sub(r"(?m)^\s*#.*\n", "", text)).splitlines()
+    return [(line.split(maxsplit=1)[0], line.split(maxsplit=1)[1]) for line in lines if line.strip()]
+
+
+def test_the_container_is_built_in_stages_runs_without_a_root_and_has_no_database_in_it() -> None:
+    read = instructions((PRODUCTION / "Containerfile").read_text())
+    stages = [number for number, (word, _) in enumerate(read) if word == "FROM"]
+    last = dict(read[stages[-1] :])
+
+    assert len(stages) == 2
+    assert {word for word, _ in read} <= {
+        *("FROM", "RUN", "COPY", "USER", "ENV", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD")
+    }
+    assert last["USER"] == "10001:10001"
+    assert last["COPY"] == "--from=build /opt/jackpot /opt/jackpot"
+    assert last["STOPSIGNAL"] == "SIGTERM"
+    assert next(argument for word, argument in read if word == "COPY") == "requirements.txt /build/"
+    assert all(
+        "pip install" not in argument or "--no-deps" in argument or "--require-hashes" in argument
+        for _, argument in read
+    )
+    assert "pgserver" not in (ROOT / "requirements.txt").read_text()
+
+
+# --- alerts -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_runbook_says_what_to_do_at_each_alert() -> None:
+    explained = re.findall(r"^\| `(Jackpot\w+)` \|", TEXT, re.MULTILINE)
+    assert explained == [alert["alert"] for alert in ALERTS]
+
+
+FIRING: Final[Mapping[str, tuple[str, str, str]]] = {
+    # By alert: a series, its values of which it is quiet, and those by which it fires; a value a minute.
+    "JackpotDown": ('up{job="jackpot"}', "1x60", "0x60"),
+    "JackpotDiskFull": ("jackpot_disk_full_at_seconds", "0x60", "3500x60"),
+    "JackpotDatabaseUnreachable": ('jackpot_database_errors_total{kind="no-connection"}', "0x60", "0+4x60"),
+    "JackpotOutcomesUnknown": ('jackpot_database_errors_total{kind="outcome-unknown"}', "0x60", "0+1x60"),
+    "JackpotOverloaded": ('jackpot_database_errors_total{kind="held-up"}', "0+1x60", "0+60x60"),
+    "JackpotUnexpectedError": ('jackpot_database_errors_total{kind="unexpected"}', "3x60", "0x55 1x5"),
+    "JackpotSignInsRefused": ("jackpot_sign_ins_refused_total", "0+6x60", "0+120x60"),
+    "JackpotRateSheetOld": ('jackpot_rate_sheet_age_seconds{base="EUR"}', "129600x60", "129601x60"),
+    "JackpotPoolNegative": ('jackpot_pool_amount{jackpot_id="live",pool="reserve"}', "0x60", "-1x60"),
+    "JackpotChangesWait": ('jackpot_change_requests_pending{kind="rules"}', "0x60", "1x800"),
+    "JackpotRefusalsForFinance": ('jackpot_exceptions_kept{kind="late-bet"}', "100x60", "0+1x60"),
+    "JackpotMonthMissing": ("jackpot_bet_months_ahead", "1x60", "0x60"),
+    "JackpotReconciliationBehind": ("jackpot_reconciliation_days_behind", "1x800", "2x800"),
+}
+
+
+@pytest.mark.skipif(shutil.which("promtool", path=PATH) is None, reason="apt-get install prometheus")
+@pytest.mark.parametrize("alert", [alert["alert"] for alert in ALERTS])
+def test_an_alert_fires_at_its_threshold_and_not_before(alert: str, tmp_path: Path) -> None:
+    series, quiet, firing = FIRING[alert]
+    assert fires(alert, tmp_path, series, firing)
+    assert not fires(alert, tmp_path, series, quiet)
+
+
+def fires(alert: str, place: Path, series: str, values: str) -> bool:
+    """Return whether an alert fires by a series: promtool, which is to expect none, complains of it then."""
+    none: dict[str, object] = {"eval_time": "780m" if "800" in values else "60m", "alertname": alert, "exp_alerts": []}
+    by_series = {
+        "interval": "1m",
+        "input_series": [{"series": series, "values": values}],
+        "alert_rule_test": [none],
+    }
+    rules = {"rule_files": [str(PRODUCTION / "alerts.yml")], "evaluation_interval": "1m", "tests": [by_series]}
+    (place / "tests.yml").write_text(yaml.safe_dump(rules))
+    command = ["promtool", "test", "rules", str(place / "tests.yml")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0 or "exp:[" in ended.stdout + ended.stderr, ended
+    return ended.returncode != 0
