@@ -66,11 +66,13 @@ _SEARCH_PATH = text(
     """
 )
 
+# How many rows a table has is no sign: a restore makes indexes last, and to make one counts them.
 _WITHOUT_STATISTICS = text(
     """
     SELECT relname
     FROM pg_class
-    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND reltuples < 0
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+      AND NOT EXISTS (SELECT FROM pg_stats WHERE schemaname = 'public' AND tablename = relname)
       AND pg_relation_size(oid) > :pages * current_setting('block_size')::bigint
       AND pg_has_role(current_user, relowner, 'USAGE')
     ORDER BY relname
