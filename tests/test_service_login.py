@@ -192,8 +192,9 @@ def test_tables_that_nobody_has_looked_through_are_analysed_once_they_are_no_lon
     engine = create_owners_engine(empty_database_url, lock_timeout_ms=0)
     with engine.begin() as owner:
         owner.exec_driver_sql("INSERT INTO jackpots SELECT 'j' || n, 'EUR' FROM generate_series(1, 5000) AS n")
-        owner.exec_driver_sql("REINDEX TABLE jackpots")  # As a restore makes indexes last, which count the rows.
         owner.exec_driver_sql("INSERT INTO casinos VALUES ('c1', 'Casino', 1, 'UTC', '06:00')")
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as owner:
+        owner.exec_driver_sql("VACUUM jackpots")  # It counts the rows, as the making of indexes in a restore does.
     assert analysed(engine) == set()
 
     migrate.upgrade(empty_database_url)
