@@ -1,7 +1,7 @@
 """
 The check of the service's login, once when a command starts: it may do what `database_rights` lists, and no more.
 
-It reads the catalog and writes nothing, so it works on a replica too. Whoever steals the service's login has only these
+It reads the catalog and writes nothing, so it works on a replica too. A thief of the service's login has only these
 rights, whatever SQL they send: there is no other role that the login could take.
 """
 
@@ -145,7 +145,7 @@ class Excess:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HeldRights:
     """The rights that the login has in a database, by its own name and as everybody."""
 
     own: frozenset[Right]
@@ -177,10 +177,10 @@ def require_listed_rights(session: sqlalchemy.Connection) -> None:
     _require_none(table_excesses(session))
 
 
-def explained(found: Sequence[Excess]) -> str:
+def explained(excess: Sequence[Excess]) -> str:
     """Put what a login could do too much, and how to end it, into one line."""
-    more = f"; and {len(found) - _LONGEST_LIST} more" if len(found) > _LONGEST_LIST else ""
-    said = "; ".join(f"{excess.what} ({excess.mend})" for excess in found[:_LONGEST_LIST])
+    more = f"; and {len(excess) - _LONGEST_LIST} more" if len(excess) > _LONGEST_LIST else ""
+    said = "; ".join(f"{one.what} ({one.mend})" for one in excess[:_LONGEST_LIST])
     return f"the login {ROLE} could do more than the service may: {said}{more}"
 
 
@@ -196,8 +196,8 @@ def table_excesses(session: sqlalchemy.Connection) -> Sequence[Excess]:
 
 def lacking(session: sqlalchemy.Connection) -> frozenset[Right]:
     """List the rights that the service's role lacks on what there is; a missing table is the schema's affair."""
-    found = rights(session)
-    return present(session, RIGHTS - found.own - found.everybodys)
+    held = rights(session)
+    return present(session, RIGHTS - held.own - held.everybodys)
 
 
 def present(session: sqlalchemy.Connection, listed: frozenset[Right]) -> frozenset[Right]:
@@ -206,7 +206,7 @@ def present(session: sqlalchemy.Connection, listed: frozenset[Right]) -> frozens
     return frozenset(right for right in listed if right.kind != "TABLE" or _names(right) <= names)
 
 
-def rights(session: sqlalchemy.Connection) -> Found:
+def rights(session: sqlalchemy.Connection) -> HeldRights:
     """Read which rights the service's role has, by its own name and as everybody; the owner may ask it too."""
     own: set[Right] = set()
     everybodys: set[Right] = set()
@@ -215,7 +215,7 @@ def rights(session: sqlalchemy.Connection) -> Found:
         kept.add(Right(kind, name, privilege, column))
         if is_grantable:
             kept.add(Right(kind, name, f"GRANT OPTION FOR {privilege}", column))
-    return Found(frozenset(own), frozenset(everybodys))
+    return HeldRights(frozenset(own), frozenset(everybodys))
 
 
 def attributes(session: sqlalchemy.Connection) -> Sequence[str]:
@@ -224,9 +224,9 @@ def attributes(session: sqlalchemy.Connection) -> Sequence[str]:
     return [word for has, word in zip(row, ATTRIBUTES.values(), strict=True) if has]
 
 
-def _require_none(found: Sequence[Excess]) -> None:
-    if found:
-        raise LoginTooStrong(explained(found))
+def _require_none(excess: Sequence[Excess]) -> None:
+    if excess:
+        raise LoginTooStrong(explained(excess))
 
 
 def _names(right: Right) -> set[str]:

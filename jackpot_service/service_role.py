@@ -66,11 +66,13 @@ _SEARCH_PATH = text(
     """
 )
 
+# How many rows a table has is no sign: a restore makes indexes last, and to make one counts them.
 _WITHOUT_STATISTICS = text(
     """
     SELECT relname
     FROM pg_class
-    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND reltuples < 0
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+      AND NOT EXISTS (SELECT FROM pg_stats WHERE schemaname = 'public' AND tablename = relname)
       AND pg_relation_size(oid) > :pages * current_setting('block_size')::bigint
       AND pg_has_role(current_user, relowner, 'USAGE')
     ORDER BY relname
@@ -164,13 +166,13 @@ def _make_role(session: sqlalchemy.Connection) -> bool:
 def _revoke(session: sqlalchemy.Connection) -> None:
     """Take away every right too much on what may be the owner's; of tables, those that are."""
     own = set(session.scalars(_OWN_TABLES))
-    found = service_login.rights(session)
-    for right in found.excess:
+    held = service_login.rights(session)
+    for right in held.excess:
         if right.kind == "TABLE" and right.name not in own:
             continue
-        if right in found.own:
+        if right in held.own:
             _run(session, f"REVOKE {_on(session, right)} FROM {ROLE} CASCADE")
-        if right in found.everybodys:
+        if right in held.everybodys:
             _run(session, f"REVOKE {_on(session, right)} FROM PUBLIC CASCADE")
 
 
@@ -182,9 +184,9 @@ def _fix_search_path(session: sqlalchemy.Connection) -> None:
 
 def _require_made(session: sqlalchemy.Connection) -> None:
     """Look whether all is as it should be: what is not one's own is passed over with a warning, or in silence."""
-    found = [*service_login.excesses(session), *service_login.table_excesses(session)]
-    if found:
-        message = f"{service_login.explained(found)}. The owner's login must own the database and all tables."
+    excess = [*service_login.excesses(session), *service_login.table_excesses(session)]
+    if excess:
+        message = f"{service_login.explained(excess)}. The owner's login must own the database and all tables."
         raise RightsNotMade(message)
     lacking = service_login.lacking(session)
     if lacking:

@@ -190,20 +190,22 @@ def test_tables_that_nobody_has_looked_through_are_analysed_once_they_are_no_lon
 ) -> None:
     migrate.upgrade(empty_database_url)
     engine = create_owners_engine(empty_database_url, lock_timeout_ms=0)
-    assert estimates(engine) == (-1, -1)
     with engine.begin() as owner:
         owner.exec_driver_sql("INSERT INTO jackpots SELECT 'j' || n, 'EUR' FROM generate_series(1, 5000) AS n")
+        owner.exec_driver_sql("INSERT INTO casinos VALUES ('c1', 'Casino', 1, 'UTC', '06:00')")
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as owner:
+        owner.exec_driver_sql("VACUUM jackpots")  # It counts the rows, as the making of indexes in a restore does.
+    assert analysed(engine) == set()
 
     migrate.upgrade(empty_database_url)
 
-    assert estimates(engine) == (5000, -1)
+    assert analysed(engine) == {"jackpots"}
 
 
-def estimates(engine: sqlalchemy.Engine) -> tuple[float, ...]:
-    """How many rows the planner supposes of a table that is filled here, and of one that is not; -1 for no idea."""
-    question = "SELECT reltuples FROM pg_class WHERE relname = %s AND relnamespace = 'public'::regnamespace"
+def analysed(engine: sqlalchemy.Engine) -> set[str]:
+    """The tables of whose columns the planner has statistics."""
     with engine.connect() as session:
-        return tuple(session.exec_driver_sql(question, (name,)).scalar_one() for name in ("jackpots", "casinos"))
+        return set(session.exec_driver_sql("SELECT tablename FROM pg_stats WHERE schemaname = 'public'").scalars())
 
 
 def written(engine: sqlalchemy.Engine) -> list[tuple[object, ...]]:

@@ -1,4 +1,4 @@
-"""What triggers call looks names up in one place, whoever fires them."""
+"""The functions of triggers look names up in one schema, whatever the search path of the session is."""
 
 from collections.abc import Sequence
 
