@@ -298,7 +298,7 @@ REFERENCES: Final = (
     forge(
         "keys",
         "'forged', secret_hash, principal, table_ids, NULL::timestamptz, entry_seq",
-        "keys WHERE principal = 'ann'",
+        "keys WHERE principal = 'olga'",
         "document-without-entry",
     ),
     change("rate_sheets", "effective_at = effective_at + interval '1 us'", "number = 2", "entry-digest sheet-change"),

@@ -181,7 +181,7 @@ def found(casino: Casino) -> None:
     )
     for table in tables:
         casino.act(lambda session, table=table: add_table(session, casino.operate(), table))  # type: ignore[misc]
-    keys = (Principal("srv", Role.TABLE, "c1", frozenset({"T1", "C1"})), Principal("ann", Role.OPERATOR))
+    keys = (Principal("srv", Role.TABLE, "c1", frozenset({"T1", "C1"})), Principal("olga", Role.OPERATOR))
     for key in keys:
         casino.act(lambda session, key=key: create_key(session, casino.operate(), key))  # type: ignore[misc]
 

@@ -126,7 +126,7 @@ CORRUPTIONS: Final = (
     change("change_requests", "base_version = '9'", SINGLE, AGREED),
     change("change_requests", "base_version = 'x'", SINGLE, AGREED),
     change("change_requests", "base_version = '2'", "request_id = 'leaves'", AGREED),
-    change("change_requests", "kind = 'rules'", SINGLE, "entry-digest change-done"),
+    change("change_requests", "kind = 'rules'", SINGLE, "entry-digest change-people change-done"),
     change("change_requests", "to_confirm = '{}'", "request_id = 'unlikely'", "entry-digest"),
     remove("change_requests", "request_id = 'single'", "entry-digest change-record change-done"),
     change("change_decisions", "outcome = 'rejected'", SINGLE, UNDECIDED),
