@@ -25,8 +25,8 @@ def main(auditor: list[str]) -> int:
         print(f"Known holes: not looked for, since the source knows none of {len(found)} locked packages")
         return 0
     holes = [f"{one['name']} {one.get('version')}: {ids(one)}" for one in found if one.get("vulns")]
-    told = f"Known holes: {len(holes)} of {len(found) - len(skipped)} locked packages have one"
-    print(told + (f"; the source does not know {len(skipped)}: {', '.join(skipped)}" if skipped else ""))
+    report = f"Known holes: {len(holes)} of {len(found) - len(skipped)} locked packages have one"
+    print(report + (f"; the source does not know {len(skipped)}: {', '.join(skipped)}" if skipped else ""))
     print(*holes, sep="\n", end="\n" if holes else "")
     return 1 if holes else 0
 

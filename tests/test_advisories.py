@@ -26,10 +26,10 @@ def saying(*dependencies: dict[str, Any], code: int = 0) -> list[str]:
 
 
 def test_a_known_hole_fails_and_is_named() -> None:
-    code, told = audit(*saying(SOUND, HOLE, code=1))
+    code, output = audit(*saying(SOUND, HOLE, code=1))
 
     assert code == 1
-    assert told.splitlines() == [
+    assert output.splitlines() == [
         "Known holes: 1 of 2 locked packages have one",
         "idna 1.0: PYSEC-1 (mended in 1.1)",
     ]
@@ -40,15 +40,15 @@ def test_what_is_sound_passes() -> None:
 
 
 def test_packages_that_the_source_does_not_know_are_named() -> None:
-    told = "Known holes: 0 of 1 locked packages have one; the source does not know 1: rich\n"
-    assert audit(*saying(SOUND, UNKNOWN)) == (0, told)
+    output = "Known holes: 0 of 1 locked packages have one; the source does not know 1: rich\n"
+    assert audit(*saying(SOUND, UNKNOWN)) == (0, output)
 
 
 def test_a_source_that_knows_nothing_is_none() -> None:
-    told = "Known holes: not looked for, since the source knows none of 1 locked packages\n"
-    assert audit(*saying(UNKNOWN)) == (0, told)
+    output = "Known holes: not looked for, since the source knows none of 1 locked packages\n"
+    assert audit(*saying(UNKNOWN)) == (0, output)
 
 
 def test_without_a_source_one_line_says_so() -> None:
-    told = "Known holes: not looked for, since no source of advisories can be reached\n"
-    assert audit(sys.executable, "-c", "raise SystemExit('ConnectionError')") == (0, told)
+    output = "Known holes: not looked for, since no source of advisories can be reached\n"
+    assert audit(sys.executable, "-c", "raise SystemExit('ConnectionError')") == (0, output)

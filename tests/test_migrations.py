@@ -15,20 +15,25 @@ from psycopg.rows import dict_row
 from jackpot_service import migrate
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
-from jackpot_service.db import transact
+from jackpot_service.db import read, snapshot, transact
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, PrincipalConflict, Role
-from jackpot_service.ledger import recent_bets
+from jackpot_service.ledger import instants, recent_bets
+from jackpot_service.ledger.mismatches import Code
 from jackpot_service.records import awards
 from jackpot_service.records.rounds import RoundName
+from jackpot_service.reporting import resolving
+from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from jackpot_service.usecases.create_key import create_key
 from tests.races import books, scene
-from tests.support import everything, people, rolling
+from tests.support import everything, former, people, rolling
 from tests.support.logins import service_url
 
 BETS_BY_DAY = """
@@ -329,6 +334,62 @@ def _days(url: str) -> dict[str, list[dict[str, Any]]]:
 
 def _is_there(owner: psycopg.Connection[dict[str, Any]], table: str) -> bool:
     return owner.execute("SELECT FROM pg_tables WHERE tablename = %s", [table]).rowcount > 0
+
+
+def test_instants_of_before_are_forgotten_unless_they_would_be_found_otherwise(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url, "0027")
+    engine = create_engine(Config(), empty_database_url)
+    scene.found(engine)
+    scene.open_live(engine, "live", tables=["T1"], stripes=2)
+    scene.bet(engine, "T1", "r1", scene.euro("b1"))
+    plain, padded, wrong = (scene.now() for _ in range(3))
+    for book in (REFERENCE_BOOK, "live"):
+        resolving.resolve(engine, book, wrong, now=wrong)
+        transact(engine, partial(former.write_down, book=book, instant=plain))
+    more = AddStripes(Act(SYSTEM_OPERATOR, scene.now()), "live", 4)
+    transact(engine, partial(add_stripes, command=more))
+    transact(engine, partial(former.write_down, book="live", instant=padded))
+    with psycopg.connect(_plain(empty_database_url)) as owner:
+        owner.execute("INSERT INTO instants VALUES ('live', %s, '{7,7}')", [wrong])
+        told = {at: read(engine, partial(instants.at, book="live", instant=at)) for at in (plain, padded)}
+
+    migrate.upgrade(empty_database_url)
+
+    left = books.ask(engine, "SELECT instant, positions FROM instants ORDER BY instant")
+    assert left == [(padded, [*told[padded]]), (wrong, [7, 7])]
+    assert (len(told[plain]), len(told[padded])) == (2, 4)
+    for at, positions in told.items():
+        assert read(engine, partial(instants.at, book="live", instant=at)) == positions
+    with snapshot(engine) as session:
+        assert {mismatch.code for mismatch in verify(session).mismatches} == {Code.INSTANT_POSITIONS}
+    engine.dispose()
+
+
+def test_what_closed_periods_stand_on_is_written_down_for_a_version_before(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    engine = create_engine(Config(), empty_database_url)
+    everything.play(engine, now=datetime.now(UTC))
+    periods = (
+        "SELECT ends_at FROM closed_periods UNION SELECT starts_at FROM closed_periods WHERE starts_at IS NOT NULL"
+    )
+    edges = [at for (at,) in books.ask(engine, periods)]
+    jackpots = [book for (book,) in books.ask(engine, "SELECT jackpot_id FROM jackpots")]
+    found = {
+        (book, at): positions
+        for book in (REFERENCE_BOOK, *jackpots)
+        for at in edges
+        if (positions := read(engine, partial(instants.at, book=book, instant=at)))
+    }
+
+    migrate.downgrade(empty_database_url, "0027")
+
+    rows = books.ask(engine, "SELECT jackpot_id, instant, positions FROM instants")
+    assert {(book, at): tuple(positions) for book, at, positions in rows} == found
+    assert all(found.values())
+    migrate.upgrade(empty_database_url)
+    assert books.ask(engine, "SELECT FROM instants") == []
+    books.require_clean(engine)
+    engine.dispose()
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ class Lane:
 
 
 async def _send(answered: Answer, named: str, send: Send) -> None:
-    headers = [*answered.headers, *security_headers.beside(answered.headers), (_REQUEST_ID, named.encode())]
+    headers = [*answered.headers, *security_headers.lacking(answered.headers), (_REQUEST_ID, named.encode())]
     body = b""
     if answered.body is not None:
         body = orjson.dumps(answered.body)

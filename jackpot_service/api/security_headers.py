@@ -1,4 +1,4 @@
-"""What every answer tells browsers and caches: not to guess its type, and not to keep it unless it says so itself."""
+"""Headers of every answer: browsers do not guess its type, and caches keep it only if the answer says so itself."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,11 +13,11 @@ _PLAIN: Final = ((_ALWAYS[0].lower().encode(), _ALWAYS[1].encode()), (_CACHE_CON
 
 
 def add(headers: Headers) -> None:
-    """Add them to the headers of Flask's answer. A meter may be kept, if it is asked for again each time."""
+    """Add the headers to an answer of Flask. A meter may be kept, if it is asked for again each time."""
     headers[_ALWAYS[0]] = _ALWAYS[1]
     headers.setdefault(*_UNLESS_SAID)
 
 
-def beside(headers: Sequence[tuple[bytes, bytes]]) -> Sequence[tuple[bytes, bytes]]:
-    """The same for an answer of the event loop, whose names are in small letters: those that it lacks."""
+def lacking(headers: Sequence[tuple[bytes, bytes]]) -> Sequence[tuple[bytes, bytes]]:
+    """Return the headers that an answer of the fast path lacks, which has its names in small letters."""
     return _PLAIN[:1] if any(name == _CACHE_CONTROL for name, _ in headers) else _PLAIN

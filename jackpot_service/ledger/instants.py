@@ -1,9 +1,9 @@
 """
 Instants as positions: which entries a book held right before an instant, and that no other ever joins them.
 
-What belongs to an instant is what was booked before it (`booked_at < instant`). On each stripe time never falls, so
-that is a prefix: one seq a stripe. Once a stripe's `booked_at` is at the instant or beyond, nothing can be booked on it
-before the instant any more. An instant that every stripe has passed is therefore found again from the entries alone.
+An instant covers the entries that were booked before it (`booked_at < instant`). On each stripe time never falls, so
+those are a prefix: one seq a stripe. Once a stripe's `booked_at` is at the instant or beyond, nothing can be booked on
+it before the instant any more. So an instant that every stripe has passed is found again from the entries alone.
 See docs/decisions/instants.md.
 """
 

@@ -97,3 +97,10 @@ def test_rules_that_cannot_be_read_are_named_though_closed_reports_are_split_by_
 def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.Column[Any]) -> None:
     changed = {"reports": "'{}'", "entry_seq": "entry_seq + 1"}.get(column.name, f"{column.name} - interval '1 hour'")
     assert mismatches_after_changing(superuser, column, changed, where=SECOND)
+
+
+def test_a_closed_period_in_which_something_could_yet_be_booked_is_found(superuser: Session) -> None:
+    back = "booked_at = (SELECT max(ends_at) FROM closed_periods) - interval '1 us'"
+    altered = change("stripes", back, "jackpot_id = 'j1' AND stripe_no = 0", "closed-period")
+
+    assert Code.CLOSED_PERIOD in codes_after(superuser, altered)
