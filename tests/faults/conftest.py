@@ -80,9 +80,7 @@ def table_key(standing_keys: dict[Role, str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def standing_service(
-    standing_cluster: embedded.Cluster, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Service]:
+def standing_service(standing_cluster: embedded.Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Give the tests of a module one running server there, which none of them ends."""
     with served(standing_cluster.url(), tmp_path_factory.mktemp("standing") / "service.log") as service:
         yield service

@@ -153,7 +153,9 @@ def test_a_call_that_asks_for_another_protocol_is_answered_as_if_it_did_not(
     standing_service: Service, table_key: str, protocol: bytes, framing: str
 ) -> None:
     body = b'{"bets":[{"bet_id":"b2","player_id":"p","currency":"EUR","stake_minor":100,"hand":"2"}]}'
-    upgrade = b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\nUpgrade: " + protocol + b"\r\n"
+    upgrade = (
+        b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\nUpgrade: " + protocol + b"\r\n"
+    )
     request = bet(table_key, body, upgrade, in_chunks=framing == "chunks")
     with Wire(standing_service) as wire:
         assert wire.send(request).answer().status in {200, 201}

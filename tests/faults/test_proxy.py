@@ -5,6 +5,7 @@ import ssl
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -118,7 +119,7 @@ def test_of_a_thousand_bodies_that_stall_none_reaches_the_service(
 
 def connections_to(service: Service) -> int:
     """How many connections the service has."""
-    with open("/proc/net/tcp", encoding="ascii") as table:
+    with Path("/proc/net/tcp").open(encoding="ascii") as table:
         lines = [line.split() for line in table]
     return sum(line[1].endswith(f":{service.port:04X}") and line[3] == "01" for line in lines)
 

@@ -79,7 +79,9 @@ def is_ready(port: int) -> bool:
 
 def command_in(directory: Path) -> int:
     """The process of the command itself, which `setsid` waits for."""
-    (found,) = (pid for pid in marked(directory) if command_of(pid).split(b"\0")[2:4] == [b"jackpot_service.cli", b"run"])
+    (found,) = (
+        pid for pid in marked(directory) if command_of(pid).split(b"\0")[2:4] == [b"jackpot_service.cli", b"run"]
+    )
     return found
 
 
