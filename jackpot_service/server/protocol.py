@@ -6,15 +6,14 @@ callbacks of httptools' parser and the methods of `asyncio.Protocol`, which ever
 """
 
 import asyncio
-from array import array
 from typing import Any, Final
 
-from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from jackpot_service.server import refusals
 from jackpot_service.server.clients import Clients
 from jackpot_service.server.heads import LONGEST_HEAD, Head
+from jackpot_service.server.parser import Parser, Stopped
 from jackpot_service.server.refusals import Refusal
 
 CLIENTS: Final = "clients"
@@ -33,29 +32,6 @@ LONGEST_FAREWELL_S: Final = 5.0
 """How long a refused client may go on sending before it has read why: to close at once would take the answer away."""
 
 
-class _Parser(HttpRequestParser):
-    """httptools' parser of requests, for a connection that never changes to another protocol."""
-
-    def __init__(self, connection: "Connection") -> None:
-        super().__init__(connection)
-        self._connection = connection
-        self.set_dangerous_leniencies(lenient_data_after_close=True)  # It is read, and dropped.
-
-    def feed_data(self, data: "bytes | bytearray | memoryview[int] | array[int]") -> None:
-        """Parse what came; whatever is wrong with it is the connection's to answer."""
-        try:
-            super().feed_data(data)
-        except HttpParserUpgrade as upgrade:
-            (head_bytes,) = upgrade.args
-            self.feed_data(self._connection.head.without_upgrade() + bytes(data)[head_bytes:])
-        except HttpParserError:
-            self._connection.refuse(refusals.BAD_REQUEST)
-
-
-class _Stopped(Exception):
-    """The parser is to go no further: the request is refused."""
-
-
 class Connection(HttpToolsProtocol):
     """A connection of a client, which reads a request when the one before is answered."""
 
@@ -64,7 +40,7 @@ class Connection(HttpToolsProtocol):
     def __init__(self, *, app_state: dict[str, Any], **others: Any) -> None:  # noqa: ANN401  uvicorn's
         self._state = {**app_state, CONNECTION: self}
         super().__init__(app_state=self._state, **others)
-        self.parser = _Parser(self)
+        self.parser = Parser(self)
         self._clients: Clients = app_state[CLIENTS]
         self._clock = asyncio.get_running_loop().time
         self._since = 0.0
@@ -152,7 +128,7 @@ class Connection(HttpToolsProtocol):
         refusal = self.head.refusal(most_body_bytes=self._clients.most_body_bytes)
         if refusal is not None:
             self.refuse(refusal)
-            raise _Stopped
+            raise Stopped
         if self.parser.should_upgrade():
             return  # It is read again, without its wish.
         super().on_headers_complete()
@@ -165,7 +141,7 @@ class Connection(HttpToolsProtocol):
         self._framing_bytes -= len(body)
         if self._body_bytes > self._clients.most_body_bytes:
             self.refuse(refusals.BODY_TOO_LARGE)
-            raise _Stopped
+            raise Stopped
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -245,7 +221,10 @@ class Connection(HttpToolsProtocol):
             self._early.clear()
             self.transport.resume_reading()
             self._read(early)
-        if self._is_half_closed and not self._is_busy():
+        if self._is_busy():
+            return
+        self._clients.wait_for(self)
+        if self._is_half_closed:
             self.transport.close()
 
     def _say(self, refusal: Refusal) -> None:

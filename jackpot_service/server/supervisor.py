@@ -6,11 +6,15 @@ import signal
 import socket
 import struct
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnProcess
 from typing import Final
+from weakref import WeakKeyDictionary, WeakSet
 
 from uvicorn import Config as Settings
+from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from jackpot_service import counters, logs
@@ -105,6 +109,8 @@ class Supervisor(Multiprocess):
         resource_tracker.ensure_running()  # It would unblock signals again when the first worker starts.
         super().__init__(config, sockets)
         self.failure: str | None = None
+        self._begun: WeakKeyDictionary[SpawnProcess, float] = WeakKeyDictionary()
+        self._serving: WeakSet[SpawnProcess] = WeakSet()
         self._had_terminal = _has_terminal()
 
     def run(self) -> None:
@@ -116,20 +122,36 @@ class Supervisor(Multiprocess):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def keep_subprocess_alive(self) -> None:
-        """Replace workers that have ended; end if one could not start or listen, for the next could not either."""
-        if any((process.exitcode or 0) > 0 for process in self.processes):  # Those that served end by a signal.
+        """Replace workers that have ended, or hang; end if one could not start or listen: the next could not either."""
+        self._one_by_one(self._keep_alive)
+        listens = all(one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) for one in self.sockets)
+        if any(worker.exitcode == STARTUP_FAILURE for worker in self.processes):
             self.failure = "a worker cannot start; the log says why"
-        elif self._cannot_listen():
+        elif self._serving and not listens:  # uvloop says nothing of that.
             self.failure = "another program listens on the same port"
-        if self.failure is None:
-            super().keep_subprocess_alive()
-        else:
+        if self.failure is not None:
             self.should_exit.set()
 
-    def _cannot_listen(self) -> bool:
-        """Whether a worker serves, and nobody listens: uvloop says nothing of that."""
-        listens = all(one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) for one in self.sockets)
-        return not listens and any(process.is_ready(timeout=1) for process in self.processes)
+    def _keep_alive(self) -> None:
+        """Look after one worker; while it starts it is not waited for, since it may end, and SIGTERM may come."""
+        (worker,) = self.processes
+        begun = self._begun.setdefault(worker.process, time.monotonic())
+        hangs = time.monotonic() - begun > LONGEST_START_S
+        if worker.process in self._serving or hangs or not worker.process.is_alive():
+            super().keep_subprocess_alive()
+        elif worker.is_ready(timeout=0):
+            self._serving.add(worker.process)
+
+    def _one_by_one(self, act: Callable[[], None]) -> None:
+        """Act on each worker as if there were no other; whatever takes its place stands there."""
+        workers = self.processes
+        try:
+            for number, worker in enumerate(workers):
+                self.processes = [worker]
+                act()
+                workers[number : number + 1] = self.processes
+        finally:
+            self.processes = workers
 
     def handle_signals(self) -> None:
         """Take the signals that came, those of terminals now."""
@@ -150,16 +172,11 @@ class Supervisor(Multiprocess):
 
     def restart_all(self) -> None:
         """Replace the workers one by one, and leave off as soon as SIGTERM comes."""
-        workers = self.processes
-        try:
-            for number, worker in enumerate(workers):
-                if signal.SIGTERM in self.signal_queue:
-                    return
-                self.processes = [worker]
-                super().restart_all()
-                workers[number : number + 1] = self.processes
-        finally:
-            self.processes = workers
+        self._one_by_one(self._restart)
+
+    def _restart(self) -> None:
+        if signal.SIGTERM not in self.signal_queue:
+            super().restart_all()
 
     def terminate_all(self) -> None:
         """Have the workers end. They still take the connections that wait; the kernel takes no more."""
