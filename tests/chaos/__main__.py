@@ -70,6 +70,7 @@ def main(*, minutes: float, seed: int, tables: int, only: tuple[str, ...], outpu
 def _run(
     console: Console, directory: Path, *, minutes: float, seed: int, tables: int, only: tuple[str, ...]
 ) -> Outcome:
+    commit = report.current_commit()
     with ExitStack() as stack:
         home = directory / "home"
         console.print("setting up")
@@ -90,7 +91,7 @@ def _run(
         seconds = time.monotonic() - began_s
     names = {phase.name for phase in phases}
     late = {one().name: "the time was up" for one in allowed if one().name not in names}
-    return Outcome(seed, seconds, sight, phases, left_out | late)
+    return Outcome(commit, seed, seconds, sight, phases, left_out | late)
 
 
 @contextmanager

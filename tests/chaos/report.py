@@ -33,6 +33,8 @@ COLUMNS: Final = (
 class Outcome:
     """What a campaign came to; `left_out` says of each fault that was not drawn why not."""
 
+    commit: str
+    """The checkout's, as the campaign began."""
     seed: int
     seconds: float
     sight: Sight
@@ -90,7 +92,7 @@ def print_to(console: Console, outcome: Outcome) -> None:
 
 def as_markdown(outcome: Outcome) -> str:
     """Write the table as a page quotes it."""
-    head = f"Commit {commit()}, seed {outcome.seed}, {outcome.seconds / 60:.1f} minutes."
+    head = f"Commit {outcome.commit}, seed {outcome.seed}, {outcome.seconds / 60:.1f} minutes."
     lines = [
         f"| {' | '.join(COLUMNS)} |",
         f"|{'---|' * len(COLUMNS)}",
@@ -118,7 +120,7 @@ def notes(outcome: Outcome) -> list[str]:
 def as_document(outcome: Outcome) -> dict[str, Any]:
     """Write everything as JSON."""
     return {
-        "commit": commit(),
+        "commit": outcome.commit,
         "seed": outcome.seed,
         "seconds": outcome.seconds,
         "lost_without_synchronous_commit": outcome.sight.lost_without_flush,
@@ -138,7 +140,7 @@ def by_fact(violations: Iterable[Violation]) -> dict[Fact, list[Violation]]:
     return found
 
 
-def commit() -> str:
+def current_commit() -> str:
     """Return the checkout's commit, marked if there are changes since; `unknown` outside of a repository."""
     command = ["git", "describe", "--always", "--dirty"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

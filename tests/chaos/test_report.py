@@ -16,7 +16,9 @@ def phase(name: str, *facts: Fact, recovery_s: float | None = 0.5) -> Phase:
 
 
 def outcome(*phases: Phase) -> Outcome:
-    return Outcome(7, 90.0, Sight(585, {"a bet that is taken out": 5}), phases, {"the disk full": "of no mount"})
+    return Outcome(
+        "abc1234", 7, 90.0, Sight(585, {"a bet that is taken out": 5}), phases, {"the disk full": "of no mount"}
+    )
 
 
 def test_a_fault_that_came_twice_has_one_row_with_its_worst_recovery() -> None:
@@ -49,6 +51,7 @@ def test_wrong_books_are_another_end_than_late_answers(facts: tuple[Fact, ...], 
 def test_the_page_says_what_was_left_out_and_what_was_found() -> None:
     page = as_markdown(outcome(phase("a worker killed", Fact.LOST)))
 
+    assert page.startswith("Commit abc1234, seed 7, 1.5 minutes.")
     assert "585 acknowledgements were reported as lost" in page
     assert "Left out: the disk full, since of no mount." in page
     assert f"1 times: {Fact.LOST}; first: somewhere" in page
