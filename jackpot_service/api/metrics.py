@@ -11,6 +11,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
+from jackpot_service import counters
 from jackpot_service.api.door import Blueprint, look, now, principal
 from jackpot_service.auth import allow, require_house
 from jackpot_service.domain.changes import ChangeKind
@@ -29,12 +30,13 @@ def get_metrics() -> flask.Response:
     """
     Tell ages of rate sheets, jackpots' pools, waiting changes, kept refusals and months ahead: floats, to be watched.
 
-    They are of the whole house: not for a key with a casino.
+    They are of the whole house: not for a key with a casino. What goes wrong is counted since the service was started.
     """
     require_house(principal())
     at = now()
     found = look(lambda session: gauges(session, at=at))
-    return flask.Response(generate_latest(_Read(found, at)), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+    text = generate_latest(_Read(found, at)) + generate_latest(counters.collector())
+    return flask.Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 @dataclass(frozen=True)

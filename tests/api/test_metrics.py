@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from jackpot_service import months
+from jackpot_service import counters, months
 from jackpot_service.domain.months import Month
 from jackpot_service.domain.principals import Role
 from jackpot_service.reporting.reconciling import reconcile_next
@@ -88,6 +88,7 @@ def test_an_empty_house_has_metrics_too(house: House) -> None:
         "jackpot_change_requests_pending",
         "jackpot_bet_months_ahead",
         "jackpot_reconciliation_days_behind",
+        *(f"{name}_total" for name in counters.COUNTED),
     }
 
 

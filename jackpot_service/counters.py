@@ -1,0 +1,142 @@
+"""
+Counters of named events, for `/metrics`: one number for the service, counted by all of its processes.
+
+    counters.count("jackpot_database_errors", kind="disk-full")
+
+Every counter stands in `COUNTED`, with all the values that its labels take, so that each series is there from the
+start at 0: Prometheus sees no increase in a series whose first value is 1. A label never takes what a caller sends.
+
+`shared()` is entered once, by the process that starts the others; see docs/decisions/counters.md.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, disable_created_metrics
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+DIRECTORY: Final = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable by which prometheus-client hears, when it is imported, that several processes count."""
+
+_PREFIX: Final = "jackpot-counters-"
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a counter counts, in a sentence, and the values that each of its labels takes."""
+
+    says: str
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+DATABASE_ERRORS: Final = "jackpot_database_errors"
+SIGN_INS_REFUSED: Final = "jackpot_sign_ins_refused"
+
+COUNTED: Final[Mapping[str, Counted]] = {
+    DATABASE_ERRORS: Counted(
+        "What the database refused or broke off, by what was wrong.",
+        {
+            "kind": (
+                "cancelled",
+                "connection-lost",
+                "disk-full",
+                "held-up",
+                "no-connection",
+                "not-writable",
+                "outcome-unknown",
+                "sign-in-refused",
+                "too-few-resources",
+                "unexpected",
+            )
+        },
+    ),
+    SIGN_INS_REFUSED: Counted("Calls with a key or a token that is not in force, or without one.", {}),
+}
+"""Each counter by its name, to which Prometheus' format adds `_total`."""
+
+
+def _registered() -> tuple[CollectorRegistry, Mapping[str, Counter]]:
+    disable_created_metrics()  # type: ignore[no-untyped-call]  # When a process began to count says nothing about the service.
+    registry = CollectorRegistry()
+    counters = {}
+    for name, counted in COUNTED.items():
+        counters[name] = Counter(name, counted.says, tuple(counted.labels), registry=registry)
+        if counted.labels:
+            for values in product(*counted.labels.values()):
+                counters[name].labels(*values)
+    return registry, counters
+
+
+_REGISTRY, _COUNTERS = _registered()
+
+
+def count(name: str, /, **labels: str) -> None:
+    """Count one more. Raises: KeyError, ValueError if there is no such counter, label or value."""
+    counter, counted = _COUNTERS[name], COUNTED[name]
+    for label, value in labels.items():
+        if value not in counted.labels[label]:
+            raise ValueError(f"{name} has no {label}={value!r}")
+    (counter.labels(**labels) if counted.labels else counter).inc()
+
+
+def collector() -> Collector:
+    """Return what collects the counters of all processes that share them; those of this one alone if it shares none."""
+    if DIRECTORY not in os.environ:
+        return _REGISTRY
+    return MultiProcessCollector(None)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def shared() -> Iterator[None]:
+    """
+    Have the processes that are started in the block share their counters; they begin at 0.
+
+    Their numbers are in files of a directory in memory: of a full disk, writing to such a file would end the process.
+    The directory is removed at the end; that of a process that was killed, by whoever comes next.
+    """
+    place = _place()
+    for directory in place.glob(f"{_PREFIX}*"):
+        _remove_if_left(directory)
+    directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+    lock = os.open(directory, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    before = os.environ.get(DIRECTORY)
+    os.environ[DIRECTORY] = str(directory)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[DIRECTORY]
+        else:
+            os.environ[DIRECTORY] = before
+        shutil.rmtree(directory, ignore_errors=True)
+        os.close(lock)
+
+
+def _place() -> Path:
+    in_memory = Path("/dev/shm")  # noqa: S108  the directory is made by mkdtemp, for us alone
+    return in_memory if os.access(in_memory, os.W_OK) else Path(tempfile.gettempdir())
+
+
+def _remove_if_left(directory: Path) -> None:
+    """Remove a directory whose process has ended: the kernel let go of its lock then."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:  # Another's, or gone by now.
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(directory, ignore_errors=True)
+    except BlockingIOError:
+        pass
+    finally:
+        os.close(descriptor)
