@@ -9,11 +9,15 @@ from alembic.config import Config as AlembicConfig
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from jackpot_service.connections import create_owners_engine
 from jackpot_service.db import Base
 from jackpot_service.ledger import instants_schema, rollups_schema
 from jackpot_service.ledger import schema as ledger_schema
 from jackpot_service.records import jobs_schema, periods_schema, reconciled_schema, seals_schema, verifications_schema
 from jackpot_service.records import schema as record_schema
+
+LOCK_TIMEOUT_MS = 5_000
+"""A migration that cannot get its lock gives up, rather than queue all ingest behind itself."""
 
 SCRIPTS = Path(__file__).resolve().parent / "migrations"
 
@@ -50,8 +54,7 @@ def is_current(engine: sqlalchemy.Engine) -> bool:
 
 def differences(url: str) -> list[str]:
     """List in what a migrated database differs from the models; empty is as it should be."""
-    engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
-    with engine.connect() as connection:
+    with create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS).connect() as connection:
         # Partitions are made as months come; what they are made of is their parent's, which has a model.
         partitions = set(connection.scalars(sqlalchemy.text("SELECT relname FROM pg_class WHERE relispartition")))
         options = {"include_name": lambda name, kind, _parents: kind != "table" or name not in partitions}
@@ -62,6 +65,6 @@ def differences(url: str) -> list[str]:
 def _configuration(url: str) -> AlembicConfig:
     configuration = AlembicConfig()
     configuration.set_main_option("script_location", str(SCRIPTS))
-    configuration.attributes["url"] = url
+    configuration.attributes["engine"] = create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS)
     configuration.attributes["target_metadata"] = Base.metadata
     return configuration

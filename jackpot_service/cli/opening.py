@@ -10,7 +10,8 @@ import sqlalchemy
 from jackpot_service import embedded, migrate, months
 from jackpot_service.auth import Authenticator, require_role
 from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
+from jackpot_service.connections import create_engine, create_owners_engine
+from jackpot_service.db import guarded
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.usecases.acts import Act
 
@@ -34,7 +35,7 @@ def opened_engine(config: Config) -> Iterator[sqlalchemy.Engine]:
     """
     with opened_url(config) as url:
         require_current(url)
-        engine = create_engine(config, url)
+        engine = guarded(create_engine(config, url))
         try:
             yield engine
         finally:
@@ -61,8 +62,7 @@ def make_months(url: str, *, ahead: int = months.AHEAD, stall_ms: int = months.S
 
 def require_current(url: str) -> None:
     """Raises: click.ClickException if a database is not at the newest revision."""
-    engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
-    if not migrate.is_current(engine):
+    if not migrate.is_current(create_owners_engine(url, lock_timeout_ms=migrate.LOCK_TIMEOUT_MS)):
         message = "the database is not at this version's schema; run: jackpot db upgrade"
         raise click.ClickException(message)
 

@@ -1,20 +1,11 @@
-"""Run by Alembic. The URL and the metadata come from the caller (`jackpot_service.migrate`); nothing is imported."""
+"""Run by Alembic. The engine and the metadata come from the caller (`jackpot_service.migrate`); nothing is imported."""
 
-import sqlalchemy
 from alembic import context
-
-LOCK_TIMEOUT_MS = 5_000
-"""A migration that cannot get its lock gives up, rather than queue all ingest behind itself."""
 
 
 def run() -> None:
     """Apply the revisions in one transaction each, on one connection."""
-    engine = sqlalchemy.create_engine(
-        context.config.attributes["url"],
-        poolclass=sqlalchemy.pool.NullPool,
-        connect_args={"options": f"-c lock_timeout={LOCK_TIMEOUT_MS} -c timezone=UTC"},
-    )
-    with engine.connect() as connection:
+    with context.config.attributes["engine"].connect() as connection:
         context.configure(
             connection=connection,
             target_metadata=context.config.attributes.get("target_metadata"),
