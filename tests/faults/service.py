@@ -7,9 +7,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -29,6 +29,7 @@ class Service:
     log: Path
     workers: int = 2
     port: int = 0
+    settings: Mapping[str, str] = field(default_factory=dict)
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -41,7 +42,7 @@ class Service:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*command, f"--workers={self.workers}"],
-                env={**os.environ, "JACKPOT_DATABASE_URL": self.url},
+                env={**os.environ, **self.settings, "JACKPOT_DATABASE_URL": self.url},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -77,9 +78,9 @@ class Service:
 
 
 @contextmanager
-def served(url: str, log: Path) -> Iterator[Service]:
+def served(url: str, log: Path, **settings: str) -> Iterator[Service]:
     """Serve a database, and leave no process behind."""
-    service = Service(url, log)
+    service = Service(url, log, settings=settings)
     try:
         service.port = _free_port()
         service.start()
