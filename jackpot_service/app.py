@@ -39,11 +39,13 @@ from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION, Door
 from jackpot_service.api.event_stream import MOST_WAITING, EventStream
 from jackpot_service.api.lane import Lane
+from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
 from jackpot_service.api.request_ids import REQUEST_ID, request_id
-from jackpot_service.auth import Authenticator, require_role, roles_of, utc_now
+from jackpot_service.auth import Authenticator, require_role, roles_of
+from jackpot_service.clocks import utc_now
 from jackpot_service.config import Config
-from jackpot_service.db import read
+from jackpot_service.db import clock_guard, guarded, read
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.on_loop import OnLoop
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
@@ -88,8 +90,15 @@ def create_app(
     *,
     clock: Callable[[], datetime] = utc_now,
     monotonic: Callable[[], float] = time.monotonic,
+    guards_clock: bool = True,
 ) -> Application:
-    """Wire the application. Raises: LookupError if a route states no roles."""
+    """
+    Wire the application. It books nothing while its clock is not the database's, unless nothing guards that.
+
+    Raises: LookupError if a route states no roles.
+    """
+    if guards_clock:
+        engine = guarded(engine, clock)
     app = Application("jackpot_service", static_folder=None)
     app.config.update(description.options(config), PROPAGATE_EXCEPTIONS=False)
     app.config["MAX_CONTENT_LENGTH"] = config.max_body_bytes + 1  # `api.parsing` refuses the one byte more.
@@ -102,7 +111,8 @@ def create_app(
     recent = _meters(config, engine, clock, threads, most_on_loop=shares.meters)
     stream = EventStream(engine, threads=threads, longest_wait_s=config.request_timeout_s)
     places = Admission(shares.reports)
-    door = app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places)
+    readiness = Readiness(config, engine.url, groups, clock_guard(engine), clock)
+    door = app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places, readiness)
     app.register_error_handler(LedgerError, problems.of_ledger_error)
     api = description.Api(app)
     description.describe_paths(api)
@@ -113,7 +123,8 @@ def create_app(
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_add_headers)
     calls = (rounds.bets_call(config), meters.METER_CALL)
-    app.asgi = Lane(InThreads(app, ThreadPoolExecutor(THREADS, "flask")), door, authenticator, calls)
+    in_threads = InThreads(app, ThreadPoolExecutor(THREADS, "flask"), longest_s=config.request_timeout_s)
+    app.asgi = Lane(in_threads, door, authenticator, calls, health.CALLS)
     return app
 
 

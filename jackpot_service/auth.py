@@ -9,13 +9,16 @@ import hmac
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final, TypeVar
 
+import psycopg
 import sqlalchemy
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from jackpot_service import deadlines
+from jackpot_service.clocks import utc_now
 from jackpot_service.config import Config
 from jackpot_service.db import Session, read
 from jackpot_service.domain.errors import Forbidden, Unauthenticated
@@ -32,6 +35,9 @@ MOST_KEPT: Final = 10_000
 
 LONGEST_KEY_ID: Final = 64
 
+LONGEST_NOTE_S: Final = 0.5
+"""For so long a call waits for it to be noted that its key was used."""
+
 log = structlog.get_logger()
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -47,11 +53,6 @@ class RoleForbidden(Forbidden):
     """The key's role may not do this."""
 
     code = "role-forbidden"
-
-
-def utc_now() -> datetime:
-    """The clock of the service."""
-    return datetime.now(UTC)
 
 
 @dataclass(slots=True)
@@ -141,9 +142,9 @@ class Authenticator:
 
     def _note_use(self, key_id: str, now: datetime) -> None:
         try:
-            with self.engine.begin() as session:
+            with deadlines.within(LONGEST_NOTE_S), self.engine.begin() as session:
                 keys.note_use(session, key_id, at=now)
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, psycopg.Error) as error:
             log.debug("key-use-not-noted", key_id=key_id, detail=type(error).__name__)
 
 

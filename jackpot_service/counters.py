@@ -40,6 +40,7 @@ class Counted:
 
 
 DATABASE_ERRORS: Final = "jackpot_database_errors"
+DEADLINES_PASSED: Final = "jackpot_deadlines_passed"
 SIGN_INS_REFUSED: Final = "jackpot_sign_ins_refused"
 DISK_FULL_AT: Final = "jackpot_disk_full_at_seconds"
 
@@ -61,6 +62,9 @@ COUNTED: Final[Mapping[str, Counted]] = {
                 "unexpected",
             )
         },
+    ),
+    DEADLINES_PASSED: Counted(
+        "Waits for the database that were given up, by what was waited for.", {"exchange": ("connect", "statement")}
     ),
     SIGN_INS_REFUSED: Counted("Calls with a key or a token that is not in force, or without one.", {}),
 }

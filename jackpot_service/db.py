@@ -12,7 +12,8 @@ connection broke in COMMIT; answered as `OutcomeUnknown`, and the caller repeats
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import datetime
 from typing import Any, NoReturn, TypeVar
 
 import psycopg
@@ -22,16 +23,24 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase
 
-from jackpot_service import pipelines, trouble
-from jackpot_service.connections import PLANNED_ANEW
+from jackpot_service import deadlines, pipelines, trouble
+from jackpot_service.bounded import BoundedConnection, require_time
+from jackpot_service.clocks import ClockGuard, ClockSkew, DatabaseClock, utc_now
+from jackpot_service.connections import DATABASE_CLOCK, PLANNED_ANEW, SPARE_S
 from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.pipelines import Pipeline, Prepared, Wait
 
 ATTEMPTS = 8
 """How often a transaction that lost a race, and wrote nothing, is tried before the caller is told to."""
 
+REQUEST_TIMEOUT_S = "request_timeout_s"
+"""Under which an engine's options say how long a transaction may take, with all its attempts."""
+
 DEFAULT_REQUEST_TIMEOUT_S = 5.0
-"""How long a transaction is tried again, for an engine that does not say otherwise."""
+"""That of an engine that does not say."""
+
+CLOCK_GUARD = "clock_guard"
+"""Under which an engine's options may hold what refuses to book by a clock that is off."""
 
 RETRYABLE_STATES = frozenset({"40001", "40P01"})
 """Serialization failure and deadlock: somebody else was first."""
@@ -47,6 +56,9 @@ BUSY_CLASS = "53"
 """Starting up, a disk that fails, short of resources: the server said no; the caller should wait."""
 
 READ_ONLY_STATE = "25006"
+
+NOT_AHEAD = "booked_at_not_ahead"
+"""What the trigger of migration 0031 calls the law that no stripe's time moves far ahead of the database's clock."""
 
 _PREPARED = "prepared"
 """Under which a connection keeps what it knows of the statements of pipelines."""
@@ -102,6 +114,7 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
     no waiting between them. The first statement that fails raises its error at the end of the block.
     """
     connection = _driver_connection(session)
+    require_time(connection)
     try:
         with pipelines.pipelined(connection, _prepared(session, connection)) as pipe:
             yield pipe
@@ -117,6 +130,12 @@ def _driver_connection(session: Session) -> psycopg.Connection[Any]:
     return connection
 
 
+def _bounded_connection(session: Session) -> BoundedConnection:
+    connection = _driver_connection(session)
+    assert isinstance(connection, BoundedConnection)  # noqa: S101  narrows a type; `connections` makes no others
+    return connection
+
+
 def _prepared(session: Session, connection: psycopg.Connection[Any]) -> Prepared:
     prepared: Prepared | None = session.info.get(_PREPARED)
     if prepared is None:
@@ -127,6 +146,11 @@ def _prepared(session: Session, connection: psycopg.Connection[Any]) -> Prepared
 def has_been_told(session: Session) -> bool:
     """Whether the database has told a session something unasked: as a rule, that it is no more."""
     return pipelines.is_readable(_driver_connection(session))
+
+
+def is_suspect(session: Session) -> bool:
+    """Whether the host of a session has fallen silent since it was opened."""
+    return _bounded_connection(session).is_suspect
 
 
 def _is_in_transaction(session: Session) -> bool:
@@ -175,17 +199,54 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
     """
     Run one act in one transaction and commit it; a 2xx is answered only after this has returned.
 
-    Raises: whatever domain error the act raised, after rolling back; Busy; OutcomeUnknown.
+    All attempts together take no longer than a request may. Raises: whatever domain error the act raised, after
+    rolling back; Busy; OutcomeUnknown; ClockSkew.
     """
-    until = time.monotonic() + engine.get_execution_options().get("request_timeout_s", DEFAULT_REQUEST_TIMEOUT_S)
-    for number in range(1, ATTEMPTS + 1):
-        with _told_unless_retryable(engine, number, until=until), engine.connect() as session:
-            session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
-            result = _acted(session, act)
-            _commit(session)
-            return result
-        time.sleep(random.uniform(0, 0.002 * 2**number))  # noqa: S311  spreads retries, hides nothing
-    raise AssertionError  # the last attempt has raised
+    with _in_time(engine):
+        for number in range(1, ATTEMPTS + 1):
+            with _told_unless_retryable(engine, number), engine.connect() as session:
+                session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
+                _require_right_clock(engine, session)
+                result = _acted(session, act)
+                _commit(session)
+                return result
+            time.sleep(random.uniform(0, 0.002 * 2**number))  # noqa: S311  spreads retries, hides nothing
+        raise AssertionError  # the last attempt has raised
+
+
+def _in_time(engine: sqlalchemy.Engine) -> AbstractContextManager[None]:
+    """Bound what is asked of the database in the block by the time that a request may take."""
+    return deadlines.within(engine.get_execution_options().get(REQUEST_TIMEOUT_S, DEFAULT_REQUEST_TIMEOUT_S))
+
+
+def guarded(engine: sqlalchemy.Engine, clock: Callable[[], datetime] = utc_now) -> sqlalchemy.Engine:
+    """Return the engine for transactions that are run only while a clock is the database's."""
+    database: DatabaseClock | None = engine.get_execution_options().get(DATABASE_CLOCK)
+    if database is None:
+        message = "The engine was not made by `connections.create_engine`."
+        raise LookupError(message)
+    return engine.execution_options(**{CLOCK_GUARD: ClockGuard(database, clock)})
+
+
+def clock_guard(engine: sqlalchemy.Engine) -> ClockGuard | None:
+    """Return what guards an engine, None if nothing does."""
+    guard: ClockGuard | None = engine.get_execution_options().get(CLOCK_GUARD)
+    return guard
+
+
+def _require_right_clock(engine: sqlalchemy.Engine, session: Session) -> None:
+    guard = clock_guard(engine)
+    if guard is not None:
+        guard.require(lambda: database_time(session))
+
+
+def database_time(session: Session) -> datetime:
+    """Read the clock of the database."""
+    with pipelined(session) as pipe:
+        cursor = pipe.send("SELECT clock_timestamp()", {})
+    ((said,),) = cursor.fetchall()
+    assert isinstance(said, datetime)  # noqa: S101  narrows a type
+    return said
 
 
 def attempt_by_pipelines(session: Session, act: Callable[[Session], T]) -> T:
@@ -246,15 +307,15 @@ def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
 
     Raises: whatever domain error the report raised; Busy.
     """
-    until = time.monotonic() + engine.get_execution_options().get("request_timeout_s", DEFAULT_REQUEST_TIMEOUT_S)
     by_itself = {"isolation_level": "AUTOCOMMIT"}
-    for number in range(1, ATTEMPTS + 1):
-        with (
-            _told_unless_retryable(engine, number, until=until),
-            engine.connect().execution_options(**by_itself) as session,
-        ):
-            return report(session)
-    raise AssertionError  # the last attempt has raised
+    with _in_time(engine):
+        for number in range(1, ATTEMPTS + 1):
+            with (
+                _told_unless_retryable(engine, number),
+                engine.connect().execution_options(**by_itself) as session,
+            ):
+                return report(session)
+        raise AssertionError  # the last attempt has raised
 
 
 @contextmanager
@@ -264,7 +325,7 @@ def told(engine: sqlalchemy.Engine) -> Iterator[None]:
 
     Raises: Busy, whatever else than a refusal of the database's it is.
     """
-    with _told_unless_retryable(engine, ATTEMPTS, until=0):
+    with _told_unless_retryable(engine, ATTEMPTS):
         yield
 
 
@@ -277,12 +338,13 @@ def reading(engine: sqlalchemy.Engine) -> Iterator[Session]:
     after: the pool may be thrown away meanwhile, because another found the database gone.
     """
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
+        _bounded_connection(session).is_of_a_call = False
         session.detach()
         yield session
 
 
 @contextmanager
-def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int, *, until: float) -> Iterator[None]:
+def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int) -> Iterator[None]:
     """Turn what the database says into what a caller is told; pass over what is worth another attempt."""
     try:
         yield
@@ -293,7 +355,7 @@ def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int, *, until: fl
         message = "All database connections are in use."
         raise Busy(message) from None
     except (DBAPIError, psycopg.Error) as error:
-        _raise_unless_retryable(engine, error, attempt, may_retry=time.monotonic() < until)
+        _raise_unless_retryable(engine, error, attempt)
 
 
 @contextmanager
@@ -310,6 +372,8 @@ def _unknown_after_commit(session: Session) -> Iterator[None]:
 
 def _commit(session: Session) -> None:
     """Commit what the act has not committed itself, and look whether the database is sure of it."""
+    if not session.info["is_committed"]:
+        deadlines.require_time()
     try:
         session.commit()
     except (DBAPIError, psycopg.Error) as error:
@@ -335,8 +399,11 @@ def _raise_outcome_unknown(session: Session, error: Exception) -> NoReturn:
     raise OutcomeUnknown(message) from error
 
 
-def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt: int, *, may_retry: bool) -> None:
-    state = _sqlstate(error)
+def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt: int) -> None:
+    state, may_retry = _sqlstate(error), not deadlines.is_over()
+    if _is_ahead(error):
+        message = "This would have been booked more than two seconds ahead of the database's clock."
+        raise ClockSkew(message) from error
     is_lost_race = state in RETRYABLE_STATES or _raced_key(error) in RACED_KEYS or _met_new_partition(error)
     if is_lost_race and attempt < ATTEMPTS and may_retry:
         return
@@ -370,6 +437,12 @@ def _raced_key(error: Exception) -> str | None:
     return cause.diag.constraint_name if isinstance(cause, psycopg.errors.UniqueViolation) else None
 
 
+def _is_ahead(error: Exception) -> bool:
+    """Whether the database refused to move a stripe's time ahead of its own clock."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return isinstance(cause, psycopg.errors.CheckViolation) and cause.diag.constraint_name == NOT_AHEAD
+
+
 def _met_new_partition(error: Exception) -> bool:
     """
     Whether a row was on its way to the default partition when its month got one of its own, which it will find now.
@@ -389,6 +462,9 @@ def _is_connection_lost(error: Exception) -> bool:
         return False
     return cause.sqlstate is None or cause.sqlstate.startswith("08") or cause.sqlstate in {"57P01", "57P02", "25P03"}
 
+
+LONGEST_LOOK_S = 0.75
+"""For so long a connection may take to say whether the database takes entries."""
 
 _IS_WRITABLE = sqlalchemy.text(
     "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'"
@@ -411,9 +487,9 @@ def is_writable(engine: sqlalchemy.Engine) -> bool:
 
 def _says_writable(engine: sqlalchemy.Engine) -> bool:
     try:
-        with engine.connect() as connection:
+        with deadlines.within(LONGEST_LOOK_S), engine.connect() as connection:
             return bool(connection.execute(_IS_WRITABLE).scalar_one())
-    except (DBAPIError, sqlalchemy.exc.TimeoutError) as error:
+    except (DBAPIError, psycopg.Error, sqlalchemy.exc.TimeoutError) as error:
         trouble.note(error)
         return False
 
@@ -430,8 +506,9 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
     """
     by_snapshot = {"isolation_level": "REPEATABLE READ"}
     with (
-        _told_unless_retryable(engine, ATTEMPTS, until=0),
+        _told_unless_retryable(engine, ATTEMPTS),
         engine.connect().execution_options(**by_snapshot) as session,
+        _unhurried(session, longest_s),
     ):
         # Said by a statement: as an option, the connection's next user would ask to write, which a replica refuses.
         session.execute(sqlalchemy.text("SET TRANSACTION READ ONLY"))
@@ -441,6 +518,19 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
         else:
             event.listen(session, "before_cursor_execute", _refusing_after(time.monotonic() + longest_s))
         yield session
+
+
+@contextmanager
+def _unhurried(session: Session, longest_s: float | None) -> Iterator[None]:
+    """Let statements of the block take so long, or as long as the database is alive, whatever time their call has."""
+    connection = _bounded_connection(session)
+    silence_s, of_a_call = connection.silence_s, connection.is_of_a_call
+    connection.silence_s = None if longest_s is None else longest_s + SPARE_S
+    connection.is_of_a_call = False
+    try:
+        yield
+    finally:
+        connection.silence_s, connection.is_of_a_call = silence_s, of_a_call
 
 
 _FOR_LONG = sqlalchemy.text(

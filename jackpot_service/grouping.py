@@ -32,6 +32,9 @@ Outcome = TypeVar("Outcome")
 
 _RunOnLoop = Callable[[Sequence[Command]], Awaitable[Sequence[Outcome | LedgerError]]]
 
+LONGEST_GROUP_S: Final = 0.5
+"""How much longer than for its beginning a call waits for the end of its group; the database may be silent."""
+
 GROUPS_A_TURN: Final = 16
 """So many groups a thread runs one after another; then whatever else waits for a thread has its turn."""
 
@@ -43,6 +46,7 @@ class _Member(Generic[Command, Outcome]):
     command: Command
     tell: Callable[[], object]
     outcome: Outcome | Exception | None = None
+    has_left: bool = False
 
 
 class Grouping(Generic[Command, Outcome]):
@@ -52,7 +56,8 @@ class Grouping(Generic[Command, Outcome]):
     `run` takes the commands of a group and returns their outcomes in order: an answer, or the error that refuses one.
     `run_on_loop` does the same on an event loop; it raises NeedsThread if a thread has to do it, HeldUp if each has to
     be run alone, or OutcomeUnknown. `joining` makes for each group what takes its commands one after another, or leaves
-    one to a later group; it takes the first. None waits longer than `longest_wait_s` for its group to begin.
+    one to a later group; it takes the first. None waits longer than `longest_wait_s` for its group to begin, and half a
+    second more for its end: then `unfinished` is its outcome, whatever becomes of the group.
     """
 
     def __init__(
@@ -63,12 +68,14 @@ class Grouping(Generic[Command, Outcome]):
         threads: Executor,
         longest_wait_s: float,
         run_on_loop: _RunOnLoop[Command, Outcome] | None = None,
+        unfinished: Callable[[str], Unavailable] = OutcomeUnknown,
     ) -> None:
         self._run = run
         self._run_on_loop = run_on_loop
         self._joining = joining
         self._threads = threads
         self._longest_wait_s = longest_wait_s
+        self._unfinished = unfinished
         self._lock = threading.Lock()
         self._waiting: deque[_Member[Command, Outcome]] = deque()
         self._is_running = False
@@ -87,7 +94,9 @@ class Grouping(Generic[Command, Outcome]):
             self._threads.submit(self._run_groups)
         if not told.wait(self._longest_wait_s):
             self._leave(member)
-            told.wait()
+            if not told.wait(LONGEST_GROUP_S):
+                self._leave_group(member)
+                told.wait()
         return _outcome_of(member)
 
     async def submit_async(self, command: Command) -> Outcome:
@@ -95,7 +104,7 @@ class Grouping(Generic[Command, Outcome]):
         loop = asyncio.get_running_loop()
         told: asyncio.Future[None] = loop.create_future()
         member: _Member[Command, Outcome] = _Member(command, partial(loop.call_soon_threadsafe, _wake, told))
-        leaving = loop.call_later(self._longest_wait_s, self._leave, member)
+        leaving = loop.call_later(self._longest_wait_s, self._leave_soon, loop, member)
         if self._enter(member):
             if self._run_on_loop is None:
                 self._threads.submit(self._run_groups)
@@ -116,12 +125,27 @@ class Grouping(Generic[Command, Outcome]):
             self._is_running = True
         return is_first
 
+    def _leave_soon(self, loop: asyncio.AbstractEventLoop, member: _Member[Command, Outcome]) -> None:
+        self._leave(member)
+        loop.call_later(LONGEST_GROUP_S, self._leave_group, member)
+
+    def _leave_group(self, member: _Member[Command, Outcome]) -> None:
+        """Wait for a group no longer that has begun, and not ended."""
+        with self._lock:
+            if member.has_left:
+                return
+            member.has_left = True
+        if member.outcome is None:
+            member.outcome = self._unfinished("It took too long, and may yet be done.")
+        member.tell()
+
     def _leave(self, member: _Member[Command, Outcome]) -> None:
         """Give up waiting, unless its group has begun."""
         with self._lock:
             if member not in self._waiting:
                 return
             self._waiting.remove(member)
+            member.has_left = True
         member.outcome = Busy("Others hold the ledger for too long; nothing was written.")
         member.tell()
 
@@ -194,7 +218,8 @@ class Grouping(Generic[Command, Outcome]):
             group[0].outcome = error
             return
         for member in group:
-            self._settle([member])
+            if not member.has_left:
+                self._settle([member])
 
 
 @contextmanager
@@ -205,7 +230,7 @@ def _told(group: Sequence[_Member[Command, Outcome]]) -> Iterator[None]:
     except BaseException as error:
         log.critical("group-broken", exc_info=error)
     for member in group:
-        if member.outcome is None:
+        if member.outcome is None and not member.has_left:
             member.outcome = OutcomeUnknown("Whoever ran the group was stopped.")
         with suppress(RuntimeError):  # The loop of somebody who has gone away may be closed.
             member.tell()

@@ -64,6 +64,12 @@ ATTEMPTS: Final = 60
 PAUSE_S: Final = 0.5
 """A revision that does not get its locks at once steps aside, so that no call waits long behind it, and tries again."""
 
+MIGRATION_LOCK_TIMEOUT_MS: Final = 300
+"""
+A migration that cannot get its lock gives up, and is tried again. Calls that come later wait behind it meanwhile, and
+must not wait for as long as the service lets a call wait (`JACKPOT_LOCK_TIMEOUT_MS`).
+"""
+
 LOCK_TIMEOUT_MS: Final = 5_000
 """Who makes rights gives up, rather than queue others behind itself."""
 
@@ -194,8 +200,7 @@ def _known(scripts: Path) -> _Known:
 
 def differences(url: str) -> list[str]:
     """List in what a migrated database differs from the models; empty is as it should be."""
-    engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
-    with engine.connect() as connection:
+    with create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS).connect() as connection:
         # Partitions are made as months come; what they are made of is their parent's, which has a model.
         partitions = set(connection.scalars(sqlalchemy.text("SELECT relname FROM pg_class WHERE relispartition")))
         without_model = partitions | {VERSIONS}
@@ -207,6 +212,6 @@ def differences(url: str) -> list[str]:
 def _configuration(url: str) -> AlembicConfig:
     configuration = AlembicConfig()
     configuration.set_main_option("script_location", str(SCRIPTS))
-    configuration.attributes["url"] = url
+    configuration.attributes["engine"] = create_owners_engine(url, lock_timeout_ms=MIGRATION_LOCK_TIMEOUT_MS)
     configuration.attributes["target_metadata"] = Base.metadata
     return configuration

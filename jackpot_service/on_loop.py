@@ -21,19 +21,23 @@ import sqlalchemy
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.util import await_, greenlet_spawn
 
-from jackpot_service import trouble
+from jackpot_service import deadlines, trouble
 from jackpot_service.connections import LONGEST_KEPT_S, ONLY_PIPELINES
 from jackpot_service.db import (
+    DEFAULT_REQUEST_TIMEOUT_S,
     HELD_UP,
+    REQUEST_TIMEOUT_S,
     HeldUp,
     OutcomeUnknown,
     Session,
     attempt_by_pipelines,
     has_been_told,
     is_held_up,
+    is_suspect,
     roll_back,
     wait_by,
 )
+from jackpot_service.deadlines import DeadlinePassed, Patience
 
 T = TypeVar("T")
 
@@ -58,6 +62,7 @@ class OnLoop:
     def __init__(self, engine: sqlalchemy.Engine, *, threads: Executor, most: int) -> None:
         self._engine = engine
         self._threads = threads
+        self._longest_s = engine.get_execution_options().get(REQUEST_TIMEOUT_S, DEFAULT_REQUEST_TIMEOUT_S)
         self.most = most
         self._idle: list[_Kept] = []
         self._places = threading.Semaphore(most)
@@ -71,7 +76,8 @@ class OnLoop:
         """
         kept = self._take()
         try:
-            result: T = await greenlet_spawn(attempt_by_pipelines, kept.session, act)
+            with deadlines.within(self._longest_s):
+                result: T = await greenlet_spawn(attempt_by_pipelines, kept.session, act)
         except BaseException as error:
             self._threads.submit(self._take_back, kept)
             if isinstance(error, OutcomeUnknown) or not isinstance(error, Exception):
@@ -89,7 +95,8 @@ class OnLoop:
                 self._threads.submit(self._open)
             raise NeedsThread
         kept = self._idle.pop()
-        if time.monotonic() - kept.opened_at > LONGEST_KEPT_S or has_been_told(kept.session):
+        is_old = time.monotonic() - kept.opened_at > LONGEST_KEPT_S
+        if is_old or is_suspect(kept.session) or has_been_told(kept.session):
             self._threads.submit(self._close, kept)
             raise NeedsThread
         return kept
@@ -122,26 +129,64 @@ def _close_all(idle: list[_Kept]) -> None:
             session.invalidate()  # What is left of it is not the pool's, which may have been thrown away.
 
 
-def _wait(descriptor: int, events: int) -> int:
-    """Wait on the loop until there is one of the events; returns which."""
-    found: int = await_(_ready(descriptor, events))
+def _wait(descriptor: int, events: int, patience: Patience) -> int:
+    """Wait on the loop until there is one of the events; returns which. Raises: DeadlinePassed."""
+    found: int = await_(_ready(descriptor, events, patience))
     return found
 
 
-async def _ready(descriptor: int, events: int) -> int:
+async def _ready(descriptor: int, events: int, patience: Patience) -> int:
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[int] = loop.create_future()
-    loop.add_reader(descriptor, _tell, ready, select.POLLIN)
+    loop.add_reader(descriptor, _set_ready, ready, select.POLLIN)
     if events & select.POLLOUT:
-        loop.add_writer(descriptor, _tell, ready, select.POLLOUT)
+        loop.add_writer(descriptor, _set_ready, ready, select.POLLOUT)
+    late = _Late(loop, ready, descriptor, events, patience)
     try:
         return await ready
     finally:
+        late.cancel()
         loop.remove_reader(descriptor)
         if events & select.POLLOUT:
             loop.remove_writer(descriptor)
 
 
-def _tell(ready: "asyncio.Future[int]", event: int) -> None:
+class _Late:
+    """Ends a wait on the loop when its patience does."""
+
+    __slots__ = ("_descriptor", "_events", "_loop", "_patience", "_ready", "_timer")
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        ready: "asyncio.Future[int]",
+        descriptor: int,
+        events: int,
+        patience: Patience,
+    ) -> None:
+        self._loop = loop
+        self._ready = ready
+        self._descriptor = descriptor
+        self._events = events
+        self._patience = patience
+        self._timer = loop.call_later(patience.slice_s, self._look)
+
+    def cancel(self) -> None:
+        """Look no more."""
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        # A loop that was held up may run its timers first, also if the answer came long ago.
+        if self._ready.done() or deadlines.ready(self._descriptor, self._events):
+            return
+        try:
+            self._patience.spend()
+        except DeadlinePassed as error:
+            self._ready.set_exception(error)
+        else:
+            self._timer = self._loop.call_later(self._patience.slice_s, self._look)
+
+
+def _set_ready(ready: "asyncio.Future[int]", event: int) -> None:
     if not ready.done():
         ready.set_result(event)

@@ -20,13 +20,17 @@ import psycopg
 from psycopg import abc, adapt, errors
 from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 
+from jackpot_service import deadlines
+from jackpot_service.bounded import patience_of
+from jackpot_service.deadlines import Patience
+
 if TYPE_CHECKING:
     from psycopg.pq.abc import PGresult
 
 Row = tuple[Any, ...]
 
-Wait = Callable[[int, int], int]
-"""Waits for one of some events at a file descriptor, as `select.poll` names them, and tells which there are."""
+Wait = Callable[[int, int, Patience], int]
+"""Waits for one of some events at a file descriptor, as `select.poll` names them; returns which there are."""
 
 _PLACEHOLDER: Final = re.compile(r"%(?:\((\w+)\)s|%)")
 
@@ -102,14 +106,6 @@ class Cursor:
         return self._result
 
 
-def poll(descriptor: int, events: int) -> int:
-    """Wait as a thread does, while others run."""
-    poller = select.poll()
-    poller.register(descriptor, events)
-    ((_, found),) = poller.poll()
-    return found
-
-
 def is_readable(connection: psycopg.Connection[Any]) -> bool:
     """Whether the database has said something that was not read, or can say nothing any more."""
     if connection.closed:
@@ -124,7 +120,7 @@ class Prepared:
     """What a connection knows: its statements' names, by their texts, how values are written, how it is waited for."""
 
     transformer: abc.Transformer
-    wait: Wait = poll
+    wait: Wait = deadlines.poll
     names: dict[str, bytes] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=count)
 
@@ -237,6 +233,7 @@ class _Results:
     """The results of a pipeline in their order; those that arrive together take one wait."""
 
     def __init__(self, connection: psycopg.Connection[Any], wait: Wait) -> None:
+        self._connection = connection
         self._pgconn = connection.pgconn
         self._wait = wait
         try:
@@ -269,7 +266,7 @@ class _Results:
         return self._pgconn.get_result()
 
     def _read_after(self, events: int) -> None:
-        if self._wait(self._pgconn.socket, events) & ~select.POLLOUT:
+        if self._wait(self._pgconn.socket, events, patience_of(self._connection)) & ~select.POLLOUT:
             self._pgconn.consume_input()
 
 

@@ -157,7 +157,7 @@ def test_who_waits_too_long_for_a_turn_is_told_and_was_never_run() -> None:
     assert groups.submit(3) == 6
 
 
-def test_who_waits_for_a_group_that_has_begun_waits_for_its_outcome() -> None:
+def test_who_waits_for_a_group_that_does_not_end_is_told_that_its_outcome_is_unknown() -> None:
     entered, go = threading.Event(), threading.Event()
 
     def run(commands: Sequence[int]) -> list[int]:
@@ -171,8 +171,15 @@ def test_who_waits_for_a_group_that_has_begun_waits_for_its_outcome() -> None:
 
     first_may_end, second_began = threading.Event(), threading.Event()
     groups: Grouping[int, int] = Grouping(run, joining=anything, threads=THREADS, longest_wait_s=1)
-    outcomes: dict[int, int] = {}
-    threads = [threading.Thread(target=lambda one=one: outcomes.update({one: groups.submit(one)})) for one in (1, 2, 3)]
+    outcomes: dict[int, object] = {}
+
+    def submit(command: int) -> None:
+        try:
+            outcomes[command] = groups.submit(command)
+        except OutcomeUnknown as error:
+            outcomes[command] = error
+
+    threads = [threading.Thread(target=submit, args=(one,)) for one in (1, 2, 3)]
     threads[0].start()
     assert entered.wait(30)
     for count, thread in enumerate(threads[1:], start=1):
@@ -181,12 +188,70 @@ def test_who_waits_for_a_group_that_has_begun_waits_for_its_outcome() -> None:
             pass
     first_may_end.set()
     assert second_began.wait(30)
-    threads[2].join(1.5)  # Longer than it would wait for its turn.
-    assert threads[2].is_alive()
-    go.set()
     for thread in threads:
         thread.join(30)
-    assert outcomes == {1: 2, 2: 4, 3: 6}
+    assert (outcomes[1], type(outcomes[2]), type(outcomes[3])) == (2, OutcomeUnknown, OutcomeUnknown)
+    go.set()
+    assert groups.submit(4) == 8
+
+
+def test_a_call_of_the_loop_does_not_wait_for_a_group_that_does_not_end() -> None:
+    go = threading.Event()
+
+    def run(commands: Sequence[int]) -> list[int]:
+        assert go.wait(30)
+        return [2 * command for command in commands]
+
+    async def play() -> None:
+        groups: Grouping[int, int] = Grouping(
+            run, joining=anything, threads=THREADS, longest_wait_s=0.2, unfinished=Busy
+        )
+        with pytest.raises(Busy):
+            await asyncio.wait_for(groups.submit_async(1), 30)
+        go.set()
+        assert await groups.submit_async(2) == 4
+
+    asyncio.run(play())
+
+
+def test_of_a_group_whose_members_run_alone_those_who_have_left_are_not_run() -> None:
+    entered, go = threading.Event(), threading.Event()
+    groups_run: list[list[int]] = []
+
+    def run(commands: Sequence[int]) -> list[int]:
+        groups_run.append(list(commands))
+        if len(groups_run) == 1:
+            entered.set()
+            assert go.wait(30)
+        if len(commands) > 1:
+            left.wait(30)
+            message = "Its round is locked."
+            raise HeldUp(message)
+        return [2 * command for command in commands]
+
+    left = threading.Event()
+    groups: Grouping[int, int] = Grouping(run, joining=anything, threads=THREADS, longest_wait_s=0.5)
+    outcomes: dict[int, object] = {}
+
+    def submit(command: int) -> None:
+        try:
+            outcomes[command] = groups.submit(command)
+        except (Busy, OutcomeUnknown) as error:
+            outcomes[command] = error
+
+    threads = [threading.Thread(target=submit, args=(one,)) for one in (1, 2, 3)]
+    threads[0].start()
+    assert entered.wait(30)
+    for count, thread in enumerate(threads[1:], start=1):
+        thread.start()
+        while len(groups._waiting) < count and thread.is_alive():
+            pass
+    go.set()
+    for thread in threads[1:]:
+        thread.join(30)
+    left.set()
+    assert groups.submit(4) == 8
+    assert all(commands in ([1], [2, 3], [4]) for commands in groups_run)
 
 
 def test_a_refusal_leaves_nothing_behind_that_only_a_collection_would_find() -> None:

@@ -12,6 +12,7 @@ import asyncio
 import io
 import re
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack
@@ -20,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_to_bytes
 
 from werkzeug.exceptions import ClientDisconnected
+
+from jackpot_service import deadlines
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -47,17 +50,23 @@ async def answer(send: Send, status: int, headers: Headers, body: bytes) -> None
 
 
 class InThreads:
-    """An application without an event loop, called from one; as many calls run at once as there are threads."""
+    """
+    An application without an event loop, called from one; as many calls run at once as there are threads.
 
-    def __init__(self, application: "WSGIApplication", threads: Executor) -> None:
+    What a call asks of the database ends `longest_s` after it came, also if it waited for a thread.
+    """
+
+    def __init__(self, application: "WSGIApplication", threads: Executor, *, longest_s: float) -> None:
         self._application = application
         self._threads = threads
+        self._longest_s = longest_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; see the specification of ASGI."""
         loop = asyncio.get_running_loop()
-        body = _Body(receive, loop)
-        begun = await loop.run_in_executor(self._threads, _begin, self._application, _environ_of(scope, body))
+        ends_at = time.monotonic() + self._longest_s
+        environ = _environ_of(scope, _Body(receive, loop))
+        begun = await loop.run_in_executor(self._threads, _begin, self._application, environ, ends_at)
         if begun.rest is None:
             await answer(send, begun.status, begun.headers, begun.body)
         else:
@@ -97,8 +106,13 @@ class _Begun:
     rest: _Rest | None
 
 
-def _begin(application: "WSGIApplication", environ: "WSGIEnvironment") -> _Begun:
+def _begin(application: "WSGIApplication", environ: "WSGIEnvironment", ends_at: float) -> _Begun:
     """Call an application. What its first piece is all of is there, and anything else is made while it is sent."""
+    with deadlines.until(ends_at):
+        return _called(application, environ)
+
+
+def _called(application: "WSGIApplication", environ: "WSGIEnvironment") -> _Begun:
     started: list[tuple[str, list[tuple[str, str]]]] = []
 
     def start_response(status: str, headers: list[tuple[str, str]], _failure: object = None) -> Callable[[bytes], None]:
@@ -181,7 +195,9 @@ class _Body(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401  as the base
         """Read what is there, or wait for it. Raises: ClientDisconnected."""
         while not self._read and self._has_more:
+            began = time.monotonic()
             message = asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
+            deadlines.extend(time.monotonic() - began)  # That was the client's time.
             if message["type"] == "http.disconnect":
                 raise ClientDisconnected
             self._read = memoryview(message.get("body", b""))

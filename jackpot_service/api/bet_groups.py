@@ -1,14 +1,16 @@
 """Which batches of bets may be committed together: of one jackpot, each of another round, up to a number of bets."""
 
 import threading
+import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 
 import sqlalchemy
 
-from jackpot_service.db import transact
-from jackpot_service.domain.errors import LedgerError
+from jackpot_service.db import HeldUp, clock_guard, transact
+from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.grouping import Grouping
 from jackpot_service.on_loop import NeedsThread, OnLoop
 from jackpot_service.records import gaming_tables
@@ -21,6 +23,9 @@ MOST_BETS = 8000
 
 MOST_ON_LOOP = 2000
 """Bets of a group that the event loop runs itself, in some 8 ms of its time; a thread runs larger ones."""
+
+FAILING_S = 3.0
+"""For so long after bets failed the service says that it takes none, unless it has taken some since."""
 
 MOST_REMEMBERED = 100_000
 """Tables whose jackpot is remembered; it never changes."""
@@ -40,6 +45,8 @@ class BetGroups:
         self._lock = threading.Lock()
         self._expectations = Expectations()
         self._on_loop = OnLoop(engine, threads=threads, most=most_on_loop)
+        self._guard = clock_guard(engine)
+        self._failed_at: float | None = None
         self._jackpot_of: dict[str, str] = {}
         self._groups: defaultdict[str, Groups] = defaultdict(self._new_groups)
 
@@ -80,15 +87,36 @@ class BetGroups:
             run_on_loop=self._run_on_loop,
         )
 
+    @property
+    def are_failing(self) -> bool:
+        """Whether the last group failed for want of the database, a moment ago."""
+        return self._failed_at is not None and time.monotonic() - self._failed_at < FAILING_S
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Note whether a group fails for want of the database; what others hold is no such want."""
+        try:
+            yield
+        except (HeldUp, NeedsThread):
+            raise
+        except Unavailable:
+            self._failed_at = time.monotonic()
+            raise
+        self._failed_at = None
+
     def _run(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
-        return transact(
-            self._engine, lambda session: accept_group(session, commands, self._expectations, may_expect=False)
-        )
+        with self._noted():
+            return transact(
+                self._engine, lambda session: accept_group(session, commands, self._expectations, may_expect=False)
+            )
 
     async def _run_on_loop(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
         if sum(len(command.bets) for command in commands) > MOST_ON_LOOP:
             raise NeedsThread
-        return await self._on_loop.run(lambda session: accept_group(session, commands, self._expectations))
+        if self._guard is not None and not self._guard.agrees():
+            raise NeedsThread  # It compares the clocks.
+        with self._noted():
+            return await self._on_loop.run(lambda session: accept_group(session, commands, self._expectations))
 
 
 class Joining:

@@ -17,6 +17,7 @@ from jackpot_service.api.decided import is_decided
 from jackpot_service.api.description import Api
 from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.parsing import Parser
+from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
 from jackpot_service.config import Config
 from jackpot_service.db import Session, read, rehearse, transact
@@ -44,6 +45,7 @@ class Door:
     config: Config
     clock: Callable[[], datetime]
     reports: Admission
+    readiness: Readiness
     admission: Admission = field(default_factory=Admission)
 
 

@@ -1,21 +1,19 @@
-"""Whether the service is alive, and whether it can write."""
+"""Whether the service is alive, and whether it can write: answered by the event loop, behind no other call."""
 
-from datetime import timedelta
+import re
+from http import HTTPStatus
+from typing import Final
 
 import flask
 from marshmallow import Schema, fields
 
-from jackpot_service.api.door import Blueprint, answer, door, look, now
+from jackpot_service.api import lane
+from jackpot_service.api.door import Blueprint, Door, answer, door
+from jackpot_service.api.readiness import Ready
 from jackpot_service.api.schemas import described
 from jackpot_service.auth import anyone
-from jackpot_service.db import is_writable
-from jackpot_service.domain.errors import Unavailable
-from jackpot_service.domain.months import Month
-from jackpot_service.migrate import is_current
-from jackpot_service.records import emergency_switches
-from jackpot_service.reports.gauges import months_ahead, sheet_ages
 
-EMERGENCY_WARNING = "emergency-approvals: one person alone may approve changes (jackpot db emergency)"
+ALIVE: Final = {"status": "ok"}
 
 blueprint = Blueprint("health", __name__, description="For load balancers; no key.")
 
@@ -31,6 +29,8 @@ class ReadinessSchema(HealthSchema):
 
     database_writable = fields.Boolean(required=True)
     migrations_current = fields.Boolean(required=True)
+    clock_right = described(fields.Boolean, "Whether its clock and the database's differ by two seconds at most.")
+    bets_accepted = described(fields.Boolean, "False for a moment after bets failed for want of the database.")
     warnings = described(fields.List, "What somebody should look into soon.", cls_or_instance=fields.String())
 
 
@@ -39,7 +39,7 @@ class ReadinessSchema(HealthSchema):
 @blueprint.response(200, HealthSchema())
 def get_health() -> flask.Response:
     """Tell that the process answers."""
-    return answer({"status": "ok"})
+    return answer(ALIVE)
 
 
 @blueprint.route("/readyz", methods=["GET"])
@@ -47,41 +47,26 @@ def get_health() -> flask.Response:
 @blueprint.response(200, ReadinessSchema())
 @blueprint.alt_response(503, schema=ReadinessSchema(), description="It cannot take bets now.")
 def get_readiness() -> flask.Response:
-    """Tell whether the database is a writable primary, with the schema that this version needs."""
-    writable = is_writable(door().engine)
-    current = writable and is_current(door().engine)
-    body = {
-        "status": "ready" if current else "not-ready",
-        "database_writable": writable,
-        "migrations_current": current,
-        "warnings": [*_switch_warnings(), *_sheet_warnings(), *_month_warnings()] if current else [],
-    }
-    return answer(body, 200 if current else 503)
+    """Tell whether it can take bets: the database is a writable primary of the right schema, and the clock is right."""
+    ready = door().readiness.look()
+    return answer(ready.as_body(), _status_of(ready))
 
 
-def _switch_warnings() -> list[str]:
-    try:
-        is_on = look(emergency_switches.is_on)
-    except Unavailable:
-        return ["The switch of emergency approvals could not be looked at."]
-    return [EMERGENCY_WARNING] if is_on else []
+def _status_of(ready: Ready) -> HTTPStatus:
+    return HTTPStatus.OK if ready.is_ready else HTTPStatus.SERVICE_UNAVAILABLE
 
 
-def _sheet_warnings() -> list[str]:
-    at, stale_after = now(), timedelta(seconds=door().config.rates_stale_after_s)
-    try:
-        found = look(lambda session: sheet_ages(session, at=at))
-    except Unavailable:
-        return ["The rate sheets could not be looked at."]
-    said = (sheet.warning(at=at, stale_after=stale_after) for sheet in found)
-    return [warning for warning in said if warning is not None]
+async def _take_health(_door: Door) -> lane.Answer:
+    return lane.Answer(ALIVE)
 
 
-def _month_warnings() -> list[str]:
-    at = now()
-    try:
-        is_missing = look(lambda session: months_ahead(session, at=at)) == 0
-    except Unavailable:
-        return ["The partitions of bets could not be looked at."]
-    month = Month.of(at).later(1)
-    return [f"Bets of {month} have no partition yet; run: jackpot db months"] if is_missing else []
+async def _take_readiness(door: Door) -> lane.Answer:
+    ready = await door.readiness.found()
+    return lane.Answer(ready.as_body(), _status_of(ready))
+
+
+CALLS: Final = (
+    lane.OpenCall(re.compile("/healthz"), _take_health),
+    lane.OpenCall(re.compile("/readyz"), _take_readiness),
+)
+"""The same calls as the event loop answers them."""

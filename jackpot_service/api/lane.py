@@ -9,7 +9,7 @@ with an error, with that error. All problems are therefore made in one place.
 
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
@@ -48,7 +48,7 @@ class NotPlain(Exception):
 class Answer:
     """What Flask would answer, but for the request's id; without a body it has no type and length."""
 
-    body: dict[str, Any] | None
+    body: Mapping[str, Any] | None
     status: HTTPStatus = HTTPStatus.OK
     headers: Sequence[tuple[bytes, bytes]] = ()
 
@@ -119,14 +119,30 @@ class Call:
     take: Callable[..., Awaitable[Answer]]
 
 
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A GET, or HEAD, that needs no key and takes any query: it is always answered here, behind no other call."""
+
+    path: re.Pattern[str]
+    take: Callable[[Door], Awaitable[Answer]]
+
+
 class Lane:
     """The application as a server calls it: first the lane, then Flask."""
 
-    def __init__(self, flask: Application, door: Door, authenticator: Authenticator, calls: Iterable[Call]) -> None:
+    def __init__(
+        self,
+        flask: Application,
+        door: Door,
+        authenticator: Authenticator,
+        calls: Iterable[Call],
+        open_calls: Iterable[OpenCall] = (),
+    ) -> None:
         self._flask = flask
         self._door = door
         self._authenticator = authenticator
         self._calls = tuple(calls)
+        self._open_calls = tuple(open_calls)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, if it is one of HTTP; see the specification of ASGI."""
@@ -141,6 +157,12 @@ class Lane:
                     await _send(answered, request_id(request.header(_REQUEST_ID)), send)
                     return
                 receive = request.receive
+        for open_call in self._open_calls:
+            if scope["method"] in {"GET", "HEAD"} and open_call.path.fullmatch(scope["path"]):
+                named = request_id(Request(scope, receive).header(_REQUEST_ID))
+                answered = await open_call.take(self._door)
+                await _send(answered, named, send, without_body=scope["method"] == "HEAD")
+                return
         await self._flask(scope, receive, send)
 
     async def _take(self, call: Call, ids: Iterable[str], scope: Scope, request: Request) -> Answer | None:
@@ -157,10 +179,10 @@ class Lane:
             return None
 
 
-async def _send(answered: Answer, named: str, send: Send) -> None:
+async def _send(answered: Answer, named: str, send: Send, *, without_body: bool = False) -> None:
     headers = [*answered.headers, *security_headers.lacking(answered.headers), (_REQUEST_ID, named.encode())]
     body = b""
     if answered.body is not None:
         body = orjson.dumps(answered.body)
         headers += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await asgi.answer(send, answered.status.value, headers, body)
+    await asgi.answer(send, answered.status.value, headers, b"" if without_body else body)

@@ -6,6 +6,7 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Generic, TypeVar
 
+from jackpot_service.db import Busy
 from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.grouping import Grouping
 
@@ -39,6 +40,7 @@ class Recent(Generic[T]):
             threads=threads,
             longest_wait_s=longest_wait_s,
             run_on_loop=None if read_on_loop is None else partial(self._read_all_on_loop, read_on_loop),
+            unfinished=Busy,
         )
         self._seconds = seconds
         self._monotonic = monotonic

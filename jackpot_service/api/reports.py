@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
+from jackpot_service import deadlines
 from jackpot_service.api import report_files
 from jackpot_service.api.door import Blueprint, answer, door, look, now, principal
 from jackpot_service.api.fields import Identifier, Instant, ReadField, instant_or_day
@@ -187,7 +188,7 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
     frame.require_section(report, query["section"])
     config = door().config
     until = time.monotonic() + config.report_timeout_s
-    with ExitStack() as opened:
+    with deadlines.anew(config.report_timeout_s + config.request_timeout_s), ExitStack() as opened:
         opened.enter_context(door().reports.place())
         at = now()
         asked = look(lambda session: questions.asked(session, report, question, config.longest_open, now=at))

@@ -12,8 +12,9 @@ from sqlalchemy.exc import OperationalError
 from jackpot_service import embedded, migrate, months, service_login
 from jackpot_service.auth import Authenticator, require_role
 from jackpot_service.config import Config, ConfigError
-from jackpot_service.connections import create_engine
+from jackpot_service.connections import create_engine, create_owners_engine
 from jackpot_service.database_rights import ROLE
+from jackpot_service.db import guarded
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.service_login import MEND
 from jackpot_service.usecases.acts import Act
@@ -71,7 +72,7 @@ def opened_engine(config: Config) -> Iterator[sqlalchemy.Engine]:
     """
     with opened_url(config) as url:
         require_ready(url)
-        engine = create_engine(config, url)
+        engine = guarded(create_engine(config, url))
         try:
             yield engine
         finally:
@@ -103,7 +104,9 @@ def require_ready(url: str) -> None:
 
     Raises: click.ClickException with what to run; LoginTooStrong if it could do more than the service may.
     """
-    engine = sqlalchemy.create_engine(url)
+    engine = create_owners_engine(
+        url, lock_timeout_ms=migrate.LOCK_TIMEOUT_MS
+    )  # Of the service's login; it only reads.
     try:
         with _login_explained(), engine.connect() as session:
             service_login.require_own_login(session)

@@ -1,4 +1,4 @@
-"""Run by Alembic. The URL and the metadata come from the caller (`jackpot_service.migrate`); nothing is imported."""
+"""Run by Alembic. The engine and the metadata come from the caller (`jackpot_service.migrate`); nothing is imported."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -7,12 +7,6 @@ import sqlalchemy
 from alembic import context
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 from alembic.script import Script
-
-LOCK_TIMEOUT_MS = 300
-"""
-A migration that cannot get its lock gives up, and is tried again: whoever comes after it waits behind it meanwhile, and
-must not wait for as long as the service lets a call wait (`JACKPOT_LOCK_TIMEOUT_MS`).
-"""
 
 APPLIED = """
 INSERT INTO schema_versions (revision, compatible_from) VALUES (:revision, :since)
@@ -37,12 +31,7 @@ def note(ctx: MigrationContext, step: MigrationInfo, heads: Collection[Any], run
 
 def run() -> None:
     """Apply the revisions in one transaction each, on one connection."""
-    engine = sqlalchemy.create_engine(
-        context.config.attributes["url"],
-        poolclass=sqlalchemy.pool.NullPool,
-        connect_args={"options": f"-c lock_timeout={LOCK_TIMEOUT_MS} -c timezone=UTC -c search_path=public,pg_temp"},
-    )
-    with engine.connect() as connection:
+    with context.config.attributes["engine"].connect() as connection:
         context.configure(
             connection=connection,
             target_metadata=context.config.attributes.get("target_metadata"),

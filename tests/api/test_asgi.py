@@ -57,7 +57,7 @@ class Caller:
 
 
 def call(application: Callable[..., Any], caller: Caller) -> None:
-    asyncio.run(InThreads(application, THREADS)(caller.scope, caller.receive, caller.send))
+    asyncio.run(InThreads(application, THREADS, longest_s=5)(caller.scope, caller.receive, caller.send))
 
 
 def answering(*pieces: bytes, headers: list[tuple[str, str]] | None = None) -> Callable[..., Any]:
@@ -211,7 +211,7 @@ def test_calls_wait_for_a_thread_and_keep_the_loop_free() -> None:
 
     async def play() -> list[int]:
         callers = [Caller(b"") for _ in range(3)]
-        in_threads = InThreads(application, ThreadPoolExecutor(2))
+        in_threads = InThreads(application, ThreadPoolExecutor(2), longest_s=5)
         calls = [asyncio.ensure_future(in_threads(one.scope, one.receive, one.send)) for one in callers]
         await asyncio.sleep(0.05)
         assert not any(one.done() for one in calls)

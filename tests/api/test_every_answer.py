@@ -166,7 +166,7 @@ def test_every_number_of_every_answer_is_whole(opened: House) -> None:
 
 def test_without_its_database_the_service_says_try_again(opened: House) -> None:
     nowhere = create_engine(opened.config, "postgresql+psycopg://nobody@/nothing?host=/nowhere")
-    app = create_app(opened.config, nowhere, clock=opened.clock)
+    app = create_app(opened.config, nowhere, clock=opened.clock, guards_clock=False)
     key = opened.key(Role.TABLE)
 
     bets = opened.post_bets(bet(), app=app)

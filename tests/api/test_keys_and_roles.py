@@ -182,7 +182,14 @@ def test_a_casinos_own_key_sees_what_is_the_casinos_and_not_what_is_the_houses(h
 def test_health_needs_no_key(house: House) -> None:
     assert house.call("GET", "/healthz", key=None).ok() == {"status": "ok"}
     ready = house.call("GET", "/readyz", key=None).ok()
-    assert ready == {"status": "ready", "database_writable": True, "migrations_current": True, "warnings": []}
+    assert ready == {
+        "status": "ready",
+        "database_writable": True,
+        "migrations_current": True,
+        "clock_right": True,
+        "bets_accepted": True,
+        "warnings": [],
+    }
 
 
 def test_that_one_person_alone_may_approve_is_told_to_whoever_asks_whether_it_is_ready(house: House) -> None:

@@ -16,7 +16,7 @@ from jackpot_service.connections import create_engine
 from jackpot_service.db import Session, committed, pipelined, transact
 from tests.support.logins import owner_conninfo
 
-CONFIG = Config(pool_size=4, statement_timeout_ms=20_000, lock_timeout_ms=20_000)
+CONFIG = Config(pool_size=4, statement_timeout_ms=20_000, lock_timeout_ms=20_000, request_timeout_s=60.0)
 LONGEST_WAIT_S = 20
 
 SCRATCH = """

@@ -7,10 +7,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 
@@ -29,6 +30,7 @@ class Service:
     log: Path
     workers: int = 2
     port: int = 0
+    settings: Mapping[str, str] = field(default_factory=dict)
     process: "subprocess.Popen[bytes] | None" = None
     version: Path | None = None
     """Where the package of another version is, if it is to be served."""
@@ -43,7 +45,7 @@ class Service:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*command, f"--workers={self.workers}"],
-                env={**os.environ, "JACKPOT_DATABASE_URL": self.url},
+                env={**os.environ, **self.settings, "JACKPOT_DATABASE_URL": self.url},
                 cwd=self.version,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -79,10 +81,15 @@ class Service:
             self.process = None
 
 
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
+
+
 @contextmanager
-def served(url: str, log: Path, *, starts: bool = True, version: Path | None = None) -> Iterator[Service]:
+def served(
+    url: str, log: Path, *, starts: bool = True, version: Path | None = None, settings: Mapping[str, str] = NO_SETTINGS
+) -> Iterator[Service]:
     """Serve a database, at once or later, and leave no process behind."""
-    service = Service(url, log, version=version)
+    service = Service(url, log, settings=dict(settings), version=version)
     try:
         service.port = free_port()
         if starts:

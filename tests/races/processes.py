@@ -17,7 +17,9 @@ import sqlalchemy
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 
-CONFIG = Config(pool_size=12, statement_timeout_ms=30_000, lock_timeout_ms=30_000, pool_timeout_s=30.0)
+CONFIG = Config(
+    pool_size=12, statement_timeout_ms=30_000, lock_timeout_ms=30_000, pool_timeout_s=30.0, request_timeout_s=60.0
+)
 """Patient, so that a race that is lost shows as a deadlock or as wrong books, and never hides behind `Busy`."""
 
 LONGEST_RACE_S = 50.0

@@ -73,7 +73,7 @@ class House:
 
     def start(self, monotonic: Callable[[], float] = time.monotonic) -> Application:
         """Start the application, or another process of it: what one remembers, the other does not."""
-        return create_app(self.config, self.engine, clock=self.clock, monotonic=monotonic)
+        return create_app(self.config, self.engine, clock=self.clock, monotonic=monotonic, guards_clock=False)
 
     # What an operator does.
 

@@ -1,0 +1,138 @@
+"""Health is told by the event loop, behind no other call; ready is only who takes bets."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import flask
+import psycopg
+import pytest
+
+from jackpot_service import deadlines
+from jackpot_service.api import asgi, readiness
+from jackpot_service.api.bet_groups import FAILING_S
+from jackpot_service.api.door import EXTENSION
+from jackpot_service.api.request_ids import REQUEST_ID
+from jackpot_service.db import is_writable
+from tests.support.bets import bet
+from tests.support.house import House
+
+DISK_FULL = """
+CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'no space left on device' USING ERRCODE = 'disk_full'; END $$;
+CREATE TRIGGER disk_full BEFORE INSERT ON bets EXECUTE FUNCTION disk_full();
+"""
+
+
+@pytest.fixture
+def opened(house: House) -> House:
+    house.open(jackpot_id="j1", tables=("T1",))
+    return house
+
+
+@contextmanager
+def seen_by_flask(house: House) -> Iterator[list[str]]:
+    seen: list[str] = []
+
+    def see(_app: flask.Flask, **_: Any) -> None:
+        seen.append(flask.request.path)
+
+    with flask.request_started.connected_to(see, house.app):
+        yield seen
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_the_loop_answers_as_flask_does_with_any_query_and_to_head(opened: House, path: str) -> None:
+    flasks = opened.app.test_client().get(path)
+    with seen_by_flask(opened) as seen:
+        told = opened.call("GET", path, key=None, headers={REQUEST_ID: "mine"})
+        with_query = opened.call("GET", f"{path}?from=balancer", key=None)
+        head = opened.call("HEAD", path, key=None)
+    assert seen == []
+    assert (told.ok(), told.headers["Content-Type"]) == (flasks.get_json(), flasks.headers["Content-Type"])
+    assert told.headers[REQUEST_ID] == "mine"
+    assert with_query.ok() == told.body
+    assert (head.status, head.text, head.headers["Content-Length"]) == (200, "", told.headers["Content-Length"])
+
+
+def test_ready_is_asked_of_the_database_once_a_second_however_many_ask(
+    opened: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    real = is_writable
+
+    def counted(*asked: Any) -> bool:
+        looks.append(1)
+        return real(*asked)
+
+    monkeypatch.setattr(readiness, "is_writable", counted)
+    monkeypatch.setattr(readiness, "KEPT_S", 60)
+    found = opened.app.extensions[EXTENSION].readiness
+
+    async def ask() -> None:
+        assert all(one.is_ready for one in await asyncio.gather(*[found.found() for _ in range(50)]))
+
+    asyncio.run(ask())
+    assert len(looks) == 1
+
+
+def test_it_is_not_ready_for_a_moment_after_bets_failed_for_want_of_the_database(
+    opened: House, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "KEPT_S", 0)
+    monkeypatch.setattr("jackpot_service.api.bet_groups.FAILING_S", 60)
+    opened.post_bets(bet("a")).ok(201)
+    with psycopg.connect(database_url.replace("+psycopg", ""), autocommit=True) as owner:
+        owner.execute(DISK_FULL)
+        opened.post_bets(bet("b"), round_id="r2").problem(503, "busy")
+        unready = opened.call("GET", "/readyz", key=None)
+        assert (unready.status, unready.body["bets_accepted"]) == (503, False)
+        owner.execute("DROP TRIGGER disk_full ON bets")
+    opened.post_bets(bet("b"), round_id="r2").ok(201)
+    assert opened.call("GET", "/readyz", key=None).ok()["bets_accepted"] is True
+    assert FAILING_S > readiness.KEPT_S
+
+
+def test_a_call_that_waited_for_a_thread_beyond_its_time_asks_the_database_nothing() -> None:
+    """Its deadline counts from when it came, not from when its turn did."""
+    turn = threading.Event()
+    left: list[float | None] = []
+
+    def application(_environ: Any, start: Any) -> list[bytes]:
+        left.append(deadlines.left_s())
+        start("200 OK", [("Content-Length", "0")])
+        return [b""]
+
+    async def play(threads: ThreadPoolExecutor) -> None:
+        threads.submit(turn.wait, 30)
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": "/",
+            "raw_path": b"/",
+            "query_string": b"",
+            "headers": [],
+        }
+        sent: list[asgi.Message] = []
+
+        async def receive() -> asgi.Message:
+            return {"type": "http.disconnect"}
+
+        async def send(message: asgi.Message) -> None:
+            sent.append(message)
+
+        calling = asyncio.ensure_future(asgi.InThreads(application, threads, longest_s=0.2)(scope, receive, send))
+        await asyncio.sleep(0.3)
+        turn.set()
+        await calling
+
+    with ThreadPoolExecutor(1) as threads:
+        asyncio.run(play(threads))
+    assert left[0] is not None
+    assert left[0] <= 0
+    assert deadlines.left_s() is None

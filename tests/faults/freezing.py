@@ -1,0 +1,77 @@
+"""Processes that hang instead of ending: stopped, so that the kernel answers for them and nobody else does."""
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from jackpot_service import embedded
+
+
+@contextmanager
+def frozen(*pids: int) -> Iterator[None]:
+    """Stop processes for as long as the block runs."""
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+@contextmanager
+def frozen_server(cluster: embedded.Cluster) -> Iterator[Callable[[], None]]:
+    """Stop a PostgreSQL and all of its backends for as long as the block runs, or until what it yields is called."""
+    postmaster = embedded.postmaster_pid(cluster)
+    pids = [postmaster]
+
+    def thaw() -> None:
+        while pids:
+            with suppress(ProcessLookupError):
+                os.kill(pids.pop(), signal.SIGCONT)
+
+    try:
+        os.kill(postmaster, signal.SIGSTOP)  # First: from then on it starts no others.
+        pids += _children(postmaster)
+        for pid in pids[1:]:
+            os.kill(pid, signal.SIGSTOP)
+        yield thaw
+    finally:
+        thaw()
+
+
+def _children(parent: int) -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit() and _parent_of(path) == parent]
+
+
+def _parent_of(path: Path) -> int:
+    try:
+        return int((path / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:  # It has ended meanwhile.
+        return 0
+
+
+@contextmanager
+def silent_server() -> Iterator[int]:
+    """Listen on a port where whoever connects is taken, and never hears a word; yields the port."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        taken: list[socket.socket] = []
+
+        def take() -> None:
+            with suppress(OSError):
+                while True:
+                    taken.append(server.accept()[0])
+
+        thread = threading.Thread(target=take, daemon=True)
+        thread.start()
+        port: int = server.getsockname()[1]
+        yield port
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+        for client in taken:
+            client.close()
