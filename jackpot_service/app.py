@@ -14,7 +14,6 @@ from jackpot_service.api import (
     audit,
     awards,
     changes,
-    decided,
     description,
     doors,
     events,
@@ -33,15 +32,18 @@ from jackpot_service.api import (
     round_records,
     rounds,
 )
-from jackpot_service.api.admission import MOST_AT_ONCE, Admission
 from jackpot_service.api.asgi import InThreads
 from jackpot_service.api.bet_groups import BetGroups
-from jackpot_service.api.door import EXTENSION, Door
-from jackpot_service.api.event_stream import MOST_WAITING, EventStream
+from jackpot_service.api.door import EXTENSION, PRINCIPAL, Door
+from jackpot_service.api.entrance import Entrance
+from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.lane import Lane
+from jackpot_service.api.places import Places
 from jackpot_service.api.recent import Recent
 from jackpot_service.api.request_ids import REQUEST_ID, request_id
-from jackpot_service.auth import Authenticator, require_role, roles_of, utc_now
+from jackpot_service.api.routes import Routes
+from jackpot_service.api.turns import Turns
+from jackpot_service.auth import Authenticator, require_role, utc_now
 from jackpot_service.config import Config
 from jackpot_service.db import read
 from jackpot_service.domain.errors import LedgerError
@@ -50,8 +52,14 @@ from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 
 log = structlog.get_logger()
 
-THREADS = MOST_AT_ONCE + MOST_WAITING + 8
-"""Threads a process for Flask's calls: bets that the lane leaves to it, those that wait for events, some for others."""
+PLACES_FOR_BETS = 256
+"""Of a process. A batch of a few bets holds one until its commit: so many wait for a fraction of a second."""
+
+THREADS = 16
+"""Of a process, for Flask's calls: twice as many as there are connections for them, since some also compute."""
+
+SPARE_THREADS = 8
+"""For calls that are open to all, and for answers that are made while they are sent."""
 
 BLUEPRINTS = (
     rounds.blueprint,
@@ -103,37 +111,65 @@ def create_app(
     groups = BetGroups(engine, threads=threads, longest_wait_s=config.request_timeout_s, most_on_loop=shares.bets)
     recent = _meters(config, engine, clock, threads, most_on_loop=shares.meters)
     stream = EventStream(engine, threads=threads, longest_wait_s=config.request_timeout_s)
-    places = Admission(shares.reports)
-    door = app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places)
-    app.register_error_handler(LedgerError, problems.of_ledger_error)
+    door = app.extensions[EXTENSION] = Door(
+        engine=engine,
+        threads=threads,
+        bet_groups=groups,
+        meters=recent,
+        events=stream,
+        config=config,
+        clock=clock,
+        bets=Places("bets", PLACES_FOR_BETS),
+        reports=Places("reports", shares.reports, at_most=shares.most_reports),
+    )
+    app.register_error_handler(LedgerError, problems.response_of)
     api = description.Api(app)
     description.describe_paths(api)
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
     authenticator = Authenticator.configured(config, engine, monotonic=monotonic, clock=clock)
-    _guard(app, authenticator)
+    routes = Routes(app)
+    _guard(app, authenticator, routes)
     if config.emergency_approvals:
         log.warning(health.EMERGENCY_WARNING)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_tell_request_id)
-    calls = (rounds.bets_call(config), meters.METER_CALL)
-    app.asgi = Lane(InThreads(app, ThreadPoolExecutor(THREADS, "flask")), door, authenticator, calls)
+    app.asgi = Lane(
+        _in_threads(app, door),
+        door,
+        entrance=Entrance(config, authenticator, monotonic=monotonic),
+        routes=routes,
+        turns=Turns(Places("calls", THREADS), longest_wait_s=config.request_timeout_s),
+        calls=(rounds.bets_call(config), meters.METER_CALL),
+    )
     return app
 
 
+def _in_threads(app: Application, door: Door) -> InThreads:
+    """Have Flask called in threads, of which there are as many as may be held in all."""
+    threads = 2 * THREADS + door.events.places.at_most + door.reports.at_most + SPARE_THREADS
+    return InThreads(app, ThreadPoolExecutor(threads, "flask"))
+
+
 class Shares(NamedTuple):
-    """Of a worker's connections: what the event loop keeps for bets and for meters, and what reports may have."""
+    """
+    Of a worker's connections: what the event loop keeps for bets and for meters, and what reports may have.
+
+    Reports may have up to `most_reports` while callers share their places anew.
+    """
 
     bets: int
     meters: int
     reports: int
+    most_reports: int
 
 
 def shares_of(connections: int) -> Shares:
-    """Divide two connections or more: together they take a third each, and one at least is left to all others."""
+    """Divide two connections or more: bets and meters take a third, reports a third; one at least is left to others."""
     a_third = connections // 3
     meters = min(1, a_third // 2)
-    return Shares(a_third - meters, meters, max(1, a_third))
+    reports = max(1, a_third)
+    return Shares(a_third - meters, meters, reports, min(2 * reports, connections - a_third - 1))
 
 
 def _meters(
@@ -149,9 +185,13 @@ def _meters(
     )
 
 
-def _guard(app: flask.Flask, authenticator: Authenticator) -> None:
-    """Ask every request for its key before anything else is looked at; then refuse a query where none is taken."""
-    roles = {endpoint: roles_of(view) for endpoint, view in app.view_functions.items()}
+def _guard(app: flask.Flask, authenticator: Authenticator, routes: Routes) -> None:
+    """
+    Ask every request for its key before anything else is looked at; then refuse a query where none is taken.
+
+    Who calls is known already where the event loop has asked; by itself, Flask is as closed.
+    """
+    roles = routes.roles_of_endpoints
     # Those open to all are asked by balancers, which may add whatever they like.
     without_query = {
         endpoint for endpoint, view in app.view_functions.items() if roles[endpoint] and not _takes_query(view)
@@ -163,7 +203,7 @@ def _guard(app: flask.Flask, authenticator: Authenticator) -> None:
             return
         allowed = roles[flask.request.endpoint]
         if allowed is not None:
-            flask.g.principal = decided.caller_of(flask.request.environ) or authenticator.principal(
+            flask.g.principal = flask.request.environ.get(PRINCIPAL) or authenticator.principal(
                 flask.request.headers.get("Authorization")
             )
             require_role(flask.g.principal, allowed)

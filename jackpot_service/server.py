@@ -18,7 +18,7 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
 
-from jackpot_service import logs
+from jackpot_service import counters, logs
 from jackpot_service.app import Application
 from jackpot_service.beside import job_runner
 from jackpot_service.config import Config
@@ -49,7 +49,7 @@ def serve(url: str, *, host: str, port: int, workers: int, jobs: bool = True) ->
     """
     os.environ["JACKPOT_DATABASE_URL"] = url
     command = (sys.executable, "-m", "jackpot_service.server", host, str(port), str(workers), str(os.getpid()))
-    with job_runner() if jobs else nullcontext(), _Ending() as ending:
+    with counters.together(), job_runner() if jobs else nullcontext(), _Ending() as ending:
         status = ending.wait(_started(command))
     if status != 0:
         message = f"The server ended with status {status}."

@@ -71,11 +71,11 @@ def play(gate: Gate, groups: Grouping[int, int], commands: Sequence[int]) -> dic
     return outcomes
 
 
-def anything() -> Callable[[int], bool]:
+def anything(_sharing: int) -> Callable[[int], bool]:
     return lambda _: True
 
 
-def alike() -> Callable[[int], bool]:
+def alike(_sharing: int) -> Callable[[int], bool]:
     """Joins even ones, or odd ones, as the first is."""
     chosen: list[int] = []
 

@@ -1,29 +1,35 @@
 """
-A lane of their own for the calls that come by the thousand: they are answered by the event loop, without a thread.
+The application as a server calls it, and the fast path: calls that come by the thousand are answered by the event loop.
 
 For one bet, Flask and the libraries that read its body take more of a processor than its share of a commit
-(docs/decisions/lane.md), and so does a thread that waits for it among others (docs/decisions/event-loop.md). The lane
-answers what is as nearly all of these calls are. Whatever else comes goes on to Flask as it came; so does what ends
-with an error, with that error. All problems are therefore made in one place.
+(docs/decisions/lane.md), and so does a thread that waits for it among others (docs/decisions/event-loop.md). The fast
+path answers what nearly all of these calls are, and what is wrong with them. Any other call goes on to Flask, in a thread.
+
+Every call takes the same steps on the loop, in this order, and may be refused at each: who calls, at which rate, with
+which role (`entrance.py`); the whole body (`bodies.py`); a place (`places.py`) or a turn (`turns.py`).
 """
 
 import re
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
 import orjson
 from marshmallow import ValidationError
-from werkzeug.exceptions import HTTPException
 
-from jackpot_service.api import asgi, decided
-from jackpot_service.api.asgi import ENVIRON, Application, Message, Receive, Scope, Send
-from jackpot_service.api.door import Door
-from jackpot_service.api.parsing import MEDIA_TYPES, read_json
+from jackpot_service.api import asgi
+from jackpot_service.api.asgi import ENVIRON, InThreads, Message, Receive, Scope, Send, path_of
+from jackpot_service.api.bodies import ROOM, Body, Gone, length_of
+from jackpot_service.api.door import END_TURN, PRINCIPAL, Door
+from jackpot_service.api.entrance import Entrance
+from jackpot_service.api.parsing import MEDIA_TYPES, invalid_by, read_json
+from jackpot_service.api.places import Caller, Places
+from jackpot_service.api.problems import MEDIA_TYPE, Problem, problem_of
 from jackpot_service.api.request_ids import REQUEST_ID, request_id
-from jackpot_service.auth import Authenticator
+from jackpot_service.api.routes import Routes
+from jackpot_service.api.turns import Turns
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.shapes import IDENTIFIER
 
@@ -33,11 +39,12 @@ ID: Final = f"({IDENTIFIER.pattern})"
 LONGEST_BODY: Final = 256 * 1024
 """Bytes: a batch of a thousand bets and more. What is longer is read by a thread, so that it holds nobody up."""
 
-_LONGEST_LENGTH: Final = 9
-"""Digits of a length that are read: more of them tell one that is longer than any."""
+_WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods whose calls look at no body: what is sent as one is left where it is."""
 
 _ENCODINGS: Final = frozenset({b"content-encoding", b"transfer-encoding"})
 _REQUEST_ID: Final = REQUEST_ID.lower().encode()
+_PROBLEM: Final = MEDIA_TYPE.encode()
 
 
 class NotPlain(Exception):
@@ -54,62 +61,47 @@ class Answer:
 
 
 class Request:
-    """A request as the lane looks at it; what was read of its body can be received again."""
+    """A request as the fast path looks at it; `body` is there when it has been read."""
 
-    def __init__(self, scope: Scope, receive: Receive) -> None:
+    def __init__(self, scope: Scope) -> None:
         self.query: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.has_header_twice = len(self.headers) != len(scope["headers"])
-        self._receive = receive
-        self._received: deque[Message] = deque()
+        if self.has_header_twice:  # As Flask reads it.
+            named: dict[bytes, list[bytes]] = {}
+            for name, value in scope["headers"]:
+                named.setdefault(name, []).append(value)
+            self.headers = {name: b",".join(values) for name, values in named.items()}
+        self.body = b""
 
     def header(self, name: bytes) -> str:
         """The value of a header, empty if there is none."""
         return self.headers.get(name, b"").decode("latin-1")
 
-    async def document(self, *, most_bytes: int) -> Any:  # noqa: ANN401  any JSON
+    def document(self) -> Any:  # noqa: ANN401  any JSON
         """
         Read the body of a plain call.
 
-        Raises: NotPlain if it is not sent as JSON of a stated length, without an encoding and a query; NotJson;
+        Raises: NotPlain if it was not sent as JSON of a stated length, without an encoding and a query; NotJson;
         KeyTwice.
         """
-        length = self.headers.get(b"content-length", b"")
         if (
             self.header(b"content-type").partition(";")[0].strip(" \t").lower() not in MEDIA_TYPES
             or not _ENCODINGS.isdisjoint(self.headers)
             or self.query
-            or not length.isdigit()
-            or len(length) > _LONGEST_LENGTH
-            or int(length) > min(most_bytes, LONGEST_BODY)
+            or length_of(self.headers.get(b"content-length", b"")) != len(self.body)
+            or len(self.body) > LONGEST_BODY
         ):
             raise NotPlain
-        return read_json(await self._body(int(length)))
-
-    async def _body(self, length: int) -> bytes:
-        pieces: list[bytes] = []
-        while True:
-            message = await self._receive()
-            self._received.append(message)
-            if message["type"] == "http.disconnect":
-                raise NotPlain
-            pieces.append(message["body"])
-            if sum(map(len, pieces)) > length:
-                raise NotPlain
-            if not message["more_body"]:
-                return b"".join(pieces)
-
-    async def receive(self) -> Message:
-        """Receive what was received before, and then what follows."""
-        return self._received.popleft() if self._received else await self._receive()
+        return read_json(self.body)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """
-    A call that may take the lane: its method and path, who may make it, and what answers it.
+    A call that may take the fast path: its method and path, who may make it, and what answers it.
 
-    `take` is given the ids of the path. It raises NotPlain, or what is wrong with the body, before it does anything. It
+    `take` is given the ids of the path. It raises NotPlain before it does anything, or what the call is refused by. It
     must not wait but by `await`: all calls of a process share its thread.
     """
 
@@ -120,12 +112,17 @@ class Call:
 
 
 class Lane:
-    """The application as a server calls it: first the lane, then Flask."""
+    """The application as a server calls it: first what both ways need, then the fast path, then Flask."""
 
-    def __init__(self, flask: Application, door: Door, authenticator: Authenticator, calls: Iterable[Call]) -> None:
+    def __init__(
+        self, flask: InThreads, door: Door, *, entrance: Entrance, routes: Routes, turns: Turns, calls: Iterable[Call]
+    ) -> None:
         self._flask = flask
         self._door = door
-        self._authenticator = authenticator
+        self._entrance = entrance
+        self._routes = routes
+        self._turns = turns
+        self._room = Places("bytes of bodies", max(ROOM, 2 * door.config.max_body_bytes))
         self._calls = tuple(calls)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -133,34 +130,80 @@ class Lane:
         if scope["type"] != "http":
             await send({"type": "websocket.close"})
             return
+        request = Request(scope)
+        with ExitStack() as held:
+            try:
+                answered = await self._answered(scope, request, receive, held)
+            except Gone:
+                return
+            except Exception as error:  # noqa: BLE001  whatever it is, it is answered as a problem
+                answered = _refused(error, scope)
+            if answered is None:
+                await self._flask(scope, _receiver(request.body, receive), send, then=held.close)
+            else:
+                await _send(answered, request_id(request.header(_REQUEST_ID)), send)
+
+    async def _answered(
+        self, scope: Scope, request: Request, receive: Receive, held: ExitStack
+    ) -> Answer | Problem | None:
+        """Answer a call; None leaves it to Flask, which has the body and a turn then, if it needs them."""
+        call, ids = self._call_of(scope)
+        roles = self._routes.roles(scope["method"], path_of(scope)) if call is None else call.roles
+        if roles is None:
+            return None
+        principal = await self._entrance.admitted(scope, request.header(b"authorization"), roles)
+        caller = Caller.of(principal)
+        if scope["method"] not in _WITHOUT_BODY and not self._is_too_long(request):
+            body = Body(self._room)
+            held.callback(body.forget)
+            await body.read(receive, caller, most_bytes=self._door.config.max_body_bytes)
+            request.body = body.data
+        if call is not None and not request.has_header_twice:
+            with suppress(NotPlain):
+                return await call.take(self._door, request, principal, *ids)
+        turn = await self._turns.take(caller)
+        held.callback(turn.end)
+        scope[ENVIRON] = {PRINCIPAL: principal, END_TURN: turn.end}
+        return None
+
+    def _call_of(self, scope: Scope) -> tuple[Call | None, Iterable[str]]:
         for call in self._calls:
             if scope["method"] == call.method and (ids := call.path.fullmatch(scope["path"])):
-                request = Request(scope, receive)
-                answered = await self._take(call, ids.groups(), scope, request)
-                if answered is not None:
-                    await _send(answered, request_id(request.header(_REQUEST_ID)), send)
-                    return
-                receive = request.receive
-        await self._flask(scope, receive, send)
+                return call, ids.groups()
+        return None, ()
 
-    async def _take(self, call: Call, ids: Iterable[str], scope: Scope, request: Request) -> Answer | None:
-        """Answer a call; None leaves it to Flask."""
-        caller = self._authenticator.remembered(request.header(b"authorization"))
-        if caller is None or caller.role not in call.roles or request.has_header_twice:
-            return None
-        try:
-            return await call.take(self._door, request, caller, *ids)
-        except (NotPlain, HTTPException, ValidationError):
-            return None  # What is wrong with a body is found again by Flask, and told.
-        except Exception as error:  # noqa: BLE001  told, and logged where nobody foresaw it, by Flask
-            decided.leave(scope.setdefault(ENVIRON, {}), caller, error)
-            return None
+    def _is_too_long(self, request: Request) -> bool:
+        """Whether a body is longer than any may be, as its head says; Flask says so, and reads none of it."""
+        stated = request.headers.get(b"content-length", b"")
+        length = length_of(stated)
+        return stated.isdigit() if length is None else length > self._door.config.max_body_bytes
 
 
-async def _send(answered: Answer, named: str, send: Send) -> None:
-    headers = [*answered.headers, (_REQUEST_ID, named.encode())]
-    body = b""
-    if answered.body is not None:
-        body = orjson.dumps(answered.body)
-        headers += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await asgi.answer(send, answered.status.value, headers, body)
+def _receiver(body: bytes, receive: Receive) -> Receive:
+    """Receive what was received before, and then what follows."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return received
+
+
+def _refused(error: Exception, scope: Scope) -> Problem:
+    if isinstance(error, ValidationError):
+        error = invalid_by(error.messages)
+    return problem_of(error, instance=path_of(scope))
+
+
+async def _send(answered: Answer | Problem, named: str, send: Send) -> None:
+    headers: asgi.Headers = [(_REQUEST_ID, named.encode())]
+    if isinstance(answered, Problem):
+        body, media_type, status = answered.body, _PROBLEM, answered.status
+        headers += [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answered.headers]
+    else:
+        body = b"" if answered.body is None else orjson.dumps(answered.body)
+        media_type, status = b"application/json", answered.status.value
+        headers += answered.headers
+    if body:
+        headers += [(b"content-type", media_type), (b"content-length", b"%d" % len(body))]
+    await asgi.answer(send, status, headers, body)

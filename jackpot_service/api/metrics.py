@@ -1,4 +1,8 @@
-"""Business figures for a Prometheus that asks with a key; every worker reads the same books, so any may answer."""
+"""
+Business figures for a Prometheus that asks with a key; every worker reads the same books, so any may answer.
+
+What workers count themselves they count together (`counters.py`).
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +15,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
+from jackpot_service import counters
 from jackpot_service.api.door import Blueprint, look, now, principal
 from jackpot_service.auth import allow, require_house
 from jackpot_service.domain.changes import ChangeKind
@@ -29,12 +34,13 @@ def get_metrics() -> flask.Response:
     """
     Tell ages of rate sheets, jackpots' pools, waiting changes, kept refusals and months ahead: floats, to be watched.
 
-    They are of the whole house: not for a key with a casino.
+    They are of the whole house: not for a key with a casino. Counters of refused calls are of all workers.
     """
     require_house(principal())
     at = now()
     found = look(lambda session: gauges(session, at=at))
-    return flask.Response(generate_latest(_Read(found, at)), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+    text = generate_latest(_Read(found, at)) + counters.shown()
+    return flask.Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 @dataclass(frozen=True)

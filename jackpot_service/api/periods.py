@@ -8,7 +8,7 @@ import flask
 from marshmallow import Schema, fields
 
 from jackpot_service.api import closing, schemas
-from jackpot_service.api.door import Blueprint, answer, door, look, now, principal
+from jackpot_service.api.door import Blueprint, answer, door, look, now, principal, report_place
 from jackpot_service.api.fields import ReadField, Text, instant_or_day
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.schemas import RequestSchema, described
@@ -90,7 +90,7 @@ def post_closed_period(body: Mapping[str, Any]) -> flask.Response:
     """Close everything before an instant that is over: what its reports say is kept by hashes."""
     require_house(principal())
     act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
-    with door().reports.place():
+    with report_place():
         done = closing.closed(door().engine, act, body["end"], longest_s=door().config.report_timeout_s)
     return answer(_shown(done.period), 200 if done.is_replay else 201)
 

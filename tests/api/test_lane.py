@@ -10,10 +10,10 @@ import orjson
 import pytest
 import sqlalchemy
 
-from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION
 from jackpot_service.api.lane import LONGEST_BODY
+from jackpot_service.api.places import Caller, Places
 from jackpot_service.app import Application
 from jackpot_service.db import Busy, OutcomeUnknown
 from jackpot_service.domain.principals import Role
@@ -210,9 +210,6 @@ class Counting(BetGroups):
         self.failing = failing
         self.asked = 0
         self.then: Callable[[], object] = lambda: None
-
-    def knows(self, table_id: str) -> bool:
-        return self.groups.knows(table_id)
 
     def accept(self, command: AcceptBets) -> BetsAccepted:
         self.asked += 1
