@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, generate_latest
+from prometheus_client import CollectorRegistry, Counter, disable_created_metrics, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 _DIRECTORY: Final = "PROMETHEUS_MULTIPROC_DIR"
 """The library reads it when it is first imported; so it is set in the environment of the processes to come."""
 
+disable_created_metrics()  # type: ignore[no-untyped-call]  # They are not there where processes count together.
+
 LIMITED = Counter("jackpot_calls_limited", "Calls answered 429, by the limit: of a key, or of an address.", ["limit"])
-TURNED_AWAY = Counter("jackpot_calls_turned_away", "Calls answered 503, by what all places of were taken.", ["what"])
+TURNED_AWAY = Counter("jackpot_calls_turned_away", "Calls answered 503, by what had no place left for them.", ["what"])
 
 
 @contextmanager

@@ -3,7 +3,8 @@ The application as a server calls it, and the fast path: calls that come by the 
 
 For one bet, Flask and the libraries that read its body take more of a processor than its share of a commit
 (docs/decisions/lane.md), and so does a thread that waits for it among others (docs/decisions/event-loop.md). The fast
-path answers what nearly all of these calls are, and what is wrong with them. Any other call goes on to Flask, in a thread.
+path answers what nearly all of these calls are, and what is wrong with them. Any other call goes on to Flask, which a
+thread runs.
 
 Every call takes the same steps on the loop, in this order, and may be refused at each: who calls, at which rate, with
 which role (`entrance.py`); the whole body (`bodies.py`); a place (`places.py`) or a turn (`turns.py`).
@@ -173,10 +174,9 @@ class Lane:
         return None, ()
 
     def _is_too_long(self, request: Request) -> bool:
-        """Whether a body is longer than any may be, as its head says; Flask says so, and reads none of it."""
-        stated = request.headers.get(b"content-length", b"")
-        length = length_of(stated)
-        return stated.isdigit() if length is None else length > self._door.config.max_body_bytes
+        """Whether a body is longer than Flask takes, as its head says: then none of it is read, and Flask says why."""
+        length = length_of(request.headers.get(b"content-length", b""))
+        return length is not None and length > self._door.config.max_body_bytes + 1
 
 
 def _receiver(body: bytes, receive: Receive) -> Receive:

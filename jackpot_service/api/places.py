@@ -40,6 +40,7 @@ class Places:
         self._lock = threading.Lock()
         self._held: dict[str, dict[str, int]] = {}
         self._total = 0
+        self._turned_away = counters.TURNED_AWAY.labels(what)
 
     @property
     def is_one_free(self) -> bool:
@@ -58,13 +59,12 @@ class Places:
     def take(self, caller: Caller, count: int = 1) -> None:
         """Take places, to be given back. Raises: Busy if there is none for this caller."""
         if not self.has_taken(caller, count):
-            counters.TURNED_AWAY.labels(self.what).inc()
-            raise Busy(f"As many {self.what} as can be taken are in progress.")
+            raise self.turned_away(f"As many {self.what} as can be taken are in progress.")
 
     def has_taken(self, caller: Caller, count: int = 1) -> bool:
         """Take places if there are any for this caller; returns whether there were."""
         with self._lock:
-            if self._total + count > self.most and not self._is_below_share(caller, count):
+            if self._total + count > self.most and not self._is_below_share(caller):
                 return False
             of_casino = self._held.setdefault(caller.casino, {})
             of_casino[caller.key] = of_casino.get(caller.key, 0) + count
@@ -82,8 +82,13 @@ class Places:
                 if not of_casino:
                     del self._held[caller.casino]
 
-    def _is_below_share(self, caller: Caller, count: int) -> bool:
-        if self._total and self._total + count > self.at_most:
+    def turned_away(self, detail: str) -> Busy:
+        """Count a call that got no place, and make the error that it is answered by."""
+        self._turned_away.inc()
+        return Busy(detail)
+
+    def _is_below_share(self, caller: Caller) -> bool:
+        if self._total >= self.at_most:
             return False
         of_casino = self._held.get(caller.casino, {})
         casinos = len(self._held) + (caller.casino not in self._held)

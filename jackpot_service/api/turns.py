@@ -10,9 +10,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 
-from jackpot_service import counters
 from jackpot_service.api.places import Caller, Places
-from jackpot_service.db import Busy
 from jackpot_service.fair_queue import FairQueue
 
 
@@ -87,8 +85,8 @@ class Turns:
         with self._lock:
             is_waiting = self._queue.remove(waiting, path=waiting.caller)
         if is_waiting and not waiting.begun.done():
-            counters.TURNED_AWAY.labels(self._places.what).inc()
-            waiting.begun.set_exception(Busy("Others keep the service busy for too long; nothing was written."))
+            error = self._places.turned_away("Others keep the service busy for too long; nothing was written.")
+            waiting.begun.set_exception(error)
 
     def _stop(self, waiting: _Waiting) -> None:
         """Take back what a call waits for, or got, that goes no further."""

@@ -88,6 +88,8 @@ def test_an_empty_house_has_metrics_too(house: House) -> None:
         "jackpot_change_requests_pending",
         "jackpot_bet_months_ahead",
         "jackpot_reconciliation_days_behind",
+        "jackpot_calls_limited_total",
+        "jackpot_calls_turned_away_total",
     }
 
 
