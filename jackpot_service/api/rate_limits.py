@@ -49,8 +49,7 @@ class RateLimit:
         self._monotonic = monotonic
         self._most_buckets = most_buckets
         self._full_at: OrderedDict[str, float] = OrderedDict()
-        self._unlogged: dict[str, int] = {}
-        self._log_at: dict[str, float] = {}
+        self._logged: OrderedDict[str, tuple[float, int]] = OrderedDict()
         self._counter = counters.LIMITED.labels(of)
 
     def take(self, name: str) -> None:
@@ -84,11 +83,11 @@ class RateLimit:
         raise TooManyRequests(f"The limit of this {self._of} is reached.", retry_after_s=wait_s)
 
     def _log(self, name: str, now: float) -> None:
-        self._unlogged[name] = self._unlogged.get(name, 0) + 1
-        if now < self._log_at.get(name, now):
-            return
-        log.warning("limit-reached", limit=self._of, name=name, refused=self._unlogged.pop(name))
-        self._log_at[name] = now + LOG_EVERY_S
-        if len(self._log_at) > self._most_buckets:
-            self._log_at = {one: at for one, at in self._log_at.items() if at > now}
-            self._unlogged = {one: many for one, many in self._unlogged.items() if one in self._log_at}
+        log_at, unlogged = self._logged.pop(name, (now, 0))
+        unlogged += 1
+        if now >= log_at:
+            log.warning("limit-reached", limit=self._of, name=name, refused=unlogged)
+            log_at, unlogged = now + LOG_EVERY_S, 0
+        self._logged[name] = log_at, unlogged
+        if len(self._logged) > self._most_buckets:
+            self._logged.popitem(last=False)
