@@ -120,6 +120,7 @@ def create_app(
         config=config,
         clock=clock,
         bets=Places("bets", PLACES_FOR_BETS),
+        calls=Places("calls", THREADS),
         reports=Places("reports", shares.reports, at_most=shares.most_reports),
     )
     app.register_error_handler(LedgerError, problems.response_of)
@@ -139,7 +140,7 @@ def create_app(
         door,
         entrance=Entrance(config, authenticator, monotonic=monotonic),
         routes=routes,
-        turns=Turns(Places("calls", THREADS), longest_wait_s=config.request_timeout_s),
+        turns=Turns(door.calls, longest_wait_s=config.request_timeout_s),
         calls=(rounds.bets_call(config), meters.METER_CALL),
     )
     return app
@@ -147,7 +148,8 @@ def create_app(
 
 def _in_threads(app: Application, door: Door) -> InThreads:
     """Have Flask called in threads, of which there are as many as may be held in all."""
-    threads = 2 * THREADS + door.events.places.at_most + door.reports.at_most + SPARE_THREADS
+    places = (door.calls, door.events.places, door.reports)
+    threads = sum(one.at_most for one in places) + SPARE_THREADS
     return InThreads(app, ThreadPoolExecutor(threads, "flask"))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from jackpot_service.api.places import Caller, Places
 
 ROOM: Final = 32 * 1024 * 1024
-"""Bytes of bodies that are being read, or are looked at, in one process; it may be twice as many for a moment."""
+"""Bytes of bodies that are read, or looked at, in one process; up to three times as many while callers share anew."""
 
 SMALL: Final = 16 * 1024
 """Bytes: a body that comes in one piece no longer than this is not counted; connections bound these."""

@@ -41,8 +41,9 @@ class Door:
     """
     What the application was wired with: its database, its configuration, its clock, its bounds.
 
-    `threads` do what the event loop leaves to a thread. `bets` are the places of batches in progress. Each of the
-    `reports` that are made at once keeps a connection for as long as its caller reads.
+    `threads` do what the event loop leaves to a thread. `bets` are the places of batches in progress, `calls` those of
+    calls that Flask answers. Each of the `reports` that are made at once keeps a connection for as long as its caller
+    reads.
     """
 
     engine: sqlalchemy.Engine
@@ -53,6 +54,7 @@ class Door:
     config: Config
     clock: Callable[[], datetime]
     bets: Places
+    calls: Places
     reports: Places
 
 

@@ -22,8 +22,8 @@ from jackpot_service.reports.events.page import Page, events_page
 from jackpot_service.reports.events.windows import Heads, heads, require_reached, windows
 
 MOST_WAITING: Final = 8
-"""Calls of a process that wait for events at a time: each holds a thread, and these are there for it alone. While they
-are shared anew among callers, it may be twice as many."""
+"""Calls of a process that wait for events at a time: each holds a thread, and these are there for it alone. While
+callers share them anew, it may be three times as many."""
 
 LOOK_EVERY_S: Final = 0.25
 

@@ -4,7 +4,8 @@ Places: a bounded number of things that callers use at a time, shared by casino 
 A call gets a place if one is free, or if its key holds less than its share: the number of places, divided by the
 casinos that hold some, divided by the keys of its casino that do. So a caller who is alone may hold all places; as soon
 as another comes, that one finds a place at once, and whoever holds more than a share gets none until places are free
-again. For that, at most twice as many places are given as there are. Nobody waits here: a call without a place is
+again. For that, up to three times as many places are given as there are; of these, one casino has two thirds at most,
+divided by the casinos, so that its many keys leave room for another. Nobody waits here: a call without a place is
 answered 503, or waits elsewhere (`turns.py`).
 """
 
@@ -36,7 +37,7 @@ class Places:
     def __init__(self, what: str, most: int, *, at_most: int | None = None) -> None:
         self.what = what
         self.most = most
-        self.at_most = 2 * most if at_most is None else at_most
+        self.at_most = 3 * most if at_most is None else at_most
         self._lock = threading.Lock()
         self._held: dict[str, dict[str, int]] = {}
         self._total = 0
@@ -93,4 +94,6 @@ class Places:
         of_casino = self._held.get(caller.casino, {})
         casinos = len(self._held) + (caller.casino not in self._held)
         keys = len(of_casino) + (caller.key not in of_casino)
+        if sum(of_casino.values()) >= max(1, 2 * self.at_most // 3 // casinos):
+            return False
         return of_casino.get(caller.key, 0) < max(1, self.most // casinos // keys)

@@ -52,24 +52,26 @@ def test_a_casino_of_many_keys_has_no_more_than_one_of_a_single_key() -> None:
     keys = [Caller("c1", f"key {number}") for number in range(6)]
     assert sum(places.has_taken(key) for _ in range(12) for key in keys) == 6
     places = Places("things", 12)
-    for key in keys:
-        taken(places, key)
+    assert sum(taken(places, key) for key in keys) == 24
     assert taken(places, OTHER) == 6
 
 
 def test_a_large_call_holds_several_places_and_is_taken_if_it_is_alone_however_large() -> None:
-    places = Places("things", 8)
+    places = Places("things", 8, at_most=16)
     with places.place(FLOOD, 20):
         assert not places.has_taken(FLOOD)
-        assert not places.has_taken(OTHER)  # Twice as many as there are is what is given at most.
+        assert not places.has_taken(OTHER)
     assert taken(places, OTHER) == 8
 
 
 def test_no_more_are_given_than_may_be() -> None:
-    places = Places("things", 4, at_most=5)
-    taken(places, FLOOD)
-    assert taken(places, OTHER) == 1
-    assert taken(places, Caller("c3", "third")) == 0
+    places = Places("things", 3, at_most=5)
+    assert [taken(places, caller) for caller in (FLOOD, OTHER, Caller("c3", "third"), Caller("c4", "fourth"))] == [
+        3,
+        1,
+        1,
+        0,
+    ]
 
 
 @given(st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from("xy"), st.integers(1, 9), st.booleans()), max_size=80))

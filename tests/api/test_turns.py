@@ -93,7 +93,7 @@ def test_a_call_that_waits_too_long_is_refused_and_takes_no_turn_from_others() -
 
 
 @pytest.mark.parametrize("has_turn", [False, True])
-def test_a_call_that_is_stopped_while_it_waits_keeps_no_turn(has_turn: bool) -> None:
+def test_a_call_that_is_stopped_while_it_waits_keeps_no_turn(*, has_turn: bool) -> None:
     async def play() -> None:
         of = turns(1)
         running = await of.take(FLOOD)
