@@ -87,6 +87,15 @@ def open_jackpot(
         _jackpot(url, ("tables", "add", table, *playing, *_WHY), checkout=checkout)
 
 
+def add_casino(url: URL, casino_id: str, *, table: str) -> str:
+    """Add a casino with a table that plays for `live`, and return the key of its server. Raises: ServerFailed."""
+    _jackpot(url, ("casinos", "add", casino_id, "Another casino", *_WHY))
+    playing = ("--casino", casino_id, "--game", "caribbean-stud", "--jackpot", "live")
+    _jackpot(url, ("tables", "add", table, *playing, *_WHY))
+    key = ("keys", "create", "--role", "table", "--casino", casino_id, "--name", f"bench {casino_id}", *_WHY)
+    return _jackpot(url, key).stdout.strip()
+
+
 @contextmanager
 def naive_application(url: URL, directory: Path) -> Iterator[Server]:
     """Serve the naive application by granian, with as many workers. Raises: ServerFailed."""
@@ -148,7 +157,9 @@ def _command() -> str:
 def _environment(url: URL, checkout: Path = CHECKOUT) -> dict[str, str]:
     """Say where the database is, and whose modules come before those that are installed."""
     database = url.render_as_string(hide_password=False)
-    return {**os.environ, "JACKPOT_DATABASE_URL": database, "PYTHONPATH": str(checkout)}
+    # One key sends more than those of many tables together.
+    limits = {"JACKPOT_KEY_RATE": "1000000"}
+    return {**os.environ, **limits, "JACKPOT_DATABASE_URL": database, "PYTHONPATH": str(checkout)}
 
 
 def _free_port() -> int:

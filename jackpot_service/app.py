@@ -52,11 +52,18 @@ from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 
 log = structlog.get_logger()
 
-PLACES_FOR_BETS = 256
-"""Of a process. A batch of a few bets holds one until its commit: so many wait for a fraction of a second."""
+PLACES_FOR_BETS = 64
+"""Of a process. A batch of a few bets holds one until its commit; more would make groups larger, and waiting longer."""
+
+LONGEST_WAIT_FOR_BETS_S = 0.5
+"""For a place. What is taken then is answered within a second, however many calls come."""
 
 THREADS = 16
-"""Of a process, for Flask's calls: twice as many as there are connections for them, since some also compute."""
+"""
+Of a process, for Flask's calls: twice as many as there are connections for them, since some also compute.
+
+More would not do more: they share one interpreter, and the event loop would wait for its own turn among them.
+"""
 
 SPARE_THREADS = 8
 """For calls that are open to all, and for answers that are made while they are sent."""
@@ -119,8 +126,8 @@ def create_app(
         events=stream,
         config=config,
         clock=clock,
-        bets=Places("bets", PLACES_FOR_BETS),
-        calls=Places("calls", THREADS),
+        bets=Turns(Places("bets", PLACES_FOR_BETS), longest_wait_s=LONGEST_WAIT_FOR_BETS_S),
+        calls=Turns(Places("calls", THREADS), longest_wait_s=config.request_timeout_s),
         reports=Places("reports", shares.reports, at_most=shares.most_reports),
     )
     app.register_error_handler(LedgerError, problems.response_of)
@@ -140,7 +147,6 @@ def create_app(
         door,
         entrance=Entrance(config, authenticator, monotonic=monotonic),
         routes=routes,
-        turns=Turns(door.calls, longest_wait_s=config.request_timeout_s),
         calls=(rounds.bets_call(config), meters.METER_CALL),
     )
     return app
@@ -148,7 +154,7 @@ def create_app(
 
 def _in_threads(app: Application, door: Door) -> InThreads:
     """Have Flask called in threads, of which there are as many as may be held in all."""
-    places = (door.calls, door.events.places, door.reports)
+    places = (door.calls.places, door.events.places, door.reports)
     threads = sum(one.at_most for one in places) + SPARE_THREADS
     return InThreads(app, ThreadPoolExecutor(threads, "flask"))
 

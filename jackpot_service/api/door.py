@@ -19,6 +19,7 @@ from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.parsing import Parser
 from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.recent import Recent
+from jackpot_service.api.turns import Turns
 from jackpot_service.config import Config
 from jackpot_service.db import Session, read, rehearse, transact
 from jackpot_service.domain.principals import Principal
@@ -41,8 +42,8 @@ class Door:
     """
     What the application was wired with: its database, its configuration, its clock, its bounds.
 
-    `threads` do what the event loop leaves to a thread. `bets` are the places of batches in progress, `calls` those of
-    calls that Flask answers. Each of the `reports` that are made at once keeps a connection for as long as its caller
+    `threads` do what the event loop leaves to a thread. Batches of `bets` take turns, and so do `calls` that Flask
+    answers. Each of the `reports` that are made at once keeps a connection for as long as its caller
     reads.
     """
 
@@ -53,8 +54,8 @@ class Door:
     events: EventStream
     config: Config
     clock: Callable[[], datetime]
-    bets: Places
-    calls: Places
+    bets: Turns
+    calls: Turns
     reports: Places
 
 

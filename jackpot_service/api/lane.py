@@ -7,7 +7,7 @@ path answers what nearly all of these calls are, and what is wrong with them. An
 thread runs.
 
 Every call takes the same steps on the loop, in this order, and may be refused at each: who calls, at which rate, with
-which role (`entrance.py`); the whole body (`bodies.py`); a place (`places.py`) or a turn (`turns.py`).
+which role (`entrance.py`); the whole body (`bodies.py`); its turn (`turns.py`).
 """
 
 import re
@@ -25,12 +25,11 @@ from jackpot_service.api.asgi import ENVIRON, InThreads, Message, Receive, Scope
 from jackpot_service.api.bodies import ROOM, Body, Gone, length_of
 from jackpot_service.api.door import END_TURN, PRINCIPAL, Door
 from jackpot_service.api.entrance import Entrance
-from jackpot_service.api.parsing import MEDIA_TYPES, invalid_by, read_json
+from jackpot_service.api.parsing import MEDIA_TYPES, invalid_by
 from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.problems import MEDIA_TYPE, Problem, problem_of
 from jackpot_service.api.request_ids import REQUEST_ID, request_id
 from jackpot_service.api.routes import Routes
-from jackpot_service.api.turns import Turns
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.shapes import IDENTIFIER
 
@@ -79,13 +78,8 @@ class Request:
         """The value of a header, empty if there is none."""
         return self.headers.get(name, b"").decode("latin-1")
 
-    def document(self) -> Any:  # noqa: ANN401  any JSON
-        """
-        Read the body of a plain call.
-
-        Raises: NotPlain if it was not sent as JSON of a stated length, without an encoding and a query; NotJson;
-        KeyTwice.
-        """
+    def require_plain(self) -> None:
+        """Raises: NotPlain unless its body was sent as JSON of a stated length, without an encoding and a query."""
         if (
             self.header(b"content-type").partition(";")[0].strip(" \t").lower() not in MEDIA_TYPES
             or not _ENCODINGS.isdisjoint(self.headers)
@@ -94,7 +88,6 @@ class Request:
             or len(self.body) > LONGEST_BODY
         ):
             raise NotPlain
-        return read_json(self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +109,12 @@ class Lane:
     """The application as a server calls it: first what both ways need, then the fast path, then Flask."""
 
     def __init__(
-        self, flask: InThreads, door: Door, *, entrance: Entrance, routes: Routes, turns: Turns, calls: Iterable[Call]
+        self, flask: InThreads, door: Door, *, entrance: Entrance, routes: Routes, calls: Iterable[Call]
     ) -> None:
         self._flask = flask
         self._door = door
         self._entrance = entrance
         self._routes = routes
-        self._turns = turns
         self._room = Places("bytes of bodies", max(ROOM, 2 * door.config.max_body_bytes))
         self._calls = tuple(calls)
 
@@ -162,7 +154,7 @@ class Lane:
         if call is not None and not request.has_header_twice:
             with suppress(NotPlain):
                 return await call.take(self._door, request, principal, *ids)
-        turn = await self._turns.take(caller)
+        turn = await self._door.calls.take(caller)
         held.callback(turn.end)
         scope[ENVIRON] = {PRINCIPAL: principal, END_TURN: turn.end}
         return None

@@ -45,7 +45,7 @@ class Places:
 
     @property
     def is_one_free(self) -> bool:
-        """Whether anybody would get a place."""
+        """Whether anybody would get a place, and as many more as the same call needs."""
         return self._total < self.most
 
     @contextmanager
@@ -65,7 +65,7 @@ class Places:
     def has_taken(self, caller: Caller, count: int = 1) -> bool:
         """Take places if there are any for this caller; returns whether there were."""
         with self._lock:
-            if self._total + count > self.most and not self._is_below_share(caller):
+            if not (self.is_one_free or self._is_below_share(caller)):
                 return False
             of_casino = self._held.setdefault(caller.casino, {})
             of_casino[caller.key] = of_casino.get(caller.key, 0) + count

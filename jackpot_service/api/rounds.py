@@ -15,6 +15,7 @@ from jackpot_service.api.bet_lists import BetList
 from jackpot_service.api.door import Blueprint, Door, act, answer, door, now, principal
 from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
 from jackpot_service.api.hands import Cards, HandSchema, hands_of
+from jackpot_service.api.parsing import read_json
 from jackpot_service.api.places import Caller
 from jackpot_service.api.refusals import TO_KEEP, Asked, keep, kept_if_refused, record_of
 from jackpot_service.api.schemas import (
@@ -163,9 +164,10 @@ def bets_call(config: Config) -> lane.Call:
     schema = BetsSchema(most=lambda: config.max_batch)
 
     async def take(door: Door, request: lane.Request, caller: Principal, table_id: str, round_id: str) -> lane.Answer:
-        with door.bets.place(Caller.of(caller), 1 + len(request.body) // BYTES_OF_A_PLACE):
-            document = request.document()
-            command = _command(caller, table_id, round_id, schema.load(document), now=door.clock())
+        request.require_plain()
+        turn = await door.bets.take(Caller.of(caller), 1 + len(request.body) // BYTES_OF_A_PLACE)
+        try:
+            command = _command(caller, table_id, round_id, schema.load(read_json(request.body)), now=door.clock())
             try:
                 done = await door.bet_groups.accept_async(command)
             except TO_KEEP as refusal:
@@ -174,6 +176,8 @@ def bets_call(config: Config) -> lane.Call:
                 )
                 await asyncio.get_running_loop().run_in_executor(door.threads, keep, door.engine, record)
                 raise
+        finally:
+            turn.end()
         return lane.Answer(_of_accepted(done), _status(done))
 
     path = re.compile(f"/v1/tables/{lane.ID}/rounds/{lane.ID}/bets")

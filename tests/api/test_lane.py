@@ -20,6 +20,7 @@ from jackpot_service.api.lane import LONGEST_BODY, Call
 from jackpot_service.api.parsing import Invalid, KeyTwice, NotJson
 from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.rate_limits import TooManyRequests
+from jackpot_service.api.turns import Turns
 from jackpot_service.app import Application
 from jackpot_service.db import Busy, OutcomeUnknown
 from jackpot_service.domain.errors import BooksBroken, Conflict, Flaw, Forbidden, NotFound, Unauthenticated
@@ -340,10 +341,10 @@ def test_what_the_lane_came_to_needs_no_second_place(opened: House) -> None:
     """A batch may be in the books whose outcome is unknown: whoever is told «nothing was written» would lose it."""
     door = opened.app.extensions[EXTENSION]
     opened.bet(bet())
-    object.__setattr__(door, "bets", LastPlace())
+    object.__setattr__(door, "bets", Turns(LastPlace(), longest_wait_s=0))
     posted(opened, "T1", {"bets": [bet(stake_minor=200)]}, opened.app).problem(409, "bet-conflict")
 
-    object.__setattr__(door, "bets", LastPlace())
+    object.__setattr__(door, "bets", Turns(LastPlace(), longest_wait_s=0))
     groups = counting(opened, OutcomeUnknown("The connection broke."))
     posted(opened, "T1", {"bets": [bet("b2")]}, opened.app).problem(503, "outcome-unknown")
 
