@@ -26,6 +26,7 @@ from bench import (
     ingest,
     latency,
     meters,
+    overload,
     report,
     reports,
     slow_flush,
@@ -156,6 +157,14 @@ def meters_command(*, seconds: float, repeats: int, json_file: Path | None) -> N
     """Measure how often the meter can be read."""
     plan = meters.Plan(seconds)
     _end(_run([runs.repeated(partial(meters.measure, plan=plan), repeats=repeats)], json_file))
+
+
+@main.command("overload")
+@_seconds_option(5)
+@_json_option
+def overload_command(*, seconds: float, json_file: Path | None) -> None:
+    """Measure what is booked at ten times the connections, and while another casino floods the service."""
+    _end(_run([partial(overload.measure, plan=overload.Plan(seconds))], json_file))
 
 
 @main.command("slow-flush")

@@ -91,6 +91,15 @@ def open_jackpot(
         _jackpot(url, ("tables", "add", table, *playing, *_WHY), checkout=checkout)
 
 
+def add_casino(url: URL, casino_id: str, *, table: str) -> str:
+    """Add a casino with a table that plays for `live`, and return the key of its server. Raises: ServerFailed."""
+    _jackpot(url, ("casinos", "add", casino_id, "Another casino", *_WHY))
+    playing = ("--casino", casino_id, "--game", "caribbean-stud", "--jackpot", "live")
+    _jackpot(url, ("tables", "add", table, *playing, *_WHY))
+    key = ("keys", "create", "--role", "table", "--casino", casino_id, "--name", f"bench {casino_id}", *_WHY)
+    return _jackpot(url, key).stdout.strip()
+
+
 @contextmanager
 def naive_application(url: URL, directory: Path) -> Iterator[Server]:
     """Serve the naive application by granian, with as many workers. Raises: ServerFailed."""
@@ -153,7 +162,9 @@ def _environment(url: URL, checkout: Path = CHECKOUT, *, by_owner: bool = False)
     """Say where the database is and who logs in, and whose modules come before those that are installed."""
     database = (url if by_owner else databases.of_service(url)).render_as_string(hide_password=False)
     owner = {"JACKPOT_OWNER_URL": database} if by_owner else {}
-    return {**os.environ, "JACKPOT_DATABASE_URL": database, **owner, "PYTHONPATH": str(checkout)}
+    # One key sends more than those of many tables together.
+    limits = {"JACKPOT_KEY_RATE": "1000000"}
+    return {**os.environ, **limits, "JACKPOT_DATABASE_URL": database, **owner, "PYTHONPATH": str(checkout)}
 
 
 def _free_port() -> int:

@@ -56,3 +56,13 @@ BESIDE = Target(floor=0.95, goal=1)
 
 REPORT_MS = Target(floor=1_000, goal=50)
 """Any finance report of a month, over up to ten million bets."""
+
+OVERLOAD_GOODPUT = Target(floor=0.9, goal=1)
+"""What is booked at ten times the connections, as a share of the best."""
+
+OVERLOAD_P99_MS = Target(floor=1_000, goal=250)
+"""Of what is booked at ten times the connections."""
+
+OTHERS_BETS = Target(floor=50, goal=50)
+OTHERS_P95_MS = Target(floor=250, goal=50)
+"""Of a casino's bets while another floods the service."""

@@ -13,7 +13,6 @@ from jackpot_service.api import (
     audit,
     awards,
     changes,
-    decided,
     description,
     doors,
     events,
@@ -33,16 +32,19 @@ from jackpot_service.api import (
     rounds,
     security_headers,
 )
-from jackpot_service.api.admission import MOST_AT_ONCE, Admission
 from jackpot_service.api.asgi import InThreads
 from jackpot_service.api.bet_groups import BetGroups
-from jackpot_service.api.door import EXTENSION, Door
-from jackpot_service.api.event_stream import MOST_WAITING, EventStream
+from jackpot_service.api.door import EXTENSION, PRINCIPAL, Door
+from jackpot_service.api.entrance import Entrance
+from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.lane import Lane
+from jackpot_service.api.places import Places
 from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
 from jackpot_service.api.request_ids import REQUEST_ID, request_id
-from jackpot_service.auth import Authenticator, require_role, roles_of
+from jackpot_service.api.routes import Routes
+from jackpot_service.api.turns import Turns
+from jackpot_service.auth import Authenticator, require_role
 from jackpot_service.clocks import utc_now
 from jackpot_service.config import Config
 from jackpot_service.db import clock_guard, guarded, read
@@ -50,8 +52,21 @@ from jackpot_service.domain.errors import LedgerError
 from jackpot_service.on_loop import OnLoop
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 
-THREADS = MOST_AT_ONCE + MOST_WAITING + 8
-"""Threads a process for Flask's calls: bets that the lane leaves to it, those that wait for events, some for others."""
+PLACES_FOR_BETS = 64
+"""Of a process. A batch of a few bets holds one until its commit; more would make groups larger, and waiting longer."""
+
+LONGEST_WAIT_FOR_BETS_S = 0.5
+"""For a place. What is taken then is answered within a second, however many calls come."""
+
+THREADS = 16
+"""
+Of a process, for Flask's calls: twice as many as there are connections for them, since some also compute.
+
+More would not do more: they share one interpreter, and the event loop would wait for its own turn among them.
+"""
+
+SPARE_THREADS = 8
+"""For calls that are open to all, and for answers that are made while they are sent."""
 
 BLUEPRINTS = (
     rounds.blueprint,
@@ -110,37 +125,66 @@ def create_app(
     groups = BetGroups(engine, threads=threads, longest_wait_s=config.request_timeout_s, most_on_loop=shares.bets)
     recent = _meters(config, engine, clock, threads, most_on_loop=shares.meters)
     stream = EventStream(engine, threads=threads, longest_wait_s=config.request_timeout_s)
-    places = Admission(shares.reports)
-    readiness = Readiness(config, engine.url, groups, clock_guard(engine), clock)
-    door = app.extensions[EXTENSION] = Door(engine, groups, recent, stream, config, clock, places, readiness)
-    app.register_error_handler(LedgerError, problems.of_ledger_error)
+    door = app.extensions[EXTENSION] = Door(
+        engine=engine,
+        threads=threads,
+        bet_groups=groups,
+        meters=recent,
+        events=stream,
+        config=config,
+        clock=clock,
+        bets=Turns(Places("bets", PLACES_FOR_BETS), longest_wait_s=LONGEST_WAIT_FOR_BETS_S),
+        calls=Turns(Places("calls", THREADS), longest_wait_s=config.request_timeout_s),
+        reports=Places("reports", shares.reports, at_most=shares.most_reports),
+        readiness=Readiness(config, engine.url, groups, clock_guard(engine), clock),
+    )
+    app.register_error_handler(LedgerError, problems.response_of)
     api = description.Api(app)
     description.describe_paths(api)
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
     authenticator = Authenticator.configured(config, engine, monotonic=monotonic, clock=clock)
-    _guard(app, authenticator)
+    routes = Routes(app)
+    _guard(app, authenticator, routes)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_add_headers)
-    calls = (rounds.bets_call(config), meters.METER_CALL)
-    in_threads = InThreads(app, ThreadPoolExecutor(THREADS, "flask"), longest_s=config.request_timeout_s)
-    app.asgi = Lane(in_threads, door, authenticator, calls, health.CALLS)
+    app.asgi = Lane(
+        _in_threads(app, door, longest_s=config.request_timeout_s),
+        door,
+        entrance=Entrance(config, authenticator, monotonic=monotonic),
+        routes=routes,
+        calls=(rounds.bets_call(config), meters.METER_CALL),
+        open_calls=health.CALLS,
+    )
     return app
 
 
+def _in_threads(app: Application, door: Door, *, longest_s: float) -> InThreads:
+    """Have Flask called in threads, of which there are as many as may be held in all."""
+    places = (door.calls.places, door.events.places, door.reports)
+    threads = sum(one.at_most for one in places) + SPARE_THREADS
+    return InThreads(app, ThreadPoolExecutor(threads, "flask"), longest_s=longest_s)
+
+
 class Shares(NamedTuple):
-    """Of a worker's connections: what the event loop keeps for bets and for meters, and what reports may have."""
+    """
+    Of a worker's connections: what the event loop keeps for bets and for meters, and what reports may have.
+
+    Reports may have up to `most_reports` while callers share their places anew.
+    """
 
     bets: int
     meters: int
     reports: int
+    most_reports: int
 
 
 def shares_of(connections: int) -> Shares:
-    """Divide two connections or more: together they take a third each, and one at least is left to all others."""
+    """Divide two connections or more: bets and meters take a third, reports a third; one at least is left to others."""
     a_third = connections // 3
     meters = min(1, a_third // 2)
-    return Shares(a_third - meters, meters, max(1, a_third))
+    reports = max(1, a_third)
+    return Shares(a_third - meters, meters, reports, min(2 * reports, connections - a_third - 1))
 
 
 def _meters(
@@ -156,9 +200,13 @@ def _meters(
     )
 
 
-def _guard(app: flask.Flask, authenticator: Authenticator) -> None:
-    """Ask every request for its key before anything else is looked at; then refuse a query where none is taken."""
-    roles = {endpoint: roles_of(view) for endpoint, view in app.view_functions.items()}
+def _guard(app: flask.Flask, authenticator: Authenticator, routes: Routes) -> None:
+    """
+    Ask every request for its key before anything else is looked at; then refuse a query where none is taken.
+
+    Who calls is known already where the event loop has asked; by itself, Flask is as closed.
+    """
+    roles = routes.roles_of_endpoints
     # Those open to all are asked by balancers, which may add whatever they like.
     without_query = {
         endpoint for endpoint, view in app.view_functions.items() if roles[endpoint] and not _takes_query(view)
@@ -170,7 +218,7 @@ def _guard(app: flask.Flask, authenticator: Authenticator) -> None:
             return
         allowed = roles[flask.request.endpoint]
         if allowed is not None:
-            flask.g.principal = decided.caller_of(flask.request.environ) or authenticator.principal(
+            flask.g.principal = flask.request.environ.get(PRINCIPAL) or authenticator.principal(
                 flask.request.headers.get("Authorization")
             )
             require_role(flask.g.principal, allowed)

@@ -88,7 +88,7 @@ class Authenticator:
         """Read an Authorization header. Raises: BadKeyShown; BadToken, IssuerUnavailable if it is no key."""
         scheme, _, shown = (authorization or "").partition(" ")
         shown = shown.strip()
-        if self.tokens is not None and scheme.lower() == "bearer" and not shown.startswith(f"{PREFIX}_"):
+        if self.tokens is not None and _is_token(scheme, shown):
             return self._of_token(self.tokens, shown)
         key_id, secret = _key_in(scheme, shown)
         if key_id is None:
@@ -108,6 +108,20 @@ class Authenticator:
         if kept is None or not kept.is_noted or kept.until <= self.monotonic() or not _is_secret_of(kept, secret):
             return None
         return kept.key.principal
+
+    def is_token(self, authorization: str) -> bool:
+        """Whether a header shows what is read as a token: somebody may have to ask the issuer about it."""
+        scheme, _, shown = authorization.partition(" ")
+        return self.tokens is not None and _is_token(scheme, shown.strip())
+
+    def key_id_in(self, authorization: str) -> str | None:
+        """Read the id of a header's key, which may be nobody's; None if it shows no key."""
+        scheme, _, shown = authorization.partition(" ")
+        return _key_in(scheme, shown.strip())[0]
+
+    def ids_in_force(self) -> frozenset[str]:
+        """Read the ids of all keys in force. Raises: Unavailable."""
+        return read(self.engine, keys.ids_in_force)
 
     def _of_token(self, tokens: Tokens, token: str) -> Principal:
         subject = Subject(tokens.issuer.issuer, tokens.subject(token))
@@ -146,6 +160,10 @@ class Authenticator:
                 keys.note_use(session, key_id, at=now)
         except (SQLAlchemyError, psycopg.Error) as error:
             log.debug("key-use-not-noted", key_id=key_id, detail=type(error).__name__)
+
+
+def _is_token(scheme: str, shown: str) -> bool:
+    return scheme.lower() == "bearer" and not shown.startswith(f"{PREFIX}_")
 
 
 def _key_in(scheme: str, shown: str) -> tuple[str | None, str]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -22,7 +23,10 @@ _LOG_LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _INTEGER: Final = re.compile(r"[0-9]{1,12}")
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
+_RATE: Final = re.compile(r"[0-9]{1,7}(\.[0-9]{1,3})?")
 _PART: Final = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
+
+Network = IPv4Network | IPv6Network
 
 
 class ConfigError(Exception):
@@ -54,6 +58,9 @@ class Config:
     open_round_minutes: how long a round may be open before it is an exception.
     file_days: for how many days the files of jobs are kept.
     report_timeout_s: how long the service looks for what a report says, until it answers 503.
+    key_rate: how many calls a second a key may make of a process.
+    sign_in_rate: how many sign-ins a second may fail that come from one address.
+    trusted_proxies: whose word about where a call comes from is believed.
     """
 
     database_url: str | None = field(default=None, repr=False)
@@ -70,6 +77,9 @@ class Config:
     open_round_minutes: int = 15
     file_days: int = 7
     report_timeout_s: float = 60.0
+    key_rate: float = 10_000.0
+    sign_in_rate: float = 20.0
+    trusted_proxies: tuple[Network, ...] = ()
     rate_band: Decimal = Decimal("0.10")
     rates_stale_after_s: int = 36 * 3600
     oidc_issuer: str | None = None
@@ -115,6 +125,9 @@ class Config:
             open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes, most=10_080),
             file_days=read.integer("JACKPOT_FILE_DAYS", default.file_days, most=365),
             report_timeout_s=read.seconds("JACKPOT_REPORT_TIMEOUT_S", default.report_timeout_s),
+            key_rate=read.rate("JACKPOT_KEY_RATE", default.key_rate),
+            sign_in_rate=read.rate("JACKPOT_SIGN_IN_RATE", default.sign_in_rate),
+            trusted_proxies=read.networks("JACKPOT_TRUSTED_PROXIES"),
             rate_band=read.part("JACKPOT_RATE_BAND", default.rate_band),
             rates_stale_after_s=read.integer("JACKPOT_RATES_STALE_AFTER_S", default.rates_stale_after_s),
             oidc_issuer=read.web_url("JACKPOT_OIDC_ISSUER", refused=" #@?"),
@@ -208,6 +221,23 @@ class _Reader:
         if not _SECONDS.fullmatch(value) or not 0 < float(value) <= 3600:  # noqa: PLR2004 -- it is in `accepted`
             raise ConfigError(variable, value, accepted)
         return float(value)
+
+    def rate(self, variable: str, default: float) -> float:
+        accepted = "a number a second, more than 0 and at most 1000000, such as 20 or 0.5"
+        value = self.text(variable, str(default), accepted)
+        if not _RATE.fullmatch(value) or not 0 < float(value) <= 1_000_000:  # noqa: PLR2004 -- it is in `accepted`
+            raise ConfigError(variable, value, accepted)
+        return float(value)
+
+    def networks(self, variable: str) -> tuple[Network, ...]:
+        accepted = "addresses or networks with spaces between, such as 10.0.0.5 192.0.2.0/24; or leave it unset"
+        if variable not in self.environ:
+            return ()
+        value = self.text(variable, "", accepted)
+        try:
+            return tuple(map(ip_network, value.split()))
+        except ValueError:
+            raise ConfigError(variable, value, accepted) from None
 
     def part(self, variable: str, default: Decimal) -> Decimal:
         accepted = "a part from 0 to 1, such as 0.10"

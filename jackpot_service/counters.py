@@ -39,12 +39,21 @@ class Counted:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+CALLS_LIMITED: Final = "jackpot_calls_limited"
+CALLS_TURNED_AWAY: Final = "jackpot_calls_turned_away"
 DATABASE_ERRORS: Final = "jackpot_database_errors"
 DEADLINES_PASSED: Final = "jackpot_deadlines_passed"
 SIGN_INS_REFUSED: Final = "jackpot_sign_ins_refused"
 DISK_FULL_AT: Final = "jackpot_disk_full_at_seconds"
 
 COUNTED: Final[Mapping[str, Counted]] = {
+    CALLS_LIMITED: Counted(
+        "Calls answered 429, by the limit: of a key, or of an address.", {"limit": ("address", "key")}
+    ),
+    CALLS_TURNED_AWAY: Counted(
+        "Calls answered 503, by what had no place left for them.",
+        {"what": ("bets", "bytes of bodies", "calls", "events", "reports")},
+    ),
     DATABASE_ERRORS: Counted(
         "What the database refused or broke off, by what was wrong.",
         {

@@ -5,8 +5,11 @@ There is no timer. The first call to come runs at once, by itself; those that co
 runs for all that may go together. So an idle service answers as fast as ever, and a busy one commits and reads fewer
 times. What a group shares is its round trips and its flush; each member has its own outcome.
 
+Calls wait in fair order (`fair_queue.py`). A call that may not go with those before it waits for a later group.
+
 Whoever calls may be a thread, which waits, or a coroutine, which lets others run meanwhile. Groups are run by a thread
-of their own, or by the event loop if a coroutine's call is the first and the loop can run them.
+of their own, or by the event loop if a coroutine's call is the first and the loop can run them. The one that runs them
+goes on until nobody waits: a call that comes before it has left is in its next group, be it a thread or the loop.
 """
 
 import asyncio
@@ -23,6 +26,7 @@ import structlog
 
 from jackpot_service.db import Busy, HeldUp, OutcomeUnknown
 from jackpot_service.domain.errors import LedgerError, Unavailable
+from jackpot_service.fair_queue import FairQueue, Path
 from jackpot_service.on_loop import NeedsThread
 
 log = structlog.get_logger()
@@ -34,6 +38,10 @@ _RunOnLoop = Callable[[Sequence[Command]], Awaitable[Sequence[Outcome | LedgerEr
 
 LONGEST_GROUP_S: Final = 0.5
 """How much longer than for its beginning a call waits for the end of its group; the database may be silent."""
+
+
+SHARED_LATELY: Final = 16
+"""Groups: who waited for one of the last so many still shares with others, though no call of it waits now."""
 
 GROUPS_A_TURN: Final = 16
 """So many groups a thread runs one after another; then whatever else waits for a thread has its turn."""
@@ -56,19 +64,23 @@ class Grouping(Generic[Command, Outcome]):
     `run` takes the commands of a group and returns their outcomes in order: an answer, or the error that refuses one.
     `run_on_loop` does the same on an event loop; it raises NeedsThread if a thread has to do it, HeldUp if each has to
     be run alone, or OutcomeUnknown. `joining` makes for each group what takes its commands one after another, or leaves
-    one to a later group; it takes the first. None waits longer than `longest_wait_s` for its group to begin, and half a
-    second more for its end: then `unfinished` is its outcome, whatever becomes of the group.
+    one to a later group; it takes the first. It is given how many share: the first names of their paths. None waits
+    longer than `longest_wait_s` for its group to begin, and half a second more for its end: then `unfinished` is its
+    outcome, whatever becomes of the group. `path_of` names the flow in which a command waits, `cost_of` says how much
+    of its share the command uses.
     """
 
     def __init__(
         self,
         run: Callable[[Sequence[Command]], Sequence[Outcome | LedgerError]],
         *,
-        joining: Callable[[], Callable[[Command], bool]],
+        joining: Callable[[int], Callable[[Command], bool]],
         threads: Executor,
         longest_wait_s: float,
         run_on_loop: _RunOnLoop[Command, Outcome] | None = None,
         unfinished: Callable[[str], Unavailable] = OutcomeUnknown,
+        path_of: Callable[[Command], Path] = lambda _: (),
+        cost_of: Callable[[Command], float] = lambda _: 1.0,
     ) -> None:
         self._run = run
         self._run_on_loop = run_on_loop
@@ -77,7 +89,10 @@ class Grouping(Generic[Command, Outcome]):
         self._longest_wait_s = longest_wait_s
         self._unfinished = unfinished
         self._lock = threading.Lock()
-        self._waiting: deque[_Member[Command, Outcome]] = deque()
+        self._path_of = path_of
+        self._cost_of = cost_of
+        self._waiting: FairQueue[_Member[Command, Outcome]] = FairQueue()
+        self._lately: deque[frozenset[str]] = deque(maxlen=SHARED_LATELY)
         self._is_running = False
         self._running: asyncio.Task[None] | None = None
 
@@ -119,8 +134,9 @@ class Grouping(Generic[Command, Outcome]):
 
     def _enter(self, member: _Member[Command, Outcome]) -> bool:
         """Enter the queue; returns whether whoever does has to have it run."""
+        path, cost = self._path_of(member.command), self._cost_of(member.command)
         with self._lock:
-            self._waiting.append(member)
+            self._waiting.add(member, path=path, cost=cost)
             is_first = not self._is_running
             self._is_running = True
         return is_first
@@ -142,9 +158,8 @@ class Grouping(Generic[Command, Outcome]):
     def _leave(self, member: _Member[Command, Outcome]) -> None:
         """Give up waiting, unless its group has begun."""
         with self._lock:
-            if member not in self._waiting:
+            if not self._waiting.remove(member, path=self._path_of(member.command)):
                 return
-            self._waiting.remove(member)
             member.has_left = True
         member.outcome = Busy("Others hold the ledger for too long; nothing was written.")
         member.tell()
@@ -179,13 +194,12 @@ class Grouping(Generic[Command, Outcome]):
 
     def _take_group(self) -> list[_Member[Command, Outcome]]:
         """Take the first of the queue and, in its order, what may go with it."""
-        takes = self._joining()
-        group: list[_Member[Command, Outcome]] = []
-        staying: deque[_Member[Command, Outcome]] = deque()
-        for member in self._waiting:
-            (group if takes(member.command) else staying).append(member)
-        self._waiting = staying
-        return group
+        if not self._waiting:
+            return []
+        names = frozenset(self._waiting.names)
+        self._lately.append(names)
+        takes = self._joining(len(names.union(*self._lately)))
+        return self._waiting.take(lambda member: takes(member.command))
 
     def _settle(self, group: Sequence[_Member[Command, Outcome]]) -> None:
         """Give every member its outcome. If the group as a whole fails, each runs alone, so that none harms another."""

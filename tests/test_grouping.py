@@ -71,11 +71,11 @@ def play(gate: Gate, groups: Grouping[int, int], commands: Sequence[int]) -> dic
     return outcomes
 
 
-def anything() -> Callable[[int], bool]:
+def anything(_sharing: int) -> Callable[[int], bool]:
     return lambda _: True
 
 
-def alike() -> Callable[[int], bool]:
+def alike(_sharing: int) -> Callable[[int], bool]:
     """Joins even ones, or odd ones, as the first is."""
     chosen: list[int] = []
 
@@ -487,7 +487,8 @@ def test_threads_and_coroutines_share_the_groups_of_a_loop() -> None:
 
 
 def test_a_run_on_the_loop_that_is_cancelled_before_it_begins_is_a_threads() -> None:
-    loop = Loop(Gate())
+    gate = Gate()
+    loop = Loop(gate)
     groups = loop.grouping()
 
     async def play() -> int:
@@ -496,7 +497,67 @@ def test_a_run_on_the_loop_that_is_cancelled_before_it_begins_is_a_threads() -> 
         assert groups._running is not None
         groups._running.cancel()
         assert await first == 2
+        await until(lambda: not groups._is_running)  # The outcome is there a moment before its thread has left.
         return await groups.submit_async(2)
 
     assert asyncio.run(play()) == 4
-    assert loop.groups == [[2]]
+    assert (gate.groups, loop.groups) == ([[1]], [[2]])
+
+
+def test_a_call_that_comes_while_a_thread_still_runs_groups_is_in_its_next_one_and_the_loop_follows() -> None:
+    gate = Gate()
+    loop = Loop(gate)
+    groups = loop.grouping()
+    gate.go.clear()
+
+    async def play() -> list[int]:
+        by_thread = asyncio.ensure_future(groups.submit_async(1))
+        await asyncio.sleep(0)
+        assert groups._running is not None
+        groups._running.cancel()
+        await until(gate.entered.is_set)
+        meanwhile = asyncio.ensure_future(groups.submit_async(2))
+        await until(lambda: len(groups._waiting) == 1)
+        gate.go.set()
+        outcomes = [await by_thread, await meanwhile]
+        await until(lambda: not groups._is_running)
+        return [*outcomes, await groups.submit_async(3)]
+
+    assert asyncio.run(play()) == [2, 4, 6]
+    assert (gate.groups, loop.groups) == ([[1], [2]], [[3]])
+
+
+class Sharing:
+    """Takes so many commands into a group, and notes how many shared it."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.sharing: list[int] = []
+
+    def __call__(self, sharing: int) -> Callable[[int], bool]:
+        self.sharing.append(sharing)
+        left = [self.most]
+
+        def takes(_: int) -> bool:
+            left[0] -= 1
+            return left[0] >= 0
+
+        return takes
+
+
+def test_each_of_those_who_share_has_a_part_of_every_group_however_many_calls_one_of_them_sends() -> None:
+    gate, sharing = Gate(), Sharing(most=2)
+    groups: Grouping[int, int] = Grouping(
+        gate.run,
+        joining=sharing,
+        threads=THREADS,
+        longest_wait_s=30,
+        path_of=lambda one: ("odd" if one % 2 else "even",),
+    )
+    flood, other = [3, 5, 7, 9, 11, 13], [2, 4]
+
+    outcomes = play(gate, groups, [*flood, *other])
+
+    assert gate.groups == [[1], [3, 2], [5, 4], [7, 9], [11, 13]]
+    assert outcomes == {one: 2 * one for one in (1, *flood, *other)}
+    assert sharing.sharing == [1, 2, 2, 2, 2]  # A casino that had its part a moment ago is about to come again.

@@ -1,9 +1,9 @@
 """
 How a server with an event loop calls an application that has none (ASGI 3, PEP 3333).
 
-Each call runs in a thread, which reads the body when the application asks for it. An answer that is there goes back in
-one piece. One that is made while it is sent is made a piece at a time, each when the one before is on its way, until
-whoever asked goes away; between two pieces it keeps no thread.
+Each call runs in a thread, once its body is there as a whole: nobody's slow sending keeps one. An answer that is there
+goes back in one piece. One that is made while it is sent is made a piece at a time, each when the one before is on its
+way, until whoever asked goes away; between two pieces it keeps no thread.
 
 The libraries for this pass every piece of every answer from thread to loop and wait (docs/decisions/event-loop.md).
 """
@@ -43,6 +43,10 @@ _ABSOLUTE: Final = re.compile(rb"^https?://[^/]*", re.IGNORECASE)
 _UNPREFIXED: Final = {"content-length": "CONTENT_LENGTH", "content-type": "CONTENT_TYPE"}
 
 
+def _nothing() -> None:
+    pass
+
+
 async def answer(send: Send, status: int, headers: Headers, body: bytes) -> None:
     """Send a whole answer."""
     await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -53,7 +57,7 @@ class InThreads:
     """
     An application without an event loop, called from one; as many calls run at once as there are threads.
 
-    What a call asks of the database ends `longest_s` after it came, also if it waited for a thread.
+    What a call asks of the database ends `longest_s` after its body was read, also if it waits for a thread.
     """
 
     def __init__(self, application: "WSGIApplication", threads: Executor, *, longest_s: float) -> None:
@@ -61,12 +65,26 @@ class InThreads:
         self._threads = threads
         self._longest_s = longest_s
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; see the specification of ASGI."""
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        *,
+        ends_at: float | None = None,
+        then: Callable[[], object] = _nothing,
+    ) -> None:
+        """
+        Answer a request; see the specification of ASGI.
+
+        `ends_at` is when it has to be answered, on the steady clock. `then` is called when its thread is free again.
+        """
         loop = asyncio.get_running_loop()
-        ends_at = time.monotonic() + self._longest_s
-        environ = _environ_of(scope, _Body(receive, loop))
-        begun = await loop.run_in_executor(self._threads, _begin, self._application, environ, ends_at)
+        body = await _whole_body(receive)
+        latest = time.monotonic() + self._longest_s if ends_at is None else ends_at
+        environ = _environ_of(scope, body)
+        begun = await loop.run_in_executor(self._threads, _begin, self._application, environ, latest)
+        then()
         if begun.rest is None:
             await answer(send, begun.status, begun.headers, begun.body)
         else:
@@ -121,7 +139,7 @@ def _called(application: "WSGIApplication", environ: "WSGIEnvironment") -> _Begu
 
     answered = application(environ, start_response)
     with ExitStack() as closing:
-        closing.callback(getattr(answered, "close", _nothing_to_close))
+        closing.callback(getattr(answered, "close", _nothing))
         pieces = iter(answered)
         body = next(pieces, b"")  # An application may begin its answer as late as this.
         status, named = started[0]
@@ -136,8 +154,26 @@ def _refuse_to_write(_: bytes) -> None:
     raise RuntimeError(message)
 
 
-def _nothing_to_close() -> None:
-    pass
+async def _whole_body(receive: Receive) -> bytes:
+    """Receive a body to its end. Raises: ClientDisconnected."""
+    pieces = []
+    has_more = True
+    while has_more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnected
+        pieces.append(message.get("body", b""))
+        has_more = message.get("more_body", False)
+    return b"".join(pieces)
+
+
+def path_of(scope: Scope) -> str:
+    """The path of a request as the application is told it."""
+    return _path_info(scope).encode("latin-1").decode(errors="replace")
+
+
+def _path_info(scope: Scope) -> str:
+    return unquote_to_bytes(_ABSOLUTE.sub(b"", scope["raw_path"])).decode("latin-1")
 
 
 async def _disconnected(receive: Receive) -> None:
@@ -145,12 +181,12 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-def _environ_of(scope: Scope, body: "_Body") -> "WSGIEnvironment":
+def _environ_of(scope: Scope, body: bytes) -> "WSGIEnvironment":
     host, port = scope.get("server") or ("localhost", None)
     environ: WSGIEnvironment = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
-        "PATH_INFO": unquote_to_bytes(_ABSOLUTE.sub(b"", scope["raw_path"])).decode("latin-1"),
+        "PATH_INFO": _path_info(scope),
         "QUERY_STRING": scope["query_string"].decode("latin-1"),
         "SERVER_NAME": host,
         "SERVER_PORT": str(port or 0),
@@ -158,7 +194,7 @@ def _environ_of(scope: Scope, body: "_Body") -> "WSGIEnvironment":
         "REMOTE_ADDR": (scope.get("client") or ("",))[0],
         "wsgi.version": (1, 0),
         "wsgi.url_scheme": scope["scheme"],
-        "wsgi.input": io.BufferedReader(body),
+        "wsgi.input": io.BytesIO(body),
         "wsgi.input_terminated": True,
         "wsgi.errors": sys.stderr,
         "wsgi.multithread": True,
@@ -177,35 +213,3 @@ def _named(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[str, str]]:
     for name, value in headers:
         if b"_" not in name:
             yield name.decode("latin-1"), value.decode("latin-1")
-
-
-class _Body(io.RawIOBase):
-    """The body of a request, read by a thread from the loop."""
-
-    def __init__(self, receive: Receive, loop: asyncio.AbstractEventLoop) -> None:
-        self._receive = receive
-        self._loop = loop
-        self._read = memoryview(b"")
-        self._has_more = True
-
-    def readable(self) -> bool:
-        """Say that it can be read; see io."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  as the base
-        """Read what is there, or wait for it. Raises: ClientDisconnected."""
-        while not self._read and self._has_more:
-            began = time.monotonic()
-            message = asyncio.run_coroutine_threadsafe(self._next(), self._loop).result()
-            deadlines.extend(time.monotonic() - began)  # That was the client's time.
-            if message["type"] == "http.disconnect":
-                raise ClientDisconnected
-            self._read = memoryview(message.get("body", b""))
-            self._has_more = message.get("more_body", False)
-        count = min(len(buffer), len(self._read))
-        buffer[:count] = self._read[:count]
-        self._read = self._read[count:]
-        return count
-
-    async def _next(self) -> Message:
-        return await self._receive()

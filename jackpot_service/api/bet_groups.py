@@ -1,5 +1,6 @@
-"""Which batches of bets may be committed together: of one jackpot, each of another round, up to a number of bets."""
+"""Which batches of bets are committed together: of one jackpot, each of another round, up to a number of bets."""
 
+import asyncio
 import threading
 import time
 from collections import defaultdict
@@ -11,6 +12,7 @@ import sqlalchemy
 
 from jackpot_service.db import HeldUp, clock_guard, transact
 from jackpot_service.domain.errors import LedgerError, Unavailable
+from jackpot_service.fair_queue import Path
 from jackpot_service.grouping import Grouping
 from jackpot_service.on_loop import NeedsThread, OnLoop
 from jackpot_service.records import gaming_tables
@@ -26,6 +28,13 @@ MOST_ON_LOOP = 2000
 
 FAILING_S = 3.0
 """For so long after bets failed the service says that it takes none, unless it has taken some since."""
+
+
+MOST_BETS_SHARED = 2000
+"""Bets of a group while several casinos share its jackpot: no more than the event loop runs itself."""
+
+COST_OF_A_BATCH = 100.0
+"""In bets: what it takes to read a call, and to answer it."""
 
 MOST_REMEMBERED = 100_000
 """Tables whose jackpot is remembered; it never changes."""
@@ -58,13 +67,12 @@ class BetGroups:
         """
         return self._groups_of(self._jackpot_of.get(command.table_id) or self._find_jackpot(command)).submit(command)
 
-    def knows(self, table_id: str) -> bool:
-        """Whether a table's jackpot is known: only then may a coroutine send it a batch."""
-        return table_id in self._jackpot_of
-
     async def accept_async(self, command: AcceptBets) -> BetsAccepted:
-        """Book a batch of a table that is known as `accept` does; others of the loop run meanwhile. Raises: as it."""
-        return await self._groups_of(self._jackpot_of[command.table_id]).submit_async(command)
+        """Book a batch as `accept` does; others of the loop run meanwhile. Raises: as `accept`."""
+        jackpot_id = self._jackpot_of.get(command.table_id)
+        if jackpot_id is None:
+            jackpot_id = await asyncio.get_running_loop().run_in_executor(self._threads, self._find_jackpot, command)
+        return await self._groups_of(jackpot_id).submit_async(command)
 
     def _groups_of(self, jackpot_id: str) -> Groups:
         with self._lock:
@@ -85,6 +93,8 @@ class BetGroups:
             threads=self._threads,
             longest_wait_s=self._longest_wait_s,
             run_on_loop=self._run_on_loop,
+            path_of=_path_of,
+            cost_of=_cost_of,
         )
 
     @property
@@ -119,18 +129,36 @@ class BetGroups:
             return await self._on_loop.run(lambda session: accept_group(session, commands, self._expectations))
 
 
-class Joining:
-    """Takes the batches of a group."""
+def _path_of(command: AcceptBets) -> Path:
+    """Batches share a jackpot by casino, key and table, in this order."""
+    return command.principal.casino_id or "", command.principal.name, command.table_id
 
-    def __init__(self) -> None:
+
+def _cost_of(command: AcceptBets) -> float:
+    return COST_OF_A_BATCH + len(command.bets)
+
+
+class Joining:
+    """
+    Takes the batches of a group.
+
+    While several casinos share a jackpot its groups are small: a batch that comes while one runs waits for its end.
+    """
+
+    def __init__(self, sharing: int = 1) -> None:
+        self._most = MOST_BETS if sharing <= 1 else MOST_BETS_SHARED
         self._names: set[RoundName] = set()
         self._bets = 0
 
     def __call__(self, command: AcceptBets) -> bool:
-        """Take a batch, unless one of its round is taken or the bets would be too many."""
-        bets = self._bets + len(command.bets)
-        if self._names and (command.name in self._names or bets > MOST_BETS):
+        """Take a batch, unless an earlier one of its round was taken or left, or the bets would be too many."""
+        name = command.name
+        if name in self._names:
             return False
-        self._names.add(command.name)
+        is_first = not self._names
+        self._names.add(name)
+        bets = self._bets + len(command.bets)
+        if bets > self._most and not is_first:
+            return False
         self._bets = bets
         return True

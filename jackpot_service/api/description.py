@@ -72,17 +72,36 @@ def text(api: Api, app: flask.Flask) -> str:
     """
     Write the description, with the roles that may call each operation as `x-roles`, as its view states them.
 
-    What is open to all says that it needs no key.
+    What is open to all says that it needs no key; all else may be answered 429.
     """
     document = api.described()
+    document["components"]["responses"][_LIMITED_NAME] = _LIMITED
     for rule in app.url_map.iter_rules():
         operations = document["paths"][FlaskPlugin.flaskpath2openapi(rule.rule)]
         roles = roles_of(app.view_functions[rule.endpoint])
         for method in operations.keys() & {method.lower() for method in rule.methods or ()}:
-            operations[method] |= {"security": []} if roles is None else {"x-roles": sorted(map(str, roles))}
+            if roles is None:
+                operations[method]["security"] = []
+            else:
+                operations[method]["x-roles"] = sorted(map(str, roles))
+                operations[method]["responses"]["429"] = {"$ref": f"#/components/responses/{_LIMITED_NAME}"}
     written: str = dict_to_yaml(document)
     return written
 
+
+_LIMITED_NAME = "TOO_MANY_REQUESTS"
+
+_LIMITED = {
+    "description": "The limit of the key is reached, or that of failed sign-ins from the address; nothing was done.",
+    "headers": {
+        "Retry-After": {
+            "description": "Seconds until the next call is let in.",
+            "required": True,
+            "schema": {"type": "integer", "minimum": 1},
+        }
+    },
+    "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
 
 _DESCRIPTION = """\
 The ledger of record for progressive jackpots at poker tables.
@@ -95,5 +114,6 @@ call an operation; what a key may not see is answered as if it were not there.
 
 Limits: {config.max_batch} bets or voids a batch, {config.max_body_bytes} bytes a body, {config.request_timeout_s:g} s
 until a lost race is no longer tried again, {config.statement_timeout_ms} ms a statement, {config.lock_timeout_ms} ms
-waiting for a lock, {config.pool_timeout_s:g} s for a connection.
+waiting for a lock, {config.pool_timeout_s:g} s for a connection. A key may make {config.key_rate:g} calls a second of a
+worker; above that it is answered 429 with `Retry-After`, as is an address whose sign-ins fail too often.
 """

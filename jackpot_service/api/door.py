@@ -1,24 +1,26 @@
 """What every view of the JSON door has at hand, and how it answers."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
-from functools import partial, wraps
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import flask
 import flask_smorest
 import orjson
 import sqlalchemy
 
-from jackpot_service.api.admission import Admission
 from jackpot_service.api.bet_groups import BetGroups
-from jackpot_service.api.decided import is_decided
 from jackpot_service.api.description import Api
 from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.parsing import Parser
+from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
+from jackpot_service.api.turns import Turns
 from jackpot_service.config import Config
 from jackpot_service.db import Session, read, rehearse, transact
 from jackpot_service.domain.principals import Principal
@@ -29,24 +31,34 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 EXTENSION = "jackpot"
 
+PRINCIPAL: Final = "jackpot.principal"
+"""Under which the environment of a request holds who calls, if that was found before Flask was called."""
+
+END_TURN: Final = "jackpot.end-turn"
+"""Under which it holds what lets another call have this one's turn of a thread."""
+
 
 @dataclass(frozen=True, slots=True)
 class Door:
     """
     What the application was wired with: its database, its configuration, its clock, its bounds.
 
-    Each of the `reports` that are made at once keeps a connection for as long as its caller reads.
+    `threads` do what the event loop leaves to a thread. Batches of `bets` take turns, and so do `calls` that Flask
+    answers. Each of the `reports` that are made at once keeps a connection for as long as its caller
+    reads.
     """
 
     engine: sqlalchemy.Engine
+    threads: Executor
     bet_groups: BetGroups
     meters: Recent[JackpotState]
     events: EventStream
     config: Config
     clock: Callable[[], datetime]
-    reports: Admission
+    bets: Turns
+    calls: Turns
+    reports: Places
     readiness: Readiness
-    admission: Admission = field(default_factory=Admission)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
@@ -91,17 +103,21 @@ def principal() -> Principal:
     return found
 
 
-def admitted(view: View) -> View:
-    """Let a view run, and its body be read, only while a place is free. Raises: Busy."""
+def end_turn() -> None:
+    """Let another call have this one's turn of a thread: this one has a place of another kind, and may take long."""
+    flask.request.environ.get(END_TURN, _nothing)()
 
-    @wraps(view)
-    def admit(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  whatever the view takes and answers
-        if is_decided(flask.request.environ):  # It had its place.
-            return view(*args, **kwargs)
-        with door().admission.place():
-            return view(*args, **kwargs)
 
-    return admit  # type: ignore[return-value]
+@contextmanager
+def report_place() -> Iterator[None]:
+    """Hold one of the places of reports. Raises: Busy."""
+    with door().reports.place(Caller.of(principal())):
+        end_turn()
+        yield
+
+
+def _nothing() -> None:
+    pass
 
 
 def act(use_case: Callable[[Session], T]) -> T:

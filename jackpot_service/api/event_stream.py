@@ -1,5 +1,5 @@
 """
-Waiting for events: without a connection to the database, and without a place of those who bet.
+Waiting for events: without a connection to the database, and without a turn of those who take turns for threads.
 
 While some wait, the process looks a few times a second how far the books go, once for all of them, and each reads only
 when they went further. Nobody is woken by the database: NOTIFY takes a lock at every commit that all commits share.
@@ -7,12 +7,13 @@ when they went further. Nobody is woken by the database: NOTIFY takes a lock at 
 
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Final
 
 import sqlalchemy
 
-from jackpot_service.api.admission import Admission
+from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.recent import Recent
 from jackpot_service.db import read
 from jackpot_service.domain.principals import Principal
@@ -21,7 +22,8 @@ from jackpot_service.reports.events.page import Page, events_page
 from jackpot_service.reports.events.windows import Heads, heads, require_reached, windows
 
 MOST_WAITING: Final = 8
-"""Calls of a process that wait for events at a time: each holds a thread, and these are there for it alone."""
+"""Calls of a process that wait for events at a time: each holds a thread, and these are there for it alone. While
+callers share them anew, it may be three times as many."""
 
 LOOK_EVERY_S: Final = 0.25
 
@@ -41,12 +43,22 @@ class EventStream:
         self._heads: Recent[Heads] = Recent(
             lambda _: read(engine, heads), threads=threads, longest_wait_s=longest_wait_s, seconds=LOOK_EVERY_S
         )
-        self._places = Admission(most_waiting)
+        self.places = Places("events", most_waiting)
         self._is_ending = threading.Event()
 
-    def page(self, reader: Principal, after: Cursor | None, *, limit: int, wait_s: float = 0) -> Page:
+    def page(
+        self,
+        reader: Principal,
+        after: Cursor | None,
+        *,
+        limit: int,
+        wait_s: float = 0,
+        before_waiting: Callable[[], object] = lambda: None,
+    ) -> Page:
         """
         Tell what happened after a cursor (None: from now on); if that is nothing, wait so long for something.
+
+        `before_waiting` is called as soon as there is a place to wait.
 
         Raises: CursorAhead; Busy if it would have to wait and as many wait as may.
         """
@@ -57,7 +69,8 @@ class EventStream:
         page = self._read(reader, cursor, reached, limit=limit)
         if page.items or page.has_more or not wait_s:
             return page
-        with self._places.place():
+        with self.places.place(Caller.of(reader)):
+            before_waiting()
             return self._wait(reader, page, limit=limit, until=until)
 
     def end(self) -> None:

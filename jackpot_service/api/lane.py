@@ -1,29 +1,36 @@
 """
-A lane of their own for the calls that come by the thousand: they are answered by the event loop, without a thread.
+The application as a server calls it, and the fast path: calls that come by the thousand are answered by the event loop.
 
 For one bet, Flask and the libraries that read its body take more of a processor than its share of a commit
-(docs/decisions/lane.md), and so does a thread that waits for it among others (docs/decisions/event-loop.md). The lane
-answers what is as nearly all of these calls are. Whatever else comes goes on to Flask as it came; so does what ends
-with an error, with that error. All problems are therefore made in one place.
+(docs/decisions/lane.md), and so does a thread that waits for it among others (docs/decisions/event-loop.md). The fast
+path answers what nearly all of these calls are, and what is wrong with them. Any other call goes on to Flask, which a
+thread runs.
+
+Every call takes the same steps on the loop, in this order, and may be refused at each: who calls, at which rate, with
+which role (`entrance.py`); the whole body (`bodies.py`); its turn (`turns.py`).
 """
 
 import re
-from collections import deque
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
 import orjson
 from marshmallow import ValidationError
-from werkzeug.exceptions import HTTPException
 
-from jackpot_service.api import asgi, decided, security_headers
-from jackpot_service.api.asgi import ENVIRON, Application, Message, Receive, Scope, Send
-from jackpot_service.api.door import Door
-from jackpot_service.api.parsing import MEDIA_TYPES, read_json
+from jackpot_service.api import asgi, security_headers
+from jackpot_service.api.asgi import ENVIRON, InThreads, Message, Receive, Scope, Send, path_of
+from jackpot_service.api.bodies import ROOM, Body, Gone, length_of
+from jackpot_service.api.door import END_TURN, PRINCIPAL, Door
+from jackpot_service.api.entrance import Entrance
+from jackpot_service.api.parsing import MEDIA_TYPES, invalid_by
+from jackpot_service.api.places import Caller, Places
+from jackpot_service.api.problems import MEDIA_TYPE, Problem, problem_of
 from jackpot_service.api.request_ids import REQUEST_ID, request_id
-from jackpot_service.auth import Authenticator
+from jackpot_service.api.routes import Routes
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.shapes import IDENTIFIER
 
@@ -33,11 +40,12 @@ ID: Final = f"({IDENTIFIER.pattern})"
 LONGEST_BODY: Final = 256 * 1024
 """Bytes: a batch of a thousand bets and more. What is longer is read by a thread, so that it holds nobody up."""
 
-_LONGEST_LENGTH: Final = 9
-"""Digits of a length that are read: more of them tell one that is longer than any."""
+_WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods whose calls look at no body: what is sent as one is left where it is."""
 
 _ENCODINGS: Final = frozenset({b"content-encoding", b"transfer-encoding"})
 _REQUEST_ID: Final = REQUEST_ID.lower().encode()
+_PROBLEM: Final = MEDIA_TYPE.encode()
 
 
 class NotPlain(Exception):
@@ -54,62 +62,47 @@ class Answer:
 
 
 class Request:
-    """A request as the lane looks at it; what was read of its body can be received again."""
+    """
+    A request as the fast path looks at it.
 
-    def __init__(self, scope: Scope, receive: Receive) -> None:
+    `body` is there when it has been read. `ends_at` is when the call has to be answered, on the steady clock; None for
+    calls that are open to all.
+    """
+
+    def __init__(self, scope: Scope) -> None:
         self.query: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.has_header_twice = len(self.headers) != len(scope["headers"])
-        self._receive = receive
-        self._received: deque[Message] = deque()
+        if self.has_header_twice:  # As Flask reads it.
+            named: dict[bytes, list[bytes]] = {}
+            for name, value in scope["headers"]:
+                named.setdefault(name, []).append(value)
+            self.headers = {name: b",".join(values) for name, values in named.items()}
+        self.body = b""
+        self.ends_at: float | None = None
 
     def header(self, name: bytes) -> str:
         """The value of a header, empty if there is none."""
         return self.headers.get(name, b"").decode("latin-1")
 
-    async def document(self, *, most_bytes: int) -> Any:  # noqa: ANN401  any JSON
-        """
-        Read the body of a plain call.
-
-        Raises: NotPlain if it is not sent as JSON of a stated length, without an encoding and a query; NotJson;
-        KeyTwice.
-        """
-        length = self.headers.get(b"content-length", b"")
+    def require_plain(self) -> None:
+        """Raises: NotPlain unless its body was sent as JSON of a stated length, without an encoding and a query."""
         if (
             self.header(b"content-type").partition(";")[0].strip(" \t").lower() not in MEDIA_TYPES
             or not _ENCODINGS.isdisjoint(self.headers)
             or self.query
-            or not length.isdigit()
-            or len(length) > _LONGEST_LENGTH
-            or int(length) > min(most_bytes, LONGEST_BODY)
+            or length_of(self.headers.get(b"content-length", b"")) != len(self.body)
+            or len(self.body) > LONGEST_BODY
         ):
             raise NotPlain
-        return read_json(await self._body(int(length)))
-
-    async def _body(self, length: int) -> bytes:
-        pieces: list[bytes] = []
-        while True:
-            message = await self._receive()
-            self._received.append(message)
-            if message["type"] == "http.disconnect":
-                raise NotPlain
-            pieces.append(message["body"])
-            if sum(map(len, pieces)) > length:
-                raise NotPlain
-            if not message["more_body"]:
-                return b"".join(pieces)
-
-    async def receive(self) -> Message:
-        """Receive what was received before, and then what follows."""
-        return self._received.popleft() if self._received else await self._receive()
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """
-    A call that may take the lane: its method and path, who may make it, and what answers it.
+    A call that may take the fast path: its method and path, who may make it, and what answers it.
 
-    `take` is given the ids of the path. It raises NotPlain, or what is wrong with the body, before it does anything. It
+    `take` is given the ids of the path. It raises NotPlain before it does anything, or what the call is refused by. It
     must not wait but by `await`: all calls of a process share its thread.
     """
 
@@ -128,19 +121,23 @@ class OpenCall:
 
 
 class Lane:
-    """The application as a server calls it: first the lane, then Flask."""
+    """The application as a server calls it: first what both ways need, then the fast path, then Flask."""
 
     def __init__(
         self,
-        flask: Application,
+        flask: InThreads,
         door: Door,
-        authenticator: Authenticator,
+        *,
+        entrance: Entrance,
+        routes: Routes,
         calls: Iterable[Call],
         open_calls: Iterable[OpenCall] = (),
     ) -> None:
         self._flask = flask
         self._door = door
-        self._authenticator = authenticator
+        self._entrance = entrance
+        self._routes = routes
+        self._room = Places("bytes of bodies", max(ROOM, 2 * door.config.max_body_bytes))
         self._calls = tuple(calls)
         self._open_calls = tuple(open_calls)
 
@@ -149,40 +146,94 @@ class Lane:
         if scope["type"] != "http":
             await send({"type": "websocket.close"})
             return
+        request = Request(scope)
+        with ExitStack() as held:
+            try:
+                answered = await self._answered(scope, request, receive, held)
+            except Gone:
+                return
+            except Exception as error:  # noqa: BLE001  whatever it is, it is answered as a problem
+                answered = _refused(error, scope)
+            if answered is None:
+                receive = _receiver(request.body, receive)
+                await self._flask(scope, receive, send, ends_at=request.ends_at, then=held.close)
+            else:
+                without_body = scope["method"] == "HEAD"
+                await _send(answered, request_id(request.header(_REQUEST_ID)), send, without_body=without_body)
+
+    async def _answered(
+        self, scope: Scope, request: Request, receive: Receive, held: ExitStack
+    ) -> Answer | Problem | None:
+        """Answer a call; None leaves it to Flask, which has the body and a turn then, if it needs them."""
+        open_call = self._open_call_of(scope)
+        if open_call is not None:
+            return await open_call.take(self._door)
+        began = time.monotonic()
+        call, ids = self._call_of(scope)
+        roles = self._routes.roles(scope["method"], path_of(scope)) if call is None else call.roles
+        if roles is None:
+            return None
+        principal = await self._entrance.admitted(scope, request.header(b"authorization"), roles)
+        caller = Caller.of(principal)
+        if scope["method"] not in _WITHOUT_BODY and not self._is_too_long(request):
+            body = Body(self._room)
+            held.callback(body.forget)
+            reads_since = time.monotonic()
+            await body.read(receive, caller, most_bytes=self._door.config.max_body_bytes)
+            request.body = body.data
+            began += time.monotonic() - reads_since  # That was the client's time.
+        request.ends_at = began + self._door.config.request_timeout_s
+        if call is not None and not request.has_header_twice:
+            with suppress(NotPlain):
+                return await call.take(self._door, request, principal, *ids)
+        turn = await self._door.calls.take(caller)
+        held.callback(turn.end)
+        scope[ENVIRON] = {PRINCIPAL: principal, END_TURN: turn.end}
+        return None
+
+    def _call_of(self, scope: Scope) -> tuple[Call | None, Iterable[str]]:
         for call in self._calls:
             if scope["method"] == call.method and (ids := call.path.fullmatch(scope["path"])):
-                request = Request(scope, receive)
-                answered = await self._take(call, ids.groups(), scope, request)
-                if answered is not None:
-                    await _send(answered, request_id(request.header(_REQUEST_ID)), send)
-                    return
-                receive = request.receive
-        for open_call in self._open_calls:
-            if scope["method"] in {"GET", "HEAD"} and open_call.path.fullmatch(scope["path"]):
-                named = request_id(Request(scope, receive).header(_REQUEST_ID))
-                answered = await open_call.take(self._door)
-                await _send(answered, named, send, without_body=scope["method"] == "HEAD")
-                return
-        await self._flask(scope, receive, send)
+                return call, ids.groups()
+        return None, ()
 
-    async def _take(self, call: Call, ids: Iterable[str], scope: Scope, request: Request) -> Answer | None:
-        """Answer a call; None leaves it to Flask."""
-        caller = self._authenticator.remembered(request.header(b"authorization"))
-        if caller is None or caller.role not in call.roles or request.has_header_twice:
+    def _open_call_of(self, scope: Scope) -> OpenCall | None:
+        if scope["method"] not in {"GET", "HEAD"}:
             return None
-        try:
-            return await call.take(self._door, request, caller, *ids)
-        except (NotPlain, HTTPException, ValidationError):
-            return None  # What is wrong with a body is found again by Flask, and told.
-        except Exception as error:  # noqa: BLE001  told, and logged where nobody foresaw it, by Flask
-            decided.leave(scope.setdefault(ENVIRON, {}), caller, error)
-            return None
+        return next((call for call in self._open_calls if call.path.fullmatch(scope["path"])), None)
+
+    def _is_too_long(self, request: Request) -> bool:
+        """Whether a body is longer than Flask takes, as its head says: then none of it is read, and Flask says why."""
+        length = length_of(request.headers.get(b"content-length", b""))
+        return length is not None and length > self._door.config.max_body_bytes + 1
 
 
-async def _send(answered: Answer, named: str, send: Send, *, without_body: bool = False) -> None:
-    headers = [*answered.headers, *security_headers.lacking(answered.headers), (_REQUEST_ID, named.encode())]
-    body = b""
-    if answered.body is not None:
-        body = orjson.dumps(answered.body)
-        headers += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await asgi.answer(send, answered.status.value, headers, b"" if without_body else body)
+def _receiver(body: bytes, receive: Receive) -> Receive:
+    """Receive what was received before, and then what follows."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return received
+
+
+def _refused(error: Exception, scope: Scope) -> Problem:
+    if isinstance(error, ValidationError):
+        error = invalid_by(error.messages)
+    return problem_of(error, instance=path_of(scope))
+
+
+async def _send(answered: Answer | Problem, named: str, send: Send, *, without_body: bool = False) -> None:
+    headers: asgi.Headers = [(_REQUEST_ID, named.encode())]
+    if isinstance(answered, Problem):
+        body, media_type, status = answered.body, _PROBLEM, answered.status
+        headers += [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answered.headers]
+    else:
+        body = b"" if answered.body is None else orjson.dumps(answered.body)
+        media_type, status = b"application/json", answered.status.value
+        headers += answered.headers
+    headers += security_headers.lacking(headers)
+    if body:
+        headers += [(b"content-type", media_type), (b"content-length", b"%d" % len(body))]
+    await asgi.answer(send, status, headers, b"" if without_body else body)

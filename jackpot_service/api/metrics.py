@@ -1,4 +1,8 @@
-"""Business figures for a Prometheus that asks with a key; every worker reads the same books, so any may answer."""
+"""
+Business figures for a Prometheus that asks with a key; every worker reads the same books, so any may answer.
+
+What workers count themselves they count together (`counters.py`).
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -77,11 +77,16 @@ class Parser(FlaskParser):
         """Turn marshmallow's nested messages into flaws with pointers."""
         messages = error.messages
         location = next(iter(messages), "json") if isinstance(messages, Mapping) else "json"
-        inner = messages[location] if isinstance(messages, Mapping) else messages
-        flaws = sorted(islice(flaws_in(inner, ""), MOST_FLAWS), key=lambda flaw: flaw.pointer)
+        invalid = invalid_by(messages[location] if isinstance(messages, Mapping) else messages)
         if location == "query":
-            flaws = [replace(flaw, pointer=f"?{flaw.pointer.removeprefix('/')}") for flaw in flaws]
-        raise Invalid(tuple(flaws)) from None
+            flaws = (replace(flaw, pointer=f"?{flaw.pointer.removeprefix('/')}") for flaw in invalid.problem_flaws)
+            invalid = Invalid(tuple(flaws))
+        raise invalid from None
+
+
+def invalid_by(messages: Any) -> Invalid:  # noqa: ANN401  marshmallow's nested messages
+    """Make the error of a body about which marshmallow has something to say."""
+    return Invalid(tuple(sorted(islice(flaws_in(messages, ""), MOST_FLAWS), key=lambda flaw: flaw.pointer)))
 
 
 def refuse_query(names: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from marshmallow import Schema, fields
 
 from jackpot_service import deadlines
 from jackpot_service.api import closing, schemas
-from jackpot_service.api.door import Blueprint, answer, door, look, now, principal
+from jackpot_service.api.door import Blueprint, answer, door, look, now, principal, report_place
 from jackpot_service.api.fields import ReadField, Text, instant_or_day
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.schemas import RequestSchema, described
@@ -94,7 +94,7 @@ def post_closed_period(body: Mapping[str, Any]) -> flask.Response:
     act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     longest_s = door().config.report_timeout_s
     # Each report may take so long; the rest is a call as any other.
-    with deadlines.anew(longest_s * len(REPORTS) + door().config.request_timeout_s), door().reports.place():
+    with deadlines.anew(longest_s * len(REPORTS) + door().config.request_timeout_s), report_place():
         done = closing.closed(door().engine, act, body["end"], longest_s=longest_s)
     return answer(_shown(done.period), 200 if done.is_replay else 201)
 

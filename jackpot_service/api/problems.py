@@ -5,6 +5,7 @@ Nothing else of the service knows a status code of an error.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -13,15 +14,15 @@ import orjson
 import structlog
 from flask_smorest.error_handler import ErrorHandlerMixin
 from marshmallow import INCLUDE, Schema, fields
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, InternalServerError
 
-from jackpot_service import counters
 from jackpot_service.domain.errors import (
     BooksBroken,
     Conflict,
     Flaw,
     Forbidden,
     LedgerError,
+    LimitReached,
     NotFound,
     Refused,
     Unauthenticated,
@@ -41,6 +42,7 @@ STATUS_OF_KIND: Mapping[type[LedgerError], int] = {
     NotFound: 404,
     Forbidden: 403,
     Unauthenticated: 401,
+    LimitReached: 429,
     Unavailable: 503,
     BooksBroken: 500,
 }
@@ -87,50 +89,53 @@ class ProblemSchema(Schema):
     )
 
 
-def problem(
-    *,
-    status: int,
-    code: str,
-    title: str,
-    detail: str,
-    flaws: Iterable[Flaw] = (),
-    facts: Mapping[str, Any] | None = None,
-    headers: Iterable[tuple[str, str]] = (),
-) -> flask.Response:
-    """Make the response; facts stand beside the standard members and never replace one."""
-    body: dict[str, Any] = {
-        **(facts or {}),
-        "type": f"urn:jackpot:problem:{code}",
-        "title": title,
-        "status": status,
-        "detail": detail,
-        "instance": flask.request.path,
-        "code": code,
-        "retryable": status in {429, 503},
-    }
-    errors = [{"pointer": flaw.pointer, "code": flaw.code, "detail": flaw.detail} for flaw in flaws]
-    if errors:
-        body["errors"] = errors
-    response = flask.Response(orjson.dumps(body), status=status, mimetype=MEDIA_TYPE)
-    for name, value in headers:
-        if name.lower() not in {"content-type", "content-length"}:
-            response.headers[name] = value
-    return response
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem as it is answered, whoever sends it: its body is of `MEDIA_TYPE`."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
 
 
-def of_ledger_error(error: LedgerError) -> flask.Response:
-    """Answer what the ledger said."""
+def problem_of(error: Exception, *, instance: str) -> Problem:
+    """Write the problem that an error is answered as; what nobody foresaw is logged, and answered without a word."""
+    if isinstance(error, LedgerError):
+        return _of_ledger_error(error, instance)
+    if isinstance(error, HTTPException):
+        return _of_http_exception(error, instance)
+    return _of_http_exception(InternalServerError(original_exception=error), instance)
+
+
+def response_of(error: Exception) -> flask.Response:
+    """Answer the request in hand by the problem of an error."""
+    problem = problem_of(error, instance=flask.request.path)
+    return flask.Response(problem.body, status=problem.status, headers=list(problem.headers), mimetype=MEDIA_TYPE)
+
+
+class ProblemMixin(ErrorHandlerMixin):  # type: ignore[misc]
+    """Gives flask-smorest our answer to HTTP errors, keeping headers such as Allow."""
+
+    ERROR_SCHEMA = ProblemSchema
+
+    def handle_http_exception(self, error: HTTPException) -> flask.Response:
+        """Answer an HTTP error that Flask, werkzeug or webargs raised."""
+        return response_of(error)
+
+
+def _of_ledger_error(error: LedgerError, instance: str) -> Problem:
     status = next(status for kind, status in STATUS_OF_KIND.items() if isinstance(error, kind))
     headers = []
+    if isinstance(error, LimitReached):
+        headers.append(("Retry-After", str(error.retry_after_s)))
     if isinstance(error, Unavailable):
         headers.append(("Retry-After", str(RETRY_AFTER_S)))
     if isinstance(error, Unauthenticated):
         headers.append(("WWW-Authenticate", "Bearer"))
-        counters.count(counters.SIGN_INS_REFUSED)
-        _seldom.warning("sign-in-refused", about=flask.request.remote_addr, address=flask.request.remote_addr)
     if isinstance(error, BooksBroken):
         log.critical("books-broken", code=error.code, detail=error.detail)
-    return problem(
+    return _problem(
+        instance,
         status=status,
         code=error.code,
         title=error.title,
@@ -141,22 +146,46 @@ def of_ledger_error(error: LedgerError) -> flask.Response:
     )
 
 
-class ProblemMixin(ErrorHandlerMixin):  # type: ignore[misc]
-    """Gives flask-smorest our answer to HTTP errors, keeping headers such as Allow."""
+def _of_http_exception(error: HTTPException, instance: str) -> Problem:
+    status = error.code or 500
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        log.error("internal-error", exc_info=getattr(error, "original_exception", None) or error)
+    detail = getattr(error, "problem_detail", None) or error.description or error.name
+    return _problem(
+        instance,
+        status=status,
+        code=getattr(error, "problem_code", None) or HTTP_CODES.get(status, "http-error"),
+        title=error.name,
+        detail=detail,
+        flaws=getattr(error, "problem_flaws", ()),
+        headers=error.get_headers(),
+    )
 
-    ERROR_SCHEMA = ProblemSchema
 
-    def handle_http_exception(self, error: HTTPException) -> flask.Response:
-        """Answer an HTTP error that Flask, werkzeug or webargs raised."""
-        status = error.code or 500
-        if status == HTTPStatus.INTERNAL_SERVER_ERROR:
-            log.error("internal-error", exc_info=getattr(error, "original_exception", None) or error)
-        detail = getattr(error, "problem_detail", None) or error.description or error.name
-        return problem(
-            status=status,
-            code=getattr(error, "problem_code", None) or HTTP_CODES.get(status, "http-error"),
-            title=error.name,
-            detail=detail,
-            flaws=getattr(error, "problem_flaws", ()),
-            headers=error.get_headers(),
-        )
+def _problem(
+    instance: str,
+    *,
+    status: int,
+    code: str,
+    title: str,
+    detail: str,
+    flaws: Iterable[Flaw] = (),
+    facts: Mapping[str, Any] | None = None,
+    headers: Iterable[tuple[str, str]] = (),
+) -> Problem:
+    """Write a problem; facts stand beside the standard members and never replace one."""
+    body: dict[str, Any] = {
+        **(facts or {}),
+        "type": f"urn:jackpot:problem:{code}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "instance": instance,
+        "code": code,
+        "retryable": status in {429, 503},
+    }
+    errors = [{"pointer": flaw.pointer, "code": flaw.code, "detail": flaw.detail} for flaw in flaws]
+    if errors:
+        body["errors"] = errors
+    kept = tuple((name, value) for name, value in headers if name.lower() not in {"content-type", "content-length"})
+    return Problem(status, kept, orjson.dumps(body))

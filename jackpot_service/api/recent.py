@@ -36,7 +36,7 @@ class Recent(Generic[T]):
         self._read = read
         self._readings: Grouping[str, T] = Grouping(
             self._read_all,
-            joining=lambda: lambda _: True,
+            joining=lambda _: lambda _: True,
             threads=threads,
             longest_wait_s=longest_wait_s,
             run_on_loop=None if read_on_loop is None else partial(self._read_all_on_loop, read_on_loop),

@@ -2,18 +2,23 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
+import sqlalchemy
 import structlog
 
-from jackpot_service.api.door import act, now, principal
+from jackpot_service.api.door import door, now, principal
+from jackpot_service.db import transact
 from jackpot_service.domain.acceptance import StakeOutOfRange
 from jackpot_service.domain.batches import BetConflict
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, ROUND_OPEN
+from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import RoundCancelled, RoundSettled
 from jackpot_service.records import exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
+from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.cancel_round import CancellationConflict
 from jackpot_service.usecases.settle_round import BetCountMismatch, ResultConflict
 
@@ -57,17 +62,29 @@ def kept_if_refused(run: Callable[[], T], *, call: str, table_id: str, round_id:
     try:
         return run()
     except TO_KEEP as refusal:
-        kind = LATE_BET if call == "bets" and isinstance(refusal, RoundSettled | RoundCancelled) else refusal.code
-        record = ExceptionRecord(
-            kind=kind,
-            table_id=table_id,
-            round_id=round_id,
-            principal=principal().name,
-            noticed_at=now(),
-            content=[call, asked().content],
-            request={"call": call, **asked().request},
-            detail=refusal.detail,
-        )
-        act(lambda session: exceptions.keep(session, record))
-        log.warning("refused", kind=kind, table_id=table_id, round_id=round_id, detail=refusal.detail)
+        name = RoundName(table_id, round_id)
+        keep(door().engine, record_of(refusal, asked(), call=call, name=name, caller=principal(), at=now()))
         raise
+
+
+def record_of(
+    refusal: LedgerError, asked: Asked, *, call: str, name: RoundName, caller: Principal, at: datetime
+) -> ExceptionRecord:
+    """Write down a refusal that finance must see, and the call that it answers."""
+    kind = LATE_BET if call == "bets" and isinstance(refusal, RoundSettled | RoundCancelled) else refusal.code
+    return ExceptionRecord(
+        kind=kind,
+        table_id=name.table_id,
+        round_id=name.round_id,
+        principal=caller.name,
+        noticed_at=at,
+        content=[call, asked.content],
+        request={"call": call, **asked.request},
+        detail=refusal.detail,
+    )
+
+
+def keep(engine: sqlalchemy.Engine, record: ExceptionRecord) -> None:
+    """Keep a refusal in a transaction of its own, and log it."""
+    transact(engine, lambda session: exceptions.keep(session, record))
+    log.warning("refused", kind=record.kind, table_id=record.table_id, round_id=record.round_id, detail=record.detail)

@@ -11,7 +11,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service import deadlines
 from jackpot_service.api import report_files
-from jackpot_service.api.door import Blueprint, answer, door, look, now, principal
+from jackpot_service.api.door import Blueprint, answer, door, look, now, principal, report_place
 from jackpot_service.api.fields import Identifier, Instant, ReadField, instant_or_day
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth import allow, require_house
@@ -189,7 +189,7 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
     config = door().config
     until = time.monotonic() + config.report_timeout_s
     with deadlines.anew(config.report_timeout_s + config.request_timeout_s), ExitStack() as opened:
-        opened.enter_context(door().reports.place())
+        opened.enter_context(report_place())
         at = now()
         asked = look(lambda session: questions.asked(session, report, question, config.longest_open, now=at))
         whole = opened.enter_context(made(door().engine, report, asked, now=at, longest_s=config.report_timeout_s))

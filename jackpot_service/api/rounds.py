@@ -1,5 +1,6 @@
 """The table servers' calls: bets, voids, result, cancellation."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -9,12 +10,14 @@ from typing import Any
 import flask
 from marshmallow import Schema, fields, validate
 
-from jackpot_service.api import answers, decided, lane
+from jackpot_service.api import answers, lane
 from jackpot_service.api.bet_lists import BetList
-from jackpot_service.api.door import Blueprint, Door, act, admitted, answer, door, now, principal
+from jackpot_service.api.door import Blueprint, Door, act, answer, door, now, principal
 from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
 from jackpot_service.api.hands import Cards, HandSchema, hands_of
-from jackpot_service.api.refusals import Asked, kept_if_refused
+from jackpot_service.api.parsing import read_json
+from jackpot_service.api.places import Caller
+from jackpot_service.api.refusals import TO_KEEP, Asked, keep, kept_if_refused, record_of
 from jackpot_service.api.schemas import (
     MeterSchema,
     RefundSchema,
@@ -55,6 +58,9 @@ def most_hands() -> int:
     """The most hands that a round may name."""
     return MOST_HANDS
 
+
+BYTES_OF_A_PLACE = 16 * 1024
+"""Of a body of bets. A longer one, which takes longer to book, holds a place for each of these; most hold one."""
 
 TABLE_SERVERS = (Role.TABLE,)
 
@@ -137,7 +143,6 @@ class RoundCancelledSchema(Schema):
 
 @blueprint.route("/<id:round_id>/bets", methods=["POST"])
 @allow(*TABLE_SERVERS)
-@admitted
 @blueprint.arguments(BetsSchema())
 @blueprint.response(201, BetsAcceptedSchema(), description="Some bets were booked.")
 @blueprint.alt_response(200, schema=BetsAcceptedSchema(), description="All were replays.")
@@ -145,28 +150,34 @@ def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Respo
     """Book a batch of a round's bets. The round opens with its first."""
     command = _command(principal(), table_id, round_id, body, now=now())
     done = kept_if_refused(
-        lambda: _accept(command),
+        lambda: door().bet_groups.accept(command),
         call="bets",
         table_id=table_id,
         round_id=round_id,
-        asked=lambda: Asked(
-            sorted([bet.bet_id, *bet.content] for bet in command.bets), {"bets": facts.of_refused_bets(command.bets)}
-        ),
+        asked=lambda: _asked(command),
     )
     return answer(_of_accepted(done), _status(done))
 
 
 def bets_call(config: Config) -> lane.Call:
-    """The same call as it takes the lane."""
+    """The same call as it takes the fast path."""
     schema = BetsSchema(most=lambda: config.max_batch)
 
     async def take(door: Door, request: lane.Request, caller: Principal, table_id: str, round_id: str) -> lane.Answer:
-        if not door.bet_groups.knows(table_id):
-            raise lane.NotPlain
-        with door.admission.place():
-            document = await request.document(most_bytes=config.max_body_bytes)
-            command = _command(caller, table_id, round_id, schema.load(document), now=door.clock())
-            done = await door.bet_groups.accept_async(command)
+        request.require_plain()
+        turn = await door.bets.take(Caller.of(caller), 1 + len(request.body) // BYTES_OF_A_PLACE)
+        try:
+            command = _command(caller, table_id, round_id, schema.load(read_json(request.body)), now=door.clock())
+            try:
+                done = await door.bet_groups.accept_async(command)
+            except TO_KEEP as refusal:
+                record = record_of(
+                    refusal, _asked(command), call="bets", name=command.name, caller=caller, at=door.clock()
+                )
+                await asyncio.get_running_loop().run_in_executor(door.threads, keep, door.engine, record)
+                raise
+        finally:
+            turn.end()
         return lane.Answer(_of_accepted(done), _status(done))
 
     path = re.compile(f"/v1/tables/{lane.ID}/rounds/{lane.ID}/bets")
@@ -178,9 +189,9 @@ def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, An
     return AcceptBets(caller, table_id, round_id, bets, now)
 
 
-def _accept(command: AcceptBets) -> BetsAccepted:
-    decided.raise_error_of(flask.request.environ)
-    return door().bet_groups.accept(command)
+def _asked(command: AcceptBets) -> Asked:
+    content = sorted([bet.bet_id, *bet.content] for bet in command.bets)
+    return Asked(content, {"bets": facts.of_refused_bets(command.bets)})
 
 
 def _of_accepted(done: BetsAccepted) -> dict[str, Any]:

@@ -80,6 +80,17 @@ class Unavailable(LedgerError):
     title = "Try again with the same ids"
 
 
+class LimitReached(LedgerError):
+    """The caller came more often than its limit allows. Nothing was done; the same request may be sent again, later."""
+
+    code = "limit-reached"
+    title = "A limit was reached"
+
+    def __init__(self, detail: str, *, retry_after_s: int) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+
+
 class BooksBroken(LedgerError):
     """A law of the books would be or was broken: a bug, raised and never caught on the way up."""
 

@@ -112,6 +112,12 @@ def live(session: Session, key_id: str) -> LiveKey | None:
     return _live(session, _LIVE.where(KeyRow.key_id == key_id, KeyRow.revoked_at.is_(None)))
 
 
+def ids_in_force(session: Session) -> frozenset[str]:
+    """Return the ids of all secrets that were not revoked."""
+    in_force = select(KeyRow.key_id).where(KeyRow.revoked_at.is_(None), KeyRow.secret_hash.is_not(None))
+    return frozenset(session.scalars(in_force))
+
+
 def live_of_subject(session: Session, subject: Subject) -> LiveKey | None:
     """The key that is a subject of an issuer, or None if nobody in force is that."""
     is_it = and_(KeyRow.issuer == subject.issuer, KeyRow.subject == subject.subject, KeyRow.revoked_at.is_(None))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jackpot_service.api.bet_groups import MOST_BETS, Joining
+from jackpot_service.api.bet_groups import MOST_BETS, MOST_BETS_SHARED, Joining
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.usecases.accept_bets import AcceptBets
@@ -15,8 +15,8 @@ def batch(round_id: str, *, table_id: str = "T1", bets: int = 1) -> AcceptBets:
     return AcceptBets(SYSTEM_OPERATOR, table_id, round_id, Bets.of(each), datetime(2026, 11, 20, tzinfo=UTC))
 
 
-def joined(*batches: AcceptBets) -> list[bool]:
-    return [*map(Joining(), batches)]
+def joined(*batches: AcceptBets, sharing: int = 1) -> list[bool]:
+    return [*map(Joining(sharing), batches)]
 
 
 def test_batches_of_other_rounds_go_together() -> None:
@@ -36,3 +36,16 @@ def test_a_group_holds_so_many_bets_and_no_more() -> None:
 
 def test_a_batch_that_is_larger_than_a_group_goes_alone() -> None:
     assert joined(batch("r1", bets=MOST_BETS + 1), batch("r2")) == [True, False]
+
+
+def test_a_batch_that_is_left_keeps_the_later_ones_of_its_round_behind_it() -> None:
+    chosen = [batch("r1", bets=MOST_BETS - 100), batch("r2", bets=101)]
+
+    assert joined(*chosen, batch("r2", bets=1), batch("r3", bets=1)) == [True, False, False, True]
+
+
+def test_while_casinos_share_a_jackpot_its_groups_are_smaller() -> None:
+    chosen = [batch("r1", bets=MOST_BETS_SHARED - 1), batch("r2", bets=2), batch("r3")]
+
+    assert joined(*chosen, sharing=2) == [True, False, True]
+    assert joined(*chosen, sharing=1) == [True, True, True]

@@ -3,13 +3,13 @@
 import codecs
 import gzip
 from collections.abc import Mapping
-from contextlib import ExitStack
 from typing import Final
 
 import orjson
 import pytest
 
-from jackpot_service.api.admission import MOST_AT_ONCE
+from jackpot_service.api.places import Caller
+from jackpot_service.app import PLACES_FOR_BETS
 from jackpot_service.domain.principals import Role
 from tests.support.answers import PROBLEM, Answer, Body
 from tests.support.bets import bet
@@ -306,11 +306,9 @@ def test_a_batch_for_a_table_that_may_not_be_seen_is_not_found_whatever_is_in_it
     opened.post_bets(bet("b1"), bet("b1"), table_id="T9").problem(404, "table-unknown")
 
 
-def test_beyond_the_calls_that_can_be_taken_the_answer_comes_before_the_body_is_read(opened: House) -> None:
-    admission = opened.app.extensions["jackpot"].admission
-    with ExitStack() as places:
-        for _ in range(MOST_AT_ONCE):
-            places.enter_context(admission.place())
+def test_beyond_the_calls_that_can_be_taken_the_answer_comes_before_the_body_is_looked_at(opened: House) -> None:
+    bets = opened.app.extensions["jackpot"].bets.places
+    with bets.place(Caller("c1", "a table"), PLACES_FOR_BETS):
         for body in (b"no JSON", orjson.dumps({"bets": [bet()]})):
             answer = opened.send("POST", "T1", "r1/bets", body)
             assert answer.problem(503, "busy")["retryable"] is True

@@ -1,24 +1,35 @@
-"""The lane answers as Flask does, and leaves to Flask whatever it does not answer."""
+"""The event loop answers as Flask does, also what is wrong, and leaves to Flask whatever it does not answer."""
 
 import gc
+import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import flask
 import orjson
 import pytest
 import sqlalchemy
+from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
-from jackpot_service.api.admission import Admission
+from jackpot_service.api.asgi import InThreads
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION
-from jackpot_service.api.lane import LONGEST_BODY
+from jackpot_service.api.lane import LONGEST_BODY, Call
+from jackpot_service.api.parsing import Invalid, KeyTwice, NotJson
+from jackpot_service.api.places import Caller, Places
+from jackpot_service.api.rate_limits import TooManyRequests
+from jackpot_service.api.turns import Turns
 from jackpot_service.app import Application
 from jackpot_service.db import Busy, OutcomeUnknown
+from jackpot_service.domain.errors import BooksBroken, Conflict, Flaw, Forbidden, NotFound, Unauthenticated
+from jackpot_service.domain.money import NoRate
 from jackpot_service.domain.principals import Role
+from jackpot_service.records.gaming_tables import NoJackpot
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
-from tests.support.answers import Answer, Body
+from jackpot_service.usecases.revoke_key import revoke_key
+from tests.support.answers import PROBLEM, Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
 from tests.support.house import House
@@ -42,9 +53,9 @@ def opened(house: House) -> House:
 
 
 def without_lane(house: House) -> Application:
-    """Another process of the application, which has Flask alone."""
+    """Another process of the application, which has Flask alone: nothing is looked at on the loop."""
     app = house.start()
-    app.asgi._calls = ()
+    app.asgi = InThreads(app, ThreadPoolExecutor(2), longest_s=5)  # type: ignore[assignment]
     return app
 
 
@@ -178,21 +189,17 @@ def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: House
     body = orjson.dumps({"bets": [bet()]})
     known, again = PATH.format(table="T1", round="r0"), orjson.dumps({"bets": [bet("first")]})
     calls: dict[str, tuple[str, str, str | None, bytes | None, dict[str, str]]] = {
-        "no key": ("POST", bets, None, body, {}),
-        "an unknown key": ("POST", bets, "jk_00_00", body, {}),
-        "a key of another role": ("POST", bets, auditor, body, {}),
         "another method": ("PUT", bets, table, body, {}),
         "a query": ("POST", f"{bets}?dry_run=true", table, body, {}),
         "another media type": ("POST", bets, table, body, {"Content-Type": "text/plain"}),
         "an encoding": ("POST", bets, table, body, {"Content-Encoding": "gzip"}),
         "an id that is none": ("POST", PATH.format(table="T1", round="r%201"), table, body, {}),
-        "an unknown table": ("POST", PATH.format(table="T9", round="r1"), table, body, {}),
         "more than may be sent": ("POST", bets, table, body.ljust(opened.config.max_body_bytes + 1), {}),
         "more than the loop reads": ("POST", known, table, again.ljust(LONGEST_BODY + 1), {}),
-        "a meter of no jackpot": ("GET", METER.format(jackpot="j9"), auditor, None, {}),
         "a meter in another currency": ("GET", f"{meter}?currency=GBP", auditor, None, {}),
-        "a meter without a key": ("GET", meter, None, None, {}),
         "a meter if it is the same": ("GET", meter, auditor, None, {"If-Match": '"other"'}),
+        "no such call": ("GET", "/v1/nothing", None, None, {}),
+        "a path of strange letters": ("GET", "/v1/%ff%C3%A9/x", None, None, {}),
     }
     for name, (method, path, key, data, headers) in calls.items():
         with subtests.test(name):
@@ -203,6 +210,80 @@ def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: House
             assert told(answer) == told(by_flask)
 
 
+def test_what_the_loop_finds_wrong_before_flask_is_asked_is_told_as_flask_tells_it(
+    opened: House, subtests: pytest.Subtests
+) -> None:
+    alone, table, auditor = without_lane(opened), opened.key(Role.TABLE), opened.key(Role.AUDITOR)
+    bets, meter, voids = (
+        PATH.format(table="T1", round="r1"),
+        METER.format(jackpot="j1"),
+        "/v1/tables/T1/rounds/r1/voids",
+    )
+    body = orjson.dumps({"bets": [bet()]})
+    revoked = opened.person("Rex", Role.AUDITOR)
+    opened.transact(lambda session: revoke_key(session, opened.act(), revoked.split("_")[1]))
+    calls: dict[str, tuple[str, str, str | None, bytes | None, dict[str, str]]] = {
+        "no key": ("POST", bets, None, body, {}),
+        "no key in what is shown": ("POST", bets, "jk", body, {}),
+        "another scheme": ("POST", bets, None, body, {"Authorization": "Basic eDp5"}),
+        "an unknown key": ("POST", bets, "jk_00_00", body, {}),
+        "a wrong secret": ("POST", bets, f"{table}x", body, {}),
+        "a revoked key": ("GET", "/v1/jackpots", revoked, None, {}),
+        "a key of another role": ("POST", bets, auditor, body, {}),
+        "no key for a call of Flask's": ("POST", voids, None, b"{}", {}),
+        "a role that may not make a call of Flask's": ("POST", voids, auditor, b"{}", {}),
+        "an unknown table": ("POST", PATH.format(table="T9", round="r1"), table, body, {}),
+        "a meter of no jackpot": ("GET", METER.format(jackpot="j9"), auditor, None, {}),
+        "a meter without a key": ("GET", meter, None, None, {}),
+        "an id that is written otherwise": ("POST", "/v1/tables/T%31/rounds/r1/bets", None, body, {}),
+    }
+    for name, (method, path, key, data, headers) in calls.items():
+        with subtests.test(name):
+            with seen_by_flask(opened.app) as seen:
+                answer = opened.call(method, path, key=key, data=data, headers=headers)
+            assert (seen, answer.media_type) == ([], PROBLEM)
+            by_flask = opened.call(method, path, key=key, data=data, headers=headers, app=alone)
+            assert told(answer) == told(by_flask)
+
+
+ERRORS: dict[str, Exception] = {
+    "refused": NoJackpot("The table has none.", table_id="T1"),
+    "refused with flaws": NoRate("No rate.", flaws=(Flaw("/bets/0", "no-rate", "has none"),), currency="CHF"),
+    "conflict": Conflict("It contradicts."),
+    "not found": NotFound("There is none."),
+    "forbidden": Forbidden("It may not."),
+    "unauthenticated": Unauthenticated("It shows no key."),
+    "limit reached": TooManyRequests("Too many.", retry_after_s=7),
+    "busy": Busy("As many as can be."),
+    "outcome unknown": OutcomeUnknown("It broke."),
+    "books broken": BooksBroken("They do not add up."),
+    "not JSON": NotJson("It is none."),
+    "a key twice": KeyTwice("It names one twice."),
+    "invalid": Invalid((Flaw("/bets", "validation", "is missing"),)),
+    "too large": RequestEntityTooLarge(),
+    "another method": MethodNotAllowed(["GET"]),
+    "nobody foresaw it": ZeroDivisionError("made up"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_every_kind_of_error_has_the_same_answer_from_the_loop_and_from_flask(opened: House, name: str) -> None:
+    alone, key = without_lane(opened), opened.key(Role.AUDITOR)
+
+    def raise_it(**_: object) -> flask.Response:
+        raise ERRORS[name]
+
+    async def take(*_: object) -> NoReturn:
+        raise ERRORS[name]
+
+    alone.view_functions["jackpots.get_jackpots"] = raise_it
+    opened.app.asgi._calls = (Call("GET", re.compile("/v1/jackpots"), frozenset(Role), take),)
+    answers = [opened.call("GET", "/v1/jackpots", key=key, app=app) for app in (opened.app, alone)]
+
+    assert answers[0].media_type == PROBLEM
+    assert told(answers[0]) == told(answers[1])
+
+
 class Counting(BetGroups):
     """The groups of an application, which count what they are asked, and may fail when they have done it."""
 
@@ -211,9 +292,6 @@ class Counting(BetGroups):
         self.failing = failing
         self.asked = 0
         self.then: Callable[[], object] = lambda: None
-
-    def knows(self, table_id: str) -> bool:
-        return self.groups.knows(table_id)
 
     def accept(self, command: AcceptBets) -> BetsAccepted:
         self.asked += 1
@@ -248,30 +326,26 @@ def test_what_finance_must_see_of_a_refusal_in_the_lane_is_kept_once_and_nothing
     assert sorted(kept) == ["bet-conflict", "late-bet", "stake-out-of-range"]
 
 
-class LastPlace(Admission):
+class LastPlace(Places):
     """One place is left, and when it is free again somebody else has it."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("bets", 1)
         self.is_given = False
 
-    @contextmanager
-    def place(self) -> Iterator[None]:
-        if self.is_given:
-            message = "Somebody else has it."
-            raise Busy(message)
-        self.is_given = True
-        yield
+    def has_taken(self, caller: Caller, count: int = 1) -> bool:
+        was_given, self.is_given = self.is_given, True
+        return not was_given and super().has_taken(caller, count)
 
 
 def test_what_the_lane_came_to_needs_no_second_place(opened: House) -> None:
     """A batch may be in the books whose outcome is unknown: whoever is told «nothing was written» would lose it."""
     door = opened.app.extensions[EXTENSION]
     opened.bet(bet())
-    object.__setattr__(door, "admission", LastPlace())
+    object.__setattr__(door, "bets", Turns(LastPlace(), longest_wait_s=0))
     posted(opened, "T1", {"bets": [bet(stake_minor=200)]}, opened.app).problem(409, "bet-conflict")
 
-    object.__setattr__(door, "admission", LastPlace())
+    object.__setattr__(door, "bets", Turns(LastPlace(), longest_wait_s=0))
     groups = counting(opened, OutcomeUnknown("The connection broke."))
     posted(opened, "T1", {"bets": [bet("b2")]}, opened.app).problem(503, "outcome-unknown")
 
@@ -356,17 +430,17 @@ def test_a_length_that_is_none_is_answered_as_flask_answers_it(opened: House, le
     assert told(sent(opened.app)) == told(sent(without_lane(opened)))
 
 
-def test_what_was_not_seen_before_is_asked_for_by_flask_and_then_taken_by_the_lane(opened: House) -> None:
+def test_what_was_not_seen_before_is_asked_for_by_a_thread_and_the_call_goes_on_on_the_loop(opened: House) -> None:
     calls: list[tuple[str, str, str, bytes | None]] = []
     opened.add_table("T3", jackpot_id="j1")
     body = orjson.dumps({"bets": [bet()]})
     calls += [("POST", PATH.format(table="T3", round="r1"), opened.key(Role.TABLE), body)]
     calls += [("GET", METER.format(jackpot="j1"), opened.person("Nora", Role.AUDITOR), None)]
     for method, path, key, data in calls:
-        for by_flask in (1, 0):
+        for _ in range(2):
             with seen_by_flask(opened.app) as seen:
                 assert opened.call(method, path, key=key, data=data).status in {200, 201}
-            assert len(seen) == by_flask
+            assert seen == []
 
 
 def test_an_answer_of_the_lane_carries_the_id_that_the_request_sent(opened: House) -> None:

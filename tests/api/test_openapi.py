@@ -343,3 +343,12 @@ def test_answers_with_something_in_them_conform_to_the_description(house: House)
                 if key == house.key(Role.AUDITOR):
                     assert response.status_code == MISSING.get(path, 200), path
                 OPERATIONS[label].validate_response(response)
+
+
+def test_every_call_that_needs_a_key_says_that_it_may_be_limited_and_when_to_come_again() -> None:
+    limited = DOCUMENT["components"]["responses"]["TOO_MANY_REQUESTS"]
+    assert limited["headers"]["Retry-After"]["schema"] == {"type": "integer", "minimum": 1}
+    for operations in DOCUMENT["paths"].values():
+        for operation in (operations[method] for method in ("get", "post", "put") if method in operations):
+            is_open = operation.get("security") == []
+            assert ("429" in operation["responses"]) is not is_open

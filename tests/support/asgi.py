@@ -12,6 +12,9 @@ from jackpot_service.api.asgi import Application, Message, Scope
 from tests.support.answers import Answer
 from tests.support.loop import on_loop
 
+PEER = "192.0.2.1"
+"""Where every request comes from."""
+
 
 def asked(
     application: Application, method: str, path: str, *, data: bytes | None = None, headers: Mapping[str, str]
@@ -28,6 +31,7 @@ def _scope(method: str, path: str, headers: Mapping[str, str]) -> Scope:
         "http_version": "1.1",
         "method": method,
         "scheme": "http",
+        "client": (PEER, 50_000),
         "path": unquote(raw_path),
         "raw_path": raw_path.encode(),
         "query_string": query.encode(),

@@ -18,10 +18,8 @@ def on_loop(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def accepted(groups: BetGroups, command: AcceptBets) -> BetsAccepted:
-    """Have a batch booked as a worker does: on the loop, if its table was seen before."""
-    if groups.knows(command.table_id):
-        return on_loop(groups.accept_async(command))
-    return groups.accept(command)
+    """Have a batch booked as a worker does: on the loop."""
+    return on_loop(groups.accept_async(command))
 
 
 @cache
