@@ -28,11 +28,8 @@ from jackpot_service.domain.errors import (
     Unauthenticated,
     Unavailable,
 )
-from jackpot_service.seldom import Seldom
 
 log = structlog.get_logger()
-
-_seldom = Seldom()
 
 MEDIA_TYPE = "application/problem+json"
 
