@@ -170,6 +170,7 @@ def test_an_approval_that_had_to_wait_sees_what_was_approved_before_it(house: Ho
     def decided(request_id: str, at: Any) -> DecideChange:
         return DecideChange(Act(BOB, at), request_id, Outcome.APPROVED)
 
+    people(house)
     for request_id, rate in (("q1", "1.18"), ("q2", "1.19")):
         act = Act(ANN, house.clock(), request_id=request_id, reason="the morning's rates")
         command = RequestChange(act, ChangeKind.RATE_SHEET, {"base": "EUR", "rates": {"GBP": rate}})
@@ -184,6 +185,7 @@ def test_an_approval_that_had_to_wait_sees_what_was_approved_before_it(house: Ho
 
 
 def test_a_sheet_is_in_force_not_before_it_is_booked(house: House) -> None:
+    people(house)
     act = Act(ANN, house.clock(), request_id="q1", reason="the morning's rates")
     command = RequestChange(act, ChangeKind.RATE_SHEET, {"base": "EUR", "rates": {"GBP": "1.18"}})
     house.transact(lambda session: request_change(session, command))
