@@ -107,14 +107,15 @@ def require_ready(url: str) -> None:
     try:
         with _login_explained(), engine.connect() as session:
             service_login.require_own_login(session)
-            lacking = service_login.lacking(session)
+            held = service_login.rights(session)
+            lacking = service_login.lacking(session, held)
         if lacking:
             message = f"the login {ROLE} lacks rights, as after a restore ({len(lacking)}: {min(lacking)} …); {MEND}"
             raise click.ClickException(message)
         require_current(engine)
         with engine.connect() as session:
-            service_login.require_walls(session)
-            service_login.require_listed_rights(session)
+            service_login.require_walls(session, held)
+            service_login.require_listed_rights(held)
     finally:
         engine.dispose()
 
