@@ -167,14 +167,14 @@ def require_own_login(session: sqlalchemy.Connection) -> None:
         raise LoginTooStrong(message)
 
 
-def require_walls(session: sqlalchemy.Connection) -> None:
+def require_walls(session: sqlalchemy.Connection, held: HeldRights) -> None:
     """Require of the service's role what every version requires, whatever the tables are. Raises: LoginTooStrong."""
-    _require_none(excesses(session))
+    _require_none(excesses(session, held))
 
 
-def require_listed_rights(session: sqlalchemy.Connection) -> None:
+def require_listed_rights(held: HeldRights) -> None:
     """Require that the service's role has no right on a table but those that this version lists, for its own schema."""
-    _require_none(table_excesses(session))
+    _require_none(table_excesses(held))
 
 
 def explained(excess: Sequence[Excess]) -> str:
@@ -184,19 +184,18 @@ def explained(excess: Sequence[Excess]) -> str:
     return f"the login {ROLE} could do more than the service may: {said}{more}"
 
 
-def excesses(session: sqlalchemy.Connection) -> Sequence[Excess]:
+def excesses(session: sqlalchemy.Connection, held: HeldRights) -> Sequence[Excess]:
     """List what the service's role could do too much, apart from rights on tables."""
-    return [*_of_role(session), *_of_objects(session), *_of_rights(session, tables=False)]
+    return [*_of_role(session), *_of_objects(session), *_of_rights(held, tables=False)]
 
 
-def table_excesses(session: sqlalchemy.Connection) -> Sequence[Excess]:
+def table_excesses(held: HeldRights) -> Sequence[Excess]:
     """List the rights on tables that the service's role has and this version's table of rights does not list."""
-    return list(_of_rights(session, tables=True))
+    return list(_of_rights(held, tables=True))
 
 
-def lacking(session: sqlalchemy.Connection) -> frozenset[Right]:
+def lacking(session: sqlalchemy.Connection, held: HeldRights) -> frozenset[Right]:
     """List the rights that the service's role lacks on what there is; a missing table is the schema's affair."""
-    held = rights(session)
     return present(session, RIGHTS - held.own - held.everybodys)
 
 
@@ -251,7 +250,7 @@ def _of_objects(session: sqlalchemy.Connection) -> Iterator[Excess]:
         yield Excess(f"it may run {function} by its owner's rights", "ALTER FUNCTION … SECURITY INVOKER")
 
 
-def _of_rights(session: sqlalchemy.Connection, *, tables: bool) -> Iterator[Excess]:
-    for right in rights(session).excess:
+def _of_rights(held: HeldRights, *, tables: bool) -> Iterator[Excess]:
+    for right in held.excess:
         if (right.kind == "TABLE") is tables:
             yield Excess(f"it has {right}", MEND)

@@ -184,11 +184,12 @@ def _fix_search_path(session: sqlalchemy.Connection) -> None:
 
 def _require_made(session: sqlalchemy.Connection) -> None:
     """Look whether all is as it should be: what is not one's own is passed over with a warning, or in silence."""
-    excess = [*service_login.excesses(session), *service_login.table_excesses(session)]
+    held = service_login.rights(session)
+    excess = [*service_login.excesses(session, held), *service_login.table_excesses(held)]
     if excess:
         message = f"{service_login.explained(excess)}. The owner's login must own the database and all tables."
         raise RightsNotMade(message)
-    lacking = service_login.lacking(session)
+    lacking = service_login.lacking(session, held)
     if lacking:
         message = f"{ROLE} lacks {min(lacking)}, which the owner's login may not grant: it must own all tables."
         raise RightsNotMade(message)

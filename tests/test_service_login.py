@@ -87,9 +87,10 @@ def test_the_login_as_migrations_leave_it_is_taken(owner: Session) -> None:
     session = as_service(owner)
 
     service_login.require_own_login(session)
-    service_login.require_walls(session)
-    service_login.require_listed_rights(session)
-    assert service_login.lacking(session) == frozenset()
+    held = service_login.rights(session)
+    service_login.require_walls(session, held)
+    service_login.require_listed_rights(held)
+    assert service_login.lacking(session, held) == frozenset()
 
 
 @pytest.mark.parametrize("statement", [*ATTRIBUTES, *BELONGINGS, *PRIVILEGES])
@@ -98,7 +99,7 @@ def test_a_login_that_could_do_more_is_refused_and_the_line_says_what_ends_it(ow
     owner.exec_driver_sql(statement.format(database=database))
 
     with pytest.raises(LoginTooStrong, match=re.escape((ATTRIBUTES | BELONGINGS | PRIVILEGES)[statement])) as refused:
-        service_login.require_walls(as_service(owner))
+        service_login.require_walls(as_service(owner), service_login.rights(owner))
     assert "\n" not in str(refused.value)
 
 
@@ -107,13 +108,13 @@ def test_a_right_on_a_table_that_is_not_listed_is_refused(owner: Session, statem
     owner.exec_driver_sql(statement)
 
     with pytest.raises(LoginTooStrong, match=re.escape(ON_TABLES[statement])):
-        service_login.require_listed_rights(as_service(owner))
+        service_login.require_listed_rights(service_login.rights(as_service(owner)))
 
 
 def test_what_everybody_may_and_the_service_may_anyway_is_no_excess(owner: Session) -> None:
     owner.exec_driver_sql("GRANT SELECT ON entries TO PUBLIC; GRANT SELECT (seq) ON stripes TO jackpot_app")
 
-    service_login.require_listed_rights(as_service(owner))
+    service_login.require_listed_rights(service_login.rights(as_service(owner)))
 
 
 def test_another_login_is_refused_whatever_it_may(owner: Session) -> None:
@@ -128,7 +129,7 @@ def test_many_excesses_are_one_line_that_says_how_many_more(owner: Session) -> N
     owner.exec_driver_sql("GRANT ALL ON ALL TABLES IN SCHEMA public TO jackpot_app")
 
     with pytest.raises(LoginTooStrong, match=r"; and [0-9]+ more$"):
-        service_login.require_listed_rights(as_service(owner))
+        service_login.require_listed_rights(service_login.rights(as_service(owner)))
 
 
 def test_the_table_of_rights_has_every_table_and_its_columns() -> None:

@@ -110,15 +110,16 @@ def require_ready(url: str) -> None:
     try:
         with _login_explained(), engine.connect() as session:
             service_login.require_own_login(session)
-            lacking = service_login.lacking(session)
+            held = service_login.rights(session)
+            lacking = service_login.lacking(session, held)
         if lacking:
             message = f"the login {ROLE} lacks rights, as after a restore ({len(lacking)}: {min(lacking)} …); {MEND}"
             raise click.ClickException(message)
         is_of_later = require_workable(engine) is migrate.SchemaState.NEWER
         with engine.connect() as session:
-            service_login.require_walls(session)
+            service_login.require_walls(session, held)
             if not is_of_later:  # What a later version gives the login, that version lists.
-                service_login.require_listed_rights(session)
+                service_login.require_listed_rights(held)
     finally:
         engine.dispose()
 

@@ -9,14 +9,16 @@ import pytest
 import sqlalchemy
 from sqlalchemy import text
 
+from jackpot_service.connections import create_engine
 from jackpot_service.db import Session, transact
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.pools import Pools
 from jackpot_service.usecases.accept_bets import BetsAccepted
 from jackpot_service.usecases.void_bets import BetsVoided
 from tests.races import books, scene
-from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
+from tests.races.processes import CONFIG, LONGEST_RACE_S, Racer, in_threads, race
 from tests.support.accepting import accept_bets
+from tests.support.logins import owner_url
 
 BATCH = (
     scene.euro("b1"),
@@ -141,14 +143,17 @@ def bet_when_one_waits(
     """
 
     def act(session: Session) -> Future[object]:
-        session.execute(text("SET LOCAL ROLE postgres"))
         session.execute(text("LOCK TABLE bets IN ACCESS EXCLUSIVE MODE"))
         waiting = pool.submit(meanwhile)
         books.wait_until_one_waits(engine)
         accept_bets(session, scene.batch("T1", "r1", scene.euro("b1")))
         return waiting
 
-    return transact(engine, act)
+    owners = create_engine(CONFIG, owner_url(engine.url.render_as_string(hide_password=False)))  # Who may lock bets.
+    try:
+        return transact(owners, act)
+    finally:
+        owners.dispose()
 
 
 @pytest.mark.parametrize("what", ["void", "cancel", "settle"])
