@@ -91,14 +91,19 @@ def is_over(session: Session, book: str, instant: datetime) -> bool:
     return bool(session.scalar(question))
 
 
-def raise_stripe(session: Session, book: str, stripe_no: int, instant: datetime) -> None:
+def raise_stripes(session: Session, book: str, stripe_nos: Sequence[int], instant: datetime) -> None:
     """
-    Let nothing be booked on a stripe before an instant any more. Commits, in the same round trip.
+    Let nothing be booked on some stripes before an instant any more, one after the other. It commits.
 
-    The stripe is locked for as long as a bet locks it, or shorter: from this statement to the end of the commit.
+    Each stripe has a transaction of its own, all of them in one round trip: it is locked for as long as a bet locks it,
+    or shorter, from its statement to the end of its commit.
     """
     with committed(session) as pipe:
-        stripes.raise_one(pipe, book, stripe_no, to=instant)
+        for place, stripe_no in enumerate(stripe_nos):
+            if place:
+                pipe.command("COMMIT")
+                pipe.command("BEGIN")
+            stripes.raise_one(pipe, book, stripe_no, to=instant)
 
 
 def now(session: Session, book: str) -> Positions:

@@ -5,6 +5,7 @@ Stripes that have not passed an instant are raised to it one at a time, each in 
 for no longer than a bet does. No row is written for it: see docs/decisions/instants.md.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
@@ -47,10 +48,10 @@ def resolve(engine: sqlalchemy.Engine, book: str, instant: datetime, *, now: dat
         return
     read(engine, partial(_require_resolvable, instant=instant, now=now))
     if behind[0] == 0:
-        _raise(engine, book, 0, instant)
+        _raise(engine, book, [0], instant)
         behind = read(engine, find_behind)
-    for stripe_no in behind:
-        _raise(engine, book, stripe_no, instant)
+    if behind:
+        _raise(engine, book, behind, instant)
 
 
 def require_come(instant: datetime, *, now: datetime) -> None:
@@ -67,5 +68,5 @@ def _require_resolvable(session: Session, instant: datetime, *, now: datetime) -
         raise InstantNotResolved(message)
 
 
-def _raise(engine: sqlalchemy.Engine, book: str, stripe_no: int, instant: datetime) -> None:
-    transact(engine, partial(instants.raise_stripe, book=book, stripe_no=stripe_no, instant=instant))
+def _raise(engine: sqlalchemy.Engine, book: str, stripe_nos: Sequence[int], instant: datetime) -> None:
+    transact(engine, partial(instants.raise_stripes, book=book, stripe_nos=stripe_nos, instant=instant))

@@ -30,11 +30,11 @@ SKEWS_S = (-0.3, 0.0, 0.3)
 """How far the clock of each writing process is off."""
 
 THREADS = 3
-FEWEST_ROUNDS = 12
-ENDING = 4
+FEWEST_ROUNDS = 8
+ENDING = 2
 """Jackpots that are retired meanwhile, each into another: one act, two books beside its own."""
 
-INSTANTS = 40
+INSTANTS = 12
 DEALS = (scene.ROYAL, scene.ROYAL, scene.FLUSH, scene.NOTHING)
 
 Vectors = Mapping[str, Positions]

@@ -183,16 +183,16 @@ def test_stripes_that_are_beyond_it_stay_as_they_are(opened: House) -> None:
     assert all(now >= then for now, then in zip(opened.books.value(TIMES), before, strict=True))
 
 
-def test_while_one_stripe_is_held_others_are_raised_and_are_free_again(opened: House) -> None:
+def test_while_one_stripe_is_held_those_before_it_are_raised_and_free_again(opened: House) -> None:
     instant = opened.clock()
-    raised = "SELECT FROM stripes WHERE jackpot_id = 'j1' AND stripe_no = 0 AND booked_at >= :instant FOR UPDATE NOWAIT"
+    free = "SELECT FROM stripes WHERE jackpot_id = 'j1' AND stripe_no < 2 AND booked_at >= :instant FOR UPDATE NOWAIT"
     with opened.engine.connect() as holder, ThreadPoolExecutor() as threads:
-        holder.execute(text("SELECT FROM stripes WHERE jackpot_id = 'j1' AND stripe_no = 1 FOR UPDATE"))
+        holder.execute(text("SELECT FROM stripes WHERE jackpot_id = 'j1' AND stripe_no = 2 FOR UPDATE"))
         asking = threads.submit(resolve, opened, instant)
         wait_until_one_waits(opened.engine)
 
         with opened.engine.begin() as other:
-            assert other.execute(text(raised), {"instant": instant}).rowcount == 1
+            assert other.execute(text(free), {"instant": instant}).rowcount == 2
         holder.rollback()
         assert sum(asking.result()) == 13
 
