@@ -21,6 +21,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config as AlembicConfig
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.db import Base
@@ -69,6 +70,13 @@ class SchemaTooNew(Refused):
     title = "The schema is of a newer version"
 
 
+class NoSuchRevision(Refused):
+    """There is no revision of this name."""
+
+    code = "no-such-revision"
+    title = "There is no such revision"
+
+
 class SchemaState(StrEnum):
     """How a database's schema stands to this version."""
 
@@ -88,13 +96,16 @@ def upgrade(url: str, revision: str = NEWEST, *, attempts: int = ATTEMPTS) -> No
     """
     Migrate a database up to a revision; does nothing if it is there already, or further.
 
-    Raises: SchemaInUse; SchemaTooNew.
+    Raises: SchemaInUse; SchemaTooNew; NoSuchRevision.
     """
     for number in range(1, attempts + 1):
-        if revision == NEWEST and _state_of(url) is SchemaState.NEWER:
+        found = _state_of(url)
+        if revision == NEWEST and found is SchemaState.NEWER:
             return
         try:
             alembic.command.upgrade(_configuration(url), revision)
+        except CommandError as error:
+            raise NoSuchRevision(str(error)) from error
         except DBAPIError as error:
             if not isinstance(error.orig, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
                 raise
