@@ -21,6 +21,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config as AlembicConfig
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service import service_role
@@ -88,6 +89,13 @@ class SchemaTooNew(Refused):
     title = "The schema is of a newer version"
 
 
+class NoSuchRevision(Refused):
+    """There is no revision of this name."""
+
+    code = "no-such-revision"
+    title = "There is no such revision"
+
+
 class SchemaState(StrEnum):
     """How a database's schema stands to this version."""
 
@@ -111,10 +119,10 @@ def upgrade(url: str, revision: str = NEWEST, *, attempts: int = ATTEMPTS) -> bo
     a database that was restored from a dump into another cluster is complete again. Rights on a newer schema are left
     to the version that made it. Returns whether the role was new.
 
-    Raises: SchemaInUse; SchemaTooNew; RightsNotMade; RoleInUse.
+    Raises: SchemaInUse; SchemaTooNew; NoSuchRevision; RightsNotMade; RoleInUse.
     """
     engine = create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS)
-    is_of_later = revision == NEWEST and _require_not_too_new(engine) is SchemaState.NEWER
+    is_of_later = _require_not_too_new(engine) is SchemaState.NEWER and revision == NEWEST
     is_new = service_role.make_role(engine)
     if is_of_later:
         return is_new
@@ -127,10 +135,12 @@ def upgrade(url: str, revision: str = NEWEST, *, attempts: int = ATTEMPTS) -> bo
 
 
 def _migrate(url: str, revision: str, *, attempts: int) -> None:
-    """Apply the revisions; one that does not get its locks is tried again. Raises: SchemaInUse."""
+    """Apply the revisions; one that does not get its locks is tried again. Raises: SchemaInUse; NoSuchRevision."""
     for number in range(1, attempts + 1):
         try:
             alembic.command.upgrade(_configuration(url), revision)
+        except CommandError as error:
+            raise NoSuchRevision(str(error)) from error
         except DBAPIError as error:
             if not isinstance(error.orig, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
                 raise

@@ -60,7 +60,7 @@ def note_outcome_unknown(error: Exception) -> None:
 
 def has_no_room() -> bool:
     """Whether the database, though it answers, has refused to write of late because its disk is full."""
-    return counters.seconds_since(counters.DISK_FULL_AT) < NO_ROOM_FOR_S
+    return 0 <= counters.seconds_since(counters.DISK_FULL_AT) < NO_ROOM_FOR_S  # Not from a clock that was ahead.
 
 
 def kind_of(cause: BaseException | None) -> str:

@@ -11,7 +11,7 @@ import sqlalchemy
 from alembic.script import Script, ScriptDirectory
 
 from jackpot_service import migrate
-from jackpot_service.migrate import SchemaInUse, SchemaState, SchemaTooNew
+from jackpot_service.migrate import NoSuchRevision, SchemaInUse, SchemaState, SchemaTooNew
 from tests.support.next_version import THIS, add_revision, scripts_in, statements_up
 
 FIRST = "0033"
@@ -101,6 +101,11 @@ def test_a_revision_that_is_taken_back_says_nothing_any_more(empty_database_url:
 
     assert "9001" not in said(empty_database_url)
     assert state(empty_database_url) is SchemaState.CURRENT
+
+
+def test_a_revision_that_nobody_knows_is_refused(empty_database_url: str) -> None:
+    with pytest.raises(NoSuchRevision):
+        migrate.upgrade(empty_database_url, "9001")
 
 
 def test_a_schema_that_is_behind_is_no_newer_one(empty_database_url: str) -> None:

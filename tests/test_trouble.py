@@ -159,4 +159,6 @@ def test_a_full_disk_makes_the_database_not_writable_for_some_seconds(
 
     monkeypatch.setattr(time, "time", lambda: now + trouble.NO_ROOM_FOR_S)
     assert is_writable(engine)
+    monkeypatch.setattr(time, "time", lambda: now - 1)  # The clock had been ahead.
+    assert is_writable(engine)
     engine.dispose()

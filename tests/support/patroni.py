@@ -122,6 +122,14 @@ class PatroniCluster:
             return False
         return any(member["role"] == "sync_standby" and member["state"] in STANDING_BY for member in members)
 
+    def clear(self) -> None:
+        """Wait until all is well, and make the database anew, empty."""
+        leader = self.leader()
+        self.wait_until(self.is_in_sync, "no standby gets in sync")
+        with self.connected(leader) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+            connection.execute(f"CREATE DATABASE {DATABASE}")
+
     @contextmanager
     def connected(self, node: str, database: str = "postgres") -> Iterator[psycopg.Connection[tuple[object, ...]]]:
         """Connect to one of the nodes as the superuser."""
@@ -201,10 +209,7 @@ def start(directory: Path) -> PatroniCluster:
         for node in nodes.values():
             _start_node(cluster, node)
         _start_proxy(cluster)
-        leader = cluster.leader()
-        cluster.wait_until(cluster.is_in_sync, "no standby gets in sync")
-        with cluster.connected(leader) as connection:
-            connection.execute(f"CREATE DATABASE {DATABASE}")
+        cluster.clear()
     except BaseException:
         cluster.stop()
         raise
