@@ -12,6 +12,7 @@ from jackpot_service import migrate, months
 from jackpot_service.domain.months import Month
 from jackpot_service.domain.round_keys import keys_of
 from tests.support.bets import bet
+from tests.support.clock import let_tests_move_the_clock
 from tests.support.house import House
 
 BEFORE: Final = "0013-1"
@@ -50,6 +51,7 @@ def test_bets_of_all_partitions_come_together_again_and_are_parted_again(house: 
     end = keys_of(Month.of(house.clock.at)).end
     assert ask(database_url, FIRST_BOUND) == [(f"FOR VALUES FROM (MINVALUE) TO ('{end}')",)]
     assert ask(database_url, CHECKS) == [("ck_bets_stake_minor",)]
+    let_tests_move_the_clock(database_url)
     assert months.make(database_url, now=house.clock.at, ahead=1).months == [Month.of(house.clock.at).later(1)]
     house.bet(bet("b3"), round_id="r1")
 
