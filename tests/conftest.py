@@ -27,6 +27,7 @@ from psycopg import sql
 
 from jackpot_service import embedded, migrate, months
 from tests.support import compiled
+from tests.support.clock import let_tests_move_the_clock
 from tests.support.house import COPIES, House
 from tests.support.logins import owner_url
 
@@ -183,15 +184,8 @@ def _make_template(cluster: embedded.Cluster) -> None:
         connection.execute("CREATE DATABASE migrating")
         migrate.upgrade(cluster.url("migrating"))
         months.make(cluster.url("migrating"), now=datetime.now(UTC))
-        _let_tests_move_the_clock(cluster.url("migrating"))
+        let_tests_move_the_clock(cluster.url("migrating"))
         connection.execute(f"ALTER DATABASE migrating RENAME TO {TEMPLATE}")
-
-
-def _let_tests_move_the_clock(url: str) -> None:
-    """Tests of years have clocks of their own, which the database would refuse; those of the clock have another."""
-    with psycopg.connect(url.replace("+psycopg", "")) as owner:
-        for trigger in ("not_ahead", "not_added_ahead"):
-            owner.execute(f"ALTER TABLE stripes DISABLE TRIGGER {trigger}")
 
 
 def _sweep(place: Path) -> None:

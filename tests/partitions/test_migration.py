@@ -12,6 +12,7 @@ from jackpot_service import migrate, months
 from jackpot_service.domain.months import Month
 from jackpot_service.domain.round_keys import keys_of
 from tests.support.bets import bet
+from tests.support.clock import let_tests_move_the_clock
 from tests.support.house import House
 from tests.support.logins import owner_conninfo, owner_url
 
@@ -51,6 +52,7 @@ def test_bets_of_all_partitions_come_together_again_and_are_parted_again(house: 
     end = keys_of(Month.of(house.clock.at)).end
     assert ask(database_url, FIRST_BOUND) == [(f"FOR VALUES FROM (MINVALUE) TO ('{end}')",)]
     assert ask(database_url, CHECKS) == [("ck_bets_stake_minor",)]
+    let_tests_move_the_clock(database_url)
     assert months.make(owner_url(database_url), now=house.clock.at, ahead=1).months == [
         Month.of(house.clock.at).later(1)
     ]
