@@ -152,7 +152,7 @@ def test_half_a_request_of_a_client_that_sends_no_more_ends_the_connection(stand
 def test_a_call_that_asks_for_another_protocol_is_answered_as_if_it_did_not(
     standing_service: Service, table_key: str, protocol: bytes, framing: str
 ) -> None:
-    body = b'{"bets":[{"bet_id":"b2","player_id":"p","currency":"EUR","stake_minor":100,"hand":"2"}]}'
+    body = b'{"bets":[{"bet_id":"b2","player_id":"q","currency":"EUR","stake_minor":100,"hand":"2"}]}'
     upgrade = (
         b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\nUpgrade: " + protocol + b"\r\n"
     )
