@@ -5,6 +5,7 @@ It has an interpreter and connections of its own, and gives way to all others, s
 standard input is a pipe from here: if this process is killed, the pipe ends, and so does the runner.
 """
 
+import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +16,9 @@ from typing import Final
 import structlog
 
 COMMAND: Final = (sys.executable, "-m", "jackpot_service.cli", "jobs", "work", "--beside")
+
+OF_TERMINALS: Final = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGHUP})
+"""What a terminal sends to all processes in it. Those that the service starts never take them: they are ended by it."""
 
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0
@@ -44,6 +48,7 @@ class _Keeper(threading.Thread):
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, OF_TERMINALS)  # Of this thread, and so of the processes it starts.
         pause_s = FIRST_PAUSE_S
         while (process := self._start_runner()) is not None:
             with process:  # The pipe is closed when it has ended.

@@ -10,8 +10,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
@@ -98,9 +100,9 @@ def _there(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _serve(lines: IO[bytes], out: IO[bytes]) -> None:
+def _serve(lines: Iterator[bytes], out: IO[bytes]) -> None:
     """Post what each line asks for until there are no more."""
-    start = json.loads(lines.readline())
+    start = json.loads(next(lines))
     retries: list[object] = []
     with JackpotClient(start["base_url"], start["key"], on_retry=retries.append) as client:
         for line in lines:
@@ -124,4 +126,8 @@ def _post(client: JackpotClient, posting: dict[str, Any]) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    _serve(sys.stdin.buffer, sys.stdout.buffer)
+    asked: SimpleQueue[bytes] = SimpleQueue()
+    serving = (iter(asked.get, b""), sys.stdout.buffer)
+    threading.Thread(target=_serve, args=serving, daemon=True).start()  # It may be waiting for a service that is gone.
+    for asked_line in sys.stdin.buffer:
+        asked.put(asked_line)

@@ -18,7 +18,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from jackpot_service import counters, logs
-from jackpot_service.beside import job_runner
+from jackpot_service.beside import OF_TERMINALS, job_runner
 from jackpot_service.config import Config
 from jackpot_service.server.protocol import KEPT_FOR_S, Connection
 from jackpot_service.server.worker import LONGEST_END_S, application
@@ -31,9 +31,6 @@ LONGEST_START_S: Final = 30
 
 BACKLOG: Final = 2048
 """Connections that wait until a worker takes them."""
-
-_OF_TERMINALS: Final = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGHUP})
-"""What a terminal sends to all processes in it. Workers never take them: the supervisor says what is to be done."""
 
 _SO_ATTACH_FILTER: Final = 26
 """Of Linux; Python has no name for it."""
@@ -115,7 +112,7 @@ class Supervisor(Multiprocess):
 
     def run(self) -> None:
         """Supervise until told to end. Workers are born with the signals of terminals blocked, and leave it so."""
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, OF_TERMINALS)
         try:
             super().run()
         finally:
@@ -155,8 +152,8 @@ class Supervisor(Multiprocess):
 
     def handle_signals(self) -> None:
         """Take the signals that came, those of terminals now."""
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)
-        signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, OF_TERMINALS)
+        signal.pthread_sigmask(signal.SIG_BLOCK, OF_TERMINALS)
         super().handle_signals()
 
     def handle_quit(self) -> None:

@@ -79,7 +79,7 @@ class Served:
         if scope["type"] == "lifespan":
             await self._live(scope, receive, send)
             return
-        connection = scope["state"][CONNECTION]
+        connection = scope["state"].pop(CONNECTION)  # Else both would hold each other, and the body, until collected.
         try:
             await self._asgi(scope, receive, send)
         except asyncio.CancelledError:  # Its time at the end is up: nobody knows what becomes of the call.

@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 
+from tests.support.logins import owner_conninfo
+
 
 class Clock:
     """Every look at it is a second later than the one before, so that whatever happens has an order."""
@@ -21,6 +23,6 @@ class Clock:
 
 def let_tests_move_the_clock(url: str) -> None:
     """Switch off that the database compares a test's clock with its own; tests of the clock have another database."""
-    with psycopg.connect(url.replace("+psycopg", "")) as owner:
+    with psycopg.connect(owner_conninfo(url)) as owner:
         for trigger in ("not_ahead", "not_added_ahead"):
             owner.execute(f"ALTER TABLE stripes DISABLE TRIGGER {trigger}")
