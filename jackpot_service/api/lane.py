@@ -134,7 +134,8 @@ class Lane:
             if answered is None:
                 await self._flask(scope, _receiver(request.body, receive), send, then=held.close)
             else:
-                await _send(answered, request_id(request.header(_REQUEST_ID)), send)
+                named = request_id(request.header(_REQUEST_ID))
+                await _send(answered, named, send, is_head=scope["method"] == "HEAD")
 
     async def _answered(
         self, scope: Scope, request: Request, receive: Receive, held: ExitStack
@@ -187,7 +188,7 @@ def _refused(error: Exception, scope: Scope) -> Problem:
     return problem_of(error, instance=path_of(scope))
 
 
-async def _send(answered: Answer | Problem, named: str, send: Send) -> None:
+async def _send(answered: Answer | Problem, named: str, send: Send, *, is_head: bool) -> None:
     headers: asgi.Headers = [(_REQUEST_ID, named.encode())]
     if isinstance(answered, Problem):
         body, media_type, status = answered.body, _PROBLEM, answered.status
@@ -198,4 +199,4 @@ async def _send(answered: Answer | Problem, named: str, send: Send) -> None:
         headers += answered.headers
     if body:
         headers += [(b"content-type", media_type), (b"content-length", b"%d" % len(body))]
-    await asgi.answer(send, status, headers, body)
+    await asgi.answer(send, status, headers, b"" if is_head else body)
