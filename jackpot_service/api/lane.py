@@ -158,8 +158,8 @@ class Lane:
                 receive = _receiver(request.body, receive)
                 await self._flask(scope, receive, send, ends_at=request.ends_at, then=held.close)
             else:
-                without_body = scope["method"] == "HEAD"
-                await _send(answered, request_id(request.header(_REQUEST_ID)), send, without_body=without_body)
+                named = request_id(request.header(_REQUEST_ID))
+                await _send(answered, named, send, is_head=scope["method"] == "HEAD")
 
     async def _answered(
         self, scope: Scope, request: Request, receive: Receive, held: ExitStack
@@ -224,7 +224,7 @@ def _refused(error: Exception, scope: Scope) -> Problem:
     return problem_of(error, instance=path_of(scope))
 
 
-async def _send(answered: Answer | Problem, named: str, send: Send, *, without_body: bool = False) -> None:
+async def _send(answered: Answer | Problem, named: str, send: Send, *, is_head: bool) -> None:
     headers: asgi.Headers = [(_REQUEST_ID, named.encode())]
     if isinstance(answered, Problem):
         body, media_type, status = answered.body, _PROBLEM, answered.status
@@ -236,4 +236,4 @@ async def _send(answered: Answer | Problem, named: str, send: Send, *, without_b
     headers += security_headers.lacking(headers)
     if body:
         headers += [(b"content-type", media_type), (b"content-length", b"%d" % len(body))]
-    await asgi.answer(send, status, headers, b"" if without_body else body)
+    await asgi.answer(send, status, headers, b"" if is_head else body)

@@ -235,6 +235,7 @@ def test_what_the_loop_finds_wrong_before_flask_is_asked_is_told_as_flask_tells_
         "an unknown table": ("POST", PATH.format(table="T9", round="r1"), table, body, {}),
         "a meter of no jackpot": ("GET", METER.format(jackpot="j9"), auditor, None, {}),
         "a meter without a key": ("GET", meter, None, None, {}),
+        "no key for a head": ("HEAD", "/v1/jackpots", None, None, {}),
         "an id that is written otherwise": ("POST", "/v1/tables/T%31/rounds/r1/bets", None, body, {}),
     }
     for name, (method, path, key, data, headers) in calls.items():
@@ -242,6 +243,7 @@ def test_what_the_loop_finds_wrong_before_flask_is_asked_is_told_as_flask_tells_
             with seen_by_flask(opened.app) as seen:
                 answer = opened.call(method, path, key=key, data=data, headers=headers)
             assert (seen, answer.media_type) == ([], PROBLEM)
+            assert bool(answer.text) is (method != "HEAD")
             by_flask = opened.call(method, path, key=key, data=data, headers=headers, app=alone)
             assert told(answer) == told(by_flask)
 
