@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -342,7 +342,8 @@ def test_instants_of_before_are_forgotten_unless_they_would_be_found_otherwise(e
     scene.found(engine)
     scene.open_live(engine, "live", tables=["T1"], stripes=2)
     scene.bet(engine, "T1", "r1", scene.euro("b1"))
-    plain, padded, wrong = (scene.now() for _ in range(3))
+    wrong = scene.now()
+    plain, padded = wrong - timedelta(microseconds=2), wrong - timedelta(microseconds=1)
     for book in (REFERENCE_BOOK, "live"):
         resolving.resolve(engine, book, wrong, now=wrong)
         transact(engine, partial(former.write_down, book=book, instant=plain))

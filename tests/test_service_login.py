@@ -133,8 +133,8 @@ def test_many_excesses_are_one_line_that_says_how_many_more(owner: Session) -> N
 
 
 def test_the_table_of_rights_has_every_table_and_its_columns() -> None:
-    assert set(TABLES) == set(Base.metadata.tables)
     assert not set(ONLY_READ) & set(TABLES)
+    assert set(Base.metadata.tables) - set(ONLY_READ) == set(TABLES)
     for name, rights in CHANGED.items():
         assert rights.update <= set(Base.metadata.tables[name].columns.keys()), name
 

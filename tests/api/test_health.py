@@ -19,6 +19,7 @@ from jackpot_service.api.request_ids import REQUEST_ID
 from jackpot_service.db import is_writable
 from tests.support.bets import bet
 from tests.support.house import House
+from tests.support.logins import owner_conninfo
 
 DISK_FULL = """
 CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -85,7 +86,7 @@ def test_it_is_not_ready_for_a_moment_after_bets_failed_for_want_of_the_database
     monkeypatch.setattr(readiness, "KEPT_S", 0)
     monkeypatch.setattr("jackpot_service.api.bet_groups.FAILING_S", 60)
     opened.post_bets(bet("a")).ok(201)
-    with psycopg.connect(database_url.replace("+psycopg", ""), autocommit=True) as owner:
+    with psycopg.connect(owner_conninfo(database_url), autocommit=True) as owner:
         owner.execute(DISK_FULL)
         opened.post_bets(bet("b"), round_id="r2").problem(503, "busy")
         unready = opened.call("GET", "/readyz", key=None)
@@ -121,7 +122,7 @@ def test_a_call_that_waited_for_a_thread_beyond_its_time_asks_the_database_nothi
         sent: list[asgi.Message] = []
 
         async def receive() -> asgi.Message:
-            return {"type": "http.disconnect"}
+            return {"type": "http.request", "body": b"", "more_body": False}
 
         async def send(message: asgi.Message) -> None:
             sent.append(message)

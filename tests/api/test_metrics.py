@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
 from jackpot_service import counters, months
-from jackpot_service.api import problems
+from jackpot_service.api import entrance
 from jackpot_service.domain.months import Month
 from jackpot_service.domain.principals import Role
 from jackpot_service.reporting.reconciling import reconcile_next
@@ -181,7 +181,7 @@ def test_a_next_month_without_a_partition_is_warned_of_until_somebody_makes_it(h
 def test_a_call_whose_key_is_not_in_force_is_counted_and_logged_once_a_minute(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(problems, "_seldom", Seldom())
+    monkeypatch.setattr(entrance, "_seldom", Seldom())
     before = one(house, "jackpot_sign_ins_refused_total")
     assert before is not None
 

@@ -11,6 +11,7 @@ from jackpot_service.domain.principals import Role
 from tests.support.fixtures import books_verify
 from tests.support.fixtures import house as house  # noqa: PLC0414  a fixture of these tests
 from tests.support.house import House
+from tests.support.logins import owner_conninfo, owner_url
 
 __all__ = ["books_verify"]
 
@@ -23,8 +24,8 @@ NEW_RATE = {"base": "EUR", "rates": {"GBP": "1.18"}}
 def run(database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run `jackpot db emergency`, and give its status and what it said."""
 
-    def run(*arguments: str, url: str = database_url) -> tuple[int, str]:
-        monkeypatch.setenv("JACKPOT_DATABASE_URL", url)
+    def run(*arguments: str, url: str | None = None) -> tuple[int, str]:
+        monkeypatch.setenv("JACKPOT_OWNER_URL", owner_url(database_url) if url is None else url)
         monkeypatch.setattr("sys.argv", ["jackpot", "db", "emergency", *arguments])
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
@@ -60,7 +61,7 @@ def test_switching_is_an_act_with_its_reason_and_the_same_again_is_none(house: H
 
 
 def test_nobody_but_the_owner_of_the_database_switches_it(house: House, run: Run) -> None:
-    with psycopg.connect(house.database_url.replace("+psycopg", ""), autocommit=True) as owner:
+    with psycopg.connect(owner_conninfo(house.database_url), autocommit=True) as owner:
         owner.execute("CREATE ROLE stranger LOGIN IN ROLE jackpot_app")
         try:
             url = house.engine.url.set(username="stranger").render_as_string(hide_password=False)

@@ -181,7 +181,8 @@ def test_what_the_database_refuses_because_it_lies_ahead_is_told_as_such(
     assert isinstance(refused, ClockSkew)
     ahead = datetime.now(UTC) + timedelta(minutes=1)
     closed = unguarded(
-        lambda engine: transact(engine, lambda session: instants.raise_stripe(session, "live", 0, ahead)), ledger.engine
+        lambda engine: transact(engine, lambda session: instants.raise_stripes(session, "live", [0], ahead)),
+        ledger.engine,
     )
     assert isinstance(closed, ClockSkew)
     books.require_clean(ledger.engine)

@@ -103,7 +103,7 @@ def test_a_statement_that_hangs_is_given_up_and_tried_again_on_another_connectio
         assert ended(lambda: act.done(patient)) == "done"
     assert (act.calls, database.ids()) == (2, [1])
     assert passed() == before + 1
-    assert [line["event"] for line in logged] == ["deadline-passed"]
+    assert [line["event"] for line in logged] == ["deadline-passed", "database-trouble"]
 
 
 def test_a_pipeline_that_hangs_is_given_up_in_the_time_of_its_call(

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
-from jackpot_service import migrate
+from jackpot_service import migrate, service_role
 from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
+from jackpot_service.connections import create_engine, create_owners_engine
+from jackpot_service.database_rights import ROLE
 from tests.faults.load import Ledger, load
 from tests.faults.service import Service, served
 from tests.faults.test_full_disk import furnished, until
@@ -46,6 +47,11 @@ def patronis() -> Iterator[PatroniCluster]:
     shutil.rmtree(directory)
 
 
+def by_service(url: str) -> str:
+    """Return a URL of the owner's as one of the service's login, which has the same password here."""
+    return url.replace("//postgres:", f"//{ROLE}:")
+
+
 def url_of(text: str) -> str:
     """Return a URL as the service reads it from its environment."""
     url = Config.from_environment({"JACKPOT_DATABASE_URL": text}).database_url
@@ -56,9 +62,10 @@ def url_of(text: str) -> str:
 @pytest.fixture
 def engine(patronis: PatroniCluster) -> Iterator[sqlalchemy.Engine]:
     patronis.clear()
-    url = url_of(patronis.url)
-    migrate.upgrade(url)
-    engine = create_engine(CONFIG, url)
+    owner_url = url_of(patronis.url)
+    migrate.upgrade(owner_url)
+    service_role.set_password(create_owners_engine(owner_url, lock_timeout_ms=1000), patroni.PASSWORD)
+    engine = create_engine(CONFIG, url_of(by_service(patronis.url)))
     yield engine
     engine.dispose()
 
@@ -68,7 +75,7 @@ def test_a_leader_that_is_killed_under_load_loses_nothing(
     patronis: PatroniCluster, engine: sqlalchemy.Engine, way: str, tmp_path: Path
 ) -> None:
     key = furnished(engine)
-    with served(getattr(patronis, way), tmp_path / "service.log") as service:
+    with served(by_service(getattr(patronis, way)), tmp_path / "service.log") as service:
         with load(service.base_url, key, TABLES) as ledger:
             ledger.wait_for_more(CALLS)
             before = patronis.leader()
@@ -93,7 +100,7 @@ def follow_the_runbook(cluster: PatroniCluster, service: Service) -> None:
         "PATRONI": str(cluster.directory / "patroni.yml"),
         "PATRONI_PASSWORDS": str(cluster.directory / "patroni.env"),
         "SERVICE": service.base_url,
-        "JACKPOT_DATABASE_URL": cluster.url,
+        "JACKPOT_DATABASE_URL": by_service(cluster.url),
     }
     said = run(listing, environment)
     assert re.findall(r"Leader|Sync Standby", said).count("Leader") == 1

@@ -12,10 +12,12 @@ import sqlalchemy
 
 from jackpot_service import migrate
 from jackpot_service.connections import create_engine
+from jackpot_service.database_rights import ROLE
 from jackpot_service.server_account import Account, account_for
 from tests.faults.service import served
 from tests.races import books, scene
 from tests.races.processes import CONFIG
+from tests.support.logins import service_url
 from tests.support.pages import Block, blocks, run
 
 PAGE = "runbook.md"
@@ -36,6 +38,10 @@ class Site:
 
     @property
     def url(self) -> str:
+        return service_url(self.owner_url)
+
+    @property
+    def owner_url(self) -> str:
         return f"postgresql+psycopg://postgres@/{DATABASE}?host={self.place}&port=5432"
 
     @property
@@ -46,10 +52,11 @@ class Site:
             "LC_ALL": "C.UTF-8",
             "PRIMARY": f"host={self.place} user=postgres dbname={DATABASE}",
             "JACKPOT_DATABASE_URL": self.url,
+            "JACKPOT_OWNER_URL": self.owner_url,
             "ARCHIVE": str(self.place / "archive"),
             "BACKUP": str(self.place / "backup"),
             "RESTORED": str(restored),
-            "RESTORED_URL": f"postgresql://postgres@/{DATABASE}?host={restored}&port=5433",
+            "RESTORED_URL": f"postgresql://{ROLE}@/{DATABASE}?host={restored}&port=5433",
         }
 
     def run(self, block: Block, **more: str) -> str:
@@ -74,7 +81,7 @@ def site() -> Iterator[Site]:
     site.run(Block("", f"pg_ctl start --pgdata={data} --wait --log={place}/primary.log"))
     try:
         site.run(Block("", f"createdb --host={place} --username=postgres {DATABASE}"))
-        migrate.upgrade(site.url)
+        migrate.upgrade(site.owner_url)
         yield site
     finally:
         site.run(Block("", f"pg_ctl stop --pgdata={data} --mode=immediate --wait"))

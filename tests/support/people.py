@@ -10,6 +10,7 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.usecases import acts, principals
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.switch_emergency import switch_emergency
+from tests.support.logins import owner_url
 
 
 def enrol(session: Session, act: Act) -> Act:
@@ -26,7 +27,7 @@ def enrolled(engine: sqlalchemy.Engine, act: Act) -> Act:
 
 def switch(url: str, act: Act, *, is_on: bool) -> bool:
     """Switch emergency approvals as the owner of the database does."""
-    engine = create_owners_engine(url, lock_timeout_ms=1000)
+    engine = create_owners_engine(owner_url(url), lock_timeout_ms=1000)
     try:
         return transact(engine, lambda session: switch_emergency(session, act, is_on=is_on))
     finally:

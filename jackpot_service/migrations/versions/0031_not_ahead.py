@@ -16,7 +16,7 @@ depends_on: str | Sequence[str] | None = None
 
 # The condition stands in the triggers: where it does not hold, which is always, no function is called.
 REFUSE_AHEAD = """
-CREATE FUNCTION refuse_ahead() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_ahead() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'stripe % of % is not moved to %: that lies ahead', NEW.stripe_no, NEW.jackpot_id, NEW.booked_at
         USING ERRCODE = 'check_violation', TABLE = 'stripes', CONSTRAINT = 'booked_at_not_ahead',
