@@ -40,7 +40,7 @@ def in_terminal(directory: Path, *command: str, **environment: str) -> Iterator[
     environment = {**os.environ, "JACKPOT_DATA_DIR": str(directory), **environment, "MARK": str(directory)}
     watcher = subprocess.Popen(["cat"], stdin=master, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(master)
-    leader = ("setsid", "--ctty", "--wait", *command)
+    leader = ("setsid", "--ctty", *command)  # Which the command takes the place of.
     process = subprocess.Popen(leader, stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=CHECKOUT)
     os.close(slave)
     terminal = Terminal(process, watcher)
@@ -77,12 +77,11 @@ def is_ready(port: int) -> bool:
         return False
 
 
-def command_in(directory: Path) -> int:
-    """The process of the command itself, which `setsid` waits for."""
-    (found,) = (
-        pid for pid in marked(directory) if command_of(pid).split(b"\0")[2:4] == [b"jackpot_service.cli", b"run"]
-    )
-    return found
+def plays(directory: Path) -> bool:
+    """Whether everything is there that is to end: the service and its workers, its jobs, and the tables' partner."""
+    commands = [command_of(pid) for pid in marked(directory)]
+    parts = (b"\0serve\0", b"multiprocessing.spawn", b"\0jobs\0", b"demo.partner")
+    return all(any(part in command for command in commands) for part in parts)
 
 
 @pytest.mark.parametrize("how", ["the terminal is closed", "the command is told", "the command is killed"])
@@ -91,11 +90,11 @@ def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database
     run = (sys.executable, "-m", "jackpot_service.cli", "run", f"--port={port}", "--seed=1")
     with in_terminal(tmp_path, *run) as terminal:
         wait_until(lambda: is_ready(port), within_s=2 * LONGEST_WAIT_S)
-        wait_until(lambda: len(marked(tmp_path)) >= 7)  # Also the service, its workers, its jobs and its tables.
+        wait_until(lambda: plays(tmp_path))
         if how == "the terminal is closed":
             terminal.close()
         else:
-            os.kill(command_in(tmp_path), signal.SIGHUP if how == "the command is told" else signal.SIGKILL)
+            terminal.command.send_signal(signal.SIGHUP if how == "the command is told" else signal.SIGKILL)
         wait_until(lambda: not marked(tmp_path))
         wait_until(lambda: not embedded_of(tmp_path))
         assert not is_ready(port)
