@@ -11,7 +11,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
@@ -22,6 +22,7 @@ from rich.console import Console
 
 from jackpot_service.embedded import EmbeddedError
 from tests.chaos import blindness, campaign, database, disk, plan, replicated, report, site
+from tests.chaos.faults.fault import Drawn
 from tests.chaos.program import CommandFailed
 from tests.chaos.report import Outcome
 from tests.chaos.service import NotServing
@@ -53,10 +54,14 @@ BY_HOSTS = {"patroni": False, "patroni-hosts": True}
 )
 def main(*, minutes: float, seed: int, tables: int, only: tuple[str, ...], output: Path) -> None:
     """Kill, freeze and overload the service while tables play, and hold its books against what it acknowledged."""
+    chosen = [one for one in plan.ALL if not only or any(word in one().name for word in only)]
+    if not chosen:
+        message = f"no fault has {' or '.join(map(repr, only))} in its name"
+        raise click.BadParameter(message, param_hint="--only")
     console = Console(width=max(Console().width, LEAST_WIDTH))
     try:
         with _directory() as directory:
-            outcome = _run(console, directory, minutes=minutes, seed=seed, tables=tables, only=only)
+            outcome = _run(console, directory, minutes=minutes, seed=seed, tables=tables, chosen=chosen)
     except FAILURES as failure:
         console.print(f"chaos failed: {failure}", markup=False)
         sys.exit(FAILED)
@@ -68,9 +73,12 @@ def main(*, minutes: float, seed: int, tables: int, only: tuple[str, ...], outpu
 
 
 def _run(
-    console: Console, directory: Path, *, minutes: float, seed: int, tables: int, only: tuple[str, ...]
+    console: Console, directory: Path, *, minutes: float, seed: int, tables: int, chosen: Sequence[Drawn]
 ) -> Outcome:
     commit = report.current_commit()
+    by_hosts = BY_HOSTS.get(os.environ.get(VARIABLE, ""))
+    if by_hosts is not None:
+        replicated.require_support()
     with ExitStack() as stack:
         home = directory / "home"
         console.print("setting up")
@@ -78,12 +86,10 @@ def _run(
         console.print("is the checker blind?")
         sight = blindness.prove(directory, home, world)
         console.print(f"it is not: {sight.lost_without_flush} losses were reported where there were some")
-        by_hosts = BY_HOSTS.get(os.environ.get(VARIABLE, ""))
         if by_hosts is not None:
             attacked = stack.enter_context(_replicated(directory, by_hosts=by_hosts, seed=seed, tables=tables))
         else:
             attacked = stack.enter_context(_embedded(directory, home, world, seed=seed, tables=tables))
-        chosen = [one for one in plan.ALL if not only or any(word in one().name for word in only)]
         allowed, left_out = plan.possible(attacked, chosen)
         began_s = time.monotonic()
         drawn = plan.draws(allowed, seed=seed)

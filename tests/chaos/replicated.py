@@ -85,6 +85,11 @@ def _takes_writes(url: str) -> bool:
         return bool(connection.execute("SELECT WHERE NOT pg_is_in_recovery()").rowcount)
 
 
+def require_support() -> None:
+    """Raises: ModuleNotFoundError if this checkout cannot start a cluster."""
+    importlib.import_module(SUPPORT)
+
+
 @contextmanager
 def running(directory: Path, *, by_hosts: bool) -> Iterator[Replicated]:
     """Keep a cluster running in a directory. Raises: ModuleNotFoundError without the support for it."""

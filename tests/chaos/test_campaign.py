@@ -30,3 +30,10 @@ def test_a_short_campaign_loses_nothing_and_sees_what_is_lost_on_purpose(tmp_pat
     assert rows.keys() >= {"a worker killed", "the whole campaign"}
     assert int(rows["the whole campaign"]["acknowledged"]) > 0
     assert (tmp_path / "chaos.md").read_text().count("\n|") == len(written["rows"]) + 2  # Their head, and a line
+
+
+def test_a_word_that_no_fault_has_is_refused_before_anything_begins() -> None:
+    done = CliRunner().invoke(main, ["--only", "earthquake"])
+
+    assert done.exit_code == 2
+    assert "no fault has 'earthquake' in its name" in done.output
