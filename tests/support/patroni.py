@@ -64,9 +64,16 @@ class Node:
     def family(self) -> Sequence[int]:
         """Every process of the node: its Patroni, its PostgreSQL, and what they have started."""
         roots = set[int]() if self.process is None else {self.process.pid}
-        with suppress(OSError, IndexError, ValueError):
-            roots.add(int((self.data / "postmaster.pid").read_text().split()[0]))
-        return _family(roots)
+        postmaster = self._postmaster()
+        return _family(roots if postmaster is None else roots | {postmaster})
+
+    def _postmaster(self) -> int | None:
+        """Return the server's process. The file of a killed one stays, and its number may be another's by now."""
+        try:
+            pid = int((self.data / "postmaster.pid").read_text().split()[0])
+            return pid if Path(f"/proc/{pid}/cwd").samefile(self.data) else None
+        except (OSError, IndexError, ValueError):
+            return None
 
     def is_leader(self) -> bool:
         """Whether its Patroni says that it is the leader."""
