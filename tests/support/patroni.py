@@ -68,7 +68,7 @@ class Node:
         return _family(roots if postmaster is None else roots | {postmaster})
 
     def _postmaster(self) -> int | None:
-        """Return the server's process; of one that was killed the file stays, and its number may be anybody's by now."""
+        """Return the server's process. The file of a killed one stays, and its number may be another's by now."""
         try:
             pid = int((self.data / "postmaster.pid").read_text().split()[0])
             return pid if Path(f"/proc/{pid}/cwd").samefile(self.data) else None
