@@ -16,6 +16,7 @@ import structlog
 from psycopg import pq
 from psycopg.abc import PQGen
 from psycopg.conninfo import make_conninfo
+from psycopg.errors import finish_pgconn
 from psycopg.pq import ConnStatus, PollingStatus
 
 from jackpot_service import counters, deadlines
@@ -187,12 +188,12 @@ def _opened(conninfo: str, host: Host, longest_s: float) -> "PGconn":
         if pgconn.status == ConnStatus.OK:
             pgconn.nonblocking = 1
             return pgconn
-        error = psycopg.OperationalError(f"connection failed: {pgconn.get_error_message()}", pgconn=pgconn)
+        message = f"connection failed: {pgconn.get_error_message()}"
     except BaseException:
         pgconn.finish()
         raise
-    pgconn.finish()
-    raise error
+    # What is asked of it later, such as whether it needed a password, outlives the connection so.
+    raise psycopg.OperationalError(message, pgconn=finish_pgconn(pgconn))
 
 
 def _passed(exchange: str, host: Host) -> DeadlinePassed:

@@ -12,6 +12,7 @@ from jackpot_service.domain.principals import NAME_LETTERS, BadPrincipal, Princi
 from tests.support.bets import bet
 from tests.support.hands import FOUR_OF_A_KIND, hand
 from tests.support.house import House
+from tests.support.logins import owner_conninfo
 
 APPLICATION: Final = "jackpot_app"
 
@@ -112,7 +113,7 @@ def test_nobody_unknown_asks_or_decides(application: psycopg.Connection[Any]) ->
 
 def test_the_maker_decides_nothing_in_other_letters_either(house: House, application: psycopg.Connection[Any]) -> None:
     """Such a name can only be there from before names were compared; here the owner writes one."""
-    with psycopg.connect(house.database_url.replace("+psycopg", "")) as owner:
+    with psycopg.connect(owner_conninfo(house.database_url)) as owner:
         for name in ("ANN", "\N{CYRILLIC CAPITAL LETTER A}nn"):
             owner.execute("INSERT INTO principals VALUES (%s, 'operator', NULL, false, 1, true)", [name])
     for name in ("ANN", "\N{CYRILLIC CAPITAL LETTER A}nn"):

@@ -21,10 +21,10 @@ from tests.support.bets import bet
 from tests.support.house import House
 from tests.support.logins import owner_conninfo
 
-DISK_FULL = """
-CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN RAISE EXCEPTION 'no space left on device' USING ERRCODE = 'disk_full'; END $$;
-CREATE TRIGGER disk_full BEFORE INSERT ON bets EXECUTE FUNCTION disk_full();
+OUT_OF_MEMORY = """
+CREATE FUNCTION out_of_memory() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'out of memory' USING ERRCODE = 'out_of_memory'; END $$;
+CREATE TRIGGER out_of_memory BEFORE INSERT ON bets EXECUTE FUNCTION out_of_memory();
 """
 
 
@@ -87,11 +87,11 @@ def test_it_is_not_ready_for_a_moment_after_bets_failed_for_want_of_the_database
     monkeypatch.setattr("jackpot_service.api.bet_groups.FAILING_S", 60)
     opened.post_bets(bet("a")).ok(201)
     with psycopg.connect(owner_conninfo(database_url), autocommit=True) as owner:
-        owner.execute(DISK_FULL)
+        owner.execute(OUT_OF_MEMORY)
         opened.post_bets(bet("b"), round_id="r2").problem(503, "busy")
         unready = opened.call("GET", "/readyz", key=None)
         assert (unready.status, unready.body["bets_accepted"]) == (503, False)
-        owner.execute("DROP TRIGGER disk_full ON bets")
+        owner.execute("DROP TRIGGER out_of_memory ON bets")
     opened.post_bets(bet("b"), round_id="r2").ok(201)
     assert opened.call("GET", "/readyz", key=None).ok()["bets_accepted"] is True
     assert FAILING_S > readiness.KEPT_S

@@ -191,7 +191,7 @@ def test_a_call_whose_key_is_not_in_force_is_counted_and_logged_once_a_minute(
 
     assert one(house, "jackpot_sign_ins_refused_total") == before + 2
     assert [line for line in logged if line["event"] == "sign-in-refused"] == [
-        {"event": "sign-in-refused", "log_level": "warning", "address": ""}
+        {"event": "sign-in-refused", "log_level": "warning", "address": "192.0.2.1"}
     ]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
+from jackpot_service.api import readiness
 from jackpot_service.cli.main import main
 from jackpot_service.config import Config, ConfigError
 from jackpot_service.domain.principals import Role
@@ -35,7 +36,10 @@ def run(database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return run
 
 
-def test_it_is_off_until_it_is_switched_on_and_off_again(house: House, run: Run) -> None:
+def test_it_is_off_until_it_is_switched_on_and_off_again(
+    house: House, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "KEPT_S", 0)
     ask = {"kind": "rate-sheet", "payload": NEW_RATE, "role": Role.RATES, "by": "Ann"}
     for number, emergency in enumerate(("off", "on", "off")):
         if number:

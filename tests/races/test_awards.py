@@ -156,7 +156,7 @@ def pay(racer: Racer, *, award_ids: list[str], who: str) -> list[bool]:
     replays = []
     for award_id in award_ids:
         racer.meet()
-        act = Act(scene.SERVER, scene.now(), request_id=f"{who}-{award_id}")
+        act = people.enrolled(racer.engine, Act(scene.SERVER, scene.now(), request_id=f"{who}-{award_id}"))
         command = AcknowledgePayment(act, award_id, "slip")
         replays.append(transact(racer.engine, partial(acknowledge_payment, command=command)).is_replay)
     return replays

@@ -177,7 +177,7 @@ def test_a_jackpot_is_retired_between_rounds_and_every_cent_arrives(
 
 
 def approve(racer: Racer, *, name: str) -> str | None:
-    decided = DecideChange(act(name), "q0", Outcome.APPROVED)
+    decided = DecideChange(people.enrolled(racer.engine, act(name)), "q0", Outcome.APPROVED)
     refused = scene.attempted(lambda: transact(racer.engine, lambda session: decide_change(session, decided)))
     return refused.code if isinstance(refused, LedgerError) else None
 
@@ -187,7 +187,9 @@ def test_of_two_who_approve_one_adjustment_at_once_one_does_and_it_is_booked_onc
 ) -> None:
     scene.open_live(engine, "live", tables=["T1"])
     stated = {"account": "meter", "amount": "12.34", "document": "memo", "cause": "count-error"}
-    asked = RequestChange(act("ann", "q0"), ChangeKind.ADJUSTMENT, {"jackpot_id": "live", **stated})
+    asked = RequestChange(
+        people.enrolled(engine, act("ann", "q0")), ChangeKind.ADJUSTMENT, {"jackpot_id": "live", **stated}
+    )
     transact(engine, lambda session: request_change(session, asked))
 
     outcomes = race(
