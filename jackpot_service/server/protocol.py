@@ -28,6 +28,9 @@ LONGEST_REQUEST_S: Final = 20.0
 KEPT_FOR_S: Final = 75.0
 """How long a connection without a request is kept: longer than proxies usually keep theirs."""
 
+LONGEST_FIRST_REQUEST_S: Final = 1.0
+"""How long a worker that ends waits for the first request of a connection that was just made."""
+
 LONGEST_FAREWELL_S: Final = 5.0
 """How long a refused client may go on sending before it has read why: to close at once would take the answer away."""
 
@@ -153,6 +156,23 @@ class Connection(HttpToolsProtocol):
         if self._is_busy():
             self._clients.work_for(self)
         super().on_message_complete()
+
+    # What uvicorn calls when the worker ends.
+
+    def shutdown(self) -> None:
+        """
+        Close the connection when the request in hand is answered.
+
+        The first request of a new connection may be on its way, and its client was told nothing: it has a moment.
+        """
+        if self._received or self._refusal is not None:
+            super().shutdown()
+        else:
+            asyncio.get_running_loop().call_later(LONGEST_FIRST_REQUEST_S, self._shut_down)
+
+    def _shut_down(self) -> None:
+        if not self._is_over:
+            super().shutdown()
 
     # What the worker calls.
 
