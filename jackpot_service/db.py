@@ -204,7 +204,7 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
     """
     with _in_time(engine):
         for number in range(1, ATTEMPTS + 1):
-            with _told_unless_retryable(engine, number), engine.connect() as session:
+            with _told_unless_retryable(engine, number), _connected(engine) as session:
                 session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
                 _require_right_clock(engine, session)
                 result = _acted(session, act)
@@ -212,6 +212,15 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
                 return result
             time.sleep(random.uniform(0, 0.002 * 2**number))  # noqa: S311  spreads retries, hides nothing
         raise AssertionError  # the last attempt has raised
+
+
+def _connected(engine: sqlalchemy.Engine) -> Session:
+    """Take a connection. Raises: DeadlinePassed if each that there was went to a host that fell silent meanwhile."""
+    try:
+        return engine.connect()
+    except sqlalchemy.exc.InvalidRequestError as error:
+        message = "Every connection went to a host that fell silent."
+        raise deadlines.DeadlinePassed(message) from error
 
 
 def _in_time(engine: sqlalchemy.Engine) -> AbstractContextManager[None]:
@@ -312,7 +321,7 @@ def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
         for number in range(1, ATTEMPTS + 1):
             with (
                 _told_unless_retryable(engine, number),
-                engine.connect().execution_options(**by_itself) as session,
+                _connected(engine).execution_options(**by_itself) as session,
             ):
                 return report(session)
         raise AssertionError  # the last attempt has raised
@@ -337,7 +346,7 @@ def reading(engine: sqlalchemy.Engine) -> Iterator[Session]:
     So it keeps no old rows alive, however long it takes, as a snapshot would. Its connection is nobody's before or
     after: the pool may be thrown away meanwhile, because another found the database gone.
     """
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
+    with _connected(engine).execution_options(isolation_level="AUTOCOMMIT") as session:
         _bounded_connection(session).is_of_a_call = False
         session.detach()
         yield session
@@ -487,7 +496,7 @@ def is_writable(engine: sqlalchemy.Engine) -> bool:
 
 def _says_writable(engine: sqlalchemy.Engine) -> bool:
     try:
-        with deadlines.within(LONGEST_LOOK_S), engine.connect() as connection:
+        with deadlines.within(LONGEST_LOOK_S), _connected(engine) as connection:
             return bool(connection.execute(_IS_WRITABLE).scalar_one())
     except (DBAPIError, psycopg.Error, sqlalchemy.exc.TimeoutError) as error:
         trouble.note(error)
@@ -507,7 +516,7 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
     by_snapshot = {"isolation_level": "REPEATABLE READ"}
     with (
         _told_unless_retryable(engine, ATTEMPTS),
-        engine.connect().execution_options(**by_snapshot) as session,
+        _connected(engine).execution_options(**by_snapshot) as session,
         _unhurried(session, longest_s),
     ):
         # Said by a statement: as an option, the connection's next user would ask to write, which a replica refuses.

@@ -85,6 +85,7 @@ class Readiness:
         self._guard = guard
         self._clock = clock
         self._thread = ThreadPoolExecutor(1, "readiness")
+        weakref.finalize(self, self._engine.dispose)
         self._looking: asyncio.Future[Ready] | None = None
         self._found: tuple[float, Ready] | None = None
 

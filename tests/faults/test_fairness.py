@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -190,6 +190,11 @@ def flood(service: Service, make: Callable[[], bytes], *, connections: int) -> I
     loop, ended = asyncio.new_event_loop(), asyncio.Event()
 
     async def keep_one_in_flight() -> None:
+        while not ended.is_set():
+            with suppress(asyncio.IncompleteReadError, ConnectionError):  # A worker that has too many cuts one.
+                await keep_one_in_flight_on_a_connection()
+
+    async def keep_one_in_flight_on_a_connection() -> None:
         reader, writer = await asyncio.open_connection(HOST, service.port)
         while not ended.is_set():
             writer.write(make())

@@ -198,7 +198,7 @@ ACTS: Final = (
         change("acts", f"after = jsonb_set(after, '{path}', '{value}')", act_of("awards_reinstated"), codes)
         for path, value, codes in (
             ("{awards,0,taken_from}", '{"house:adjustments": "275"}', "act-record entry-digest"),
-            ("{positions,0}", "1", "act-record entry-digest entry-postings settlement-positions"),
+            ("{positions,0}", "1", "act-record entry-digest settlement-positions"),
             ("{positions,1}", "1", "act-record entry-digest settlement-positions"),
             ("{positions}", "[1]", "act-record entry-digest settlement-positions"),
         )
