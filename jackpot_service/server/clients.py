@@ -2,8 +2,9 @@
 
 from typing import Final, Protocol
 
-MOST_CONNECTIONS: Final = 512
-"""Of a worker. One more takes the place of the connection that keeps the worker waiting for longest."""
+MOST_CONNECTIONS: Final = 900
+"""Of a worker, within the 1,024 files that a process usually may open. One more takes the place of the connection that
+keeps the worker waiting for longest."""
 
 
 class Client(Protocol):
