@@ -33,7 +33,7 @@ from tests.support.house import House
 
 def write(url: str) -> None:
     """Awards held, approved, rejected and paid; two compensations; statements settled, with bets in between."""
-    random.seed(23)
+    random.seed(7)
     house = House(url)
     house.open(base_amount="999.10", settings={"held_threshold": "275"}, stripes=2)
     house.bet(bet("a", hand="1"), bet("b", hand="2", currency="GBP"), bet("c", hand="3"))
@@ -198,7 +198,7 @@ ACTS: Final = (
         change("acts", f"after = jsonb_set(after, '{path}', '{value}')", act_of("awards_reinstated"), codes)
         for path, value, codes in (
             ("{awards,0,taken_from}", '{"house:adjustments": "275"}', "act-record entry-digest"),
-            ("{positions,0}", "1", "act-record entry-digest settlement-positions"),
+            ("{positions,0}", "1", "act-record entry-digest entry-postings settlement-positions"),
             ("{positions,1}", "1", "act-record entry-digest settlement-positions"),
             ("{positions}", "[1]", "act-record entry-digest settlement-positions"),
         )
