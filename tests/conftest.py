@@ -25,7 +25,9 @@ import pytest
 import structlog
 from psycopg import sql
 
-from jackpot_service import embedded, migrate, months
+from jackpot_service import embedded, migrate, months, trouble
+from jackpot_service.api import entrance
+from jackpot_service.seldom import Seldom
 from tests.support import compiled
 from tests.support.clock import let_tests_move_the_clock
 from tests.support.house import COPIES, House
@@ -91,6 +93,13 @@ def pytest_collection_finish() -> None:
     """Have no collection of garbage look at thousands of tests that stay to the end: each would take half a second."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def unlogged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no line of the test be passed over because one like it was logged by a test before."""
+    monkeypatch.setattr(trouble, "_seldom", Seldom())
+    monkeypatch.setattr(entrance, "_seldom", Seldom())
 
 
 @pytest.fixture(scope="session")

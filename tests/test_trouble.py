@@ -17,15 +17,13 @@ from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
 from jackpot_service.db import Busy, HeldUp, Session, is_writable, read, transact
 from jackpot_service.domain.errors import Refused
-from jackpot_service.seldom import Seldom
 
 CONFIG = Config(pool_size=2, statement_timeout_ms=100, pool_timeout_s=0.01, request_timeout_s=0.1)
 
 
 @pytest.fixture(autouse=True)
-def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Have nothing been logged before, and leave no full disk behind."""
-    monkeypatch.setattr(trouble, "_seldom", Seldom())
+def no_full_disk() -> Iterator[None]:
+    """Leave no full disk behind."""
     yield
     forget_the_full_disk()
 

@@ -79,7 +79,6 @@ class Readiness:
     ) -> None:
         own = replace(config, pool_size=1, pool_timeout_s=LONGEST_LOOK_S, request_timeout_s=LONGEST_LOOK_S)
         self._engine = create_engine(own, url.render_as_string(hide_password=False))
-        weakref.finalize(self, self._engine.dispose)
         self._config = config
         self._bets = bets
         self._guard = guard

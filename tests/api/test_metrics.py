@@ -10,11 +10,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
 from jackpot_service import counters, months
-from jackpot_service.api import entrance
 from jackpot_service.domain.months import Month
 from jackpot_service.domain.principals import Role
 from jackpot_service.reporting.reconciling import reconcile_next
-from jackpot_service.seldom import Seldom
 from tests.support.bets import bet
 from tests.support.house import House
 from tests.support.logins import owner_url
@@ -178,10 +176,7 @@ def test_a_next_month_without_a_partition_is_warned_of_until_somebody_makes_it(h
     assert one(house, "jackpot_bet_months_ahead") == months.AHEAD
 
 
-def test_a_call_whose_key_is_not_in_force_is_counted_and_logged_once_a_minute(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(entrance, "_seldom", Seldom())
+def test_a_call_whose_key_is_not_in_force_is_counted_and_logged_once_a_minute(house: House) -> None:
     before = one(house, "jackpot_sign_ins_refused_total")
     assert before is not None
 

@@ -70,8 +70,10 @@ def silent_server() -> Iterator[int]:
         thread = threading.Thread(target=take, daemon=True)
         thread.start()
         port: int = server.getsockname()[1]
-        yield port
-        server.shutdown(socket.SHUT_RDWR)
-        thread.join()
-        for client in taken:
-            client.close()
+        try:
+            yield port
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            for client in taken:
+                client.close()

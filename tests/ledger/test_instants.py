@@ -37,7 +37,9 @@ WHERE jackpot_id = 'j1' AND stripe_no = 1
 @pytest.fixture
 def engine(database_url: str) -> Iterator[sqlalchemy.Engine]:
     """A jackpot of three stripes, one of which has a million entries that nobody has analysed."""
-    House(database_url).open(stripes=3)
+    house = House(database_url)
+    house.open(stripes=3)
+    house.engine.dispose()
     owner = sqlalchemy.create_engine(database_url)
     with owner.begin() as writing:
         for statement in (ENTRIES, END):
