@@ -56,6 +56,9 @@ LONGEST_KEPT_S = 600
 DATABASE_CLOCK = "database_clock"
 """Under which an engine's options hold the clock of its database."""
 
+HOSTS = "hosts"
+"""Under which an engine's options hold what is known of the hosts of its database."""
+
 ONLY_PIPELINES = "only_pipelines"
 """Of a session, as an option of its: that it must be asked by pipelines only, for nobody may wait otherwise."""
 
@@ -81,20 +84,21 @@ def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
         connect_args=_connect_args(url, options),
     )
     silence_s = min(config.statement_timeout_ms / 1000 + SPARE_S, config.request_timeout_s)
-    clock = DatabaseClock()
-    event.listen(engine, "do_connect", _Connecting(silence_s=silence_s))
+    clock, hosts = DatabaseClock(), Hosts()
+    event.listen(engine, "do_connect", _Connecting(hosts, silence_s=silence_s))
     event.listen(engine, "connect", partial(_read_clock, clock))
     event.listen(engine, "connect", _keep_notices)
     event.listen(engine, "checkout", _refuse_suspect)
     event.listen(engine, "before_cursor_execute", _require_may_wait)
-    return engine.execution_options(**{"request_timeout_s": config.request_timeout_s, DATABASE_CLOCK: clock})
+    known = {DATABASE_CLOCK: clock, HOSTS: hosts}
+    return engine.execution_options(**{"request_timeout_s": config.request_timeout_s, **known})
 
 
 def create_owners_engine(url: str, *, lock_timeout_ms: int) -> sqlalchemy.Engine:
     """Make an engine for whoever owns the tables, to change them beside the service: it waits for no lock for long."""
     options = {"search_path": SEARCH_PATH, "timezone": "UTC", "lock_timeout": lock_timeout_ms}
     engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool, connect_args=_connect_args(url, options))
-    event.listen(engine, "do_connect", _Connecting(silence_s=None))
+    event.listen(engine, "do_connect", _Connecting(Hosts(), silence_s=None))
     event.listen(engine, "connect", _keep_notices)
     return engine.execution_options(request_timeout_s=LONGEST_OF_OWNER_S)
 
@@ -102,9 +106,9 @@ def create_owners_engine(url: str, *, lock_timeout_ms: int) -> sqlalchemy.Engine
 class _Connecting:
     """Makes connections that are silent for so long at most, by what SQLAlchemy has read from the URL."""
 
-    def __init__(self, *, silence_s: float | None) -> None:
+    def __init__(self, hosts: Hosts, *, silence_s: float | None) -> None:
         self._silence_s = silence_s
-        self._hosts = Hosts()
+        self._hosts = hosts
 
     def __call__(self, _dialect: object, _record: object, _arguments: object, parameters: dict[str, Any]) -> Any:  # noqa: ANN401  as SQLAlchemy has it
         of_libpq = {name: value for name, value in parameters.items() if name != "context"}  # That is the driver's.
@@ -136,7 +140,7 @@ def _require_may_wait(session: sqlalchemy.Connection, cursor: psycopg.Cursor[Any
 def _refuse_suspect(connection: BoundedConnection, *_: object) -> None:
     """Raises: DisconnectionError, so that the pool makes another connection."""
     if connection.is_suspect:
-        message = "The host fell silent."
+        message = "The host fell silent, or a connection from then was lost."
         raise sqlalchemy.exc.DisconnectionError(message)
 
 

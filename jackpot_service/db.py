@@ -26,8 +26,9 @@ from sqlalchemy.orm import DeclarativeBase
 from jackpot_service import deadlines, pipelines, trouble
 from jackpot_service.bounded import BoundedConnection, require_time
 from jackpot_service.clocks import ClockGuard, ClockSkew, DatabaseClock, utc_now
-from jackpot_service.connections import DATABASE_CLOCK, PLANNED_ANEW, SPARE_S
+from jackpot_service.connections import DATABASE_CLOCK, HOSTS, PLANNED_ANEW, SPARE_S
 from jackpot_service.domain.errors import LedgerError, Unavailable
+from jackpot_service.hosts import Hosts
 from jackpot_service.pipelines import Pipeline, Prepared, Wait
 
 ATTEMPTS = 8
@@ -284,7 +285,7 @@ def roll_back(session: Session) -> bool:
     connection = _driver_connection(session)
     with suppress(psycopg.Error):
         connection.rollback()
-    return not connection.closed
+    return not connection.closed and not _is_in_transaction(session)
 
 
 def _acted(session: Session, act: Callable[[Session], T]) -> T:
@@ -355,6 +356,7 @@ def reading(engine: sqlalchemy.Engine) -> Iterator[Session]:
 @contextmanager
 def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int) -> Iterator[None]:
     """Turn what the database says into what a caller is told; pass over what is worth another attempt."""
+    began = time.monotonic()
     try:
         yield
     except LedgerError:
@@ -364,7 +366,20 @@ def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int) -> Iterator[
         message = "All database connections are in use."
         raise Busy(message) from None
     except (DBAPIError, psycopg.Error) as error:
-        _raise_unless_retryable(engine, error, attempt)
+        if _sqlstate(error) == READ_ONLY_STATE or _is_connection_lost(error):
+            _abandon_connections(engine, since=began)
+        _raise_unless_retryable(error, attempt)
+
+
+def _abandon_connections(engine: sqlalchemy.Engine, *, since: float) -> None:
+    """
+    Use no connection of the engine again that was opened before now.
+
+    The pool stays: in one that `Engine.dispose` left behind, a connection that comes back is kept open by nobody.
+    """
+    hosts: Hosts | None = engine.get_execution_options().get(HOSTS)
+    if hosts is not None:  # An engine of the owner's keeps no connections.
+        hosts.abandon_connections(since=since)
 
 
 @contextmanager
@@ -408,7 +423,7 @@ def _raise_outcome_unknown(session: Session, error: Exception) -> NoReturn:
     raise OutcomeUnknown(message) from error
 
 
-def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt: int) -> None:
+def _raise_unless_retryable(error: Exception, attempt: int) -> None:
     state, may_retry = _sqlstate(error), not deadlines.is_over()
     if _is_ahead(error):
         message = "This would have been booked more than two seconds ahead of the database's clock."
@@ -419,7 +434,6 @@ def _raise_unless_retryable(engine: sqlalchemy.Engine, error: Exception, attempt
     if not is_lost_race:
         trouble.note(error)
     if state == READ_ONLY_STATE or _is_connection_lost(error):
-        engine.dispose()
         if attempt == 1 and may_retry:
             return
     elif is_held_up(error):
@@ -488,9 +502,11 @@ def is_writable(engine: sqlalchemy.Engine) -> bool:
     """
     if trouble.has_no_room():
         return False
+    began = time.monotonic()
     if _says_writable(engine):
         return True
-    engine.dispose()  # A connection that was kept from before a restart or a failover says nothing about now.
+    # A connection that was kept from before a restart or a failover says nothing about now.
+    _abandon_connections(engine, since=began)
     return _says_writable(engine)
 
 

@@ -34,6 +34,7 @@ class Host:
 class Hosts:
     """What is known of the hosts of one database."""
 
+    _abandoned_at: float = 0.0
     _suspected: dict[Host, float] = field(default_factory=dict)
     _answered: dict[Host, float] = field(default_factory=dict)
     _looking_up: dict[Host, "_LookUp"] = field(default_factory=dict)
@@ -51,9 +52,18 @@ class Hosts:
         """Note that a host answers; connections from before it fell silent stay unused."""
         self._answered[host] = time.monotonic()
 
+    def abandon_connections(self, *, since: float) -> None:
+        """
+        Note that no connection from before now is used again: one of them was lost, and the others may be.
+
+        Nothing is noted if another did so since the instant: many lose theirs at once, and all connect anew meanwhile.
+        """
+        if self._abandoned_at <= since:
+            self._abandoned_at = time.monotonic()
+
     def is_suspect(self, host: Host, *, opened_at: float) -> bool:
-        """Whether a host fell silent since a connection to it was opened."""
-        return self._suspected.get(host, 0) > opened_at
+        """Whether a host fell silent, or all connections were abandoned, since a connection to it was opened."""
+        return max(self._abandoned_at, self._suspected.get(host, 0)) > opened_at
 
     def _is_silent(self, host: Host) -> bool:
         suspected = self._suspected.get(host, 0)
