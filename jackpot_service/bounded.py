@@ -6,6 +6,7 @@ deadlines whenever nothing came for a moment. After one has passed the socket is
 more can come of it, and no other thread ever touches it.
 """
 
+import re
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -34,6 +35,11 @@ USUAL_SILENCE_S: Final = 30.0
 USUAL_CONNECT_S: Final = 2.0
 
 _IS_ALIVE_S: Final = 5.0
+
+_OF_SERVER: Final = re.compile(r" failed: [^\s:]+:  ")
+"""
+How a refusal to connect reads that a server has sent, in whatever language: libpq puts two spaces after its severity.
+"""
 
 _EVENTS: Final = {PollingStatus.READING: deadlines.READABLE, PollingStatus.WRITING: deadlines.WRITABLE}
 
@@ -99,10 +105,8 @@ class BoundedConnection(psycopg.Connection[Any]):
                 with BoundedConnection(pgconn) as other:
                     other.origin = self.origin
                     other.execute("SELECT")
-        except DeadlinePassed:
-            return False
-        except psycopg.Error:
-            return True
+        except psycopg.Error as error:
+            return error.sqlstate is not None or _OF_SERVER.search(str(error)) is not None
         return True
 
 
@@ -162,15 +166,15 @@ def _connected(hosts: Hosts, host: Host, parameters: Parameters, longest_s: floa
     addresses = hosts.addresses(host, longest_s=longest_s)
     for number, address in enumerate(addresses):
         conninfo = make_conninfo(**(parameters if address is None else {**parameters, "hostaddr": address}))
+        left_s = longest_s - (time.monotonic() - began)
         try:
-            pgconn = _opened(conninfo, host, longest_s - (time.monotonic() - began))
-        except DeadlinePassed:
-            hosts.suspect(host)
+            pgconn = _opened(conninfo, host, left_s / (len(addresses) - number))
+        except psycopg.OperationalError as error:
+            if number < len(addresses) - 1:
+                continue
+            if isinstance(error, DeadlinePassed):
+                hosts.suspect(host)
             raise
-        except psycopg.OperationalError:
-            if number == len(addresses) - 1:
-                raise
-            continue
         hosts.trust(host)
         connection = BoundedConnection(pgconn)
         connection.origin = Origin(hosts, host, conninfo, began)

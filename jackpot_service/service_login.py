@@ -33,6 +33,22 @@ _MEMBERSHIPS = text(
     """
 )
 
+# A login for which triggers are switched off passes every wall that is one; only a superuser can have switched it.
+_TRIGGERS_OFF = text(
+    """
+    SELECT concat(
+        CASE WHEN setrole = 0 THEN 'ALTER ROLE ALL' ELSE 'ALTER ROLE ' || setrole::regrole END,
+        CASE WHEN setdatabase = 0 THEN '' ELSE ' IN DATABASE ' || quote_ident(current_database()) END,
+        ' RESET session_replication_role'
+    )
+    FROM pg_db_role_setting CROSS JOIN LATERAL unnest(setconfig) AS setting
+    WHERE setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = :role))
+      AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+      AND setting LIKE 'session\\_replication\\_role=%' AND setting <> 'session_replication_role=origin'
+    ORDER BY 1
+    """
+)
+
 # `o` is an owner's dependency, `a` that of a list of rights; `_RIGHTS` asks for relations, schemas and databases.
 _OWNED = text(
     """
@@ -237,6 +253,8 @@ def _of_role(session: sqlalchemy.Connection) -> Iterator[Excess]:
         yield Excess(f"it has {word}", f"ALTER ROLE {ROLE} NO{word}")
     for group in session.scalars(_MEMBERSHIPS, {"role": ROLE}):
         yield Excess(f"it is a member of {group}", f"REVOKE {group} FROM {ROLE}")
+    for mend in session.scalars(_TRIGGERS_OFF, {"role": ROLE}):
+        yield Excess("no trigger fires for it", mend)
 
 
 def _of_objects(session: sqlalchemy.Connection) -> Iterator[Excess]:
