@@ -25,6 +25,17 @@ ATTRIBUTES = {
     "ALTER ROLE jackpot_app BYPASSRLS": "it has BYPASSRLS (",
     "ALTER ROLE jackpot_app INHERIT": "it has INHERIT (",
 }
+SETTINGS = {
+    "ALTER ROLE jackpot_app SET session_replication_role = replica": (
+        "no trigger fires for it (ALTER ROLE jackpot_app RESET session_replication_role)"
+    ),
+    "ALTER DATABASE {database} SET session_replication_role = replica": (
+        "no trigger fires for it (ALTER ROLE ALL IN DATABASE"
+    ),
+    "ALTER ROLE jackpot_app IN DATABASE {database} SET session_replication_role = local": (
+        "no trigger fires for it (ALTER ROLE jackpot_app IN DATABASE"
+    ),
+}
 BELONGINGS = {
     "GRANT pg_write_all_data TO jackpot_app": "it is a member of pg_write_all_data (REVOKE pg_write_all_data FROM",
     "GRANT pg_monitor TO jackpot_app": "it is a member of pg_monitor (",
@@ -93,12 +104,14 @@ def test_the_login_as_migrations_leave_it_is_taken(owner: Session) -> None:
     assert service_login.lacking(session, held) == frozenset()
 
 
-@pytest.mark.parametrize("statement", [*ATTRIBUTES, *BELONGINGS, *PRIVILEGES])
+@pytest.mark.parametrize("statement", [*ATTRIBUTES, *SETTINGS, *BELONGINGS, *PRIVILEGES])
 def test_a_login_that_could_do_more_is_refused_and_the_line_says_what_ends_it(owner: Session, statement: str) -> None:
     database = owner.scalar(sqlalchemy.text("SELECT current_database()"))
     owner.exec_driver_sql(statement.format(database=database))
 
-    with pytest.raises(LoginTooStrong, match=re.escape((ATTRIBUTES | BELONGINGS | PRIVILEGES)[statement])) as refused:
+    with pytest.raises(
+        LoginTooStrong, match=re.escape((ATTRIBUTES | SETTINGS | BELONGINGS | PRIVILEGES)[statement])
+    ) as refused:
         service_login.require_walls(as_service(owner), service_login.rights(owner))
     assert "\n" not in str(refused.value)
 

@@ -4,8 +4,9 @@ Holds the calls of rounds against the books: what was acknowledged is there, exa
 A call without an acknowledgement may be there, but only wholly. All functions are pure.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from tests.chaos import outcomes
 from tests.chaos.books import BookedRound, Books
@@ -46,8 +47,27 @@ def _of_round(calls: Sequence[Call], booked: BookedRound | None) -> Iterator[Vio
             yield from _there(content, of_content, booked)
         else:
             yield from _whole_or_absent(content, booked)
+    yield from _denied(calls, booked)
     if booked is not None and booked.state == "settled":
         yield from outcomes.awards(booked)
+
+
+def _denied(calls: Sequence[Call], booked: BookedRound | None) -> Iterator[Violation]:
+    """Look for bets that were booked by a call of which the service said each time that nothing was written."""
+    carried = Counter(bet.bet_id for call in calls for bet in call.content.bets)
+    for call in calls:
+        content = call.content
+        if call.must_refuse or not content.bets or any(carried[bet.bet_id] > 1 for bet in content.bets):
+            continue  # Another call may have booked them.
+        before = list(takewhile(lambda attempt: not attempt.is_acknowledged, call.attempts))
+        if not all(attempt.has_written_nothing for attempt in before):
+            continue
+        if call.is_acknowledged:
+            was_done = bool((call.attempts[len(before)].answer or {}).get("replayed"))
+        else:
+            was_done = booked is not None and any(bet.bet_id in booked.bets for bet in content.bets)
+        if was_done:
+            yield Violation(Fact.DENIED_AND_DONE, content.path)
 
 
 def _there(content: Content, calls: Sequence[Call], booked: BookedRound | None) -> Iterator[Violation]:

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 BROKEN = 0
 """The status of an attempt that ended without an answer: the connection broke, or nothing came for too long."""
 
+WITHOUT_EFFECT = frozenset({"busy", "clock-skew"})
+"""The problems under 503 that say that nothing was written."""
+
 OK, CREATED = 200, 201
 TOO_MANY_REQUESTS, UNAVAILABLE = 429, 503
 
@@ -118,6 +121,13 @@ class Attempt:
     def is_refused(self) -> bool:
         """Whether the service refused for good: the same call would be refused again."""
         return not self.is_acknowledged and self.status not in {BROKEN, TOO_MANY_REQUESTS} and self.status < 500
+
+    @property
+    def has_written_nothing(self) -> bool:
+        """Whether the service never had it, or answered that nothing was written and that it may come again."""
+        code = self.answer.get("code") if isinstance(self.answer, Mapping) else None
+        is_definite = self.status == UNAVAILABLE and code in WITHOUT_EFFECT
+        return not self.is_sent or self.status == TOO_MANY_REQUESTS or is_definite
 
     @property
     def took_s(self) -> float:

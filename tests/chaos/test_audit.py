@@ -206,3 +206,29 @@ def test_unknown_are_the_calls_of_which_no_copy_was_answered_for_good() -> None:
     assert unknown([unanswered(BETS), BETS_DONE, refused]) == ()
     assert unknown([answered(BETS, status=503)]) != ()
     assert unknown([answered(BETS, status=429)]) == ()
+
+
+def call_of(*attempts: Attempt) -> Call:
+    return Call("c1", "g1-0", BETS, attempts)
+
+
+BUSY = Attempt(1.0, 1.1, 503, {"code": "busy"})
+UNKNOWN = Attempt(1.0, 1.1, 503, {"code": "outcome-unknown"})
+FIRST = Attempt(1.2, 1.3, 201, build.ACCEPTED)
+AGAIN = Attempt(1.2, 1.3, 200, build.REPLAYED)
+
+
+@pytest.mark.parametrize("code", ["busy", "clock-skew"])
+def test_what_was_booked_although_nothing_was_said_to_be_written_is_a_violation(code: str) -> None:
+    denied = Attempt(1.0, 1.1, 503, {"code": code})
+
+    assert facts([call_of(denied)], build.booked()) == {Fact.DENIED_AND_DONE}
+    assert facts([call_of(denied, AGAIN)], build.booked()) == {Fact.DENIED_AND_DONE}
+    assert facts([call_of(denied)], books_of()) == set()
+    assert facts([call_of(denied, FIRST)], build.booked()) == set()
+
+
+def test_what_may_have_been_written_may_be_booked() -> None:
+    assert facts([call_of(UNKNOWN)], build.booked()) == set()
+    assert facts([call_of(BUSY, UNKNOWN, AGAIN)], build.booked()) == set()
+    assert facts([call_of(BUSY), call_of(FIRST)], build.booked()) == set()

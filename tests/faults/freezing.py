@@ -57,6 +57,28 @@ def _parent_of(path: Path) -> int:
 
 
 @contextmanager
+def refusing_server(answer: bytes | None) -> Iterator[int]:
+    """Give one client of PostgreSQL's protocol that error and hang up; with None, listen no more. Yields the port."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+
+        def refuse(said: bytes) -> None:
+            client, _ = server.accept()
+            with client:
+                client.recv(1000)
+                client.sendall(b"E" + (len(said) + 4).to_bytes(4) + said if said else b"")
+
+        if answer is None:
+            server.close()
+            yield port
+            return
+        thread = threading.Thread(target=refuse, args=[answer])
+        thread.start()
+        yield port
+        thread.join()
+
+
+@contextmanager
 def silent_server() -> Iterator[int]:
     """Listen on a port where whoever connects is taken, and never hears a word; yields the port."""
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +23,9 @@ from jackpot_service import bounded, counters, deadlines
 from jackpot_service.connections import create_engine, create_owners_engine
 from jackpot_service.db import Busy, HeldUp, OutcomeUnknown, Session, committed, pipelined, read, snapshot, transact
 from jackpot_service.deadlines import DeadlinePassed
-from jackpot_service.hosts import Hosts
+from jackpot_service.hosts import Host, Hosts
 from jackpot_service.on_loop import NeedsThread, OnLoop
-from tests.faults.freezing import frozen, silent_server
+from tests.faults.freezing import frozen, refusing_server, silent_server
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
 from tests.support.drivers import connection_of
 
@@ -153,6 +154,44 @@ def test_idle_connections_to_a_host_that_fell_silent_are_not_used_again(database
     assert used.isdisjoint(idle)
 
 
+def test_a_connection_that_another_lost_is_not_used_again_when_it_comes_back(database: Database) -> None:
+    """Nor is it left open in a pool that is nobody's: such a one is closed by nobody."""
+    engine = database.engine(CONFIG)
+    pool = engine.pool
+
+    def lose(session: Session) -> None:
+        database.terminate(pid_of(session))
+        session.execute(text("SELECT 1"))
+
+    def lose_another(session: Session) -> tuple[int, psycopg.Connection[Any]]:
+        ending = Act(1, lose, commits_itself=True)
+        assert ended(lambda: ending.done(engine)) == "done"
+        assert ending.calls == 2
+        return pid_of(session), connection_of(session)
+
+    pid, connection = transact(engine, lose_another)
+
+    used = set()
+    with ExitStack() as stack:
+        for _ in range(CONFIG.pool_size):
+            used.add(pid_of(stack.enter_context(engine.connect())))
+    assert pid not in used
+    assert connection.closed
+    assert engine.pool is pool
+
+
+def test_many_who_lose_their_connections_at_once_abandon_none_that_is_new() -> None:
+    hosts, host = Hosts(), Host(None, None)
+    began = time.monotonic()
+    hosts.abandon_connections(since=began)
+    opened_at = time.monotonic()
+    hosts.abandon_connections(since=began)
+    assert not hosts.is_suspect(host, opened_at=opened_at)
+    assert hosts.is_suspect(host, opened_at=began)
+    hosts.abandon_connections(since=time.monotonic())
+    assert hosts.is_suspect(host, opened_at=opened_at)
+
+
 def test_a_call_that_is_over_asks_nothing_more_and_keeps_its_connection(
     database: Database, engine: sqlalchemy.Engine
 ) -> None:
@@ -237,6 +276,26 @@ def test_the_owner_waits_for_as_long_as_the_database_lives(database: Database, m
     transact(engine, lambda session: session.execute(text("SELECT pg_sleep(2)")))
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_alive"),
+    [
+        (None, False),
+        (b"", False),
+        (b"SFATAL\0VFATAL\0C53300\0Mtoo many clients already\0\0", True),
+        ("SВАЖНО\0VFATAL\0C57P03\0Mсистема баз данных запускается\0\0".encode(), True),  # noqa: RUF001  as it is written there
+    ],
+    ids=["nobody listens", "closed at once", "refused by the server", "refused in another language"],
+)
+def test_only_what_the_database_says_is_a_sign_of_its_life(
+    database: Database, answer: bytes | None, *, is_alive: bool
+) -> None:
+    with database.engine(HASTY).connect() as session, refusing_server(answer) as port:
+        connection = connection_of(session)
+        assert isinstance(connection, bounded.BoundedConnection)
+        connection.origin = replace(connection.origin, conninfo=f"host=127.0.0.1 port={port} sslmode=disable")
+        assert connection._gives_sign_of_life() is is_alive
+
+
 # --- Connecting -----------------------------------------------------------------------------------------------------
 
 
@@ -287,6 +346,13 @@ def test_a_name_that_nobody_looks_up_holds_nobody_up(monkeypatch: pytest.MonkeyP
     answered.set()
     assert [type(outcome) for outcome in outcomes] == [Busy] * 3
     assert len(calls) == 1, "each call has begun a look-up of its own"
+
+
+def test_an_address_that_is_silent_leaves_time_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{n}", 0)) for n in (1, 2)]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
+    with silent_server() as port, pytest.raises(psycopg.OperationalError, match="Connection refused"):
+        bounded.connect(Hosts(), {"host": "database.example", "port": port, "connect_timeout": 1})
 
 
 def test_a_name_that_nobody_knows_is_busy() -> None:
