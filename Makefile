@@ -18,7 +18,7 @@ SEED ?= 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-deep soak chaos wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run test test-long test-deep soak chaos wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -49,8 +49,11 @@ setup:  ## set up .venv; instant when it is there
 run: setup  ## the service with demo tables on http://127.0.0.1:8000; Ctrl-C ends all of it
 	@exec $(BIN)/jackpot run $(ARGS)
 
-test: setup  ## every test; ARGS="-k name" for some
-	@exec $(BIN)/python -m pytest -n 2 --dist loadscope $(ARGS)
+test: setup  ## every test but the long ones; ARGS="-k name" for some
+	@exec $(BIN)/python -m pytest -n 2 --dist loadscope -m "not long" $(ARGS)
+
+test-long: setup  ## those that wait for what takes its time: frozen hosts, restarts under load, slow clients
+	@exec $(BIN)/python -m pytest -n 2 --dist loadscope -m long $(ARGS)
 
 test-deep: setup  ## those that try cases, with many more of them; CASES=1000 SEED=2 for others
 	@JACKPOT_TEST_CASES=$(CASES) JACKPOT_TEST_SEED=$(SEED) exec $(BIN)/python -m pytest -n 2 -m deep --hypothesis-seed $(SEED) $(ARGS)

@@ -16,6 +16,7 @@ FAULTS = ("a worker killed", "stopped at once")
 
 @pytest.mark.deep
 @pytest.mark.timeout(900)
+@pytest.mark.long
 def test_a_short_campaign_loses_nothing_and_sees_what_is_lost_on_purpose(tmp_path: Path) -> None:
     only = [word for fault in FAULTS for word in ("--only", fault)]
 

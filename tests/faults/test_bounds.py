@@ -95,6 +95,7 @@ def test_the_longest_head_is_taken(standing_service: Service) -> None:
     assert asked(standing_service, b"GET " + target + b" HTTP/1.1\r\nHost: h\r\n" + field + b"\r\n\r\n").status == 200
 
 
+@pytest.mark.long
 def test_requests_that_do_not_come_whole_lose_their_connection(standing_service: Service, table_key: str) -> None:
     head = POST + b"Authorization: Bearer %b\r\nContent-Type: application/json\r\n" % table_key.encode()
     body = head + b"Content-Length: 99\r\n\r\n{"
@@ -143,6 +144,7 @@ def test_connections_that_wait_shut_out_nobody(standing_service: Service, sent: 
     assert max(gone) < len(clients) + 20 - MOST_CONNECTIONS, "those that wait for longest go first"
 
 
+@pytest.mark.long
 def test_a_client_that_takes_nothing_of_its_answers_loses_its_connection(standing_service: Service) -> None:
     """Answers that nobody takes fill what there is to hold them; then the client has so long, and no longer."""
     request = b"GET /" + b"a" * 60_000 + b" HTTP/1.1\r\nHost: h\r\n\r\n"  # The answer names the path.

@@ -86,6 +86,7 @@ def own_service(standing_service: Service) -> Iterator[Service]:
         standing_service.start()
 
 
+@pytest.mark.long
 def test_six_restarts_under_load_lose_no_call(own_service: Service, table_key: str) -> None:
     with loaded(own_service, table_key, "T1", "T2", "T3", "T4") as (ledger, asked):
         for _ in range(RESTARTS):
@@ -97,6 +98,7 @@ def test_six_restarts_under_load_lose_no_call(own_service: Service, table_key: s
     assert not asked.lost(), asked.outcomes
 
 
+@pytest.mark.long
 def test_a_reload_under_load_replaces_every_worker_and_loses_no_call(own_service: Service, table_key: str) -> None:
     assert own_service.process is not None
     with loaded(own_service, table_key, "T5", "T6", "T7", "T8") as (ledger, asked):

@@ -133,6 +133,7 @@ def test_requests_that_are_sent_by_halves_keep_nobody_from_anything(
         assert [service.asked("/healthz") for _ in range(5)] == [httpx.codes.OK] * 5
 
 
+@pytest.mark.long
 def test_the_long_polls_of_one_key_turn_nobody_else_away(service: Service, keys: Keys) -> None:
     def poll(key: str, wait_s: int) -> int:
         path = f"{service.base_url}/v1/events?after=now&wait={wait_s}"
@@ -149,6 +150,7 @@ def test_the_long_polls_of_one_key_turn_nobody_else_away(service: Service, keys:
         assert Counter(one.result() for one in flood).keys() == {200, 503}
 
 
+@pytest.mark.long
 def test_the_reports_of_one_key_keep_no_others_from_theirs(
     engine: sqlalchemy.Engine, service: Service, keys: Keys
 ) -> None:

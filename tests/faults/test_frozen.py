@@ -96,6 +96,7 @@ def require_booked(url: str, answered: Answered) -> None:
     engine.dispose()
 
 
+@pytest.mark.long
 def test_every_call_is_answered_while_the_whole_database_hangs_and_bets_flow_when_it_goes_on(
     played: Played, durable: embedded.Cluster
 ) -> None:
@@ -126,6 +127,7 @@ def wait_until_ready(played: Played) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.long
 def test_health_is_told_at_once_and_behind_nobody_while_every_thread_waits_for_the_database(
     played: Played, durable: embedded.Cluster
 ) -> None:

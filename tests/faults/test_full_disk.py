@@ -83,6 +83,7 @@ def logged(log: Path, kind: str) -> int:
     return sum(line["event"] == "database-trouble" and line.get("kind") == kind for line in lines)
 
 
+@pytest.mark.long
 def test_while_only_the_tables_have_no_room_the_service_is_not_ready_and_then_goes_on_by_itself(
     cluster: embedded.Cluster, room: Room, tmp_path: Path
 ) -> None:

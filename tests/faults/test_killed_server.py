@@ -144,6 +144,7 @@ def transport(service: Service) -> Iterator[LosesAnswer]:
     transport.close()
 
 
+@pytest.mark.long
 def test_a_retry_after_a_kill_between_commit_and_answer_gets_the_committed_answer(
     service: Service, engine: sqlalchemy.Engine, key: str, transport: LosesAnswer
 ) -> None:

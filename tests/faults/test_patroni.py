@@ -29,6 +29,7 @@ from tests.support.patroni import PatroniCluster
 
 pytestmark = [
     pytest.mark.patroni,
+    pytest.mark.long,
     pytest.mark.skipif(patroni.missing() is not None, reason=str(patroni.missing())),
 ]
 

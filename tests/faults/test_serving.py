@@ -121,6 +121,7 @@ def test_ctrl_c_ends_all_in_order(service: Service, number: signal.Signals) -> N
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.long
 def test_an_end_in_the_first_second_leaves_nothing_and_no_trace(service: Service, number: signal.Signals) -> None:
     """From when the program itself is there: before, it is the interpreter that Ctrl-C ends."""
     service.stop()
