@@ -12,7 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from jackpot_service.server import refusals
 from jackpot_service.server.clients import Clients
-from jackpot_service.server.heads import LONGEST_HEAD, Head
+from jackpot_service.server.heads import LONGEST_HEAD, Head, begins_with_method
 from jackpot_service.server.parser import Parser, Stopped
 from jackpot_service.server.refusals import Refusal
 
@@ -49,6 +49,7 @@ class Connection(HttpToolsProtocol):
         self._since = 0.0
         self._unread_since: float | None = None
         self._received = 0
+        self._received_before = 0
         self._answered = 0
         self._early: list[bytes] = []
         self._refusal: Refusal | None = None
@@ -216,12 +217,22 @@ class Connection(HttpToolsProtocol):
             self._refusal = refusal
             self._go_on()
 
+    def refuse_method(self, data: bytes) -> None:
+        """
+        Refuse what came because httptools knows no such method.
+
+        httptools does not say where: behind a request that came in the same piece, it may as well be no request.
+        """
+        is_method = self._received == self._received_before and begins_with_method(data)
+        self.refuse(refusals.UNKNOWN_METHOD if is_method else refusals.BAD_REQUEST)
+
     def _is_busy(self) -> bool:
         """Whether a request that came as a whole has no answer yet."""
         return self._answered < self._received
 
     def _read(self, data: bytes) -> None:
         self._began_now = False
+        self._received_before = self._received
         super().data_received(data)
         if self._began_now:
             self._framing_bytes = 0  # What came in one piece with its beginning is bounded by the piece.
