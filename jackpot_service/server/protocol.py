@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from jackpot_service.api.asgi import PRESENCE, Presence
 from jackpot_service.server import refusals
 from jackpot_service.server.clients import Clients
 from jackpot_service.server.heads import LONGEST_HEAD, Head, begins_with_method
@@ -41,7 +42,8 @@ class Connection(HttpToolsProtocol):
     transport: asyncio.Transport
 
     def __init__(self, *, app_state: dict[str, Any], **others: Any) -> None:  # noqa: ANN401  uvicorn's
-        self._state = {**app_state, CONNECTION: self}
+        self._presence = Presence()
+        self._state = {**app_state, CONNECTION: self, PRESENCE: self._presence}
         super().__init__(app_state=self._state, **others)
         self.parser = Parser(self)
         self._clients: Clients = app_state[CLIENTS]
@@ -79,6 +81,7 @@ class Connection(HttpToolsProtocol):
         """Forget the connection."""
         self._clients.forget(self)
         self._is_over = True
+        self._presence.has_left = True
         self._state.clear()
         super().connection_lost(None)  # With an error, uvicorn would keep its timer, and that the connection.
 
@@ -95,6 +98,7 @@ class Connection(HttpToolsProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]
         """Keep the connection for the answers to what came whole: a client may say so that it sends no more."""
         self._is_half_closed = True
+        self._presence.has_left = True
         return self._refusal is None and (self._is_busy() or bool(self._early))
 
     def resume_writing(self) -> None:
@@ -275,4 +279,5 @@ class Connection(HttpToolsProtocol):
     def _leave(self) -> None:
         """Let uvicorn, and the application, know that the connection is over: nothing more of them is sent."""
         self._is_over = True
+        self._presence.has_left = True
         super().connection_lost(ConnectionAbortedError())
