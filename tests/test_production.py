@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from jackpot_service.database_rights import ROLE
 from jackpot_service.database_url import normalised
 from tests.support.pages import DOCS, Block, blocks, run
 
@@ -59,6 +60,17 @@ def test_the_names_that_commands_use_are_all_set() -> None:
     used = {name for block in blocks(PAGE) for name in re.findall(r"\$\{?([A-Z_]+)", block.commands)}
     assert used <= names
     assert names - {"_", "PWD", "SHLVL", "OLDPWD"} <= used | {"JACKPOT_DATABASE_URL"}
+    assert "JACKPOT_OWNER_URL" not in names
+
+
+def test_commands_of_the_schema_take_the_owners_url_and_no_other_does() -> None:
+    commands = [
+        line for block in blocks(PAGE) for line in block.commands.splitlines() if re.search(r"\bjackpot [a-z]", line)
+    ]
+    by_owner = {line for line in commands if "JACKPOT_OWNER_URL=" in line}
+    assert by_owner == {line for line in commands if "jackpot db " in line} != set()
+    users = dict(re.findall(r'export (\w*URL)="postgresql://(\w+)@', TEXT))
+    assert users == {"JACKPOT_DATABASE_URL": ROLE, "RESTORED_URL": ROLE, "OWNER_URL": "jackpot_owner"}
 
 
 def test_every_form_of_a_url_is_one_that_works() -> None:
