@@ -3,13 +3,14 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
 
+from jackpot_service import counters
 from jackpot_service.database_rights import ROLE
 from jackpot_service.database_url import normalised
 from tests.support.pages import DOCS, Block, blocks, run
@@ -145,6 +146,28 @@ def test_the_container_is_built_in_stages_runs_without_a_root_and_has_no_databas
 def test_the_runbook_says_what_to_do_at_each_alert() -> None:
     explained = re.findall(r"^\| `(Jackpot\w+)` \|", TEXT, re.MULTILINE)
     assert explained == [alert["alert"] for alert in ALERTS]
+
+
+def test_each_value_that_a_counters_label_takes_has_an_alert_or_is_named_as_one_that_needs_none() -> None:
+    watched = {value for alert in ALERTS for value in values_watched_by(alert["expr"])}
+    unwatched = set(re.findall(r"^- `(jackpot_\w+)\{(\w+)=\"([^\"]+)\"\}` has no alert", TEXT, re.MULTILINE))
+    counted = {
+        (f"{name}_total", label, value)
+        for name, one in counters.COUNTED.items()
+        for label, values in one.labels.items()
+        for value in values
+    }
+    assert watched | unwatched == counted
+    assert not watched & unwatched
+
+
+def values_watched_by(expression: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each counter that an alert looks at, with a label and each of its values that it lets pass."""
+    for name, matchers in re.findall(r"\b(jackpot_\w+)_total(?:\{([^}]*)\})?", expression):
+        said = dict(re.findall(r'(\w+)=~?"([^"]*)"', matchers))
+        for label, values in counters.COUNTED[name].labels.items():
+            for value in said[label].split("|") if label in said else values:
+                yield f"{name}_total", label, value
 
 
 FIRING: Final[Mapping[str, tuple[str, str, str]]] = {
