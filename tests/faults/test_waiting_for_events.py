@@ -167,9 +167,8 @@ def require_places_of_those_who_leave(
             assert time.monotonic() < until
             clients.append(held.enter_context(connect()))
             clients[-1].sendall(events_after(start, key))
-            select.select(
-                clients[-1:], [], [], 0.2
-            )  # It has a place now, or is refused: who asks above may have had it.
+            # It gets a place meanwhile, or is refused because the one who asks above has it: then another tries.
+            select.select(clients[-1:], [], [], 0.2)
         for client in clients:
             leave(client)
     while is_refused(service, start, key):
