@@ -3,13 +3,15 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
 
+from jackpot_service import counters
+from jackpot_service.database_rights import ROLE
 from jackpot_service.database_url import normalised
 from tests.support.pages import DOCS, Block, blocks, run
 
@@ -59,6 +61,17 @@ def test_the_names_that_commands_use_are_all_set() -> None:
     used = {name for block in blocks(PAGE) for name in re.findall(r"\$\{?([A-Z_]+)", block.commands)}
     assert used <= names
     assert names - {"_", "PWD", "SHLVL", "OLDPWD"} <= used | {"JACKPOT_DATABASE_URL"}
+    assert "JACKPOT_OWNER_URL" not in names
+
+
+def test_commands_of_the_schema_take_the_owners_url_and_no_other_does() -> None:
+    commands = [
+        line for block in blocks(PAGE) for line in block.commands.splitlines() if re.search(r"\bjackpot [a-z]", line)
+    ]
+    by_owner = {line for line in commands if "JACKPOT_OWNER_URL=" in line}
+    assert by_owner == {line for line in commands if "jackpot db " in line} != set()
+    users = dict(re.findall(r'export (\w*URL)="postgresql://(\w+)@', TEXT))
+    assert users == {"JACKPOT_DATABASE_URL": ROLE, "RESTORED_URL": ROLE, "OWNER_URL": "jackpot_owner"}
 
 
 def test_every_form_of_a_url_is_one_that_works() -> None:
@@ -133,6 +146,28 @@ def test_the_container_is_built_in_stages_runs_without_a_root_and_has_no_databas
 def test_the_runbook_says_what_to_do_at_each_alert() -> None:
     explained = re.findall(r"^\| `(Jackpot\w+)` \|", TEXT, re.MULTILINE)
     assert explained == [alert["alert"] for alert in ALERTS]
+
+
+def test_each_value_that_a_counters_label_takes_has_an_alert_or_is_named_as_one_that_needs_none() -> None:
+    watched = {value for alert in ALERTS for value in values_watched_by(alert["expr"])}
+    unwatched = set(re.findall(r"^- `(jackpot_\w+)\{(\w+)=\"([^\"]+)\"\}` has no alert", TEXT, re.MULTILINE))
+    counted = {
+        (f"{name}_total", label, value)
+        for name, one in counters.COUNTED.items()
+        for label, values in one.labels.items()
+        for value in values
+    }
+    assert watched | unwatched == counted
+    assert not watched & unwatched
+
+
+def values_watched_by(expression: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each counter that an alert looks at, with a label and each of its values that it lets pass."""
+    for name, matchers in re.findall(r"\b(jackpot_\w+)_total(?:\{([^}]*)\})?", expression):
+        said = dict(re.findall(r'(\w+)=~?"([^"]*)"', matchers))
+        for label, values in counters.COUNTED[name].labels.items():
+            for value in said[label].split("|") if label in said else values:
+                yield f"{name}_total", label, value
 
 
 FIRING: Final[Mapping[str, tuple[str, str, str]]] = {

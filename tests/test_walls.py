@@ -13,6 +13,7 @@ from sqlalchemy import Table
 
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
+from jackpot_service.database_rights import APPENDED, APPENDED_IN_PART, CHANGED, ONLY_READ
 from jackpot_service.db import Base, transact
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from tests.support import everything, former
@@ -67,6 +68,17 @@ def application(engine: sqlalchemy.Engine) -> Iterator[psycopg.Connection[Any]]:
         connection = session.connection.driver_connection
         assert isinstance(connection, psycopg.Connection)
         yield connection
+
+
+def test_the_table_of_rights_lists_every_table_and_view_once_and_no_other(database_url: str) -> None:
+    with psycopg.connect(owner_conninfo(database_url)) as connection:
+        found = connection.execute(
+            "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND NOT relispartition"
+            " AND relkind IN ('r', 'p', 'v', 'm', 'f')"
+        ).fetchall()
+
+    listed = [*APPENDED, *APPENDED_IN_PART, *CHANGED, *ONLY_READ]
+    assert sorted(listed) == sorted(name for (name,) in found)
 
 
 def test_the_application_may_remove_what_is_removed_some_day(application: psycopg.Connection[Any]) -> None:

@@ -37,10 +37,27 @@ Headers = list[tuple[bytes, bytes]]
 ENVIRON: Final = "jackpot.environ"
 """Under which the scope of a call may hold what else its environment shall have; it is taken from there."""
 
+PRESENCE: Final = "presence"
+"""Under which the state of a call, and in Flask its environment, may hold the `Presence` of its caller."""
+
 _ABSOLUTE: Final = re.compile(rb"^https?://[^/]*", re.IGNORECASE)
 """Of a path, what stands before it in a request that names the whole address, as one to a proxy does."""
 
 _UNPREFIXED: Final = {"content-length": "CONTENT_LENGTH", "content-type": "CONTENT_TYPE"}
+
+
+class Presence:
+    """
+    Whether a caller is still there, which the server notes and a call that waits may look at from its thread.
+
+    A caller that closes its connection looks like one that closes its own half: both have left, and the second may
+    still read an answer.
+    """
+
+    __slots__ = ("has_left",)
+
+    def __init__(self) -> None:
+        self.has_left = False
 
 
 def _nothing() -> None:

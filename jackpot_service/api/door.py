@@ -13,6 +13,7 @@ import flask_smorest
 import orjson
 import sqlalchemy
 
+from jackpot_service.api.asgi import PRESENCE, Presence
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.description import Api
 from jackpot_service.api.event_stream import EventStream
@@ -106,6 +107,12 @@ def principal() -> Principal:
 def end_turn() -> None:
     """Let another call have this one's turn of a thread: this one has a place of another kind, and may take long."""
     flask.request.environ.get(END_TURN, _nothing)()
+
+
+def has_left() -> bool:
+    """Tell whether the caller has left, as far as the server knows: what waits need not wait for it any more."""
+    presence: Presence | None = flask.request.environ.get(PRESENCE)
+    return presence is not None and presence.has_left
 
 
 @contextmanager

@@ -54,11 +54,12 @@ class EventStream:
         limit: int,
         wait_s: float = 0,
         before_waiting: Callable[[], object] = lambda: None,
+        has_left: Callable[[], bool] = lambda: False,
     ) -> Page:
         """
         Tell what happened after a cursor (None: from now on); if that is nothing, wait so long for something.
 
-        `before_waiting` is called as soon as there is a place to wait.
+        `before_waiting` is called as soon as there is a place to wait. As soon as the reader `has_left`, nobody waits.
 
         Raises: CursorAhead; Busy if it would have to wait and as many wait as may.
         """
@@ -71,15 +72,15 @@ class EventStream:
             return page
         with self.places.place(Caller.of(reader)):
             before_waiting()
-            return self._wait(reader, page, limit=limit, until=until)
+            return self._wait(reader, page, limit=limit, until=until, has_left=has_left)
 
     def end(self) -> None:
         """Let nobody wait any more: the process is to end."""
         self._is_ending.set()
 
-    def _wait(self, reader: Principal, page: Page, *, limit: int, until: float) -> Page:
+    def _wait(self, reader: Principal, page: Page, *, limit: int, until: float, has_left: Callable[[], bool]) -> Page:
         while not (page.items or page.has_more) and (left := until - time.monotonic()) > 0:
-            if self._is_ending.wait(min(left, LOOK_EVERY_S)):
+            if self._is_ending.wait(min(left, LOOK_EVERY_S)) or has_left():
                 break
             page = self._read(reader, page.next, self._heads.get(""), limit=limit)
         return page

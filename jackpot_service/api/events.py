@@ -8,7 +8,7 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service import deadlines
-from jackpot_service.api.door import Blueprint, answer, door, end_turn, principal
+from jackpot_service.api.door import Blueprint, answer, door, end_turn, has_left, principal
 from jackpot_service.api.fields import ReadField
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth import allow
@@ -99,7 +99,9 @@ def get_events(query: Mapping[str, Any]) -> flask.Response:
     reader = principal()
     wait_s = query["wait"]
     with deadlines.anew(wait_s + door().config.request_timeout_s):
-        page = door().events.page(reader, query["after"], limit=query["limit"], wait_s=wait_s, before_waiting=end_turn)
+        page = door().events.page(
+            reader, query["after"], limit=query["limit"], wait_s=wait_s, before_waiting=end_turn, has_left=has_left
+        )
     with_people = is_of_the_house(reader)
     return answer(
         {

@@ -22,7 +22,7 @@ import orjson
 from marshmallow import ValidationError
 
 from jackpot_service.api import asgi, security_headers
-from jackpot_service.api.asgi import ENVIRON, InThreads, Message, Receive, Scope, Send, path_of
+from jackpot_service.api.asgi import ENVIRON, PRESENCE, InThreads, Message, Receive, Scope, Send, path_of
 from jackpot_service.api.bodies import ROOM, Body, Gone, length_of
 from jackpot_service.api.door import END_TURN, PRINCIPAL, Door
 from jackpot_service.api.entrance import Entrance
@@ -188,7 +188,7 @@ class Lane:
                 return await call.take(self._door, request, principal, *ids)
         turn = await self._door.calls.take(caller)
         held.callback(turn.end)
-        scope[ENVIRON] = {PRINCIPAL: principal, END_TURN: turn.end}
+        scope[ENVIRON] = {PRINCIPAL: principal, END_TURN: turn.end, PRESENCE: scope.get("state", {}).get(PRESENCE)}
         return None
 
     def _call_of(self, scope: Scope) -> tuple[Call | None, Iterable[str]]:

@@ -19,7 +19,8 @@ from jackpot_service.pipelines import Cursor, Pipeline
 # parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, the postings
 # of each by spaces, which no account, currency, amount or movement holds. (An entry without postings is an empty text:
 # alone it splits into nothing, hence the coalesce.) A stripe that does not accept leaves `seq` null, and an entry's
-# cannot be: so the whole transaction fails, also where its commit is already on the way.
+# cannot be: so the whole transaction fails, also where its commit is already on the way. The database logs that as an
+# error, so bets of a jackpot that is known to be suspended are not sent here: it is left to those that meet the act.
 _POST = f"""
 WITH new AS (
     SELECT *
@@ -75,6 +76,11 @@ class JackpotSuspended(Conflict):
     title = "The jackpot is suspended"
 
 
+def suspended(jackpot_id: str) -> JackpotSuspended:
+    """Make the error by which a jackpot's bets are refused."""
+    return JackpotSuspended(f"Jackpot {jackpot_id} takes no bets now.", jackpot_id=jackpot_id)
+
+
 @contextmanager
 def refused_if_suspended(jackpot_id: str) -> Iterator[None]:
     """Stand around a pipeline that posts `if_accepting`. Raises: JackpotSuspended if the stripe did not accept."""
@@ -83,8 +89,7 @@ def refused_if_suspended(jackpot_id: str) -> Iterator[None]:
     except psycopg.errors.NotNullViolation as error:
         if (error.diag.table_name, error.diag.column_name) != ("entries", "seq"):
             raise
-        message = f"Jackpot {jackpot_id} takes no bets now."
-        raise JackpotSuspended(message, jackpot_id=jackpot_id) from None
+        raise suspended(jackpot_id) from None
 
 
 def post(pipe: Pipeline, entry: Entry, *, stripe_no: int, not_before: datetime | None = None) -> Cursor:

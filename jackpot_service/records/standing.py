@@ -12,8 +12,7 @@ from jackpot_service.pipelines import Cursor, Pipeline
 from jackpot_service.records.rounds import BY_ASKED, RoundName, name_columns
 
 _READ = f"""
-SELECT j.base,
-       (SELECT count(*) FROM stripes s WHERE s.jackpot_id = j.jackpot_id),
+SELECT j.base, of_jackpot.stripes, of_jackpot.is_accepting,
        (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = j.jackpot_id ORDER BY c.cycle DESC LIMIT 1),
        ARRAY(SELECT (SELECT r.number FROM rate_sheets r WHERE r.base = j.base AND r.effective_at <= came.at
                      ORDER BY r.effective_at DESC, r.number DESC LIMIT 1)
@@ -24,14 +23,17 @@ SELECT j.base,
                   WITH ORDINALITY AS asked (table_id, round_id, number)
              WHERE (SELECT true FROM rounds WHERE {BY_ASKED} LIMIT 1))
 FROM jackpots j
+CROSS JOIN LATERAL (
+    SELECT count(*), coalesce(bool_and(s.accepting), false) FROM stripes s WHERE s.jackpot_id = j.jackpot_id
+) AS of_jackpot (stripes, is_accepting)
 WHERE j.jackpot_id = %(jackpot_id)s
 """  # noqa: S608  of our own words
 
 
 _REQUIRE = f"""
 SELECT {guesses.asked("count(*) = 1")}
-FROM ({_READ}) AS found (base, stripes, rules_version, rate_sheets, rounds_seen)
-WHERE base = %(base)s AND stripes = %(stripes)s AND rules_version = %(rules_version)s
+FROM ({_READ}) AS found (base, stripes, is_accepting, rules_version, rate_sheets, rounds_seen)
+WHERE base = %(base)s AND stripes = %(stripes)s AND is_accepting AND rules_version = %(rules_version)s
   AND rate_sheets = string_to_array(%(rate_sheets)s, ' ')::int[] AND cardinality(rounds_seen) = 0
 """  # noqa: S608  of our own words
 LIKELY_AFTER: Final = 4
@@ -54,6 +56,8 @@ class Standing:
     """
     A jackpot's base currency, its number of stripes, and the rules version and rate sheets in force.
 
+    `is_accepting` is whether it took bets when it was asked for: it may be suspended before any are booked, so the
+    statement that books looks again.
     `rate_sheets` are those at each of the instants that were asked about, None where there was none. `rounds_seen`
     tells which of the rounds that were asked about were there a moment ago, by their places from 1.
     """
@@ -61,6 +65,7 @@ class Standing:
     jackpot_id: str
     base: str
     stripes: int
+    is_accepting: bool
     rules_version: int
     rate_sheets: list[int | None]
     rounds_seen: list[int]
@@ -94,7 +99,8 @@ class Expectations:
 
     def note(self, standing: Standing) -> None:
         """Take note of what was read."""
-        if standing.rounds_seen or None in standing.rate_sheets or len(set(standing.rate_sheets)) != 1:
+        is_likely = standing.is_accepting and not standing.rounds_seen
+        if not is_likely or None in standing.rate_sheets or len(set(standing.rate_sheets)) != 1:
             self._likely.pop(standing.jackpot_id, None)
         else:
             _, times = self._likely.get(standing.jackpot_id, (None, 0))

@@ -17,6 +17,12 @@ MOST_FIELDS: Final = 100
 
 _FRAMES_OF_A_FIELD: Final = len(": \r\n")
 _HOST: Final = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
+_BEGINNING: Final = re.compile(rb"[\r\n]*[A-Za-z0-9!#$%&'*+.^_`|~-]+( |\Z)")
+
+
+def begins_with_method(data: bytes) -> bool:
+    """Return whether data begins as a request does, or as the rest of its method, whatever method that is."""
+    return _BEGINNING.match(data) is not None
 
 
 @dataclass(slots=True)
@@ -47,7 +53,9 @@ class Head:
             return refusals.WRONG_VERSION
         if len(self.target) > LONGEST_TARGET:
             return refusals.TARGET_TOO_LONG
-        if b"#" in self.target or self.method == b"CONNECT":
+        if self.method == b"CONNECT":
+            return refusals.UNKNOWN_METHOD  # It names no path, of which could be said which methods it takes.
+        if b"#" in self.target:
             return refusals.WRONG_TARGET
         return None
 

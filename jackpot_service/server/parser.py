@@ -3,7 +3,7 @@
 from array import array
 from typing import Protocol
 
-from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+from httptools import HttpParserError, HttpParserInvalidMethodError, HttpParserUpgrade, HttpRequestParser
 
 from jackpot_service.server import refusals
 from jackpot_service.server.heads import Head
@@ -14,6 +14,9 @@ class Reader(Protocol):
     """A connection whose callbacks the parser calls; see httptools."""
 
     head: Head
+
+    def refuse_method(self, data: bytes) -> None:
+        """Refuse what came because the parser knows no such method."""
 
     def refuse(self, refusal: Refusal) -> None:
         """Answer that what comes is refused, and read no more."""
@@ -38,5 +41,7 @@ class Parser(HttpRequestParser):
         except HttpParserUpgrade as upgrade:
             (head_bytes,) = upgrade.args
             self.feed_data(self._reader.head.without_upgrade() + bytes(data)[head_bytes:])
+        except HttpParserInvalidMethodError:
+            self._reader.refuse_method(bytes(data))
         except HttpParserError:
             self._reader.refuse(refusals.BAD_REQUEST)

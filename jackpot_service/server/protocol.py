@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from jackpot_service.api.asgi import PRESENCE, Presence
 from jackpot_service.server import refusals
 from jackpot_service.server.clients import Clients
-from jackpot_service.server.heads import LONGEST_HEAD, Head
+from jackpot_service.server.heads import LONGEST_HEAD, Head, begins_with_method
 from jackpot_service.server.parser import Parser, Stopped
 from jackpot_service.server.refusals import Refusal
 
@@ -41,7 +42,8 @@ class Connection(HttpToolsProtocol):
     transport: asyncio.Transport
 
     def __init__(self, *, app_state: dict[str, Any], **others: Any) -> None:  # noqa: ANN401  uvicorn's
-        self._state = {**app_state, CONNECTION: self}
+        self._presence = Presence()
+        self._state = {**app_state, CONNECTION: self, PRESENCE: self._presence}
         super().__init__(app_state=self._state, **others)
         self.parser = Parser(self)
         self._clients: Clients = app_state[CLIENTS]
@@ -49,6 +51,7 @@ class Connection(HttpToolsProtocol):
         self._since = 0.0
         self._unread_since: float | None = None
         self._received = 0
+        self._received_before = 0
         self._answered = 0
         self._early: list[bytes] = []
         self._refusal: Refusal | None = None
@@ -78,6 +81,7 @@ class Connection(HttpToolsProtocol):
         """Forget the connection."""
         self._clients.forget(self)
         self._is_over = True
+        self._presence.has_left = True
         self._state.clear()
         super().connection_lost(None)  # With an error, uvicorn would keep its timer, and that the connection.
 
@@ -94,6 +98,7 @@ class Connection(HttpToolsProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]
         """Keep the connection for the answers to what came whole: a client may say so that it sends no more."""
         self._is_half_closed = True
+        self._presence.has_left = True
         return self._refusal is None and (self._is_busy() or bool(self._early))
 
     def resume_writing(self) -> None:
@@ -216,12 +221,22 @@ class Connection(HttpToolsProtocol):
             self._refusal = refusal
             self._go_on()
 
+    def refuse_method(self, data: bytes) -> None:
+        """
+        Refuse what came because httptools knows no such method.
+
+        httptools does not say where: behind a request that came in the same piece, it may as well be no request.
+        """
+        is_method = self._received == self._received_before and begins_with_method(data)
+        self.refuse(refusals.UNKNOWN_METHOD if is_method else refusals.BAD_REQUEST)
+
     def _is_busy(self) -> bool:
         """Whether a request that came as a whole has no answer yet."""
         return self._answered < self._received
 
     def _read(self, data: bytes) -> None:
         self._began_now = False
+        self._received_before = self._received
         super().data_received(data)
         if self._began_now:
             self._framing_bytes = 0  # What came in one piece with its beginning is bounded by the piece.
@@ -264,4 +279,5 @@ class Connection(HttpToolsProtocol):
     def _leave(self) -> None:
         """Let uvicorn, and the application, know that the connection is over: nothing more of them is sent."""
         self._is_over = True
+        self._presence.has_left = True
         super().connection_lost(ConnectionAbortedError())

@@ -22,6 +22,7 @@ class Refusal:
 BAD_REQUEST: Final = Refusal(HTTPStatus.BAD_REQUEST, "bad-request", "This is no request of HTTP/1.1.")
 WRONG_VERSION: Final = Refusal(HTTPStatus.BAD_REQUEST, "bad-request", "The service speaks HTTP/1.1 and HTTP/1.0.")
 WRONG_TARGET: Final = Refusal(HTTPStatus.BAD_REQUEST, "bad-request", "A request names a path, without a fragment.")
+UNKNOWN_METHOD: Final = Refusal(HTTPStatus.NOT_IMPLEMENTED, "method-unknown", "The service knows no such method.")
 WRONG_HOST: Final = Refusal(HTTPStatus.BAD_REQUEST, "bad-request", "A request names one host, in one `Host` field.")
 WRONG_CODING: Final = Refusal(HTTPStatus.BAD_REQUEST, "bad-request", "The only transfer coding is `chunked`.")
 REQUEST_TIMEOUT: Final = Refusal(HTTPStatus.REQUEST_TIMEOUT, "request-timeout", "The request did not arrive in time.")

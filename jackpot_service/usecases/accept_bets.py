@@ -305,7 +305,9 @@ def _keep_at_hand(session: Session, expected: Standing) -> None:
 
 
 def _book(session: Session, in_force: Standing, decisions: Mapping[int, _Decision]) -> dict[int, BetsAccepted]:
-    """Write what was decided, commit, and answer."""
+    """Write what was decided, commit, and answer. Raises: JackpotSuspended."""
+    if not in_force.is_accepting and any(decision.entry for decision in decisions.values()):
+        raise journal.suspended(in_force.jackpot_id)
     with journal.refused_if_suspended(in_force.jackpot_id), committed(session) as pipe:
         sent = _send(pipe, in_force, decisions)
     return _answers(session, in_force, decisions, sent)

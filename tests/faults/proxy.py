@@ -60,7 +60,7 @@ def proxied(service: Service, directory: Path) -> Iterator[Proxy]:
     subprocess.run([*command, "-t"], check=True, capture_output=True)
     with (directory / "nginx.log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:
-            wait_until((directory / "nginx.pid").exists)
+            wait_until((directory / "nginx.pid").read_text)  # Empty since it was tested; written when nginx listens.
             yield proxy
         finally:
             process.send_signal(signal.SIGQUIT if process.poll() is None else 0)

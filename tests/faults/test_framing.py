@@ -1,5 +1,7 @@
 """What the server takes for a request, to the byte; and what it answers by itself to all else."""
 
+import time
+
 import pytest
 
 from tests.faults.service import Service
@@ -38,8 +40,10 @@ REFUSED = {
     "http in small letters": b"GET /healthz http/1.1\r\n" + HOST + b"\r\n",
     "a tab after the method": b"GET\t/healthz HTTP/1.1\r\n" + HOST + b"\r\n",
     "a space after the version": b"GET /healthz HTTP/1.1 \r\n" + HOST + b"\r\n",
-    "a method that nobody knows": b"FOO /healthz HTTP/1.1\r\n" + HOST + b"\r\n",
-    "CONNECT": b"CONNECT h:80 HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a method of RTSP": b"ANNOUNCE /healthz HTTP/1.1\r\n" + HOST + b"\r\n",
+    "no method": b" /healthz HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a byte that is no text in the method": b"G\xc3T /healthz HTTP/1.1\r\n" + HOST + b"\r\n",
+    "the greeting of TLS": b"\x16\x03\x01\x00\xee\x01\x00\x00\xea\x03\x03",
     "a fragment": b"GET /healthz#a HTTP/1.1\r\n" + HOST + b"\r\n",
     "a byte that is no text in the path": b"GET /\xff HTTP/1.1\r\n" + HOST + b"\r\n",
     "no HTTP": b"\x00\x01\x02\r\n\r\n",
@@ -70,6 +74,18 @@ REFUSED = {
     "a length in a trailer": CHUNKED + b"0\r\nContent-Length: 5\r\n\r\n",
 }
 
+UNKNOWN_METHODS = {
+    "one that nobody knows": [b"BREW /healthz HTTP/1.1\r\n" + HOST + b"\r\n"],
+    "one in small letters": [b"get /healthz HTTP/1.1\r\n" + HOST + b"\r\n"],
+    "the beginning of one": [b"GE /healthz HTTP/1.1\r\n" + HOST + b"\r\n"],
+    "more than one": [b"GETS /healthz HTTP/1.1\r\n" + HOST + b"\r\n"],
+    "one behind an empty line": [b"\r\nBREW /healthz HTTP/1.1\r\n" + HOST + b"\r\n"],
+    "one where there is no such path": [b"BREW /v1/coffee HTTP/1.1\r\n" + HOST + b"\r\n"],
+    "one in two pieces": [b"GET", b"S /healthz HTTP/1.1\r\n" + HOST + b"\r\n"],
+    "CONNECT": [b"CONNECT h:80 HTTP/1.1\r\n" + HOST + b"\r\n"],
+    "CONNECT to a path": [b"CONNECT /healthz HTTP/1.1\r\n" + HOST + b"\r\n"],
+}
+
 TAKEN = {
     "as everybody does": WHOLE,
     "empty lines before": b"\r\n\r\n" + WHOLE,
@@ -97,6 +113,68 @@ def test_what_is_no_request_is_refused_as_a_problem_and_its_connection_is_closed
     assert len(answer.headers["x-request-id"]) == 32
     assert answer.status == 401 or answer.headers["connection"] == "close"
     assert problem.keys() >= {"type", "title", "status", "detail", "instance", "code", "retryable"}
+
+
+@pytest.mark.parametrize("pieces", UNKNOWN_METHODS.values(), ids=UNKNOWN_METHODS)
+def test_a_method_that_the_service_does_not_know_is_answered_501(
+    standing_service: Service, pieces: list[bytes]
+) -> None:
+    with Wire(standing_service) as wire:
+        for piece in pieces:
+            wire.send(piece)
+            time.sleep(0.1 * (len(pieces) > 1))  # So that they come one by one; if not, the answer is the same.
+        answer = wire.answer()
+        assert wire.rest() == b""
+    assert (answer.status, answer.json()["code"]) == (501, "method-unknown")
+    assert answer.json()["retryable"] is False
+    assert answer.headers["connection"] == "close"
+
+
+def test_a_line_behind_a_request_in_the_same_piece_is_no_request_if_its_method_is_unknown(
+    standing_service: Service,
+) -> None:
+    with Wire(standing_service) as wire:
+        wire.send(WHOLE + b"BREW /healthz HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert [wire.answer().status for _ in range(2)] == [200, 400]
+        assert wire.rest() == b""
+
+
+METHODS = (
+    *("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "PROPPATCH", "MKCOL", "COPY"),
+    *("MOVE", "LOCK", "UNLOCK", "SEARCH", "REPORT", "MKACTIVITY", "CHECKOUT", "MERGE", "M-SEARCH", "NOTIFY", "PURGE"),
+    *("SUBSCRIBE", "UNSUBSCRIBE", "MKCALENDAR", "LINK", "UNLINK", "SOURCE", "QUERY", "BIND", "REBIND", "UNBIND", "ACL"),
+)
+"""Those that the parser knows."""
+
+ALLOWED = {
+    "/healthz": {"GET", "HEAD", "OPTIONS"},
+    "/v1/events": {"GET", "HEAD", "OPTIONS"},
+    "/v1/tables/T1/rounds/r1/bets": {"POST", "OPTIONS"},
+    "/v1/tables/T1/rounds/r1/result": {"PUT", "OPTIONS"},
+}
+
+
+@pytest.mark.parametrize("path", ALLOWED)
+def test_a_method_that_a_path_does_not_take_is_answered_405_with_those_that_it_takes(
+    standing_service: Service, path: str
+) -> None:
+    for method in sorted({*METHODS} - ALLOWED[path] - {"HEAD"}):  # An answer to HEAD has no body to be read.
+        answer = asked(standing_service, f"{method} {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+        assert (answer.status, answer.json()["code"]) == (405, "method-not-allowed"), method
+        assert set(answer.headers["allow"].split(", ")) == ALLOWED[path]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "target", ["*", "/", "/healthz", "/v1/keys", "//", "http://h", "/v1/tables/%ff/rounds/%00/bets"]
+)
+def test_no_method_and_target_together_make_an_error_of_the_service(
+    standing_service: Service, method: str, target: str
+) -> None:
+    with Wire(standing_service) as wire:
+        wire.send(f"{method} {target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".encode())
+        status = int(wire.rest()[9:12])
+    assert status in {200, 400, 401, 404, 405}
 
 
 @pytest.mark.parametrize("request_", TAKEN.values(), ids=TAKEN)

@@ -1,4 +1,4 @@
-"""A guess that was wrong is nothing that the database's operators have to read about."""
+"""A guess that was wrong, or a bet that comes too late, is nothing that the database's operators have to read about."""
 
 from datetime import timedelta
 
@@ -8,6 +8,7 @@ from jackpot_service import embedded
 from jackpot_service.records.standing import LIKELY_AFTER
 from tests.support.bets import bet
 from tests.support.house import House
+from tests.usecases.test_suspension import put
 
 
 def errors(durable: embedded.Cluster) -> list[str]:
@@ -43,5 +44,23 @@ def test_a_wrong_guess_leaves_no_error_in_the_databases_log(
 
             assert house.books.value("SELECT count(*) FROM entries WHERE kind = 'bets'") == booked + 1
             assert errors(durable) == before
+    assert house.books.mismatches() == ()
+    house.engine.dispose()
+
+
+def test_bets_of_a_suspended_jackpot_leave_no_error_in_the_databases_log(durable: embedded.Cluster) -> None:
+    house = House(durable.service_url())
+    house.open(base_amount="1000")
+    for number in range(LIKELY_AFTER + 1):
+        house.bet(bet("b1"), round_id=f"before-{number}")
+    before = errors(durable)
+    put(house, "suspension", "s1").ok(201)
+
+    for number in range(2):  # The first is expected to be taken, the second is not.
+        house.post_bets(bet("b1"), round_id=f"new-{number}").problem(409, "jackpot-suspended")
+    house.post_bets(bet("b2"), round_id="before-0").problem(409, "jackpot-suspended")
+    assert house.post_bets(bet("b1"), round_id="before-0").ok(200)["replayed"] == 1
+
+    assert errors(durable) == before
     assert house.books.mismatches() == ()
     house.engine.dispose()

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 
+from jackpot_service import embedded
 from jackpot_service.domain.principals import Role
 from tests.faults.load import load
-from tests.faults.processes import LONGEST_WAIT_S
+from tests.faults.processes import LONGEST_WAIT_S, wait_until
 from tests.faults.proxy import MOST_CONNECTIONS, NAME, NGINX, Proxy, proxied
-from tests.faults.service import HOST, Service
+from tests.faults.service import HOST, Service, served
 
 pytestmark = [
     pytest.mark.nginx,
@@ -152,3 +154,20 @@ def test_the_service_restarts_behind_it_and_no_bet_is_lost(
     assert ledger.retries.keys() <= {"status 502", "status 504", "ReadTimeout"}, ledger.retries
     with client(proxy) as anybody:
         assert anybody.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize(("trusted", "named"), [({"JACKPOT_TRUSTED_PROXIES": HOST}, "127.0.3.1"), ({}, HOST)])
+def test_a_caller_has_an_address_of_its_own_only_if_the_proxy_is_trusted(
+    standing_cluster: embedded.Cluster, tmp_path_factory: pytest.TempPathFactory, trusted: dict[str, str], named: str
+) -> None:
+    place = tmp_path_factory.mktemp("trust")
+    with (
+        served(standing_cluster.service_url(), place / "service.log", settings=trusted) as service,
+        proxied(service, place) as proxy,
+    ):
+        with connected(proxy, "127.0.3.1") as caller:
+            caller.sendall(b"GET /v1/keys HTTP/1.1\r\nHost: jackpot.example\r\nAuthorization: Bearer jk_none\r\n\r\n")
+            assert received(caller).startswith(b"HTTP/1.1 401 ")
+        wait_until(lambda: "sign-in-refused" in service.log.read_text())
+        (line,) = [line for line in service.log.read_text().splitlines() if "sign-in-refused" in line]
+    assert orjson.loads(line)["address"] == named

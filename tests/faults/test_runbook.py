@@ -1,5 +1,6 @@
 """The runbook's commands, read from the page: back up and restore, a full disk, an upgrade, rotated logs."""
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,7 @@ from jackpot_service import migrate
 from jackpot_service.connections import create_engine
 from jackpot_service.database_rights import ROLE
 from jackpot_service.server_account import Account, account_for
+from tests.faults.processes import all_workers, serving, wait_until
 from tests.faults.service import served
 from tests.races import books, scene
 from tests.races.processes import CONFIG
@@ -52,7 +54,7 @@ class Site:
             "LC_ALL": "C.UTF-8",
             "PRIMARY": f"host={self.place} user=postgres dbname={DATABASE}",
             "JACKPOT_DATABASE_URL": self.url,
-            "JACKPOT_OWNER_URL": self.owner_url,
+            "OWNER_URL": self.owner_url,
             "ARCHIVE": str(self.place / "archive"),
             "BACKUP": str(self.place / "backup"),
             "RESTORED": str(restored),
@@ -146,6 +148,17 @@ def test_an_upgrade_of_a_database_that_is_current_and_a_service_that_is_ready(si
     site.run(upgrading)
     with served(site.url, tmp_path / "service.log") as service:
         assert '"status":"ready"' in site.run(asking, SERVICE=service.base_url)
+
+
+def test_a_reload_by_the_unit_replaces_the_workers_of_a_service(site: Site, tmp_path: Path) -> None:
+    unit = (Path(__file__).resolve().parents[2] / "docs" / "production" / "jackpot.service").read_text()
+    (reload,) = re.findall(r"^ExecReload=(.+)$", unit, re.MULTILINE)
+    with served(site.url, tmp_path / "service.log") as service:
+        assert service.process is not None
+        before = all_workers(service)
+        run(Block("", reload), {"PATH": "/usr/bin:/bin", "MAINPID": str(service.process.pid)})
+        wait_until(lambda: len(serving(service) - before) == service.workers)
+        assert service.asked("/readyz") == 200
 
 
 @pytest.mark.skipif(shutil.which("logrotate", path="/usr/sbin:/usr/bin") is None, reason="apt-get install logrotate")

@@ -1,16 +1,24 @@
 """Waiting for events at the real server: a late commit is told to those who wait, and nobody is kept from betting."""
 
+import select
+import socket
+import struct
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import sqlalchemy
 
+from jackpot_service import embedded
 from jackpot_service.api.event_stream import MOST_WAITING
+from jackpot_service.api.events import LONGEST_WAIT_S
 from jackpot_service.client import Bet, Hand
 from jackpot_service.db import Session, transact
 from jackpot_service.domain.outcomes import Cancellation
@@ -19,7 +27,9 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
 from jackpot_service.usecases.create_key import create_key
 from tests.faults.load import client_for
-from tests.faults.service import Service
+from tests.faults.proxy import NAME, NGINX, proxied
+from tests.faults.service import HOST, Service, served
+from tests.faults.wire import Wire
 from tests.races import scene
 
 WORKERS = 2
@@ -107,3 +117,95 @@ def test_a_server_that_is_stopped_does_not_wait_for_those_who_wait(service: Serv
     assert "Shutting down" in service.log.read_text()
     assert "refused to gracefully stop" not in service.log.read_text()
     assert all(isinstance(one.exception(), httpx.TransportError | type(None)) for one in waiting)
+
+
+@pytest.fixture
+def service_of_one(durable: embedded.Cluster, tmp_path: Path) -> Iterator[Service]:
+    """Give the test a server of one worker, so that it knows how many places there are."""
+    with served(durable.service_url(), tmp_path / "service.log", starts=False) as service:
+        service.workers = 1
+        service.start()
+        yield service
+
+
+def events_after(start: str, key: str, *, wait_s: int = LONGEST_WAIT_S) -> bytes:
+    head = f"GET /v1/events?after={start}&wait={wait_s} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {key}\r\n\r\n"
+    return head.encode()
+
+
+def now(service: Service, key: str) -> str:
+    with Wire(service) as wire:
+        next_: str = wire.send(events_after("now", key, wait_s=0)).answer().json()["next"]
+        return next_
+
+
+def is_refused(service: Service, start: str, key: str) -> bool:
+    """Whether there is no place to wait, for a second."""
+    with Wire(service) as wire:
+        answer = wire.send(events_after(start, key, wait_s=1)).answer()
+    return answer.status == httpx.codes.SERVICE_UNAVAILABLE
+
+
+def closed(client: socket.socket) -> None:
+    client.close()
+
+
+def reset(client: socket.socket) -> None:
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    client.close()
+
+
+def require_places_of_those_who_leave(
+    service: Service, key: str, connect: Callable[[], socket.socket], leave: Callable[[socket.socket], None]
+) -> None:
+    """Have all places taken by connections, and then by others as soon as those are gone."""
+    start = now(service, key)
+    until = time.monotonic() + LONGEST_WAIT_S  # No place becomes free before, unless somebody leaves.
+    with ExitStack() as held:
+        clients: list[socket.socket] = []
+        while len(clients) < MOST_WAITING or not is_refused(service, start, key):
+            assert time.monotonic() < until
+            clients.append(held.enter_context(connect()))
+            clients[-1].sendall(events_after(start, key))
+            # It gets a place meanwhile, or is refused because the one who asks above has it: then another tries.
+            select.select(clients[-1:], [], [], 0.2)
+        for client in clients:
+            leave(client)
+    while is_refused(service, start, key):
+        assert time.monotonic() < until
+
+
+@pytest.mark.parametrize("leave", [closed, reset])
+def test_those_who_leave_give_their_places_to_others(
+    service_of_one: Service, keys: dict[Role, str], leave: Callable[[socket.socket], None]
+) -> None:
+    connect = partial(socket.create_connection, (HOST, service_of_one.port))
+    require_places_of_those_who_leave(service_of_one, keys[Role.AUDITOR], connect, leave)
+
+
+@pytest.mark.nginx
+@pytest.mark.skipif(NGINX is None, reason="nginx is not installed; Debian: apt-get install nginx-light")
+def test_those_who_leave_nginx_give_their_places_to_others(
+    service_of_one: Service, keys: dict[Role, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with proxied(service_of_one, tmp_path_factory.mktemp("nginx")) as proxy:
+
+        def connect() -> socket.socket:
+            plain = socket.create_connection((HOST, proxy.port))
+            return proxy.trust.wrap_socket(plain, server_hostname=NAME)
+
+        require_places_of_those_who_leave(service_of_one, keys[Role.AUDITOR], connect, closed)
+
+
+def test_one_who_waits_and_says_that_no_more_comes_is_answered_at_once(
+    service_of_one: Service, keys: dict[Role, str]
+) -> None:
+    key = keys[Role.AUDITOR]
+    start = now(service_of_one, key)
+    until = time.monotonic() + LONGEST_WAIT_S
+
+    with Wire(service_of_one) as wire:
+        answer = wire.send(events_after(start, key)).say_no_more().answer()
+
+    assert (answer.status, answer.json()["items"]) == (200, [])
+    assert time.monotonic() < until
