@@ -120,14 +120,18 @@ class PatroniCluster:
 
     def is_in_sync(self) -> bool:
         """Whether the leader has a standby that its commits wait for, and that may become the leader."""
-        leader = self.nodes[self.leader()]
-        try:
-            members = httpx.get(f"http://{HOST}:{leader.rest_port}/cluster", trust_env=False, timeout=3).json()[
-                "members"
-            ]
-        except httpx.TransportError:
-            return False
+        members = self._members_by(self.leader())
         return any(member["role"] == "sync_standby" and member["state"] in STANDING_BY for member in members)
+
+    def _members_by(self, name: str) -> list[dict[str, str]]:
+        """Return the members of the cluster as one of them knows them; none, if it does not answer."""
+        try:
+            members: list[dict[str, str]] = httpx.get(
+                f"http://{HOST}:{self.nodes[name].rest_port}/cluster", trust_env=False, timeout=3
+            ).json()["members"]
+        except httpx.TransportError:
+            return []
+        return members
 
     def clear(self) -> None:
         """Wait until all is well, and make the database anew, empty."""
@@ -200,7 +204,9 @@ class PatroniCluster:
                 os.kill(pid, number)
 
     def _last_words(self) -> str:
-        return "\n".join(log.read_text(errors="replace")[-1500:] for log in sorted(self.directory.glob("*.log")))
+        views = [f"{name} knows {self._members_by(name)}" for name in NODES]
+        logs = [log.read_text(errors="replace")[-1500:] for log in sorted(self.directory.glob("*.log"))]
+        return "\n".join([*views, *logs])
 
 
 def start(directory: Path) -> PatroniCluster:
