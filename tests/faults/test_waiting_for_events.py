@@ -10,8 +10,8 @@ import httpx
 import pytest
 import sqlalchemy
 
+from jackpot_client import Bet, Hand
 from jackpot_service.api.event_stream import MOST_WAITING
-from jackpot_service.client import Bet, Hand
 from jackpot_service.db import Session, transact
 from jackpot_service.domain.outcomes import Cancellation
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
