@@ -100,32 +100,34 @@ wheel: setup  ## dist/….whl: the service, which is installed with what require
 	@sh -euc "$$BUILD_WHEEL"
 
 # As README tells those who go to production: without the checkout, and with nothing but what requirements.txt locks.
-# Then with the embedded PostgreSQL, which is an extra, and with the demo. Last a table server, which installs the client
-# and what the client's own metadata requires.
+# Then with the embedded PostgreSQL, which is an extra, and with the demo. Last a table server: the client, and nothing
+# but what its own metadata requires, which `pip check` compares.
 define CHECK_INSTALL
     elsewhere=$$(mktemp --directory)
     trap 'rm -rf "$$elsewhere"' EXIT; trap 'exit 130' INT TERM
-    cp dist/*.whl requirements.txt requirements-embedded.txt openapi.yaml "$$elsewhere"
+    cp dist/*.whl requirements.txt requirements-client.txt requirements-embedded.txt openapi.yaml "$$elsewhere"
     cd "$$elsewhere"
-    install() {
+    pip() {
         into=$$1; shift
-        $(PYTHON) -m pip --python "$$into/bin/python" --disable-pip-version-check install --quiet "$$@"
+        $(PYTHON) -m pip --python "$$into/bin/python" --disable-pip-version-check --quiet "$$@"
     }
     $(PYTHON) -m venv --without-pip venv
-    install venv --require-hashes --requirement requirements.txt
-    install venv --no-deps jackpot_service-*.whl
+    pip venv install --require-hashes --requirement requirements.txt
+    pip venv install --no-deps jackpot_service-*.whl
     venv/bin/jackpot --help > /dev/null
     venv/bin/jackpot openapi --check
     venv/bin/jackpot verify 2> said || true
     grep --quiet 'embedded PostgreSQL: it is not installed: set JACKPOT_DATABASE_URL' said
     venv/bin/jackpot run 2> said || true
     grep --quiet 'the demo is not installed' said
-    install venv --require-hashes --requirement requirements.txt --requirement requirements-embedded.txt
+    pip venv install --require-hashes --requirement requirements.txt --requirement requirements-embedded.txt
     venv/bin/jackpot db check
-    install venv --no-deps jackpot_client-*.whl jackpot_demo-*.whl
+    pip venv install --no-deps jackpot_client-*.whl jackpot_demo-*.whl
     venv/bin/jackpot demo --rounds 16 > /dev/null
     $(PYTHON) -m venv --without-pip table-server
-    install table-server --constraint requirements.txt jackpot_client-*.whl
+    pip table-server install --require-hashes --requirement requirements-client.txt
+    pip table-server install --no-deps jackpot_client-*.whl
+    pip table-server check
     table-server/bin/python -c 'import jackpot_client'
 endef
 export CHECK_INSTALL
@@ -139,10 +141,11 @@ define LOCK
     $(INSTALL) --require-hashes --requirement requirements-lock.txt
     lock() {
         into=$$1; shift
-        $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-            --output-file "$$into" "$$@" $(ARGS) > /dev/null
+        $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+            --custom-compile-command "make lock" --output-file "$$into" "$$@" $(ARGS) > /dev/null
     }
     lock requirements.txt pyproject.toml
+    lock requirements-client.txt clients/python/pyproject.toml --constraint requirements.txt
     lock requirements-dev.txt pyproject.toml --extra embedded --group dev --constraint requirements.txt
     lock requirements-bench.txt pyproject.toml --group bench --constraint requirements-dev.txt
     lock requirements-audit.txt --group audit --constraint requirements-dev.txt
