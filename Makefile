@@ -100,8 +100,8 @@ wheel: setup  ## dist/….whl: the service, which is installed with what require
 	@sh -euc "$$BUILD_WHEEL"
 
 # As README tells those who go to production: without the checkout, and with nothing but what requirements.txt locks.
-# Then with the embedded PostgreSQL, which is an extra, and with the demo. Last a table server: the client, and nothing
-# but what its own metadata requires, which `pip check` compares.
+# Then with the embedded PostgreSQL, which is an extra, and with the demo. Last a table server, with nothing but the client
+# and what is locked for it; `pip check` fails if the client's metadata requires more.
 define CHECK_INSTALL
     elsewhere=$$(mktemp --directory)
     trap 'rm -rf "$$elsewhere"' EXIT; trap 'exit 130' INT TERM

@@ -38,7 +38,7 @@ class Partner:
         """Start the process. It is in a session of its own: a Ctrl-C at the terminal is the parent's to handle."""
         self._halt = halt
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "jackpot_demo.partner"],
+            [sys.executable, "-P", "-m", "jackpot_demo.partner"],  # -P: nothing is imported from where it is started.
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
