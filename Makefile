@@ -18,7 +18,7 @@ SEED ?= 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long test-deep soak chaos wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run test test-long test-deep soak chaos wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories lock bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -28,7 +28,8 @@ help:  ## say what there is
 define SET_UP
     newer() { [ $(READY) -nt $$1 ]; }
     $(BIN)/python -c "" 2> /dev/null || rm -f $(READY)
-    if newer requirements-dev.txt && newer pyproject.toml; then exit; fi
+    if newer requirements-dev.txt && newer pyproject.toml && newer clients/python/pyproject.toml \
+        && newer demo/pyproject.toml; then exit; fi
     $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=…")'
     umask 022
     if [ ! -e $(READY) ]; then
@@ -38,7 +39,7 @@ define SET_UP
     fi
     rm -f $(READY)
     $(INSTALL) --require-hashes --requirement requirements-dev.txt
-    $(INSTALL) --no-build-isolation --no-deps --editable .
+    $(INSTALL) --no-build-isolation --no-deps --editable . --editable clients/python --editable demo
     touch $(READY)
 endef
 export SET_UP
@@ -88,38 +89,77 @@ check-openapi: setup
 define BUILD_WHEEL
     copy=$$(mktemp --directory)
     trap 'rm -rf "$$copy"' EXIT; trap 'exit 130' INT TERM
-    cp -r pyproject.toml jackpot_service "$$copy"
+    stage() { mkdir "$$copy/$$2"; (cd $$1 && cp -rL pyproject.toml README.md LICENSE $$2 "$$copy/$$2"); }
+    stage . jackpot_service
+    stage clients/python jackpot_client
+    stage demo jackpot_demo
     rm -rf dist
-    $(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir dist "$$copy"
+    $(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir dist "$$copy"/*
     echo dist/*.whl
 endef
 export BUILD_WHEEL
 
-wheel: setup  ## dist/….whl, which is installed beside what requirements.txt locks
+wheel: setup  ## dist/….whl: the service, which is installed with what requirements.txt locks; its client; the demo
 	@sh -euc "$$BUILD_WHEEL"
 
-# As README tells those who go to production: without the checkout, and with nothing but what requirements.txt locks;
-# then with the embedded PostgreSQL, which is an extra.
+# As README tells those who go to production: without the checkout, and with nothing but what requirements.txt locks.
+# Then with the embedded PostgreSQL, which is an extra, and with the demo. Last a table server, with nothing but the client
+# and what is locked for it; `pip check` fails if the client's metadata requires more.
 define CHECK_INSTALL
     elsewhere=$$(mktemp --directory)
     trap 'rm -rf "$$elsewhere"' EXIT; trap 'exit 130' INT TERM
-    cp dist/*.whl requirements.txt requirements-embedded.txt openapi.yaml "$$elsewhere"
-    $(PYTHON) -m venv --without-pip "$$elsewhere/venv"
-    pip="$(PYTHON) -m pip --python $$elsewhere/venv/bin/python --disable-pip-version-check"
+    cp dist/*.whl requirements.txt requirements-client.txt requirements-embedded.txt openapi.yaml "$$elsewhere"
     cd "$$elsewhere"
-    $$pip install --quiet --require-hashes --requirement requirements.txt
-    $$pip install --quiet --no-deps *.whl
+    pip() {
+        into=$$1; shift
+        $(PYTHON) -m pip --python "$$into/bin/python" --disable-pip-version-check --quiet "$$@"
+    }
+    $(PYTHON) -m venv --without-pip venv
+    pip venv install --require-hashes --requirement requirements.txt
+    pip venv install --no-deps jackpot_service-*.whl
     venv/bin/jackpot --help > /dev/null
     venv/bin/jackpot openapi --check
     venv/bin/jackpot verify 2> said || true
     grep --quiet 'embedded PostgreSQL: it is not installed: set JACKPOT_DATABASE_URL' said
-    $$pip install --quiet --require-hashes --requirement requirements.txt --requirement requirements-embedded.txt
+    venv/bin/jackpot run 2> said || true
+    grep --quiet 'the demo is not installed' said
+    pip venv install --require-hashes --requirement requirements.txt --requirement requirements-embedded.txt
     venv/bin/jackpot db check
+    pip venv install --no-deps jackpot_client-*.whl jackpot_demo-*.whl
+    venv/bin/jackpot demo --rounds 16 > /dev/null
+    $(PYTHON) -m venv --without-pip table-server
+    pip table-server install --require-hashes --requirement requirements-client.txt
+    pip table-server install --no-deps jackpot_client-*.whl
+    pip table-server check
+    table-server/bin/python -c 'import jackpot_client'
 endef
 export CHECK_INSTALL
 
 check-install: wheel
 	@sh -euc "$$CHECK_INSTALL"
+
+# What is locked, in the order in which one file constrains the next. Versions stay as they are, unless ARGS says
+# `--upgrade`, or `--upgrade-package NAME`.
+define LOCK
+    $(INSTALL) --require-hashes --requirement requirements-lock.txt
+    lock() {
+        into=$$1; shift
+        $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+            --custom-compile-command "make lock" --output-file "$$into" "$$@" $(ARGS) > /dev/null
+    }
+    lock requirements.txt pyproject.toml
+    lock requirements-client.txt clients/python/pyproject.toml --constraint requirements.txt
+    lock requirements-dev.txt pyproject.toml --extra embedded --group dev --constraint requirements.txt
+    lock requirements-bench.txt pyproject.toml --group bench --constraint requirements-dev.txt
+    lock requirements-audit.txt --group audit --constraint requirements-dev.txt
+    lock requirements-lock.txt --group lock
+    sed -n '/^embedded = /s/.*"\(.*\)".*/\1/p' pyproject.toml \
+        | lock requirements-embedded.txt - --constraint requirements-dev.txt
+endef
+export LOCK
+
+lock: setup  ## lock what pyproject.toml asks for, with hashes; ARGS=--upgrade for newer versions
+	@sh -euc "$$LOCK"
 
 AUDIT = $(BIN)/pip-audit --disable-pip --require-hashes --format json --progress-spinner off --timeout 5
 LOCKED = $(wildcard requirements*.txt)
@@ -143,5 +183,5 @@ bench-reports-large: setup  ## the same of ten million; takes most of an hour
 	@$(BENCH) reports --millions 10 $(ARGS)
 
 clean:  ## remove what was built, not the data in var
-	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist *.egg-info clients/python/*.egg-info demo/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

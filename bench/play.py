@@ -18,10 +18,11 @@ import sqlalchemy
 from bench import batches, results
 from bench.house import CASINO_OF
 from bench.results import Ended
+from jackpot_demo.dealer import deal, deal_royal_flush
 from jackpot_service.db import Session, transact
-from jackpot_service.demo.dealer import deal, deal_royal_flush
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.poker import Category, category_of
@@ -106,8 +107,9 @@ class Tables:
 
     def _result(self, turn: Turn, bets: AcceptBets) -> SettleRound:
         dealt = (deal_royal_flush if turn.is_hit else deal)(self._rng, hands=_HANDS)
-        hands = (Hand(str(number), HandStatus.DEALT, cards) for number, cards in enumerate(dealt.hands, start=1))
-        told = Result(BETS_A_ROUND, tuple(hands), dealt.dealer)
+        piles = map(parse_cards, dealt.hands)
+        hands = (Hand(str(number), HandStatus.DEALT, cards) for number, cards in enumerate(piles, start=1))
+        told = Result(BETS_A_ROUND, tuple(hands), parse_cards(dealt.dealer))
         return SettleRound(bets.principal, bets.table_id, bets.round_id, told, turn.at + _ROUND_LASTS)
 
     def _fate(self, result: SettleRound) -> _Fate:

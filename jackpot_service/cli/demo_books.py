@@ -8,12 +8,12 @@ from decimal import Decimal
 import click
 import sqlalchemy
 
+from jackpot_demo import scene
 from jackpot_service.auth import Authenticator
 from jackpot_service.cli.opening import act
 from jackpot_service.cli.verifying import print_verification
 from jackpot_service.config import Config
 from jackpot_service.db import Session, snapshot, transact
-from jackpot_service.demo import scene
 from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.money import plain

@@ -8,8 +8,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from jackpot_service.demo import play
-from jackpot_service.demo.tally import in_words
+from jackpot_demo import play
+from jackpot_demo.tally import in_words
 
 SECONDS_BETWEEN_LINES = 5.0
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from jackpot_service.demo.dealer import deal
+from jackpot_demo.dealer import deal
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.poker import category_of
 from tests.chaos import dealing

@@ -21,6 +21,7 @@ from jackpot_service.app import create_app
 from jackpot_service.cli.main import MODULES, main
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
+from tests.faults.service import free_port
 from tests.support.answers import Answer
 from tests.support.logins import owner_conninfo, owner_url, service_url
 
@@ -352,3 +353,17 @@ def test_a_command_begins_without_what_others_need() -> None:
     said = f"import sys, jackpot_service.cli.main; print(*sorted({others} & set(sys.modules)))"
     begun = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
     assert begun.stdout == "\n"
+
+
+@pytest.mark.parametrize("command", ["run", "demo"])
+def test_without_the_demo_the_commands_that_play_it_say_so_in_one_line(
+    jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "jackpot_demo", None)
+    monkeypatch.delitem(sys.modules, "jackpot_service.cli.playing", raising=False)
+    port = ("--port", str(free_port())) if command == "run" else ()
+
+    ended = jackpot(command, *port)
+
+    ended.refused(1, "Error: the demo is not installed: ")
+    assert ended.err.count("\n") == 1

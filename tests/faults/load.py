@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from jackpot_service.client import (
+from jackpot_client import (
     Bet,
     CancelledRound,
     Hand,

@@ -8,8 +8,8 @@ import httpx
 import pytest
 import sqlalchemy
 
+from jackpot_client import Bet, Hand, PlacedBets
 from jackpot_service import embedded
-from jackpot_service.client import Bet, Hand, PlacedBets
 from jackpot_service.db import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.usecases.acts import Act

@@ -1,15 +1,15 @@
 """
-What a table server imports: `from jackpot_service.client import JackpotClient, Bet, Hand`.
+What a table server imports: `from jackpot_client import JackpotClient, Bet, Hand`.
 
 The one package whose `__init__` is not empty: other people's programs import these names, so where they live inside
 is ours to change.
 """
 
-from jackpot_service.client.errors import ClientError, Flaw, NoAnswer, OutcomeUnknown, ProtocolError, Refusal
-from jackpot_service.client.ids import new_bet_id, new_round_id
-from jackpot_service.client.jackpot_client import JackpotClient
-from jackpot_service.client.retrying import Retry
-from jackpot_service.client.values import (
+from jackpot_client.errors import ClientError, Flaw, NoAnswer, OutcomeUnknown, ProtocolError, Refusal
+from jackpot_client.ids import new_bet_id, new_round_id
+from jackpot_client.jackpot_client import JackpotClient
+from jackpot_client.retrying import Retry
+from jackpot_client.values import (
     Award,
     AwardState,
     Bet,

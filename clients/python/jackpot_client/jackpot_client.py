@@ -10,12 +10,12 @@ from typing import Any, Self
 
 import httpx
 
-from jackpot_service.client import answers
-from jackpot_service.client.errors import NoAnswer, OutcomeUnknown, ProtocolError
-from jackpot_service.client.ids import checked_id
-from jackpot_service.client.reading import Fields
-from jackpot_service.client.retrying import Request, Retry, Sender
-from jackpot_service.client.values import (
+from jackpot_client import answers
+from jackpot_client.errors import NoAnswer, OutcomeUnknown, ProtocolError
+from jackpot_client.ids import checked_id
+from jackpot_client.reading import Fields
+from jackpot_client.retrying import Request, Retry, Sender
+from jackpot_client.values import (
     Bet,
     CancelledRound,
     Hand,

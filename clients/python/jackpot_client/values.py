@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from jackpot_service.client.ids import checked_id, new_bet_id
+from jackpot_client.ids import checked_id, new_bet_id
 
 
 class HandStatus(StrEnum):

@@ -12,13 +12,12 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
-from jackpot_service.client import Bet, ClientError, JackpotClient
-from jackpot_service.demo.errors import DemoBug, Stopped
+from jackpot_client import Bet, ClientError, JackpotClient
+from jackpot_demo.errors import DemoBug, Stopped
 
 _LONGEST_WAIT_SECONDS: Final = 90.0
 
@@ -39,11 +38,10 @@ class Partner:
         """Start the process. It is in a session of its own: a Ctrl-C at the terminal is the parent's to handle."""
         self._halt = halt
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "jackpot_service.demo.partner"],
+            [sys.executable, "-P", "-m", "jackpot_demo.partner"],  # -P: nothing is imported from where it is started.
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
-            cwd=Path(__file__).parents[2],
         )
         self._say({"base_url": base_url, "key": key})
 

@@ -6,11 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from jackpot_service.client import Bet, HandStatus
-from jackpot_service.demo import betting, dealer, plan, tally
-from jackpot_service.demo.scene import CASINOS, JACKPOTS, MONEY, SCRIPTED_TABLE, SHEETS, TABLES, Table
-from jackpot_service.demo.tally import Tally
-from jackpot_service.domain.cards import DECK
+from jackpot_client import Bet, HandStatus
+from jackpot_demo import betting, dealer, plan, tally
+from jackpot_demo.scene import CASINOS, JACKPOTS, MONEY, SCRIPTED_TABLE, SHEETS, TABLES, Table
+from jackpot_demo.tally import Tally
 
 EVERY_TABLE = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.table_id)
 LIVE_TABLES = tuple(table for table in TABLES if table.jackpot_id == "live")
@@ -51,7 +50,7 @@ def test_a_round_is_dealt_from_one_deck(hands: int) -> None:
     cards = [card for hand in (*dealt.hands, dealt.dealer) for card in hand]
     assert [len(hand) for hand in dealt.hands] == [5] * hands
     assert len(cards) == len(set(cards)) == 5 * (hands + 1)
-    assert set(cards) <= set(DECK)
+    assert set(cards) <= set(dealer.DECK)
 
 
 @pytest.mark.parametrize("hands", [-1, 0, 10])
@@ -68,7 +67,7 @@ def test_the_same_seed_deals_the_same_cards_and_another_seed_others() -> None:
 def test_every_card_comes_about_equally_often() -> None:
     rng = random.Random(1)
     seen = Counter(card for _ in range(5200) for card in dealer.deal(rng, hands=1).hands[0])
-    assert set(seen) == set(DECK)
+    assert set(seen) == set(dealer.DECK)
     assert all(400 <= times <= 600 for times in seen.values())
 
 

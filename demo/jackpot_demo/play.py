@@ -8,13 +8,13 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from jackpot_service.client import ClientError, JackpotClient
-from jackpot_service.demo import plan, tally
-from jackpot_service.demo.errors import DemoBug, Stopped
-from jackpot_service.demo.partner import Partner
-from jackpot_service.demo.scene import SCRIPTED_TABLE, TABLES, Table
-from jackpot_service.demo.tables import TOP_TIER, PlayedRound, TableServer
-from jackpot_service.demo.tally import Tally
+from jackpot_client import ClientError, JackpotClient
+from jackpot_demo import plan, tally
+from jackpot_demo.errors import DemoBug, Stopped
+from jackpot_demo.partner import Partner
+from jackpot_demo.scene import SCRIPTED_TABLE, TABLES, Table
+from jackpot_demo.tables import TOP_TIER, PlayedRound, TableServer
+from jackpot_demo.tally import Tally
 
 _SCRIPTED_AT = 2
 """The third round of its table: early enough for a first look, and after something has been contributed."""

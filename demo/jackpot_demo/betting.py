@@ -4,8 +4,8 @@ import random
 from decimal import ROUND_FLOOR, Decimal
 from typing import Final
 
-from jackpot_service.client import Bet
-from jackpot_service.demo.scene import LARGEST_STAKE_EURO, MONEY, Table
+from jackpot_client import Bet
+from jackpot_demo.scene import LARGEST_STAKE_EURO, MONEY, Table
 
 MOST_BETTORS: Final = 40
 _PLAYERS_PER_CASINO: Final = 250

@@ -6,7 +6,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Final
 
-from jackpot_service.demo.dealer import MOST_HANDS
+from jackpot_demo.dealer import MOST_HANDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from jackpot_service.client import (
+from jackpot_client import (
     Award,
     Bet,
     CancelledRound,
@@ -16,12 +16,12 @@ from jackpot_service.client import (
     RoundState,
     SettledRound,
 )
-from jackpot_service.demo import tally
-from jackpot_service.demo.errors import DemoBug
-from jackpot_service.demo.partner import Partner
-from jackpot_service.demo.plan import Plan
-from jackpot_service.demo.scene import Table
-from jackpot_service.demo.tally import Tally
+from jackpot_demo import tally
+from jackpot_demo.errors import DemoBug
+from jackpot_demo.partner import Partner
+from jackpot_demo.plan import Plan
+from jackpot_demo.scene import Table
+from jackpot_demo.tally import Tally
 
 TOP_TIER = "royal_flush"
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import httpx
 
-from jackpot_service.client.errors import NoAnswer
+from jackpot_client.errors import NoAnswer
 
 _NOTHING_WAS_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _LARGEST_ANSWER_BYTES: Final = 64 * 1024 * 1024

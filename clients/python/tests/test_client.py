@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from jackpot_service.client import (
+from jackpot_client import (
     AwardState,
     Bet,
     Hand,

@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, NoReturn
 
-from jackpot_service.client.errors import ProtocolError
+from jackpot_client.errors import ProtocolError
 
 _DECIMAL: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 

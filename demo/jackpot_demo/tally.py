@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from jackpot_service.client import Award, Bet, Refund
-from jackpot_service.demo.scene import MONEY
+from jackpot_client import Award, Bet, Refund
+from jackpot_demo.scene import MONEY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,9 @@ import random
 from dataclasses import dataclass, field
 from typing import Final
 
-from jackpot_service.client import Bet, Hand, HandStatus, new_round_id
-from jackpot_service.demo import betting, dealer
-from jackpot_service.demo.scene import Table
+from jackpot_client import Bet, Hand, HandStatus, new_round_id
+from jackpot_demo import betting, dealer
+from jackpot_demo.scene import Table
 
 SCRIPTED_PREFIX: Final = "scripted-"
 _FEWEST_BETTORS_SCRIPTED: Final = 12

@@ -4,8 +4,7 @@ import random
 from dataclasses import dataclass
 from typing import Final
 
-from jackpot_service.domain.cards import DECK, Card
-
+DECK: Final = tuple(rank + suit for rank in "23456789TJQKA" for suit in "shdc")
 HAND_CARDS: Final = 5
 MOST_HANDS: Final = len(DECK) // HAND_CARDS - 1
 """Nine hands and the dealer's: more do not come out of one deck."""
@@ -15,8 +14,8 @@ MOST_HANDS: Final = len(DECK) // HAND_CARDS - 1
 class Deal:
     """The cards of one round; the first hand is the round's hand `1`."""
 
-    hands: tuple[tuple[Card, ...], ...]
-    dealer: tuple[Card, ...]
+    hands: tuple[tuple[str, ...], ...]
+    dealer: tuple[str, ...]
 
 
 def deal(rng: random.Random, *, hands: int) -> Deal:
@@ -32,13 +31,13 @@ def deal_royal_flush(rng: random.Random, *, hands: int) -> Deal:
     return _hand_out(royal + [card for card in deck if card not in royal], hands)
 
 
-def _shuffled(rng: random.Random) -> list[Card]:
+def _shuffled(rng: random.Random) -> list[str]:
     deck = list(DECK)
     rng.shuffle(deck)
     return deck
 
 
-def _hand_out(deck: list[Card], hands: int) -> Deal:
+def _hand_out(deck: list[str], hands: int) -> Deal:
     if not 1 <= hands <= MOST_HANDS:
         raise ValueError(f"one deck deals 1 to {MOST_HANDS} hands besides the dealer's, not {hands}")
     piles = [tuple(deck[at : at + HAND_CARDS]) for at in range(0, (hands + 1) * HAND_CARDS, HAND_CARDS)]

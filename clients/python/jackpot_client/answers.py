@@ -4,10 +4,10 @@ from enum import StrEnum
 from http import HTTPStatus
 from typing import Final, TypeVar
 
-from jackpot_service.client.errors import Flaw, ProtocolError, Refusal
-from jackpot_service.client.reading import Fields, read
-from jackpot_service.client.retrying import Answer
-from jackpot_service.client.values import (
+from jackpot_client.errors import Flaw, ProtocolError, Refusal
+from jackpot_client.reading import Fields, read
+from jackpot_client.retrying import Answer
+from jackpot_client.values import (
     Award,
     AwardState,
     CancelledRound,

@@ -1,0 +1,111 @@
+"""A table server's machine: the client and what its own metadata requires, nothing else, against a real service."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.faults.service import Service
+
+CHECKOUT: Final = Path(__file__).parents[2]
+CLIENT: Final = CHECKOUT / "clients" / "python"
+(EXAMPLE,) = re.findall(r"```python\n(.*?)```", (CLIENT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+BUILD: Final = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A virtual environment, and where its packages are."""
+
+    place: Path
+
+    @property
+    def packages(self) -> Path:
+        (packages,) = self.place.glob("lib/python*/site-packages")
+        return packages
+
+    @property
+    def distributions(self) -> dict[str, metadata.Distribution]:
+        """Return what is installed there, by name."""
+        return {canonicalize_name(one.name): one for one in metadata.distributions(path=[str(self.packages)])}
+
+    def run(self, program: str, **environment: str) -> str:
+        """Run a program there, and return what it prints."""
+        command = (self.place / "bin" / "python", "-I", "-c", program)
+        ended = subprocess.run(
+            command, env={**os.environ, **environment}, cwd=self.place, stdout=subprocess.PIPE, text=True, check=True
+        )
+        return str(ended.stdout)
+
+
+@pytest.fixture(scope="module")
+def table_server(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """Install the client's wheel and, from this environment, the locked versions of what it requires."""
+    place = tmp_path_factory.mktemp("table-server")
+    venv.create(place, symlinks=True)
+    environment = Environment(place)
+    zipfile.ZipFile(wheel_in(tmp_path_factory.mktemp("wheel"))).extractall(environment.packages)
+    while missing := required_by(environment) - environment.distributions.keys():
+        for name in missing:
+            copy_distribution(metadata.distribution(name), environment.packages)
+    return environment
+
+
+def wheel_in(place: Path) -> Path:
+    """Build the client's wheel from a copy, as `make wheel` does."""
+    names = ("pyproject.toml", "README.md", "LICENSE")
+    for name in names:
+        shutil.copy(CLIENT / name, place)
+    shutil.copytree(CLIENT / "jackpot_client", place / "jackpot_client")
+    subprocess.run([sys.executable, "-c", BUILD, place], cwd=place, stdout=subprocess.DEVNULL, check=True)
+    (wheel,) = place.glob("*.whl")
+    return wheel
+
+
+def required_by(environment: Environment) -> set[str]:
+    """Return the names of what the distributions of an environment require, on this machine and without extras."""
+    stated = [Requirement(text) for one in environment.distributions.values() for text in one.requires or ()]
+    return {canonicalize_name(one.name) for one in stated if one.marker is None or one.marker.evaluate({"extra": ""})}
+
+
+def copy_distribution(distribution: metadata.Distribution, packages: Path) -> None:
+    """Copy a distribution's modules and its metadata; its programs, which lie outside, stay where they are."""
+    for file in distribution.files or ():
+        if ".." not in file.parts:
+            (packages / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file.locate(), packages / file)
+
+
+def test_the_example_of_the_readme_bets_and_wins(
+    table_server: Environment, standing_service: Service, table_key: str
+) -> None:
+    said = table_server.run(EXAMPLE, JACKPOT_URL=standing_service.base_url, JACKPOT_KEY=table_key)
+
+    # Two bets of EUR 1 and GBP 1 = EUR 1.17, 45 % of them to the meter; each wins 1000.9765 / 2.17 times its stake.
+    assert said.splitlines() == ["on offer: EUR 1000.97", "award: ann EUR 46127", "award: bob GBP 46127"]
+
+
+def test_a_table_server_needs_what_is_locked_for_it_and_no_more(table_server: Environment) -> None:
+    lines = (CHECKOUT / "requirements-client.txt").read_text(encoding="utf-8").splitlines()
+    locked = [Requirement(line.removesuffix("\\")) for line in lines if "==" in line]
+
+    installed = {name: one.version for name, one in table_server.distributions.items() if name != "jackpot-client"}
+
+    assert {one.name for one in locked if one.marker is None or one.marker.evaluate()} == installed.keys()
+    assert all(one.specifier.contains(installed[one.name]) for one in locked if one.name in installed)
+
+
+def test_the_client_requires_httpx_alone(table_server: Environment) -> None:
+    required = table_server.distributions["jackpot-client"].requires or []
+    assert [Requirement(one).name for one in required] == ["httpx"]
