@@ -36,7 +36,7 @@ from bench import run as runs
 from bench.run import Measurement, Outcome
 from bench.servers import ServerFailed
 from bench.wire import LoadFailed
-from jackpot_service.embedded import EmbeddedError
+from jackpot_service.database.embedded import EmbeddedError
 
 FC = TypeVar("FC", bound=Callable[..., Any])
 

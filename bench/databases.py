@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sqlalchemy import URL, NullPool, create_engine, make_url
 
-from jackpot_service import embedded
-from jackpot_service.database_rights import ROLE
+from jackpot_service.database import embedded
+from jackpot_service.database.rights import ROLE
 
 DURABLE_SETTINGS = ("fsync", "synchronous_commit", "full_page_writes")
 

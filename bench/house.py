@@ -9,9 +9,9 @@ import sqlalchemy
 from sqlalchemy import URL
 
 from bench.databases import of_service
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
-from jackpot_service.db import transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.acts import Act

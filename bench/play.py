@@ -19,7 +19,7 @@ from bench import batches, results
 from bench.house import CASINO_OF
 from bench.results import Ended
 from jackpot_demo.dealer import deal, deal_royal_flush
-from jackpot_service.db import Session, transact
+from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards

@@ -20,11 +20,11 @@ from bench.figures import Figure
 from bench.month import Calendar
 from bench.site import Site
 from bench.targets import REPORT_MS, Target
-from jackpot_service.reporting.making import made
-from jackpot_service.reporting.reconciling import AFTER_MIDNIGHT, reconcile_next
-from jackpot_service.reports.files.json_rows import rows_of
+from jackpot_service.exports.files.json_rows import rows_of
 from jackpot_service.reports.finance.frame import Asked, By
 from jackpot_service.reports.finance.registry import report_of
+from jackpot_service.reports.making import made
+from jackpot_service.reports.reconciling import AFTER_MIDNIGHT, reconcile_next
 
 NAME = "reports"
 RUNS = 5

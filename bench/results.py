@@ -8,7 +8,7 @@ The service has no such use case, since every table waits for its own answer. Wh
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from jackpot_service.db import Session, committed, pipelined
+from jackpot_service.database.transactions import Session, committed, pipelined
 from jackpot_service.domain import facts, tallies
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.entries import Entry, RoundStep

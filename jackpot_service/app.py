@@ -44,12 +44,12 @@ from jackpot_service.api.recent import Recent
 from jackpot_service.api.request_ids import REQUEST_ID, request_id
 from jackpot_service.api.routes import Routes
 from jackpot_service.api.turns import Turns
-from jackpot_service.auth import Authenticator, require_role
-from jackpot_service.clocks import utc_now
-from jackpot_service.config import Config
-from jackpot_service.db import clock_guard, guarded, read
+from jackpot_service.auth.authenticator import Authenticator, require_role
+from jackpot_service.config.settings import Config
+from jackpot_service.database.async_executor import OnLoop
+from jackpot_service.database.clocks import utc_now
+from jackpot_service.database.transactions import clock_guard, guarded, read
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.on_loop import OnLoop
 from jackpot_service.reports.jackpots import JackpotState, jackpot_state
 
 PLACES_FOR_BETS = 64

@@ -2,7 +2,7 @@
 One temporary PostgreSQL for the whole run, and for every test that asks a fresh copy of the migrated template.
 
 The processes of a run (pytest itself, or the workers of pytest-xdist) share the server as any users of
-`jackpot_service.embedded` do: the first test that needs it starts it, and it ends with the last process, however that
+the embedded PostgreSQL do: the first test that needs it starts it, and it ends with the last process, however that
 ends. It alone runs with fsync off; tests that kill servers start their own.
 """
 
@@ -25,9 +25,11 @@ import pytest
 import structlog
 from psycopg import sql
 
-from jackpot_service import embedded, migrate, months, trouble
 from jackpot_service.api import entrance
-from jackpot_service.seldom import Seldom
+from jackpot_service.database import embedded
+from jackpot_service.schema import migrate, months
+from jackpot_service.telemetry import trouble
+from jackpot_service.telemetry.seldom import Seldom
 from tests.support import compiled
 from tests.support.clock import let_tests_move_the_clock
 from tests.support.house import COPIES, House

@@ -10,9 +10,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from jackpot_service import counters
-from jackpot_service.database_rights import ROLE
-from jackpot_service.database_url import normalised
+from jackpot_service.config.database_url import normalised
+from jackpot_service.database.rights import ROLE
+from jackpot_service.telemetry import counters
 from tests.support.pages import DOCS, Block, blocks, run
 
 PAGE: Final = "runbook.md"

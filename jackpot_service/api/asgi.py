@@ -22,7 +22,7 @@ from urllib.parse import unquote_to_bytes
 
 from werkzeug.exceptions import ClientDisconnected
 
-from jackpot_service import deadlines
+from jackpot_service.database import deadlines
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment

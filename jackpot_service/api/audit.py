@@ -10,7 +10,7 @@ from jackpot_service.api.door import Blueprint, answer, look
 from jackpot_service.api.fields import Identifier, Text
 from jackpot_service.api.lists import PeriodQuerySchema, cursor
 from jackpot_service.api.schemas import described
-from jackpot_service.auth import allow
+from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.audit import Wanted, audit_page, shown

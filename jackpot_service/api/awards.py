@@ -12,7 +12,7 @@ from jackpot_service.api.door import Blueprint, act, answer, look, now, principa
 from jackpot_service.api.fields import Identifier, Instant, ReadField, Text
 from jackpot_service.api.lists import DEFAULT_LISTED, Limit
 from jackpot_service.api.schemas import AwardSchema, RequestSchema, described
-from jackpot_service.auth import allow
+from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role

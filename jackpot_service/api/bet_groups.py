@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 import sqlalchemy
 
-from jackpot_service.db import HeldUp, clock_guard, transact
+from jackpot_service.database.async_executor import NeedsThread, OnLoop
+from jackpot_service.database.fair_queue import Path
+from jackpot_service.database.groups import Grouping
+from jackpot_service.database.transactions import HeldUp, clock_guard, transact
 from jackpot_service.domain.errors import LedgerError, Unavailable
-from jackpot_service.fair_queue import Path
-from jackpot_service.grouping import Grouping
-from jackpot_service.on_loop import NeedsThread, OnLoop
 from jackpot_service.records import gaming_tables
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.standing import Expectations

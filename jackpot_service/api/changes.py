@@ -12,7 +12,7 @@ from jackpot_service.api.door import Blueprint, act_or_rehearse, answer, door, l
 from jackpot_service.api.fields import Flag, JsonObject, Text, Truth
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.schemas import RequestSchema, described
-from jackpot_service.auth import allow
+from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.changes import ChangeKind, ChangeState, Outcome
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import changes as records

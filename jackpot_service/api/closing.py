@@ -6,15 +6,15 @@ from datetime import datetime
 
 import sqlalchemy
 
-from jackpot_service.db import read, rehearse, transact
+from jackpot_service.database.transactions import read, rehearse, transact
 from jackpot_service.domain.closed_periods import KeptReport, Period, require_next
 from jackpot_service.domain.facts import instant
 from jackpot_service.records import closed_periods
-from jackpot_service.reporting.bounds import in_time
-from jackpot_service.reporting.making import made
+from jackpot_service.reports.bounds import in_time
 from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Asked, Report
 from jackpot_service.reports.finance.hashing import sha256_of
+from jackpot_service.reports.making import made
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, PeriodClosed, close_period, closed_before
 

@@ -10,8 +10,8 @@ from flask_smorest.spec import FlaskPlugin
 from werkzeug.routing import BaseConverter
 
 from jackpot_service.api import problems
-from jackpot_service.auth import roles_of
-from jackpot_service.config import Config
+from jackpot_service.auth.authenticator import roles_of
+from jackpot_service.config.settings import Config
 from jackpot_service.domain.shapes import IDENTIFIER, IDENTIFIER_PATTERN
 
 

@@ -22,8 +22,8 @@ from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
 from jackpot_service.api.turns import Turns
-from jackpot_service.config import Config
-from jackpot_service.db import Session, read, rehearse, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import Session, read, rehearse, transact
 from jackpot_service.domain.principals import Principal
 from jackpot_service.reports.jackpots import JackpotState
 

@@ -10,8 +10,8 @@ from jackpot_service.api import schemas
 from jackpot_service.api.door import Blueprint, act, answer, now, principal
 from jackpot_service.api.fields import Text
 from jackpot_service.api.schemas import RequestSchema
-from jackpot_service.auth import allow
-from jackpot_service.db import Session
+from jackpot_service.auth.authenticator import allow
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.acts import Act

@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, Final
 
-from jackpot_service import counters
 from jackpot_service.api.addresses import Network, address_of
 from jackpot_service.api.rate_limits import RateLimit
-from jackpot_service.auth import Authenticator, require_role
-from jackpot_service.config import Config
+from jackpot_service.auth.authenticator import Authenticator, require_role
+from jackpot_service.config.settings import Config
 from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.seldom import Seldom
+from jackpot_service.telemetry import counters
+from jackpot_service.telemetry.seldom import Seldom
 
 THREADS: Final = 4
 """For keys, and as many for tokens: these may have to wait for their issuer."""

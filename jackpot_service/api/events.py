@@ -7,15 +7,15 @@ from typing import Any, ClassVar, Final
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
-from jackpot_service import deadlines
 from jackpot_service.api.door import Blueprint, answer, door, end_turn, has_left, principal
 from jackpot_service.api.fields import ReadField
 from jackpot_service.api.schemas import RequestSchema, described
-from jackpot_service.auth import allow
+from jackpot_service.auth.authenticator import allow
+from jackpot_service.database import deadlines
 from jackpot_service.domain.principals import Role
-from jackpot_service.reports.events.cursor import BEGINNING, LONGEST, Cursor, decode, encode
-from jackpot_service.reports.events.event import EventType, as_cloud_event
-from jackpot_service.reports.events.sight import is_of_the_house
+from jackpot_service.events.cursor import BEGINNING, LONGEST, Cursor, decode, encode
+from jackpot_service.events.event import EventType, as_cloud_event
+from jackpot_service.events.sight import is_of_the_house
 
 MOST_TOLD: Final = 1000
 DEFAULT_TOLD: Final = 100

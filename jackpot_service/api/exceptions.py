@@ -13,7 +13,7 @@ from jackpot_service.api.fields import Flag, Identifier, ReadField, Text
 from jackpot_service.api.lists import PeriodQuerySchema
 from jackpot_service.api.refusals import KINDS
 from jackpot_service.api.schemas import RequestSchema, described
-from jackpot_service.auth import allow
+from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.exceptions import EXCEPTION_ID
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role

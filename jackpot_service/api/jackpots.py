@@ -11,8 +11,8 @@ from jackpot_service.api.door import Blueprint, answer, look, now, principal
 from jackpot_service.api.fields import CurrencyCode, ReadField
 from jackpot_service.api.lists import Limit, ListQuerySchema, cursor
 from jackpot_service.api.schemas import AwardSchema, MeterSchema, RequestSchema, decimal
-from jackpot_service.auth import allow
-from jackpot_service.db import Session
+from jackpot_service.auth.authenticator import allow
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import plain

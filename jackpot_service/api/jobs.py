@@ -10,13 +10,13 @@ from jackpot_service.api.door import Blueprint, act, answer, door, look, now, pr
 from jackpot_service.api.fields import Identifier, JsonObject, ReadField
 from jackpot_service.api.lists import ListQuerySchema
 from jackpot_service.api.schemas import RequestSchema, described
-from jackpot_service.auth import allow
+from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.jobs import JOB_ID, Job, JobState
-from jackpot_service.jobs import asking
-from jackpot_service.jobs.asking import ASKERS, AskJob
-from jackpot_service.jobs.kinds import Asker
-from jackpot_service.jobs.registry import KINDS
-from jackpot_service.jobs.shown import shown
+from jackpot_service.exports.jobs import asking
+from jackpot_service.exports.jobs.asking import ASKERS, AskJob
+from jackpot_service.exports.jobs.kinds import Asker
+from jackpot_service.exports.jobs.registry import KINDS
+from jackpot_service.exports.jobs.shown import shown
 from jackpot_service.records import jobs as records
 
 blueprint = Blueprint(

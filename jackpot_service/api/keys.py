@@ -11,7 +11,7 @@ from jackpot_service.api.door import Blueprint, act, answer, look, now, principa
 from jackpot_service.api.fields import BoundedList, Identifier, Text, Truth
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.schemas import RequestSchema, described
-from jackpot_service.auth import allow
+from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import LONGEST_NAME, Principal, Role
 from jackpot_service.records import keys as records

@@ -15,7 +15,7 @@ from jackpot_service.api.door import Blueprint, Door, answer, door
 from jackpot_service.api.fields import ReadField
 from jackpot_service.api.jackpots import CurrencyQuerySchema
 from jackpot_service.api.schemas import MeterSchema
-from jackpot_service.auth import allow, allowed
+from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.jackpots import JackpotState
 

@@ -1,7 +1,7 @@
 """
 Business figures for a Prometheus that asks with a key; every worker reads the same books, so any may answer.
 
-What workers count themselves they count together (`counters.py`).
+What workers count themselves they count together (`telemetry/counters.py`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,12 +15,12 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
-from jackpot_service import counters
 from jackpot_service.api.door import Blueprint, look, now, principal
-from jackpot_service.auth import allow, require_house
+from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.gauges import Gauges, gauges
+from jackpot_service.telemetry import counters
 
 blueprint = Blueprint("metrics", __name__, description="For those who watch the service.")
 

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import flask
 from marshmallow import Schema, fields
 
-from jackpot_service import deadlines
 from jackpot_service.api import closing, schemas
 from jackpot_service.api.door import Blueprint, answer, door, look, now, principal, report_place
 from jackpot_service.api.fields import ReadField, Text, instant_or_day
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.schemas import RequestSchema, described
-from jackpot_service.auth import allow, require_house
+from jackpot_service.auth.authenticator import allow, require_house
+from jackpot_service.database import deadlines
 from jackpot_service.domain.closed_periods import ClosedPeriod, facts_of
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import closed_periods

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from jackpot_service import counters
-from jackpot_service.db import Busy
+from jackpot_service.database.transactions import Busy
 from jackpot_service.domain.principals import Principal
+from jackpot_service.telemetry import counters
 
 
 class Caller(NamedTuple):

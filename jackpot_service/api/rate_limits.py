@@ -13,8 +13,8 @@ from typing import Final
 
 import structlog
 
-from jackpot_service import counters
 from jackpot_service.domain.errors import LimitReached
+from jackpot_service.telemetry import counters
 
 MOST_BUCKETS: Final = 10_000
 """Of a limit. Whoever was not seen for the longest time is forgotten first: that one's bucket is full again."""

@@ -12,8 +12,8 @@ from jackpot_service.api.door import Blueprint, answer, look, now
 from jackpot_service.api.fields import CurrencyCode, Instant, ReadField
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.schemas import RequestSchema, decimal, described
-from jackpot_service.auth import allow
-from jackpot_service.db import Session
+from jackpot_service.auth.authenticator import allow
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import Role

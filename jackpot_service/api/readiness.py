@@ -18,17 +18,17 @@ import psycopg
 import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
 
-from jackpot_service import deadlines
 from jackpot_service.api.bet_groups import BetGroups
-from jackpot_service.clocks import ClockGuard
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
-from jackpot_service.db import Session, database_time, is_writable, read
+from jackpot_service.config.settings import Config
+from jackpot_service.database import deadlines
+from jackpot_service.database.clocks import ClockGuard
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import Session, database_time, is_writable, read
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.domain.months import Month
-from jackpot_service.migrate import is_current
 from jackpot_service.records import emergency_switches
 from jackpot_service.reports.gauges import months_ahead, sheet_ages
+from jackpot_service.schema.migrate import is_current
 
 EMERGENCY_WARNING: Final = "emergency-approvals: one person alone may approve changes (jackpot db emergency)"
 

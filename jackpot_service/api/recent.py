@@ -6,9 +6,9 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Generic, TypeVar
 
-from jackpot_service.db import Busy
+from jackpot_service.database.groups import Grouping
+from jackpot_service.database.transactions import Busy
 from jackpot_service.domain.errors import LedgerError, Unavailable
-from jackpot_service.grouping import Grouping
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ import sqlalchemy
 import structlog
 
 from jackpot_service.api.door import door, now, principal
-from jackpot_service.db import transact
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.acceptance import StakeOutOfRange
 from jackpot_service.domain.batches import BetConflict
 from jackpot_service.domain.errors import LedgerError

@@ -9,9 +9,9 @@ from typing import IO
 import flask
 import structlog
 
+from jackpot_service.exports.files import csv_file, xlsx_file
+from jackpot_service.exports.files.names import file_name
 from jackpot_service.reports.documents import Document
-from jackpot_service.reports.files import csv_file, xlsx_file
-from jackpot_service.reports.files.names import file_name
 
 CHUNK = 64 * 1024
 

@@ -9,24 +9,24 @@ from typing import Any, ClassVar
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
-from jackpot_service import deadlines
 from jackpot_service.api import report_files
 from jackpot_service.api.door import Blueprint, answer, door, look, now, principal, report_place
 from jackpot_service.api.fields import Identifier, Instant, ReadField, instant_or_day
 from jackpot_service.api.schemas import RequestSchema, described
-from jackpot_service.auth import allow, require_house
+from jackpot_service.auth.authenticator import allow, require_house
+from jackpot_service.database import deadlines
 from jackpot_service.domain.principals import Role
-from jackpot_service.reporting import questions
-from jackpot_service.reporting.bounds import bounded, in_time
-from jackpot_service.reporting.making import made
-from jackpot_service.reporting.questions import Edge, Question
+from jackpot_service.exports.files import csv_file, xlsx_file
+from jackpot_service.exports.files.json_rows import rows_of
+from jackpot_service.reports import questions
+from jackpot_service.reports.bounds import bounded, in_time
+from jackpot_service.reports.cells import as_text
 from jackpot_service.reports.documents import Document
-from jackpot_service.reports.files import csv_file, xlsx_file
-from jackpot_service.reports.files.cells import as_text
-from jackpot_service.reports.files.json_rows import rows_of
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import By, Report
 from jackpot_service.reports.finance.registry import REPORTS, report_of
+from jackpot_service.reports.making import made
+from jackpot_service.reports.questions import Edge, Question
 
 JSON, CSV, XLSX = "json", "csv", "xlsx"
 

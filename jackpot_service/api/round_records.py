@@ -11,7 +11,7 @@ from jackpot_service.api.door import Blueprint, act, answer, principal
 from jackpot_service.api.fields import Instant
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.schemas import AwardSchema, RoundSchema, SettlementSchema, decimal, described
-from jackpot_service.auth import allow
+from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.contribution import contribute
 from jackpot_service.domain.facts import instant

@@ -26,8 +26,8 @@ from jackpot_service.api.schemas import (
     SettlementSchema,
     decimal,
 )
-from jackpot_service.auth import allow, allowed
-from jackpot_service.config import Config
+from jackpot_service.auth.authenticator import allow, allowed
+from jackpot_service.config.settings import Config
 from jackpot_service.domain import facts
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Cancellation, Result

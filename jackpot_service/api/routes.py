@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import flask
 from werkzeug.exceptions import HTTPException
 
-from jackpot_service.auth import roles_of
+from jackpot_service.auth.authenticator import roles_of
 from jackpot_service.domain.principals import Role
 
 

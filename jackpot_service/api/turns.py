@@ -2,8 +2,8 @@
 Turns: calls share some places, and wait for one on the event loop, where waiting costs nothing.
 
 A caller who has fewer than its share gets one at once (`places.py`); all others take turns in fair order by casino and
-key (`fair_queue.py`). A call that has waited too long is answered 503. To refuse it at once would cost more: a client
-that does not wait asks again at once.
+key (`database/fair_queue.py`). A call that has waited too long is answered 503. To refuse it at once would cost
+more: a client that does not wait asks again at once.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 
 from jackpot_service.api.places import Caller, Places
-from jackpot_service.fair_queue import FairQueue
+from jackpot_service.database.fair_queue import FairQueue
 
 
 class Turn:

@@ -7,8 +7,8 @@ import orjson
 
 from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.values import MOST_LISTED, Identifier, Instant, Text, require_order
-from jackpot_service.config import Config
-from jackpot_service.db import read
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import read
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.reports.audit import AuditedAct, Wanted, audit_page, shown
 

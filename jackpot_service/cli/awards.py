@@ -5,8 +5,8 @@ import click
 from jackpot_service.cli.documents import casinos
 from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.values import Identifier
-from jackpot_service.config import Config
-from jackpot_service.db import read, snapshot
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import read, snapshot
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import SYSTEM_OPERATOR

@@ -9,10 +9,10 @@ from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.values import Identifier, Instant
 from jackpot_service.cli.writing import opened, output_option
-from jackpot_service.config import Config
-from jackpot_service.db import reading, told
-from jackpot_service.reporting.making import positions_at
-from jackpot_service.reports.export.journal import FORMS, journal_export, pieces
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import reading, told
+from jackpot_service.exports.journal import FORMS, journal_export, pieces
+from jackpot_service.reports.making import positions_at
 
 
 @click.group("books")

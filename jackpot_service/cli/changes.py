@@ -11,8 +11,8 @@ import structlog
 
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import Identifier, JsonDocument, Text, pairs, reason_option, request_id_option
-from jackpot_service.config import Config
-from jackpot_service.db import Session, read, rehearse, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import Session, read, rehearse, transact
 from jackpot_service.domain.changes import ChangeKind, ChangeState, Outcome
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change

@@ -9,20 +9,20 @@ import click
 import sqlalchemy
 
 from jackpot_demo import scene
-from jackpot_service.auth import Authenticator
+from jackpot_service.auth.authenticator import Authenticator
 from jackpot_service.cli.opening import act
 from jackpot_service.cli.verifying import print_verification
-from jackpot_service.config import Config
-from jackpot_service.db import Session, snapshot, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import Session, snapshot, transact
 from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.errors import Unauthenticated
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.proof.proof import verify
 from jackpot_service.records import keys, rate_sheets, references
 from jackpot_service.records.pinned import Table
 from jackpot_service.reports.balances import award_totals, casino_balances
 from jackpot_service.reports.jackpots import jackpot_states
-from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.add_casino import add_casino
 from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.create_key import KeyCreated, create_key

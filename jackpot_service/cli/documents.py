@@ -7,7 +7,7 @@ from functools import partial
 
 import click
 
-from jackpot_service.auth import require_role
+from jackpot_service.auth.authenticator import require_role
 from jackpot_service.cli.opening import opened_engine, operator_act, signed_act
 from jackpot_service.cli.values import (
     Amount,
@@ -18,8 +18,8 @@ from jackpot_service.cli.values import (
     reason_option,
     request_id_option,
 )
-from jackpot_service.config import Config
-from jackpot_service.db import Session, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.casinos import UTC_ZONE
 from jackpot_service.domain.catalog.games import GAME_IDS
 from jackpot_service.domain.catalog.jackpots import RULEBOOK_IDS

@@ -8,8 +8,8 @@ import orjson
 from jackpot_service.api.refusals import KINDS
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import MOST_LISTED, Identifier, Instant, Text, request_id_option, require_order
-from jackpot_service.config import Config
-from jackpot_service.db import read, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, NotedException
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records.noted_exceptions import Wanted

@@ -12,24 +12,24 @@ import click
 import orjson
 import sqlalchemy
 
-from jackpot_service import logs
-from jackpot_service.auth import require_role
+from jackpot_service.auth.authenticator import require_role
 from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine, require_no_owner, signed_act
 from jackpot_service.cli.values import Identifier, JsonDocument, request_id_option
 from jackpot_service.cli.writing import opened, output_option
-from jackpot_service.config import Config
-from jackpot_service.db import read, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal
-from jackpot_service.jobs import asking
-from jackpot_service.jobs.asking import ASKERS, AskJob
-from jackpot_service.jobs.days import Days
-from jackpot_service.jobs.kinds import Asker
-from jackpot_service.jobs.registry import KINDS
-from jackpot_service.jobs.runner import Runner
-from jackpot_service.jobs.shown import shown
+from jackpot_service.exports.jobs import asking
+from jackpot_service.exports.jobs.asking import ASKERS, AskJob
+from jackpot_service.exports.jobs.days import Days
+from jackpot_service.exports.jobs.kinds import Asker
+from jackpot_service.exports.jobs.registry import KINDS
+from jackpot_service.exports.jobs.runner import Runner
+from jackpot_service.exports.jobs.shown import shown
 from jackpot_service.records import jobs as records
+from jackpot_service.telemetry import logs
 
 MOST_LISTED = 50
 

@@ -12,8 +12,8 @@ import sqlalchemy
 
 from jackpot_service.cli.opening import act, opened_engine
 from jackpot_service.cli.values import Identifier, reason_option, request_id_option
-from jackpot_service.config import Config
-from jackpot_service.db import read, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import keys as records

@@ -9,10 +9,10 @@ from typing import Final
 import click
 from sqlalchemy.exc import OperationalError
 
-from jackpot_service.config import Config, ConfigError
+from jackpot_service.config.settings import Config, ConfigError
+from jackpot_service.database.embedded import EmbeddedError
+from jackpot_service.database.login import LoginTooStrong
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.embedded import EmbeddedError
-from jackpot_service.service_login import LoginTooStrong
 
 MODULES: Final = {
     "audit": "audit",

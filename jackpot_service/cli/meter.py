@@ -6,8 +6,8 @@ import click
 
 from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.values import Identifier
-from jackpot_service.config import Config
-from jackpot_service.db import read
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import read
 from jackpot_service.domain.money import plain
 from jackpot_service.reports.jackpots import jackpot_state
 

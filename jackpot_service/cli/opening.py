@@ -9,14 +9,15 @@ import psycopg
 import sqlalchemy
 from sqlalchemy.exc import OperationalError
 
-from jackpot_service import embedded, migrate, months, service_login
-from jackpot_service.auth import Authenticator, require_role
-from jackpot_service.config import Config, ConfigError
-from jackpot_service.connections import create_engine, create_owners_engine
-from jackpot_service.database_rights import ROLE
-from jackpot_service.db import guarded
+from jackpot_service.auth.authenticator import Authenticator, require_role
+from jackpot_service.config.settings import Config, ConfigError
+from jackpot_service.database import embedded, login
+from jackpot_service.database.connections import create_engine, create_owners_engine
+from jackpot_service.database.login import MEND
+from jackpot_service.database.rights import ROLE
+from jackpot_service.database.transactions import guarded
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
-from jackpot_service.service_login import MEND
+from jackpot_service.schema import migrate, months
 from jackpot_service.usecases.acts import Act
 
 SERVICE_VARIABLE = "JACKPOT_DATABASE_URL"
@@ -109,17 +110,17 @@ def require_ready(url: str) -> None:
     )  # Of the service's login; it only reads.
     try:
         with _login_explained(), engine.connect() as session:
-            service_login.require_own_login(session)
-            held = service_login.rights(session)
-            lacking = service_login.lacking(session, held)
+            login.require_own_login(session)
+            held = login.rights(session)
+            lacking = login.lacking(session, held)
         if lacking:
             message = f"the login {ROLE} lacks rights, as after a restore ({len(lacking)}: {min(lacking)} …); {MEND}"
             raise click.ClickException(message)
         is_of_later = require_workable(engine) is migrate.SchemaState.NEWER
         with engine.connect() as session:
-            service_login.require_walls(session, held)
+            login.require_walls(session, held)
             if not is_of_later:  # What a later version gives the login, that version lists.
-                service_login.require_listed_rights(held)
+                login.require_listed_rights(held)
     finally:
         engine.dispose()
 

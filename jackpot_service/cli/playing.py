@@ -16,7 +16,7 @@ from jackpot_demo import play
 from jackpot_demo.errors import DemoBug
 from jackpot_service.cli import demo_books, progress
 from jackpot_service.cli.opening import OWNER_VARIABLE, bring_up, opened_engine, opened_owner_url
-from jackpot_service.config import Config
+from jackpot_service.config.settings import Config
 
 LONGEST_START_S = 60
 LONGEST_STOP_S = 30

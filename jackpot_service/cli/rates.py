@@ -9,8 +9,8 @@ from jackpot_service.cli import ecb, fetching
 from jackpot_service.cli.changes import dry_run_option, print_request
 from jackpot_service.cli.opening import opened_engine, operator_act, signed_act
 from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, Instant, pairs, reason_option
-from jackpot_service.config import Config
-from jackpot_service.db import Session, read, rehearse, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import Session, read, rehearse, transact
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.rate_changes import RateSource

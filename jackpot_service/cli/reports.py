@@ -7,22 +7,22 @@ from pathlib import Path
 import click
 
 from jackpot_service.api.closing import closed
-from jackpot_service.auth import require_house, require_role
+from jackpot_service.auth.authenticator import require_house, require_role
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import Day, Identifier, Instant, InstantOrDay, reason_option, request_id_option
 from jackpot_service.cli.writing import opened, output_option
-from jackpot_service.config import Config
-from jackpot_service.db import read
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import read
 from jackpot_service.domain.principals import Role
-from jackpot_service.reporting import questions
-from jackpot_service.reporting.bounds import bounded
-from jackpot_service.reporting.making import made
-from jackpot_service.reporting.questions import Edge, Question
+from jackpot_service.exports.files import csv_file, text_table, xlsx_file
+from jackpot_service.reports import questions
+from jackpot_service.reports.bounds import bounded
 from jackpot_service.reports.documents import Document
-from jackpot_service.reports.files import csv_file, text_table, xlsx_file
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import By
 from jackpot_service.reports.finance.registry import REPORTS, report_of
+from jackpot_service.reports.making import made
+from jackpot_service.reports.questions import Edge, Question
 
 TEXT, CSV, XLSX = "text", "csv", "xlsx"
 

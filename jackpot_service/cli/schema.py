@@ -9,14 +9,15 @@ import structlog
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy.exc import ProgrammingError
 
-from jackpot_service import embedded, migrate, months, service_role
 from jackpot_service.cli.opening import act, bring_up, make_months, opened_owner_url, require_workable
 from jackpot_service.cli.values import reason_option
-from jackpot_service.config import Config
-from jackpot_service.connections import create_owners_engine
-from jackpot_service.database_rights import ROLE
-from jackpot_service.db import transact
-from jackpot_service.migrate import LOCK_TIMEOUT_MS, NEWEST
+from jackpot_service.config.settings import Config
+from jackpot_service.database import embedded, role
+from jackpot_service.database.connections import create_owners_engine
+from jackpot_service.database.rights import ROLE
+from jackpot_service.database.transactions import transact
+from jackpot_service.schema import migrate, months
+from jackpot_service.schema.migrate import LOCK_TIMEOUT_MS, NEWEST
 from jackpot_service.usecases.switch_emergency import switch_emergency
 
 LONGEST_PASSWORD = 1024
@@ -84,7 +85,7 @@ def give_password(config: Config) -> None:
     """
     password = _asked_password()
     with opened_owner_url(config) as url:
-        service_role.set_password(create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS), password)
+        role.set_password(create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS), password)
     click.echo(f"The login {ROLE} has this password now.", err=True)
 
 

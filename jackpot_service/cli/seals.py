@@ -14,12 +14,12 @@ import click
 from jackpot_service import signing
 from jackpot_service.cli.opening import opened_engine, operator_act
 from jackpot_service.cli.values import Text
-from jackpot_service.config import Config
-from jackpot_service.db import read, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain import seals
 from jackpot_service.domain.seals import BadSeal
+from jackpot_service.proof.seals import GivenSeal
 from jackpot_service.records import seals as records
-from jackpot_service.reports.verification.seals import GivenSeal
 from jackpot_service.signing import BadKey, PublicKey, SigningKey
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from jackpot_service.version import service_version

@@ -12,8 +12,8 @@ import click
 
 from jackpot_service.app import create_app, openapi_text
 from jackpot_service.cli.opening import opened_url, require_no_owner, require_ready
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
 from jackpot_service.server.supervisor import ServerFailed, bound
 from jackpot_service.server.supervisor import serve as serve_until_stopped
 

@@ -12,15 +12,15 @@ import sqlalchemy
 from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.seals import SealFiles, file_option, public_keys, seal_files
-from jackpot_service.config import Config
-from jackpot_service.db import Session, read, snapshot, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import Session, read, snapshot, transact
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.ledger.verified import Reached
+from jackpot_service.proof.proof import verify
+from jackpot_service.proof.seals import given_seals_hold
+from jackpot_service.proof.verification import NotCompared, OnReached, Progress, Verification
 from jackpot_service.records import verifications
 from jackpot_service.records.verifications import NotedVerification
-from jackpot_service.reports.verification.proof import verify
-from jackpot_service.reports.verification.seals import given_seals_hold
-from jackpot_service.reports.verification.verification import NotCompared, OnReached, Progress, Verification
 from jackpot_service.signing import PublicKey
 from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from jackpot_service.version import service_version

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 from sqlalchemy import text
 
-from jackpot_service.connections import PLANNED_ANEW
-from jackpot_service.db import Session
+from jackpot_service.database.connections import PLANNED_ANEW
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import POOL_ACCOUNTS
 from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.pools import Pools

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.pipelines import Cursor, Pipeline
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import METER_HOUSE
 from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.cycles import Cycle
-from jackpot_service.pipelines import Cursor, Pipeline
 
 # One statement sees one instant of all stripes and of the cycles; two could stand on both sides of a hit.
 _READ = """

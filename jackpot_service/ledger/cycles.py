@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.ledger.stripes import MOST_STRIPES
-from jackpot_service.pipelines import Cursor, Pipeline
 
 _AT = """
 SELECT max(cycle) FROM cycles

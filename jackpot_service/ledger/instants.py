@@ -12,7 +12,7 @@ from datetime import datetime
 
 from sqlalchemy import func, select, text
 
-from jackpot_service.db import Session, committed
+from jackpot_service.database.transactions import Session, committed
 from jackpot_service.ledger import stripes
 from jackpot_service.ledger.instants_schema import InstantRow
 from jackpot_service.ledger.schema import StripeRow

@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, CheckConstraint, PrimaryKeyConstraint
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from jackpot_service.db import Base
+from jackpot_service.database.transactions import Base
 from jackpot_service.ledger.schema import Instant, Key
 
 

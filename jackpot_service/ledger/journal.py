@@ -6,14 +6,14 @@ from datetime import datetime
 
 import psycopg
 
+from jackpot_service.database.guesses import HOLDS
+from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.pools import Pools
-from jackpot_service.guesses import HOLDS
 from jackpot_service.ledger import recent_bets, rollups
 from jackpot_service.ledger.digests import digest
-from jackpot_service.pipelines import Cursor, Pipeline
 
 # The stripe's row is locked first and held to the commit, so its `seq` is dense and in commit order. The clock is a
 # parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, the postings

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.money import EXACT, ZERO, plain, total

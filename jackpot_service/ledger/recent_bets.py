@@ -11,12 +11,12 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
+from jackpot_service.database.guesses import HOLDS
+from jackpot_service.database.pipelines import Pipeline
 from jackpot_service.domain.contribution import Turnover
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.guesses import HOLDS
 from jackpot_service.ledger.tallied import round_of
-from jackpot_service.pipelines import Pipeline
 
 SUMS_AT_ONCE: Final = 350
 """How many sums of a stripe, on the average, are rolled up at once: as many have reports to add up besides the days."""

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, and_, case, func, select, union
 from sqlalchemy.orm import InstrumentedAttribute
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import Movement, Posting, Postings

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.pipelines import Pipeline
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import CASINO, HOUSE_MARGIN, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.journal import EntryKind
@@ -19,7 +20,6 @@ from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.domain.tallies import AwardsMade, Refund
 from jackpot_service.ledger.splits import split_of
 from jackpot_service.ledger.tallied import round_of
-from jackpot_service.pipelines import Pipeline
 
 K = TypeVar("K", bound=tuple[str | int, ...])
 Figures = tuple[Any, ...]

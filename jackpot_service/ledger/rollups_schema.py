@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import UserDefinedType
 
-from jackpot_service.db import Base
+from jackpot_service.database.transactions import Base
 from jackpot_service.ledger.schema import Amount, Count, Key, Position, exact
 
 Day = Annotated[date, mapped_column(Date)]

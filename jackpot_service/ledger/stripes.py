@@ -7,10 +7,10 @@ from typing import Final
 
 from sqlalchemy import func, select
 
-from jackpot_service.db import Session
+from jackpot_service.database.pipelines import Pipeline
+from jackpot_service.database.transactions import Session
 from jackpot_service.ledger.digests import first_head
 from jackpot_service.ledger.schema import StripeRow
-from jackpot_service.pipelines import Pipeline
 
 MOST_STRIPES: Final = 256
 """A jackpot has no more of them: a hit locks all, and a meter sums all."""

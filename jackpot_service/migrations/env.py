@@ -1,4 +1,4 @@
-"""Run by Alembic. The engine and the metadata come from the caller (`jackpot_service.migrate`); nothing is imported."""
+"""Run by Alembic. The engine and the metadata come from the caller (`schema/migrate.py`); nothing is imported."""
 
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Select, and_, func, insert, select
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.schema import EntryRow

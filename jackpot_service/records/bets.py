@@ -3,11 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
+from jackpot_service.database.guesses import HOLDS
+from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.rounds import Round
-from jackpot_service.guesses import HOLDS
-from jackpot_service.pipelines import Cursor, Pipeline
 from jackpot_service.records.rounds import BY_ASKED, RoundName, name_columns
 
 # Columns travel as one text each, the values of a round joined by spaces, the rounds by bars, which no value holds:

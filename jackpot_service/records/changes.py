@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, and_, func, insert, or_, select
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import Change, ChangeKind, ChangeState, Decision, Outcome
 from jackpot_service.records.schema import ChangeDecisionRow, ChangeRequestRow
 

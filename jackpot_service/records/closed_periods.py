@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Row, insert, select
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period, facts_of
 from jackpot_service.records.periods_schema import ClosedPeriodRow
 

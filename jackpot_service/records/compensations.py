@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from sqlalchemy import insert, select
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records.schema import CompensationRow
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, func, insert, select
 
-from jackpot_service.db import Base, Session, pipelined
+from jackpot_service.database.transactions import Base, Session, pipelined
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.awards import AwardState, AwardStep, state_of
 from jackpot_service.domain.bets import Bet

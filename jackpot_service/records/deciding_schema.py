@@ -8,7 +8,7 @@ command that is an act.
 from sqlalchemy import Boolean, PrimaryKeyConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from jackpot_service.db import Base
+from jackpot_service.database.transactions import Base
 from jackpot_service.ledger.schema import Key, Position
 
 

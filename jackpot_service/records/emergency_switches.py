@@ -2,7 +2,7 @@
 
 from sqlalchemy import insert, select
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.records.deciding_schema import EmergencySwitchRow
 
 

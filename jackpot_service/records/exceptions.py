@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Text, func
 from sqlalchemy import insert as insert_row
 from sqlalchemy.dialects.postgresql import insert
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.ledger import stripes
 from jackpot_service.records import pinned

@@ -1,6 +1,6 @@
 """Which table a call is about, and whether its caller may speak for it."""
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.principals import Principal
 from jackpot_service.records import pinned

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, func, insert, select, update
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import BooksBroken
 from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import Principal

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import func, select
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 
 
 def is_on_both_sides(session: Session, *, jackpot_id: str, round_key: int, actor: str, at: datetime) -> bool:

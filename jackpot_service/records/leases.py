@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, delete, func, insert, or_, select, update
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.records.jobs import COLUMNS, job_of

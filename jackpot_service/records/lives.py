@@ -6,7 +6,7 @@ from decimal import Decimal
 from sqlalchemy import Text, exists, func, literal_column, select
 from sqlalchemy.orm import aliased
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life
 from jackpot_service.records import acts

@@ -1,6 +1,6 @@
 """The meter that the books show."""
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.meters import Meter
 from jackpot_service.ledger.books import Books
 from jackpot_service.records import pinned

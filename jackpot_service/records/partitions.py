@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.months import Month
 from jackpot_service.domain.round_keys import LAST_KEY, KeyRange, keys_of
 

@@ -7,7 +7,7 @@ from sqlalchemy import CheckConstraint, PrimaryKeyConstraint
 from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
 from sqlalchemy.orm import Mapped, mapped_column
 
-from jackpot_service.db import Base
+from jackpot_service.database.transactions import Base
 from jackpot_service.ledger.schema import Instant, Position
 
 

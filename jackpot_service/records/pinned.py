@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.pipelines import Cursor
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.domain.rules import JackpotRules, from_document
-from jackpot_service.pipelines import Cursor
 
 T = TypeVar("T")
 

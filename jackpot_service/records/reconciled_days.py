@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import insert, select, text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.records.reconciled_schema import ReconciledDayRow
 

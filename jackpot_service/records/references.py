@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import func, insert, select, text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.rules import JackpotRules, as_document

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.guesses import HOLDS
+from jackpot_service.database.pipelines import Cursor, Pipeline
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.round_keys import LAST_KEY, RANDOM_BITS, first_key_at
 from jackpot_service.domain.rounds import Round, RoundState
-from jackpot_service.guesses import HOLDS
-from jackpot_service.pipelines import Cursor, Pipeline
 
 _COLUMNS = """jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
        weight, opened_at"""

@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TIMESTAMP
 from sqlalchemy.orm import Mapped, mapped_column
 
-from jackpot_service.db import Base
+from jackpot_service.database.transactions import Base
 from jackpot_service.domain.principals import NAME_LETTERS
 from jackpot_service.ledger.schema import Amount, Count, Instant, Key, Position, exact
 

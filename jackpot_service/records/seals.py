@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import insert, select
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import seals
 from jackpot_service.domain.seals import Seal, SealedStripe
 from jackpot_service.ledger.schema import StripeRow

@@ -3,7 +3,7 @@
 from sqlalchemy import CheckConstraint, PrimaryKeyConstraint
 from sqlalchemy.orm import Mapped
 
-from jackpot_service.db import Base
+from jackpot_service.database.transactions import Base
 from jackpot_service.ledger.schema import Key, Position
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from jackpot_service import guesses
+from jackpot_service.database import guesses
+from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import NoRate
-from jackpot_service.pipelines import Cursor, Pipeline
 from jackpot_service.records.rounds import BY_ASKED, RoundName, name_columns
 
 _READ = f"""

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from sqlalchemy import ColumnElement, func, insert, select
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.records.schema import StatementSettlementRow
 
 

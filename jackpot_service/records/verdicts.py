@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.domain import facts
 from jackpot_service.domain.awards import AwardState, AwardStep, first_step, state_of
 from jackpot_service.domain.cards import Card
@@ -17,7 +18,6 @@ from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.settlement import Award, Settlement
 from jackpot_service.domain.verdict import Hand, HandStatus
-from jackpot_service.pipelines import Cursor, Pipeline
 
 _ADD_RESULT = """
 INSERT INTO results (jackpot_id, round_key, step, bet_count, dealer, occurred_at)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import insert, select
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.pools import Pools

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, or_
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.schema import EntryRow

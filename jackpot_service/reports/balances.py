@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from sqlalchemy import and_, func, select, text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.money import from_minor
 from jackpot_service.records.schema import AwardRow, RateRow, RoundRow, RulesVersionRow

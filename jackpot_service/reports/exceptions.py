@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.facts import instant, of_exception
 from jackpot_service.domain.principals import Principal

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from sqlalchemy import and_, select
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.meters import Meter
 from jackpot_service.domain.money import RateSheet, total

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import ONE, NoRate, Rate, RateSheet

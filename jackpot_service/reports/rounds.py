@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.outcomes import Cancellation, Result

@@ -17,11 +17,11 @@ from uvicorn import Config as Settings
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
-from jackpot_service import counters, logs
-from jackpot_service.beside import OF_TERMINALS, job_runner
-from jackpot_service.config import Config
+from jackpot_service.config.settings import Config
+from jackpot_service.server.job_supervisor import OF_TERMINALS, job_runner
 from jackpot_service.server.protocol import KEPT_FOR_S, Connection
 from jackpot_service.server.worker import LONGEST_END_S, application
+from jackpot_service.telemetry import counters, logs
 
 LONGEST_CALL_AT_THE_END_S: Final = 7
 """For the calls in progress, when a worker ends; it begins to count within two seconds."""

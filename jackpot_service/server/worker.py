@@ -15,14 +15,14 @@ from typing import Any, Final
 import structlog
 from uvicorn.config import STARTUP_FAILURE
 
-from jackpot_service import logs
 from jackpot_service.api.asgi import Receive, Scope, Send
 from jackpot_service.api.door import EXTENSION
 from jackpot_service.app import Application, create_app
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
 from jackpot_service.server.clients import Clients
 from jackpot_service.server.protocol import CLIENTS, CONNECTION
+from jackpot_service.telemetry import logs
 
 OBJECTS_BETWEEN_COLLECTIONS: Final = 20_000
 """A call leaves eight objects in a cycle. Every 700, looking for them cost a quarter of the time; 200,000 stopped all

@@ -11,7 +11,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
-from jackpot_service.db import Session, committed, committed_nothing, pipelined
+from jackpot_service.database.pipelines import Cursor, Pipeline
+from jackpot_service.database.transactions import Session, committed, committed_nothing, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.acceptance import require_hands, require_stakes
 from jackpot_service.domain.batches import BookedBet, SortedBatch, require_distinct, sort_out
@@ -27,7 +28,6 @@ from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.domain.tallies import Tally
 from jackpot_service.ledger import books, journal, stripes
-from jackpot_service.pipelines import Cursor, Pipeline
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
 from jackpot_service.records.meters import meter_of

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.errors import Conflict, Forbidden, NotFound
 from jackpot_service.domain.exceptions import NotedException

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import award_facts
 from jackpot_service.domain.awards import AwardState, AwardStep, require_step
 from jackpot_service.domain.errors import Forbidden

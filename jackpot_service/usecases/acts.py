@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.pipelines import Cursor, Pipeline
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
 from jackpot_service.domain.errors import Conflict
@@ -18,7 +19,6 @@ from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.principals import Principal
 from jackpot_service.ledger import journal, stripes
-from jackpot_service.pipelines import Cursor, Pipeline
 from jackpot_service.records import acts
 from jackpot_service.records.acts import RecordedAct
 

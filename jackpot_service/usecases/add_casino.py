@@ -3,7 +3,7 @@
 import zoneinfo
 from datetime import time
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.casinos import MIDNIGHT, UTC_ZONE, Casino
 from jackpot_service.domain.errors import Refused

@@ -1,6 +1,6 @@
 """Registering a person who signs in elsewhere: a subject of the issuer of tokens is a key without a secret."""
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, principals
 from jackpot_service.domain.principals import LONGEST_SUBJECT, BadPrincipal, Principal
 from jackpot_service.records import keys as records

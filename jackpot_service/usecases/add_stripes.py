@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind

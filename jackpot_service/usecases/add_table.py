@@ -1,6 +1,6 @@
 """Adding a gaming table. Its casino, game and jackpot never change."""
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.catalog.games import GAME_IDS
 from jackpot_service.domain.catalog.jackpots import GAME

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts, tallies
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import closed_periods
 from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period
 from jackpot_service.domain.facts import instant

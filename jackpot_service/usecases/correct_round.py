@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import correction_facts
 from jackpot_service.domain.corrections import Correction, correct
 from jackpot_service.domain.errors import Conflict

@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass, field
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, principals
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind

@@ -1,6 +1,6 @@
 """Nobody who made a key releases, or records as paid, what was won by that key."""
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import Forbidden
 from jackpot_service.records import key_makers as records
 from jackpot_service.usecases.acts import Act

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.ledger.verified import Reached
 from jackpot_service.records import verifications
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Refused

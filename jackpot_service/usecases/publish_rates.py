@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import currencies, facts
 from jackpot_service.domain.errors import Conflict, Refused
 from jackpot_service.domain.facts import Facts

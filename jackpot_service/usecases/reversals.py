@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.settlement import Terms

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import seals
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.seals import Seal, SealLink

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from jackpot_service.db import Session, committed, pipelined
+from jackpot_service.database.pipelines import Pipeline
+from jackpot_service.database.transactions import Session, committed, pipelined
 from jackpot_service.domain import facts, tallies
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet
@@ -18,7 +19,6 @@ from jackpot_service.domain.verdict import Verdict, judge
 from jackpot_service.ledger import books, cycles, journal, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.ledger.cycles import Cycle
-from jackpot_service.pipelines import Pipeline
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
 from jackpot_service.records.rounds import RoundName

@@ -1,6 +1,6 @@
 """Switching emergency approvals on or off: an act, and a row that only the owner of the database may write."""
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.records import emergency_switches

@@ -15,12 +15,12 @@ import pytest
 
 from jackpot_service.api.door import EXTENSION
 from jackpot_service.api.event_stream import EventStream
-from jackpot_service.db import Busy
+from jackpot_service.database.transactions import Busy
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
-from jackpot_service.reports.events import windows
-from jackpot_service.reports.events.cursor import BEGINNING, Begun, Cursor, decode, encode
-from jackpot_service.reports.events.event import EventType
-from jackpot_service.reports.events.page import events_page
+from jackpot_service.events import windows
+from jackpot_service.events.cursor import BEGINNING, Begun, Cursor, decode, encode
+from jackpot_service.events.event import EventType
+from jackpot_service.events.page import events_page
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.support import correcting, telling
 from tests.support.answers import Body

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy
 
 from jackpot_service.app import create_app
-from jackpot_service.connections import create_engine
+from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer
 from tests.support.bets import bet

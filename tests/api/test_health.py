@@ -11,12 +11,12 @@ import flask
 import psycopg
 import pytest
 
-from jackpot_service import deadlines
 from jackpot_service.api import asgi, readiness
 from jackpot_service.api.bet_groups import FAILING_S
 from jackpot_service.api.door import EXTENSION
 from jackpot_service.api.request_ids import REQUEST_ID
-from jackpot_service.db import is_writable
+from jackpot_service.database import deadlines
+from jackpot_service.database.transactions import is_writable
 from tests.support.bets import bet
 from tests.support.house import House
 from tests.support.logins import owner_conninfo

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service import db
+from jackpot_service.database import transactions
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
-from jackpot_service.jobs.asking import MOST_WAITING
-from jackpot_service.reports.export.journal import FORMS, journal_export, pieces
+from jackpot_service.exports.jobs.asking import MOST_WAITING
+from jackpot_service.exports.journal import FORMS, journal_export, pieces
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.house import House
@@ -41,7 +41,7 @@ def test_a_job_is_asked_for_done_and_fetched(opened: House) -> None:
 
     done = opened.get(path).ok()
     file = opened.get(f"{path}/file")
-    with db.reading(opened.engine) as session:
+    with transactions.reading(opened.engine) as session:
         export = journal_export(session, "j1", FORMS["hledger"])
         assert file.text == b"".join(piece.content for piece in pieces(session, export)).decode()
     assert file.status == 200

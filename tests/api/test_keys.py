@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import event, text
 
 from jackpot_service.app import create_app
-from jackpot_service.auth import KEPT_S, Authenticator, BadKeyShown
-from jackpot_service.connections import create_engine
+from jackpot_service.auth.authenticator import KEPT_S, Authenticator, BadKeyShown
+from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records.keys import USES_APART
 from tests.support.answers import Answer, Body

@@ -22,7 +22,7 @@ from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.rate_limits import TooManyRequests
 from jackpot_service.api.turns import Turns
 from jackpot_service.app import Application
-from jackpot_service.db import Busy, OutcomeUnknown
+from jackpot_service.database.transactions import Busy, OutcomeUnknown
 from jackpot_service.domain.errors import BooksBroken, Conflict, Flaw, Forbidden, NotFound, Unauthenticated
 from jackpot_service.domain.money import NoRate
 from jackpot_service.domain.principals import Role

@@ -9,10 +9,11 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
-from jackpot_service import counters, months
 from jackpot_service.domain.months import Month
 from jackpot_service.domain.principals import Role
-from jackpot_service.reporting.reconciling import reconcile_next
+from jackpot_service.reports.reconciling import reconcile_next
+from jackpot_service.schema import months
+from jackpot_service.telemetry import counters
 from tests.support.bets import bet
 from tests.support.house import House
 from tests.support.logins import owner_url

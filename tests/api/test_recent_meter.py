@@ -7,8 +7,8 @@ from itertools import count
 import pytest
 
 from jackpot_service.api.recent import Recent
+from jackpot_service.database.async_executor import NeedsThread
 from jackpot_service.domain.errors import NotFound
-from jackpot_service.on_loop import NeedsThread
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand

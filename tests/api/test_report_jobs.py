@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 
 from jackpot_service.domain.principals import Role
-from jackpot_service.jobs.asking import MOST_WAITING
-from jackpot_service.reports.files import csv_file, xlsx_file
+from jackpot_service.exports.files import csv_file, xlsx_file
+from jackpot_service.exports.jobs.asking import MOST_WAITING
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.reports.finance.play import Play
 from tests.support import story, workbooks

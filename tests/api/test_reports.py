@@ -12,11 +12,11 @@ from sqlalchemy import text
 
 from jackpot_service.api import report_files
 from jackpot_service.api.door import EXTENSION
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.reporting import bounds
+from jackpot_service.exports.files import csv_file, xlsx_file
+from jackpot_service.reports import bounds
 from jackpot_service.reports.documents import Column, Row, Section, Sort
-from jackpot_service.reports.files import csv_file, xlsx_file
 from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Report, Scope
 from tests.support import workbooks

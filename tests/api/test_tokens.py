@@ -14,10 +14,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
-from jackpot_service.config import Config
+from jackpot_service.auth.issuer import KEPT_S, PAUSE_S
+from jackpot_service.auth.tokens import LEEWAY_S, LONGEST_TOKEN
+from jackpot_service.config.settings import Config
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.oidc.issuer import KEPT_S, PAUSE_S
-from jackpot_service.oidc.tokens import LEEWAY_S, LONGEST_TOKEN
 from jackpot_service.records import keys
 from jackpot_service.records.keys import Subject
 from jackpot_service.usecases.acts import Act

@@ -6,7 +6,7 @@ import pytest
 
 from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.turns import Turn, Turns
-from jackpot_service.db import Busy
+from jackpot_service.database.transactions import Busy
 
 FLOOD, OTHER, THIRD = Caller("c1", "flood"), Caller("c2", "other"), Caller("c3", "third")
 

@@ -20,7 +20,7 @@ import click
 import orjson
 from rich.console import Console
 
-from jackpot_service.embedded import EmbeddedError
+from jackpot_service.database.embedded import EmbeddedError
 from tests.chaos import blindness, campaign, database, disk, plan, replicated, report, site
 from tests.chaos.faults.fault import Drawn
 from tests.chaos.program import CommandFailed

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 import psycopg
 
-from jackpot_service import embedded
+from jackpot_service.database import embedded
 from tests.chaos.program import plain
 
 SETTINGS: Final = {"max_wal_size": "128MB", "min_wal_size": "64MB", "checkpoint_timeout": "60s"}

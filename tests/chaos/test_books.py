@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from jackpot_service.connections import create_engine
+from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.bets import Bet as Placed
 from tests.chaos.books import read_all, read_rounds
 from tests.chaos.calls import Bet, Hand, RoundName

@@ -4,7 +4,7 @@ import random
 from itertools import islice
 from pathlib import Path
 
-from jackpot_service import embedded
+from jackpot_service.database import embedded
 from tests.chaos import plan
 from tests.chaos.call_log import CallReader
 from tests.chaos.database import Embedded

@@ -6,8 +6,8 @@ from typing import Any, Final
 import pytest
 
 from jackpot_service.app import create_app
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 from tests.support.answers import Answer
 

@@ -19,8 +19,8 @@ import pytest
 from jackpot_service import cli
 from jackpot_service.app import create_app
 from jackpot_service.cli.main import MODULES, main
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
 from tests.faults.service import free_port
 from tests.support.answers import Answer
 from tests.support.logins import owner_conninfo, owner_url, service_url

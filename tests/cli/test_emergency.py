@@ -7,7 +7,7 @@ import pytest
 
 from jackpot_service.api import readiness
 from jackpot_service.cli.main import main
-from jackpot_service.config import Config, ConfigError
+from jackpot_service.config.settings import Config, ConfigError
 from jackpot_service.domain.principals import Role
 from tests.support.fixtures import books_verify
 from tests.support.fixtures import house as house  # noqa: PLC0414  a fixture of these tests

@@ -12,7 +12,7 @@ from typing import IO, Final
 
 import pytest
 
-from jackpot_service.reports.events.cursor import Cursor, encode
+from jackpot_service.events.cursor import Cursor, encode
 from tests.cli.test_audit_and_exceptions import Run, run
 from tests.support import telling
 from tests.support.fixtures import house

@@ -15,11 +15,11 @@ import orjson
 import pytest
 import sqlalchemy
 
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
-from jackpot_service.jobs import runner as runners
-from jackpot_service.jobs.runner import Runner
-from jackpot_service.reports.export.journal import FORMS
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
+from jackpot_service.exports.jobs import runner as runners
+from jackpot_service.exports.jobs.runner import Runner
+from jackpot_service.exports.journal import FORMS
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 
 __all__ = ["jackpot", "opened"]

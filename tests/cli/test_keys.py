@@ -11,8 +11,8 @@ import pytest
 
 from jackpot_service.cli import demo_books
 from jackpot_service.cli.main import main
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
 
 Run = Callable[[str], tuple[int, str, str]]
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.reporting import bounds
+from jackpot_service.reports import bounds
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.cli.test_command_line import Ended, program
 from tests.support.bets import bet

@@ -15,7 +15,7 @@ import pytest
 from jackpot_service.cli import counting
 from jackpot_service.reports.finance import registry
 from tests.cli.test_command_line import Jackpot, jackpot, opened
-from tests.reports import history
+from tests.support import history
 from tests.support.asking import raise_edition
 from tests.support.logins import owner_conninfo
 

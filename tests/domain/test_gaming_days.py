@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jackpot_service import embedded
+from jackpot_service.database import embedded
 from jackpot_service.domain.casinos import gaming_day, gaming_day_start
 from tests.properties.profile import repeatable
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from jackpot_service import embedded
+from jackpot_service.database import embedded
 
 
 @contextmanager

@@ -11,9 +11,9 @@ import psycopg
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
-from jackpot_service.db import Session, committed, pipelined, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import Session, committed, pipelined, transact
 from tests.support.logins import owner_conninfo
 
 CONFIG = Config(pool_size=4, statement_timeout_ms=20_000, lock_timeout_ms=20_000, request_timeout_s=60.0)

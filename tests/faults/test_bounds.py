@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
 
-from jackpot_service.config import Config
+from jackpot_service.config.settings import Config
 from jackpot_service.server.clients import MOST_CONNECTIONS
 from jackpot_service.server.heads import LONGEST_HEAD, LONGEST_TARGET
 from jackpot_service.server.protocol import LONGEST_REQUEST_S

@@ -10,10 +10,10 @@ import pytest
 import sqlalchemy
 from structlog.testing import capture_logs
 
-from jackpot_service import embedded
 from jackpot_service.app import Application, create_app
-from jackpot_service.clocks import ClockSkew, DatabaseClock
-from jackpot_service.db import guarded, transact
+from jackpot_service.database import embedded
+from jackpot_service.database.clocks import ClockSkew, DatabaseClock
+from jackpot_service.database.transactions import guarded, transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger import instants
 from jackpot_service.usecases.acts import Act

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from jackpot_service.db import OutcomeUnknown, Session, committed, pipelined, transact
+from jackpot_service.database.transactions import OutcomeUnknown, Session, committed, pipelined, transact
 from jackpot_service.domain.errors import Refused
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
 from tests.races import books, scene

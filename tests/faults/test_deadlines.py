@@ -19,12 +19,23 @@ import sqlalchemy
 import structlog
 from sqlalchemy import text
 
-from jackpot_service import bounded, counters, deadlines
-from jackpot_service.connections import create_engine, create_owners_engine
-from jackpot_service.db import Busy, HeldUp, OutcomeUnknown, Session, committed, pipelined, read, snapshot, transact
-from jackpot_service.deadlines import DeadlinePassed
-from jackpot_service.hosts import Host, Hosts
-from jackpot_service.on_loop import NeedsThread, OnLoop
+from jackpot_service.database import bounded, deadlines
+from jackpot_service.database.async_executor import NeedsThread, OnLoop
+from jackpot_service.database.connections import create_engine, create_owners_engine
+from jackpot_service.database.deadlines import DeadlinePassed
+from jackpot_service.database.hosts import Host, Hosts
+from jackpot_service.database.transactions import (
+    Busy,
+    HeldUp,
+    OutcomeUnknown,
+    Session,
+    committed,
+    pipelined,
+    read,
+    snapshot,
+    transact,
+)
+from jackpot_service.telemetry import counters
 from tests.faults.freezing import frozen, refusing_server, silent_server
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
 from tests.support.drivers import connection_of

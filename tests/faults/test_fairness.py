@@ -18,7 +18,7 @@ import orjson
 import pytest
 import sqlalchemy
 
-from jackpot_service.db import transact
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.acts import Act

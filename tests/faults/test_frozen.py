@@ -17,9 +17,9 @@ import httpx
 import psycopg
 import pytest
 
-from jackpot_service import embedded
-from jackpot_service.connections import create_engine
-from jackpot_service.db import transact
+from jackpot_service.database import embedded
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key

@@ -11,9 +11,9 @@ import pytest
 import sqlalchemy
 from prometheus_client.parser import text_string_to_metric_families
 
-from jackpot_service import embedded
-from jackpot_service.connections import create_engine
-from jackpot_service.db import transact
+from jackpot_service.database import embedded
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from jackpot_service import embedded
+from jackpot_service.database import embedded
 from jackpot_service.records.standing import LIKELY_AFTER
 from tests.support.bets import bet
 from tests.support.house import House

@@ -15,18 +15,19 @@ import orjson
 import pytest
 import sqlalchemy
 
-from jackpot_service import beside, embedded
-from jackpot_service.beside import job_runner
-from jackpot_service.db import Busy, transact
+from jackpot_service.database import embedded
+from jackpot_service.database.transactions import Busy, transact
 from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.jobs import asking
-from jackpot_service.jobs.registry import KINDS
+from jackpot_service.exports.jobs import asking
+from jackpot_service.exports.jobs.registry import KINDS
 from jackpot_service.records import jobs as records
+from jackpot_service.server import job_supervisor
+from jackpot_service.server.job_supervisor import job_runner
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
+from tests.exports.jobs import kinds
 from tests.faults.service import Service
-from tests.jobs import kinds
 from tests.races import books, scene
 from tests.races.test_jobs import ask, play, require_whole, runner
 
@@ -219,7 +220,7 @@ def test_a_server_does_jobs_beside_its_calls(service: Service, engine: sqlalchem
 def test_a_runner_beside_is_started_again_and_ends_with_what_it_is_beside_of(
     engine: sqlalchemy.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(beside, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(job_supervisor, "FIRST_PAUSE_S", 0.01)
     monkeypatch.setenv("JACKPOT_DATABASE_URL", engine.url.render_as_string(hide_password=False))
     scene.found(engine)
     play(engine)
@@ -242,7 +243,7 @@ def test_a_runner_beside_is_started_again_and_ends_with_what_it_is_beside_of(
 
 def test_a_runner_beside_ends_when_its_standard_input_does(engine: sqlalchemy.Engine) -> None:
     environment = {**os.environ, "JACKPOT_DATABASE_URL": engine.url.render_as_string(hide_password=False)}
-    process = subprocess.Popen(beside.COMMAND, stdin=subprocess.PIPE, env=environment)
+    process = subprocess.Popen(job_supervisor.COMMAND, stdin=subprocess.PIPE, env=environment)
     assert process.stdin is not None
 
     process.stdin.close()
@@ -254,7 +255,7 @@ def test_a_runner_beside_that_is_told_to_end_does_so_in_good_order(engine: sqlal
     scene.found(engine)
     play(engine)
     environment = {**os.environ, "JACKPOT_DATABASE_URL": engine.url.render_as_string(hide_password=False)}
-    process = subprocess.Popen(beside.COMMAND, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    process = subprocess.Popen(job_supervisor.COMMAND, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     job_id = ask(engine, "before-the-end")
     wait_until(lambda: job(engine, job_id).state is JobState.DONE)
 

@@ -14,11 +14,12 @@ import psycopg
 import pytest
 import sqlalchemy
 
-from jackpot_service import embedded, migrate, service_role
 from jackpot_service.cli import opening
-from jackpot_service.connections import create_engine, create_owners_engine
-from jackpot_service.embedded import Cluster
-from jackpot_service.service_role import RightsNotMade
+from jackpot_service.database import embedded, role
+from jackpot_service.database.connections import create_engine, create_owners_engine
+from jackpot_service.database.embedded import Cluster
+from jackpot_service.database.role import RightsNotMade
+from jackpot_service.schema import migrate
 from tests.cli.test_command_line import Jackpot, program
 from tests.faults.service import served
 from tests.races import scene
@@ -161,7 +162,7 @@ def test_the_logins_of_the_page_are_made_as_it_says(fresh: Cluster) -> None:
     owner = fresh.url(user="jackpot_owner")
 
     assert migrate.upgrade(owner)
-    service_role.set_password(create_owners_engine(owner, lock_timeout_ms=0), "a secret")
+    role.set_password(create_owners_engine(owner, lock_timeout_ms=0), "a secret")
 
     opening.require_ready(fresh.service_url())
 
@@ -178,7 +179,7 @@ def test_databases_of_one_cluster_make_the_role_at_the_same_time(fresh: Cluster)
         if wrong:
             as_owner(fresh, wrong)
         with ThreadPoolExecutor(len(engines)) as pool:
-            made = list(pool.map(service_role.make_role, engines))
+            made = list(pool.map(role.make_role, engines))
         assert made.count(True) == (0 if wrong else 1)
 
     as_owner(fresh, "SET SESSION AUTHORIZATION jackpot_app")

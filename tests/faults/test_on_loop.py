@@ -13,9 +13,9 @@ import pytest
 import uvloop
 from sqlalchemy import text
 
-from jackpot_service.connections import LONGEST_KEPT_S, create_engine
-from jackpot_service.db import HeldUp, OutcomeUnknown, Session, committed, pipelined
-from jackpot_service.on_loop import NeedsThread, OnLoop
+from jackpot_service.database.async_executor import NeedsThread, OnLoop
+from jackpot_service.database.connections import LONGEST_KEPT_S, create_engine
+from jackpot_service.database.transactions import HeldUp, OutcomeUnknown, Session, committed, pipelined
 from tests.faults.scratch import CONFIG, LONGEST_WAIT_S, Database
 
 T = TypeVar("T")

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
-from jackpot_service import migrate, service_role
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine, create_owners_engine
-from jackpot_service.database_rights import ROLE
+from jackpot_service.config.settings import Config
+from jackpot_service.database import role
+from jackpot_service.database.connections import create_engine, create_owners_engine
+from jackpot_service.database.rights import ROLE
+from jackpot_service.schema import migrate
 from tests.faults.load import Ledger, load
 from tests.faults.service import Service, served
 from tests.faults.test_full_disk import furnished, until
@@ -65,7 +66,7 @@ def engine(patronis: PatroniCluster) -> Iterator[sqlalchemy.Engine]:
     patronis.clear()
     owner_url = url_of(patronis.url)
     migrate.upgrade(owner_url)
-    service_role.set_password(create_owners_engine(owner_url, lock_timeout_ms=1000), patroni.PASSWORD)
+    role.set_password(create_owners_engine(owner_url, lock_timeout_ms=1000), patroni.PASSWORD)
     engine = create_engine(CONFIG, url_of(by_service(patronis.url)))
     yield engine
     engine.dispose()

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy
 from psycopg.pq import TransactionStatus
 
-from jackpot_service.db import Session, pipelined, snapshot, transact
+from jackpot_service.database.transactions import Session, pipelined, snapshot, transact
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
 from tests.support.drivers import connection_of
 

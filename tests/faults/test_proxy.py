@@ -12,7 +12,7 @@ import httpx
 import orjson
 import pytest
 
-from jackpot_service import embedded
+from jackpot_service.database import embedded
 from jackpot_service.domain.principals import Role
 from tests.faults.load import load
 from tests.faults.processes import LONGEST_WAIT_S, wait_until

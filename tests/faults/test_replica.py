@@ -10,18 +10,18 @@ import psycopg
 import pytest
 import sqlalchemy
 
-from jackpot_service import embedded
 from jackpot_service.app import create_app
 from jackpot_service.cli import opening
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
-from jackpot_service.db import snapshot, transact
+from jackpot_service.config.settings import Config
+from jackpot_service.database import embedded
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.login import LoginTooStrong
+from jackpot_service.database.transactions import snapshot, transact
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.reporting.resolving import InstantNotResolved
+from jackpot_service.proof.proof import verify
 from jackpot_service.reports.finance.registry import REPORTS
-from jackpot_service.reports.verification.proof import verify
-from jackpot_service.service_login import LoginTooStrong
+from jackpot_service.reports.resolving import InstantNotResolved
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
 from tests.races import scene

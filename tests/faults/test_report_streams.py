@@ -6,8 +6,8 @@ import httpx
 import psycopg
 import sqlalchemy
 
-from jackpot_service import embedded
-from jackpot_service.db import transact
+from jackpot_service.database import embedded
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
-from jackpot_service import migrate
-from jackpot_service.connections import create_engine
-from jackpot_service.database_rights import ROLE
-from jackpot_service.server_account import Account, account_for
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.rights import ROLE
+from jackpot_service.database.server_account import Account, account_for
+from jackpot_service.schema import migrate
 from tests.faults.processes import all_workers, serving, wait_until
 from tests.faults.service import served
 from tests.races import books, scene

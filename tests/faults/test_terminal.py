@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from jackpot_service.embedded import Cluster
+from jackpot_service.database.embedded import Cluster
 from tests.faults.processes import LONGEST_WAIT_S, command_of, wait_until
 from tests.faults.service import HOST, free_port
 

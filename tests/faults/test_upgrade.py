@@ -13,8 +13,8 @@ import psycopg
 import pytest
 import sqlalchemy
 
-from jackpot_service import embedded
-from jackpot_service.migrate import SchemaState, state
+from jackpot_service.database import embedded
+from jackpot_service.schema.migrate import SchemaState, state
 from tests.faults.load import load
 from tests.faults.service import Service, served
 from tests.faults.test_full_disk import furnished

@@ -17,10 +17,10 @@ import pytest
 import sqlalchemy
 
 from jackpot_client import Bet, Hand
-from jackpot_service import embedded
 from jackpot_service.api.event_stream import MOST_WAITING
 from jackpot_service.api.events import LONGEST_WAIT_S
-from jackpot_service.db import Session, transact
+from jackpot_service.database import embedded
+from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.outcomes import Cancellation
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.usecases.acts import Act

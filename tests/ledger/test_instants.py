@@ -8,9 +8,9 @@ import pytest
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
-from jackpot_service.db import read, snapshot
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import read, snapshot
 from jackpot_service.ledger import instants
 from tests.support.house import House
 

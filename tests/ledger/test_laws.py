@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import text
 
-from jackpot_service import db
+from jackpot_service.database import transactions
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws
@@ -16,7 +16,7 @@ from jackpot_service.ledger.digests import first_head, next_head
 from jackpot_service.ledger.laws import Replayed
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe, Line
-from tests.reports import history
+from tests.support import history
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 DIGEST = b"d" * 32
@@ -219,12 +219,12 @@ def test_a_law_is_in_one_of_the_lists() -> None:
 def test_every_law_holds_for_a_history_with_everything_in_it(database_url: str) -> None:
     with history.engine_of(database_url) as engine:
         history.write(engine)
-        with db.snapshot(engine) as session:
+        with transactions.snapshot(engine) as session:
             assert laws.broken(session) == ()
 
 
 def test_no_law_is_broken_in_an_empty_database(database_url: str) -> None:
-    with history.engine_of(database_url) as engine, db.snapshot(engine) as session:
+    with history.engine_of(database_url) as engine, transactions.snapshot(engine) as session:
         assert laws.broken(session) == ()
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.db import pipelined
+from jackpot_service.database.transactions import pipelined
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.contribution import Turnover
 from jackpot_service.domain.entries import Entry, RoundStep

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy
 from sqlalchemy import NullPool, text
 
-from jackpot_service.db import pipelined
+from jackpot_service.database.transactions import pipelined
 from jackpot_service.domain.accounts import PRIZE_FUND, casino
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.entries import Entry, RoundStep
@@ -23,8 +23,7 @@ from jackpot_service.ledger.tallied import TallyMissing
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
-from tests.reports import days, history
-from tests.support import correcting, rolling
+from tests.support import correcting, days, history, rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, forfeited, hand
 from tests.support.house import House

@@ -14,8 +14,8 @@ import sqlalchemy
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from jackpot_service import db
-from jackpot_service.db import Session
+from jackpot_service.database import transactions
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.catalog.jackpots import published_rules
@@ -25,9 +25,9 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.rounds import RoundView
 from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.ledger import laws
+from jackpot_service.proof.proof import verify
 from jackpot_service.records.pinned import Table
 from jackpot_service.reports.jackpots import jackpot_state
-from jackpot_service.reports.verification.proof import verify
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
@@ -104,7 +104,7 @@ class LedgerMachine(RuleBasedStateMachine):
         try:
             if hasattr(self, "model"):
                 self._compare_awards()
-                with db.snapshot(self.engine) as session:
+                with transactions.snapshot(self.engine) as session:
                     assert verify(session).mismatches == ()
         finally:
             self._database.__exit__(None, None, None)
@@ -137,7 +137,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def _act(self, use_case: Callable[[Session], T]) -> T:
         self.now += timedelta(seconds=1)
-        return db.transact(self.engine, use_case)
+        return transactions.transact(self.engine, use_case)
 
     def _both(self, expected: Callable[[], T], use_case: Callable[[Session], Any]) -> tuple[T, Any] | None:
         """Do the same on both sides; both must refuse it alike, or neither. Returns both answers, or None."""
@@ -399,7 +399,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def pools_and_accounts_are_the_models(self) -> None:
         due = {place: amount for place, amount in self.model.accounts.items() if amount}
         assert self._accounts() == due
-        with db.snapshot(self.engine) as session:
+        with transactions.snapshot(self.engine) as session:
             state = jackpot_state(session, JACKPOT, at=self.now)
             assert list(laws.broken_in(session, JACKPOT)) == []
             assert rolling.rolled_up(session) == rolling.posted(session)

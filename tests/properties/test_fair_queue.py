@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jackpot_service.fair_queue import MOST_REMEMBERED, FairQueue
+from jackpot_service.database.fair_queue import MOST_REMEMBERED, FairQueue
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 from psycopg import sql
 
-from jackpot_service import embedded
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
+from jackpot_service.config.settings import Config
+from jackpot_service.database import embedded
+from jackpot_service.database.connections import create_engine
 from tests.properties import profile
 from tests.properties.machine import LedgerMachine, openings
 

@@ -8,11 +8,11 @@ from typing import Any
 import psycopg
 import sqlalchemy
 
-from jackpot_service.db import snapshot
+from jackpot_service.database.transactions import snapshot
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws
+from jackpot_service.proof.proof import verify
 from jackpot_service.reports.jackpots import jackpot_state
-from jackpot_service.reports.verification.proof import verify
 from tests.support.logins import owner_conninfo
 
 LONGEST_WAIT_S = 20

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy
 
-from jackpot_service.connections import create_engine
+from jackpot_service.database.connections import create_engine
 from tests.races import scene
 from tests.races.processes import CONFIG
 

@@ -14,8 +14,8 @@ from typing import Any, Protocol, TypeVar
 
 import sqlalchemy
 
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
 
 CONFIG = Config(
     pool_size=12, statement_timeout_ms=30_000, lock_timeout_ms=30_000, pool_timeout_s=30.0, request_timeout_s=60.0

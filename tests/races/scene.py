@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import sqlalchemy
 
-from jackpot_service.db import Session, transact
+from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.errors import LedgerError

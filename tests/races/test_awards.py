@@ -5,7 +5,7 @@ from functools import partial
 
 import sqlalchemy
 
-from jackpot_service.db import transact
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.changes import ChangeDecided, ChangeKind, Outcome
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Principal, Role

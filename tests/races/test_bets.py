@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.connections import create_engine
-from jackpot_service.db import Session, transact
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.pools import Pools
 from jackpot_service.usecases.accept_bets import BetsAccepted

@@ -5,7 +5,7 @@ from functools import partial
 
 import sqlalchemy
 
-from jackpot_service.db import transact
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.bets import Bets
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records.pinned import Table

@@ -9,10 +9,10 @@ from itertools import pairwise
 import sqlalchemy
 
 from jackpot_service.api.event_stream import EventStream
-from jackpot_service.db import Session, transact
+from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.outcomes import Cancellation
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
-from jackpot_service.reports.events.cursor import decode, encode
+from jackpot_service.events.cursor import decode, encode
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
 from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
 from tests.races import books, scene

@@ -11,15 +11,15 @@ from itertools import pairwise
 import sqlalchemy
 
 from jackpot_service.app import create_app
-from jackpot_service.db import read, transact
+from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.reporting.resolving import resolve as resolve_in
 from jackpot_service.reports.finance import registry
+from jackpot_service.reports.resolving import resolve as resolve_in
 from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes

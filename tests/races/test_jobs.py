@@ -8,19 +8,19 @@ from itertools import count
 
 import sqlalchemy
 
-from jackpot_service.db import reading, transact
+from jackpot_service.database.transactions import reading, transact
 from jackpot_service.domain.jobs import JobState
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.jobs import asking
-from jackpot_service.jobs.asking import AskJob
-from jackpot_service.jobs.kinds import Asker
-from jackpot_service.jobs.registry import KINDS
-from jackpot_service.jobs.runner import Runner
+from jackpot_service.exports.jobs import asking
+from jackpot_service.exports.jobs.asking import AskJob
+from jackpot_service.exports.jobs.kinds import Asker
+from jackpot_service.exports.jobs.registry import KINDS
+from jackpot_service.exports.jobs.runner import Runner
+from jackpot_service.exports.journal import FORMS, journal_export, pieces
 from jackpot_service.records import jobs as records
-from jackpot_service.reporting.reconciling import reconcile_next
-from jackpot_service.reports.export.journal import FORMS, journal_export, pieces
-from tests.jobs import kinds
-from tests.jobs.kinds import Kinds
+from jackpot_service.reports.reconciling import reconcile_next
+from tests.exports.jobs import kinds
+from tests.exports.jobs.kinds import Kinds
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy
 
-from jackpot_service.db import transact
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.pools import Pools

@@ -6,7 +6,7 @@ import sqlalchemy
 from psycopg.errors import UniqueViolation
 from sqlalchemy.exc import IntegrityError
 
-from jackpot_service.db import transact
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import keys as records

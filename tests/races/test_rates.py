@@ -9,7 +9,7 @@ from functools import partial
 import sqlalchemy
 
 from jackpot_service.api.bet_groups import BetGroups
-from jackpot_service.db import transact
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.changes import ChangeDecided, ChangeKind, ChangeStale, Outcome
 from jackpot_service.domain.errors import LedgerError

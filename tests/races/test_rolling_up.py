@@ -5,7 +5,7 @@ from typing import Final
 
 import sqlalchemy
 
-from jackpot_service.db import snapshot
+from jackpot_service.database.transactions import snapshot
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import rolling

@@ -11,7 +11,7 @@ from functools import partial
 
 import sqlalchemy
 
-from jackpot_service.db import read, transact
+from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
@@ -19,7 +19,7 @@ from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.records import references
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.reporting.resolving import resolve
+from jackpot_service.reports.resolving import resolve
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.races import books, scene

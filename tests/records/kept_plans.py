@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.transactions import Session, pipelined
 
 
 def prepared(session: Session, statement: str, parameters: Mapping[str, Any]) -> str:

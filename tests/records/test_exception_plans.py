@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
-from jackpot_service.db import Session
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import Session
 from jackpot_service.records import noted_exceptions
 from jackpot_service.records.noted_exceptions import Wanted
 

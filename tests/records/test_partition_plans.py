@@ -9,15 +9,15 @@ import pytest
 from psycopg import sql
 from sqlalchemy import select, text
 
-from jackpot_service import months
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
-from jackpot_service.db import Session, snapshot
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import Session, snapshot
 from jackpot_service.domain.months import Month
 from jackpot_service.domain.round_keys import keys_of
+from jackpot_service.proof import documents
 from jackpot_service.records import awards, bets, verdicts
 from jackpot_service.records.schema import BetRow
-from jackpot_service.reports.verification import documents
+from jackpot_service.schema import months
 from tests.races import books, scene
 from tests.records.kept_plans import prepared
 from tests.support.drivers import connection_of

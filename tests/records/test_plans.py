@@ -7,8 +7,8 @@ from typing import Any, Final
 import pytest
 from sqlalchemy import Engine
 
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
 from jackpot_service.ledger import books, recent_bets, rollups
 from jackpot_service.records import bets, rounds, standing, verdicts
 from tests.records.kept_plans import prepared

@@ -1,6 +1,6 @@
 """A single batch of bets, as a group of its own."""
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 

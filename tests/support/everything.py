@@ -7,20 +7,20 @@ import sqlalchemy
 
 from jackpot_service import signing
 from jackpot_service.api.closing import closed
-from jackpot_service.db import transact
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.jobs.asking import AskJob, ask
-from jackpot_service.jobs.kinds import Asker
-from jackpot_service.jobs.registry import KINDS
-from jackpot_service.jobs.runner import Runner
+from jackpot_service.exports.jobs.asking import AskJob, ask
+from jackpot_service.exports.jobs.kinds import Asker
+from jackpot_service.exports.jobs.registry import KINDS
+from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.ledger import recent_bets
 from jackpot_service.ledger.verified import Reached
 from jackpot_service.records import exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.reporting.reconciling import reconcile_next
+from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act

@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.reports.verification import bets, documents, jackpots, records, references
-from jackpot_service.reports.verification.positions import PoolsByPosition
+from jackpot_service.proof import bets, documents, jackpots, records, references
+from jackpot_service.proof.positions import PoolsByPosition
 
 _ENTRY = """
 UPDATE entries SET digest = :digest, head = :head, accounts = :accounts, currencies = :currencies, amounts = :amounts,

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import insert
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants_schema import InstantRow
 

@@ -9,14 +9,14 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from jackpot_service import db
 from jackpot_service.app import Application, create_app
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
-from jackpot_service.db import Session
+from jackpot_service.config.settings import Config
+from jackpot_service.database import transactions
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.rules import JackpotRules
-from jackpot_service.jobs.runner import Runner
+from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_casino import add_casino
@@ -78,7 +78,7 @@ class House:
     # What an operator does.
 
     def transact(self, use_case: Callable[[Session], T]) -> T:
-        return db.transact(self.engine, use_case)
+        return transactions.transact(self.engine, use_case)
 
     def act(self) -> Act:
         return Act(SYSTEM_OPERATOR, self.clock())

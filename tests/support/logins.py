@@ -2,8 +2,8 @@
 
 import sqlalchemy
 
-from jackpot_service.database_rights import ROLE
-from jackpot_service.embedded import SUPERUSER
+from jackpot_service.database.embedded import SUPERUSER
+from jackpot_service.database.rights import ROLE
 
 
 def owner_url(url: str) -> str:

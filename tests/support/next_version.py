@@ -8,7 +8,7 @@ from pathlib import Path
 from alembic.script import ScriptDirectory
 
 import jackpot_service
-from jackpot_service import migrate
+from jackpot_service.schema import migrate
 
 REVISION = '''
 """A revision of a version to come."""

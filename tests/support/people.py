@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import sqlalchemy
 
-from jackpot_service.connections import create_owners_engine
-from jackpot_service.db import Session, transact
+from jackpot_service.database.connections import create_owners_engine
+from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.usecases import acts, principals
 from jackpot_service.usecases.acts import Act

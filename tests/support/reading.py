@@ -7,13 +7,13 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import NullPool, text
 
-from jackpot_service import db
-from jackpot_service.db import Base
+from jackpot_service.database import transactions
+from jackpot_service.database.transactions import Base
 from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws
 from jackpot_service.ledger.mismatches import Mismatch
-from jackpot_service.reports.verification.proof import verify
+from jackpot_service.proof.proof import verify
 from tests.support.logins import owner_url
 
 TABLES = tuple(sorted(Base.metadata.tables))
@@ -85,12 +85,12 @@ class Books:
         return {table: count for table, count in self.counts().items() if table != "exceptions"}
 
     def broken_laws(self) -> tuple[Mismatch, ...]:
-        with db.snapshot(self._engine) as session:
+        with transactions.snapshot(self._engine) as session:
             return laws.broken(session)
 
     def mismatches(self) -> tuple[Mismatch, ...]:
         """What the full verification finds."""
-        with db.snapshot(self._engine) as session:
+        with transactions.snapshot(self._engine) as session:
             return verify(session).mismatches
 
 

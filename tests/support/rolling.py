@@ -5,7 +5,7 @@ from decimal import Decimal
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.db import committed
+from jackpot_service.database.transactions import committed
 from jackpot_service.ledger import recent_bets, stripes
 
 Accounts = dict[tuple[str, int, str, str], Decimal]

@@ -9,10 +9,10 @@ import sqlalchemy
 from flask.testing import FlaskClient
 
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.reporting.making import made
-from jackpot_service.reports.files.cells import as_text
+from jackpot_service.reports.cells import as_text
 from jackpot_service.reports.finance.frame import Asked
 from jackpot_service.reports.finance.registry import report_of
+from jackpot_service.reports.making import made
 from tests.support import equations
 from tests.support.answers import Answer, Body
 from tests.support.asking import stated

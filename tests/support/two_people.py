@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import ChangeKind, Outcome
 from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.principals import Principal, Role

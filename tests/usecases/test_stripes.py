@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jackpot_service.db import transact
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.records.standing import UnknownJackpot

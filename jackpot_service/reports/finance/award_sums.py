@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import product
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.reports.finance import parts, relations

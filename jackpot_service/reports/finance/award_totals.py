@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.reports.documents import Row
 from jackpot_service.reports.finance import long_lists, parts, payments

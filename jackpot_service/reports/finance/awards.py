@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.reports.documents import Column, Section, Sort
 from jackpot_service.reports.finance import award_totals
 from jackpot_service.reports.finance.frame import Report, Scope, Takes

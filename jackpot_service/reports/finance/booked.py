@@ -2,7 +2,7 @@
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
 from jackpot_service.reports.finance import parts

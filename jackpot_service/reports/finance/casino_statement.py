@@ -13,7 +13,7 @@ from typing import Final
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import EXACT, ZERO, negated, total

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
 from jackpot_service.reports.finance import figures, refunds

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.instants import Positions

@@ -7,7 +7,7 @@ Refusals are kept beside the books: one belongs to the instant at which it was n
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.records import noted_exceptions
 from jackpot_service.records.noted_exceptions import Wanted

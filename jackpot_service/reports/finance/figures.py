@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Row, text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
 from jackpot_service.reports.finance import parts, relations

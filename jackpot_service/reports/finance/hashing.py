@@ -4,8 +4,8 @@ import hashlib
 
 import orjson
 
+from jackpot_service.reports.cells import as_text
 from jackpot_service.reports.documents import Document
-from jackpot_service.reports.files.cells import as_text
 
 
 def sha256_of(document: Document) -> str:

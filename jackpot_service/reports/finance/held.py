@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.reports.finance import parts
 from jackpot_service.reports.finance.frame import Stand
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import METER_HOUSE
 from jackpot_service.domain.money import EXACT, ZERO, total
 from jackpot_service.reports.documents import Column, Row, Section, Sort

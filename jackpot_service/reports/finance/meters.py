@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Row as Found
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import negated

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.exceptions import ROUND_OPEN
 from jackpot_service.domain.round_keys import first_key_at
 from jackpot_service.ledger.long_rounds import ENDED, LIFE, LONG, LONG_LIVED

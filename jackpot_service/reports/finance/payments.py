@@ -6,7 +6,7 @@ from datetime import date
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.reports.finance import parts, relations, spans, whose
 from jackpot_service.reports.finance.award_amounts import Amounts

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import POOL_DECIMALS, RateSheet, from_minor, plain, product
 from jackpot_service.domain.ratios import rounded_down
 from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier

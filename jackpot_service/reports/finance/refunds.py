@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import EXACT
 from jackpot_service.ledger.splits import split_of
 from jackpot_service.reports.finance import parts, relations

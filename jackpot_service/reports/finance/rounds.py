@@ -9,7 +9,7 @@ it is about, if there is one: there is what a correction refunded, booked again,
 
 from collections.abc import Sequence
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.records.rounds import by_ids
 from jackpot_service.reports.documents import Column, Section, Sort
 from jackpot_service.reports.finance.effects import EFFECTS

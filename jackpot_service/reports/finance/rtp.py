@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import EXACT, total
 from jackpot_service.domain.odds import fixed_prize_cost, fixed_prize_variance, fixed_prizes, tier_cost
 from jackpot_service.domain.ratios import deviations, percent, root, rounded

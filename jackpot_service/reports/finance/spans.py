@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 

@@ -12,7 +12,7 @@ from itertools import chain
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.held_awards import AwardKey, MadeAward, Origin

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import EXACT, ZERO, negated, total
 from jackpot_service.reports.documents import Column, Row, Section, Sort
 from jackpot_service.reports.finance import figures, frame

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.records import pinned

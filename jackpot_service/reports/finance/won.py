@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from sqlalchemy import text
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.reports.finance import cycles
 from jackpot_service.reports.finance.frame import Stand

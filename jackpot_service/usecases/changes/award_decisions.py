@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import award_facts, held_awards
 from jackpot_service.domain.awards import AwardStep
 from jackpot_service.domain.errors import Conflict

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import award_facts, posting_rules
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.changes import ChangeKind

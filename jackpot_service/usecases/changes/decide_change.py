@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import changes, facts
 from jackpot_service.domain.changes import Change, Decision, Outcome
 from jackpot_service.domain.errors import Forbidden

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Conflict

@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records import pinned, references, rounds

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import life_facts
 from jackpot_service.domain.accounts import PRIZE_FUND
 from jackpot_service.domain.adjustments import trued_up

@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, rate_changes
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.currencies import UnknownCurrency

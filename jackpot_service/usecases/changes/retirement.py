@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain import life_facts, retirement
 from jackpot_service.domain.accounts import HOUSE_SEED
 from jackpot_service.domain.changes import ChangeKind

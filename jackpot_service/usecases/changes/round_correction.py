@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jackpot_service.db import Session
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.cards import DECK, Card
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.outcomes import Result

@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from jackpot_service.db import Session, pipelined
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import accounts, award_facts, currencies, posting_rules
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Conflict

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from jackpot_service.db import Session, snapshot
+from jackpot_service.database.transactions import Session, snapshot
 from jackpot_service.ledger import instants
 from jackpot_service.reports.finance import award_sums, refunds, spans, turnover
 from jackpot_service.reports.finance.figures import Key

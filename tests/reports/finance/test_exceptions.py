@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jackpot_service.domain.principals import Role
-from jackpot_service.reporting import bounds
+from jackpot_service.reports import bounds
 from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from jackpot_service.db import Session, snapshot
+from jackpot_service.database.transactions import Session, snapshot
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from jackpot_service.domain.principals import Role
-from jackpot_service.reports.files import csv_file
+from jackpot_service.exports.files import csv_file
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.cli.test_command_line import Ended, program
 from tests.reports.finance.play import play_everything

@@ -5,19 +5,19 @@ from functools import partial
 
 import pytest
 
-from jackpot_service import db
-from jackpot_service.db import Session
+from jackpot_service.database import transactions
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.rounds import UnknownRound
 from jackpot_service.records.standing import UnknownJackpot
-from jackpot_service.reporting.making import made
-from jackpot_service.reporting.resolving import InstantAhead
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import Asked, BadQuestion, By, Report, Scope, Takes
 from jackpot_service.reports.finance.registry import REPORTS, report_of
+from jackpot_service.reports.making import made
+from jackpot_service.reports.resolving import InstantAhead
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
@@ -144,7 +144,7 @@ def test_a_jackpot_that_is_opened_while_a_report_is_asked_is_not_told_of(opened:
     ask(opened, asked)
     opened.open(jackpot_id="j2", tables=("T2",))
 
-    with db.snapshot(opened.engine) as session:
+    with transactions.snapshot(opened.engine) as session:
         document = frame.make(session, PLAIN, asked, made_at=end)
         since = frame.make(session, PLAIN, Asked(start=end), made_at=end)
 

@@ -10,9 +10,9 @@ import pytest
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.config import Config
-from jackpot_service.connections import create_engine
-from jackpot_service.db import Session, snapshot
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import Session, snapshot
 from jackpot_service.domain.round_keys import first_key_at
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.long_rounds import LONG

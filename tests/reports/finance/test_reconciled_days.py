@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.db import snapshot
+from jackpot_service.database.transactions import snapshot
 from jackpot_service.domain.principals import Role
-from jackpot_service.reporting import reconciling
-from jackpot_service.reporting.reconciling import reconcile_next
+from jackpot_service.proof.proof import verify
+from jackpot_service.reports import reconciling
 from jackpot_service.reports.finance import two_sides
 from jackpot_service.reports.finance.spans import Part, is_same, is_within
-from jackpot_service.reports.verification.proof import verify
+from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play

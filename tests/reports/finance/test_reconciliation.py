@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 from sqlalchemy import text
 
-from jackpot_service.connections import create_owners_engine
-from jackpot_service.db import Session
+from jackpot_service.database.connections import create_owners_engine
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import ZERO, total
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.documents import Document

@@ -12,13 +12,13 @@ import pytest
 from jackpot_service.domain.accounts import POOL_ACCOUNTS
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.reporting.making import made
 from jackpot_service.reports.documents import Section
 from jackpot_service.reports.finance import figures as sums
 from jackpot_service.reports.finance import refunds as refunded
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Asked, Report, Scope
 from jackpot_service.reports.finance.registry import report_of
+from jackpot_service.reports.making import made
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support import story

@@ -1,0 +1,231 @@
+"""
+Who is calling: a bearer key, or a token of the issuer, becomes a principal; and what a route lets whom do.
+
+Every route states its roles (`allow`) or that it is open to all (`anyone`); a route that states nothing stops the
+start of the service, so nothing is open by omission.
+"""
+
+import hmac
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, TypeVar
+
+import psycopg
+import sqlalchemy
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from jackpot_service.auth.tokens import Tokens, tokens_of
+from jackpot_service.config.settings import Config
+from jackpot_service.database import deadlines
+from jackpot_service.database.clocks import utc_now
+from jackpot_service.database.transactions import Session, read
+from jackpot_service.domain.errors import Forbidden, Unauthenticated
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.records import keys
+from jackpot_service.records.keys import LiveKey, Subject
+from jackpot_service.usecases.create_key import PREFIX, hash_of
+
+KEPT_S: Final = 15
+"""How long a process believes in a key it has seen: a revoked one is refused everywhere within this time."""
+
+MOST_KEPT: Final = 10_000
+
+LONGEST_KEY_ID: Final = 64
+
+LONGEST_NOTE_S: Final = 0.5
+"""For so long a call waits for it to be noted that its key was used."""
+
+log = structlog.get_logger()
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+class BadKeyShown(Unauthenticated):
+    """No key, or one that is not in force. What exactly is wrong is not told."""
+
+    code = "unauthenticated"
+
+
+class RoleForbidden(Forbidden):
+    """The key's role may not do this."""
+
+    code = "role-forbidden"
+
+
+@dataclass(slots=True)
+class _Kept:
+    key: LiveKey
+    until: float
+    is_noted: bool = False
+
+
+@dataclass(slots=True)
+class Authenticator:
+    """Turns keys and tokens into principals, and remembers keys for a quarter of a minute."""
+
+    engine: sqlalchemy.Engine
+    monotonic: Callable[[], float] = time.monotonic
+    clock: Callable[[], datetime] = utc_now
+    tokens: Tokens | None = None
+    _kept: dict[str | Subject, _Kept] = field(default_factory=dict)
+
+    @classmethod
+    def configured(
+        cls,
+        config: Config,
+        engine: sqlalchemy.Engine,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> "Authenticator":
+        """One that takes tokens as well, if the configuration names an issuer."""
+        return cls(engine, monotonic, clock, tokens_of(config, clock=clock, monotonic=monotonic))
+
+    def principal(self, authorization: str | None) -> Principal:
+        """Read an Authorization header. Raises: BadKeyShown; BadToken, IssuerUnavailable if it is no key."""
+        scheme, _, shown = (authorization or "").partition(" ")
+        shown = shown.strip()
+        if self.tokens is not None and _is_token(scheme, shown):
+            return self._of_token(self.tokens, shown)
+        key_id, secret = _key_in(scheme, shown)
+        if key_id is None:
+            message = "Send a key as «Authorization: Bearer jk_…»."
+            raise BadKeyShown(message)
+        kept = self._known(key_id, lambda session: keys.live(session, key_id))
+        if kept is None or not _is_secret_of(kept, secret):
+            message = "This key is not in force."
+            raise BadKeyShown(message)
+        return self._used(kept)
+
+    def remembered(self, authorization: str) -> Principal | None:
+        """Read a header without asking anybody: None unless it shows a key that was seen of late, and is believed."""
+        scheme, _, shown = authorization.partition(" ")
+        key_id, secret = _key_in(scheme, shown.strip())
+        kept = None if key_id is None else self._kept.get(key_id)
+        if kept is None or not kept.is_noted or kept.until <= self.monotonic() or not _is_secret_of(kept, secret):
+            return None
+        return kept.key.principal
+
+    def is_token(self, authorization: str) -> bool:
+        """Whether a header shows what is read as a token: somebody may have to ask the issuer about it."""
+        scheme, _, shown = authorization.partition(" ")
+        return self.tokens is not None and _is_token(scheme, shown.strip())
+
+    def key_id_in(self, authorization: str) -> str | None:
+        """Read the id of a header's key, which may be nobody's; None if it shows no key."""
+        scheme, _, shown = authorization.partition(" ")
+        return _key_in(scheme, shown.strip())[0]
+
+    def ids_in_force(self) -> frozenset[str]:
+        """Read the ids of all keys in force. Raises: Unavailable."""
+        return read(self.engine, keys.ids_in_force)
+
+    def _of_token(self, tokens: Tokens, token: str) -> Principal:
+        subject = Subject(tokens.issuer.issuer, tokens.subject(token))
+        kept = self._known(subject, lambda session: keys.live_of_subject(session, subject))
+        if kept is None:
+            message = "This token speaks of nobody who is known here."
+            raise BadKeyShown(message)
+        return self._used(kept)
+
+    def _known(self, shown: str | Subject, look: Callable[[Session], LiveKey | None]) -> _Kept | None:
+        now = self.monotonic()  # Before it is looked up: what is revoked meanwhile is not believed for longer.
+        kept = self._kept.get(shown)
+        if kept is not None and kept.until > now:
+            return kept
+        key = read(self.engine, look)
+        if key is None:
+            self._kept.pop(shown, None)
+            return None
+        if len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+        kept = self._kept[shown] = _Kept(key, now + KEPT_S)
+        return kept
+
+    def _used(self, kept: _Kept) -> Principal:
+        """Note that a key was used, if the database takes that now: nobody is refused for it."""
+        if not kept.is_noted:
+            kept.is_noted = True
+            now, last = self.clock(), kept.key.last_used_at
+            if last is None or now - last >= keys.USES_APART:
+                self._note_use(kept.key.key_id, now)
+        return kept.key.principal
+
+    def _note_use(self, key_id: str, now: datetime) -> None:
+        try:
+            with deadlines.within(LONGEST_NOTE_S), self.engine.begin() as session:
+                keys.note_use(session, key_id, at=now)
+        except (SQLAlchemyError, psycopg.Error) as error:
+            log.debug("key-use-not-noted", key_id=key_id, detail=type(error).__name__)
+
+
+def _is_token(scheme: str, shown: str) -> bool:
+    return scheme.lower() == "bearer" and not shown.startswith(f"{PREFIX}_")
+
+
+def _key_in(scheme: str, shown: str) -> tuple[str | None, str]:
+    """Read a key's id and its secret; without an id if it is none."""
+    prefix, _, rest = shown.partition("_")
+    key_id, _, secret = rest.partition("_")
+    is_key = scheme.lower() == "bearer" and prefix == PREFIX and _is_hex(key_id) and secret.isascii()
+    return key_id if is_key else None, secret
+
+
+def _is_secret_of(kept: _Kept, secret: str) -> bool:
+    stored = kept.key.secret_hash
+    return stored is not None and hmac.compare_digest(stored, hash_of(secret))
+
+
+def _is_hex(text: str) -> bool:
+    return 0 < len(text) <= LONGEST_KEY_ID and all(letter in "0123456789abcdef" for letter in text)
+
+
+def allow(*roles: Role) -> Callable[[View], View]:
+    """State which roles may use a view."""
+
+    def mark(view: View) -> View:
+        view.roles = frozenset(roles)  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def anyone(view: View) -> View:
+    """State that a view needs no key."""
+    view.roles = None  # type: ignore[attr-defined]
+    return view
+
+
+def roles_of(view: Callable[..., Any]) -> frozenset[Role] | None:
+    """The roles that a view states, None if it is open to all. Raises: LookupError if it states nothing."""
+    if not hasattr(view, "roles"):
+        message = f"The view {view.__name__} states no roles."
+        raise LookupError(message)
+    roles: frozenset[Role] | None = view.roles
+    return roles
+
+
+def allowed(view: Callable[..., Any]) -> frozenset[Role]:
+    """The roles that a view states. Raises: LookupError if it is open to all, or states nothing."""
+    roles = roles_of(view)
+    if roles is None:
+        message = f"The view {view.__name__} is open to all."
+        raise LookupError(message)
+    return roles
+
+
+def require_role(principal: Principal, roles: frozenset[Role]) -> None:
+    """Raises: RoleForbidden."""
+    if principal.role not in roles:
+        message = f"A key of role {principal.role} may not do this."
+        raise RoleForbidden(message, role=str(principal.role))
+
+
+def require_house(principal: Principal) -> None:
+    """Raises: RoleForbidden for a key with a casino."""
+    if principal.casino_id is not None:
+        message = "This is for the house, not for a casino."
+        raise RoleForbidden(message, role=str(principal.role))

@@ -1,0 +1,267 @@
+"""
+What an operator may set, read once from the environment.
+
+Nobody else reads `os.environ`: the doors (`cli`, the server's factory) pass it to `Config.from_environment`, and
+from there on settings are plain values. A wrong setting stops the start with one line that names the variable,
+what it held and what it accepts; it never falls back to a default.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from jackpot_service.config import database_url
+from jackpot_service.config.database_url import WrongURL
+
+_LOG_LEVELS: Final = ("debug", "info", "warning", "error", "critical")
+_INTEGER: Final = re.compile(r"[0-9]{1,12}")
+_ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
+_SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
+_RATE: Final = re.compile(r"[0-9]{1,7}(\.[0-9]{1,3})?")
+_PART: Final = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
+
+Network = IPv4Network | IPv6Network
+
+
+class ConfigError(Exception):
+    """A setting is wrong; the message is the one line that an operator needs."""
+
+    def __init__(self, variable: str, value: str, accepted: str) -> None:
+        super().__init__(f"{variable}={value!r} is refused: it takes {accepted}")
+        self.variable = variable
+        self.value = value
+        self.accepted = accepted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """
+    Everything that may differ between two installations; the defaults are those of a first look.
+
+    database_url: a PostgreSQL in SQLAlchemy's spelling, by the service's own login, or None for the embedded one in
+    `data_dir`. owner_url: the same database by its owner's login, for `jackpot db …` alone.
+    pool_size: connections kept per process.
+    max_batch, max_body_bytes: the most bets and the most bytes that one request may carry.
+    stripes: into how many rows the pools of a newly opened jackpot are divided.
+    rate_band: how far a rate may move, as a part of the one before, until its approver must repeat it.
+    rates_stale_after_s: from which age on a rate sheet in force is warned of.
+    oidc_issuer, oidc_audience: whose tokens people may show instead of keys, made for whom; None for keys only.
+    oidc_authorized_parties: which clients may obtain those (`azp`); none: the audience itself.
+    oidc_algorithms: how those may be signed. oidc_jwks_url: where the issuer's keys are, if it does not say so itself.
+    key: whose acts the command line's are, where it needs a person.
+    open_round_minutes: how long a round may be open before it is an exception.
+    file_days: for how many days the files of jobs are kept.
+    report_timeout_s: how long the service looks for what a report says, until it answers 503.
+    key_rate: how many calls a second a key may make of a process.
+    sign_in_rate: how many sign-ins a second may fail that come from one address.
+    trusted_proxies: whose word about where a call comes from is believed.
+    """
+
+    database_url: str | None = field(default=None, repr=False)
+    owner_url: str | None = field(default=None, repr=False)
+    data_dir: Path = Path("var")
+    pool_size: int = 10
+    max_batch: int = 2000
+    max_body_bytes: int = 1024 * 1024
+    request_timeout_s: float = 5.0
+    statement_timeout_ms: int = 2000
+    lock_timeout_ms: int = 1500
+    pool_timeout_s: float = 1.0
+    stripes: int = 16
+    open_round_minutes: int = 15
+    file_days: int = 7
+    report_timeout_s: float = 60.0
+    key_rate: float = 10_000.0
+    sign_in_rate: float = 20.0
+    trusted_proxies: tuple[Network, ...] = ()
+    rate_band: Decimal = Decimal("0.10")
+    rates_stale_after_s: int = 36 * 3600
+    oidc_issuer: str | None = None
+    oidc_audience: str | None = None
+    oidc_authorized_parties: tuple[str, ...] = ()
+    oidc_algorithms: tuple[str, ...] = ("RS256", "ES256")
+    oidc_jwks_url: str | None = None
+    key: str | None = field(default=None, repr=False)
+    log_level: str = "info"
+
+    @property
+    def longest_open(self) -> timedelta:
+        """How long a round may be open before it is an exception."""
+        return timedelta(minutes=self.open_round_minutes)
+
+    @property
+    def files_kept(self) -> timedelta:
+        """How long the files of jobs are kept."""
+        return timedelta(days=self.file_days)
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> "Config":
+        """
+        Read the settings, each from the variable `JACKPOT_` and its name in capitals.
+
+        Raises: ConfigError at the first that is wrong. One that is set to nothing is wrong too: an empty
+        `JACKPOT_DATABASE_URL` is more often a secret that did not arrive than a wish for the embedded database.
+        """
+        read, default = _Reader(environ), cls()
+        read.require_unset("JACKPOT_EMERGENCY_APPROVALS", "unset it, and run: jackpot db emergency on")
+        return cls(
+            database_url=read.database_url("JACKPOT_DATABASE_URL"),
+            owner_url=read.database_url("JACKPOT_OWNER_URL"),
+            data_dir=Path(read.text("JACKPOT_DATA_DIR", str(default.data_dir), "a directory's path")),
+            pool_size=read.integer("JACKPOT_POOL_SIZE", default.pool_size, least=2, most=100),
+            max_batch=read.integer("JACKPOT_MAX_BATCH", default.max_batch, most=100_000),
+            max_body_bytes=read.integer("JACKPOT_MAX_BODY_BYTES", default.max_body_bytes, least=1024, most=1 << 28),
+            request_timeout_s=read.seconds("JACKPOT_REQUEST_TIMEOUT_S", default.request_timeout_s),
+            statement_timeout_ms=read.integer("JACKPOT_STATEMENT_TIMEOUT_MS", default.statement_timeout_ms),
+            lock_timeout_ms=read.integer("JACKPOT_LOCK_TIMEOUT_MS", default.lock_timeout_ms),
+            pool_timeout_s=read.seconds("JACKPOT_POOL_TIMEOUT_S", default.pool_timeout_s),
+            stripes=read.integer("JACKPOT_STRIPES", default.stripes, most=256),
+            open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes, most=10_080),
+            file_days=read.integer("JACKPOT_FILE_DAYS", default.file_days, most=365),
+            report_timeout_s=read.seconds("JACKPOT_REPORT_TIMEOUT_S", default.report_timeout_s),
+            key_rate=read.rate("JACKPOT_KEY_RATE", default.key_rate),
+            sign_in_rate=read.rate("JACKPOT_SIGN_IN_RATE", default.sign_in_rate),
+            trusted_proxies=read.networks("JACKPOT_TRUSTED_PROXIES"),
+            rate_band=read.part("JACKPOT_RATE_BAND", default.rate_band),
+            rates_stale_after_s=read.integer("JACKPOT_RATES_STALE_AFTER_S", default.rates_stale_after_s),
+            oidc_issuer=read.web_url("JACKPOT_OIDC_ISSUER", refused=" #@?"),
+            oidc_audience=read.audience("JACKPOT_OIDC_AUDIENCE"),
+            oidc_authorized_parties=read.authorized_parties("JACKPOT_OIDC_AUTHORIZED_PARTIES"),
+            oidc_algorithms=read.algorithms("JACKPOT_OIDC_ALGORITHMS", default.oidc_algorithms),
+            oidc_jwks_url=read.web_url("JACKPOT_OIDC_JWKS_URL"),
+            key=read.secret("JACKPOT_KEY"),
+            log_level=read.log_level("JACKPOT_LOG_LEVEL", default.log_level),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """One method for each kind of setting; an unset variable is the default, a wrong one a ConfigError."""
+
+    environ: Mapping[str, str]
+
+    def text(self, variable: str, default: str, accepted: str) -> str:
+        value = self.environ.get(variable, default)
+        if not value.strip() or "\0" in value:
+            raise ConfigError(variable, value, accepted)
+        return value
+
+    def database_url(self, variable: str) -> str | None:
+        if variable not in self.environ:
+            return None
+        value = self.environ[variable]
+        try:
+            return database_url.normalised(value)
+        except WrongURL as error:
+            accepted = f"{database_url.FORM}; or leave it unset for the embedded one ({error})"
+            raise ConfigError(variable, database_url.without_secrets(value), accepted) from None
+
+    def secret(self, variable: str) -> str | None:
+        value = self.environ.get(variable)
+        if value is not None and not (value.isascii() and value.isprintable() and value.strip()):
+            raise ConfigError(variable, "…", "a key such as jk_…; or leave it unset")
+        return value
+
+    def web_url(self, variable: str, *, refused: str = " #@") -> str | None:
+        accepted = "a URL such as https://sign-in.example (http:// on this machine only); or leave it unset"
+        if variable not in self.environ:
+            return None
+        value = self.text(variable, "", accepted)
+        try:
+            parts = urlsplit(value)
+            is_local = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "::1", "localhost"}
+            is_plain = value.isascii() and value.isprintable() and not set(refused) & set(value)
+            if is_plain and parts.hostname and (parts.scheme == "https" or is_local) and parts.port != 0:
+                return value
+        except ValueError:
+            pass
+        raise ConfigError(variable, _without_password(value), accepted)
+
+    def audience(self, variable: str) -> str | None:
+        """Read whom tokens are for; an issuer without an audience would let in everybody it knows, for anything."""
+        accepted = "whom the issuer makes tokens for, set together with JACKPOT_OIDC_ISSUER"
+        value = self.environ.get(variable)
+        if (value is None) is not ("JACKPOT_OIDC_ISSUER" not in self.environ):
+            raise ConfigError(variable, value or "", accepted)
+        return None if value is None else self.text(variable, "", accepted)
+
+    def authorized_parties(self, variable: str) -> tuple[str, ...]:
+        accepted = "the client ids that may obtain tokens, with spaces between, set together with JACKPOT_OIDC_ISSUER"
+        value = self.environ.get(variable)
+        if value is None:
+            return ()
+        found = tuple(self.text(variable, "", accepted).split())
+        if not found or "JACKPOT_OIDC_ISSUER" not in self.environ:
+            raise ConfigError(variable, value, accepted)
+        return found
+
+    def algorithms(self, variable: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        accepted = f"some of {' '.join(_ALGORITHMS)}, with spaces between"
+        found = tuple(self.text(variable, " ".join(default), accepted).split())
+        if not set(found) <= set(_ALGORITHMS):
+            raise ConfigError(variable, " ".join(found), accepted)
+        return found
+
+    def integer(self, variable: str, default: int, *, least: int = 1, most: int = 10_000_000) -> int:
+        accepted = f"a whole number from {least} to {most}"
+        value = self.text(variable, str(default), accepted)
+        if not _INTEGER.fullmatch(value) or not least <= int(value) <= most:
+            raise ConfigError(variable, value, accepted)
+        return int(value)
+
+    def seconds(self, variable: str, default: float) -> float:
+        accepted = "seconds, more than 0 and at most 3600, such as 5 or 0.5"
+        value = self.text(variable, str(default), accepted)
+        if not _SECONDS.fullmatch(value) or not 0 < float(value) <= 3600:  # noqa: PLR2004 -- it is in `accepted`
+            raise ConfigError(variable, value, accepted)
+        return float(value)
+
+    def rate(self, variable: str, default: float) -> float:
+        accepted = "a number a second, more than 0 and at most 1000000, such as 20 or 0.5"
+        value = self.text(variable, str(default), accepted)
+        if not _RATE.fullmatch(value) or not 0 < float(value) <= 1_000_000:  # noqa: PLR2004 -- it is in `accepted`
+            raise ConfigError(variable, value, accepted)
+        return float(value)
+
+    def networks(self, variable: str) -> tuple[Network, ...]:
+        accepted = "addresses or networks with spaces between, such as 10.0.0.5 192.0.2.0/24; or leave it unset"
+        if variable not in self.environ:
+            return ()
+        value = self.text(variable, "", accepted)
+        try:
+            return tuple(map(ip_network, value.split()))
+        except ValueError:
+            raise ConfigError(variable, value, accepted) from None
+
+    def part(self, variable: str, default: Decimal) -> Decimal:
+        accepted = "a part from 0 to 1, such as 0.10"
+        value = self.text(variable, str(default), accepted)
+        if not _PART.fullmatch(value):
+            raise ConfigError(variable, value, accepted)
+        return Decimal(value)
+
+    def require_unset(self, variable: str, instead: str) -> None:
+        if variable in self.environ:
+            raise ConfigError(variable, self.environ[variable], f"nothing any more; {instead}")
+
+    def log_level(self, variable: str, default: str) -> str:
+        accepted = f"one of {', '.join(_LOG_LEVELS)}"
+        value = self.text(variable, default, accepted)
+        if value.lower() not in _LOG_LEVELS:
+            raise ConfigError(variable, value, accepted)
+        return value.lower()
+
+
+def _without_password(url: str) -> str:
+    """Return the URL as it may be printed: what stands before the host is cut if it holds a password."""
+    try:
+        password = urlsplit(url).password
+    except ValueError:
+        return "…"
+    return url if password is None else url.replace(f":{password}@", ":…@")

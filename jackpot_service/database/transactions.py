@@ -1,0 +1,576 @@
+"""
+The way into the database: pipelines, and `transact`, which commits, rolls back and tries again.
+
+An act may let its commit go with its last statements, in the same round trip (`committed`). For an event loop there is
+`attempt_by_pipelines`, which tries once and never waits otherwise (`on_loop`); what it cannot do, `transact` does.
+
+READ COMMITTED, unique keys and row locks carry correctness. Each failure is one of three kinds: a definite refusal
+(the ledger said no), retryable (nothing was written; tried again here, then answered as `Busy`), or unknown (the
+connection broke in COMMIT; answered as `OutcomeUnknown`, and the caller repeats the same ids).
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import datetime
+from typing import Any, NoReturn, TypeVar
+
+import psycopg
+import sqlalchemy
+from psycopg.pq import TransactionStatus
+from sqlalchemy import event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import DeclarativeBase
+
+from jackpot_service.database import deadlines, pipelines
+from jackpot_service.database.bounded import BoundedConnection, require_time
+from jackpot_service.database.clocks import ClockGuard, ClockSkew, DatabaseClock, utc_now
+from jackpot_service.database.connections import DATABASE_CLOCK, HOSTS, PLANNED_ANEW, SPARE_S
+from jackpot_service.database.hosts import Hosts
+from jackpot_service.database.pipelines import Pipeline, Prepared, Wait
+from jackpot_service.domain.errors import LedgerError, Unavailable
+from jackpot_service.telemetry import trouble
+
+ATTEMPTS = 8
+"""How often a transaction that lost a race, and wrote nothing, is tried before the caller is told to."""
+
+REQUEST_TIMEOUT_S = "request_timeout_s"
+"""Under which an engine's options say how long a transaction may take, with all its attempts."""
+
+DEFAULT_REQUEST_TIMEOUT_S = 5.0
+"""That of an engine that does not say."""
+
+CLOCK_GUARD = "clock_guard"
+"""Under which an engine's options may hold what refuses to book by a clock that is off."""
+
+RETRYABLE_STATES = frozenset({"40001", "40P01"})
+"""Serialization failure and deadlock: somebody else was first."""
+
+RACED_KEYS = frozenset({"uq_rounds_ids", "pk_rounds", "uq_jobs_principal_request_id"})
+"""Unique keys that two requests may both write in good faith; reading again tells the loser who won."""
+
+HELD_UP_STATES = frozenset({"55P03", "57014"})
+"""Lock or statement time-out."""
+
+BUSY_STATES = frozenset({"57P03", "58030"})
+BUSY_CLASS = "53"
+"""Starting up, a disk that fails, short of resources: the server said no; the caller should wait."""
+
+READ_ONLY_STATE = "25006"
+
+NOT_AHEAD = "booked_at_not_ahead"
+"""What the trigger of migration 0031 calls the law that no stripe's time moves far ahead of the database's clock."""
+
+_PREPARED = "prepared"
+"""Under which a connection keeps what it knows of the statements of pipelines."""
+
+NAMING_CONVENTION = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+T = TypeVar("T")
+
+Session = sqlalchemy.Connection
+"""What acts are given: one connection in one transaction. No objects are tracked in it, so it is not the ORM's."""
+
+
+class Base(DeclarativeBase):
+    """The tables' common metadata; every constraint gets its name from the convention."""
+
+    metadata = sqlalchemy.MetaData(naming_convention=NAMING_CONVENTION)
+
+
+class Busy(Unavailable):
+    """The database could not do it now; nothing was written."""
+
+    code = "busy"
+    title = "The ledger is busy"
+
+
+HELD_UP = "What this needs was held by others for too long; nothing was written."
+
+
+class HeldUp(Busy):
+    """What it needed was locked by somebody else, or took too long; nothing was written."""
+
+
+class OutcomeUnknown(Unavailable):
+    """The connection broke while committing; whether it was written shows when the same ids are sent again."""
+
+    code = "outcome-unknown"
+    title = "It is not known whether this was written"
+
+
+@contextmanager
+def pipelined(session: Session) -> Iterator[Pipeline]:
+    """
+    Send the statements of the block in one round trip, with the BEGIN of its transaction; see `pipelines.pipelined`.
+
+    They are plain SQL on the driver's connection, for the few statements of the hot path: arrays instead of rows, and
+    no waiting between them. The first statement that fails raises its error at the end of the block.
+    """
+    connection = _driver_connection(session)
+    require_time(connection)
+    try:
+        with pipelines.pipelined(connection, _prepared(session, connection)) as pipe:
+            yield pipe
+    except BaseException:
+        if connection.closed:  # There is nothing to roll back on it, and whoever tried would hide why it is closed.
+            session.invalidate()
+        raise
+
+
+def _driver_connection(session: Session) -> psycopg.Connection[Any]:
+    connection = session.connection.driver_connection
+    assert isinstance(connection, psycopg.Connection)  # noqa: S101  narrows a type; the engine is made for psycopg only
+    return connection
+
+
+def _bounded_connection(session: Session) -> BoundedConnection:
+    connection = _driver_connection(session)
+    assert isinstance(connection, BoundedConnection)  # noqa: S101  narrows a type; `connections` makes no others
+    return connection
+
+
+def _prepared(session: Session, connection: psycopg.Connection[Any]) -> Prepared:
+    prepared: Prepared | None = session.info.get(_PREPARED)
+    if prepared is None:
+        prepared = session.info[_PREPARED] = Prepared.of(connection)
+    return prepared
+
+
+def has_been_told(session: Session) -> bool:
+    """Whether the database has told a session something unasked: as a rule, that it is no more."""
+    return pipelines.is_readable(_driver_connection(session))
+
+
+def is_suspect(session: Session) -> bool:
+    """Whether the host of a session has fallen silent since it was opened."""
+    return _bounded_connection(session).is_suspect
+
+
+def _is_in_transaction(session: Session) -> bool:
+    return _driver_connection(session).info.transaction_status != TransactionStatus.IDLE
+
+
+def wait_by(session: Session, wait: Wait) -> None:
+    """Have the pipelines of a session wait so from now on; nobody else may come by its connection."""
+    _prepared(session, _driver_connection(session)).wait = wait
+
+
+@contextmanager
+def committed(session: Session) -> Iterator[Pipeline]:
+    """
+    As `pipelined`, for the last statements of an act: the commit goes with them, in the same round trip.
+
+    What the block sends must fail by itself if it must not be committed: results can be read only afterwards.
+
+    Raises: OutcomeUnknown if the connection breaks in it; RuntimeError if the act has passed over an error before.
+    """
+    try:
+        with pipelined(session) as pipe:
+            yield pipe
+            commit = pipe.command("COMMIT")
+    except psycopg.Error as error:
+        if not _is_connection_lost(error):
+            raise
+        _raise_outcome_unknown(session, error)
+    if commit.status != "COMMIT":
+        message = f"The commit was answered by {commit.status}: nothing was written."
+        raise RuntimeError(message)
+    session.info["is_committed"] = True
+
+
+@contextmanager
+def committed_nothing(session: Session) -> Iterator[None]:
+    """What the block raises means that an act's commit had nothing to commit: it is no unknown outcome."""
+    try:
+        yield
+    except Exception:
+        session.info["is_committed"] = False
+        raise
+
+
+def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
+    """
+    Run one act in one transaction and commit it; a 2xx is answered only after this has returned.
+
+    All attempts together take no longer than a request may. Raises: whatever domain error the act raised, after
+    rolling back; Busy; OutcomeUnknown; ClockSkew.
+    """
+    with _in_time(engine):
+        for number in range(1, ATTEMPTS + 1):
+            with _told_unless_retryable(engine, number), _connected(engine) as session:
+                session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
+                _require_right_clock(engine, session)
+                result = _acted(session, act)
+                _commit(session)
+                return result
+            time.sleep(random.uniform(0, 0.002 * 2**number))  # noqa: S311  spreads retries, hides nothing
+        raise AssertionError  # the last attempt has raised
+
+
+def _connected(engine: sqlalchemy.Engine) -> Session:
+    """Take a connection. Raises: DeadlinePassed if each that there was went to a host that fell silent meanwhile."""
+    try:
+        return engine.connect()
+    except sqlalchemy.exc.InvalidRequestError as error:
+        message = "Every connection went to a host that fell silent."
+        raise deadlines.DeadlinePassed(message) from error
+
+
+def _in_time(engine: sqlalchemy.Engine) -> AbstractContextManager[None]:
+    """Bound what is asked of the database in the block by the time that a request may take."""
+    return deadlines.within(engine.get_execution_options().get(REQUEST_TIMEOUT_S, DEFAULT_REQUEST_TIMEOUT_S))
+
+
+def guarded(engine: sqlalchemy.Engine, clock: Callable[[], datetime] = utc_now) -> sqlalchemy.Engine:
+    """Return the engine for transactions that are run only while a clock is the database's."""
+    database: DatabaseClock | None = engine.get_execution_options().get(DATABASE_CLOCK)
+    if database is None:
+        message = "The engine was not made by `connections.create_engine`."
+        raise LookupError(message)
+    return engine.execution_options(**{CLOCK_GUARD: ClockGuard(database, clock)})
+
+
+def clock_guard(engine: sqlalchemy.Engine) -> ClockGuard | None:
+    """Return what guards an engine, None if nothing does."""
+    guard: ClockGuard | None = engine.get_execution_options().get(CLOCK_GUARD)
+    return guard
+
+
+def _require_right_clock(engine: sqlalchemy.Engine, session: Session) -> None:
+    guard = clock_guard(engine)
+    if guard is not None:
+        guard.require(lambda: database_time(session))
+
+
+def database_time(session: Session) -> datetime:
+    """Read the clock of the database."""
+    with pipelined(session) as pipe:
+        cursor = pipe.send("SELECT clock_timestamp()", {})
+    ((said,),) = cursor.fetchall()
+    assert isinstance(said, datetime)  # noqa: S101  narrows a type
+    return said
+
+
+def attempt_by_pipelines(session: Session, act: Callable[[Session], T]) -> T:
+    """
+    Run one act in one transaction and commit it, once; all that is asked for it goes by pipelines.
+
+    Raises: whatever the act raised, or the database, and then `roll_back` is due; OutcomeUnknown.
+    """
+
+    def act_to_its_end(session: Session) -> T:
+        result = act(session)
+        if _is_in_transaction(session):  # The act has not committed, or it has asked for something afterwards.
+            with committed(session):
+                pass
+        return result
+
+    result = _acted(session, act_to_its_end)
+    _require_no_warnings(session)
+    return result
+
+
+def roll_back(session: Session) -> bool:
+    """Take back what an attempt by pipelines has left; returns whether the session can be used again."""
+    if session.invalidated:
+        return False
+    connection = _driver_connection(session)
+    with suppress(psycopg.Error):
+        connection.rollback()
+    return not connection.closed and not _is_in_transaction(session)
+
+
+def _acted(session: Session, act: Callable[[Session], T]) -> T:
+    session.info["warnings"].clear()
+    session.info["is_committed"] = False
+    with _unknown_after_commit(session):
+        return act(session)
+
+
+def rehearse(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
+    """
+    Run an act and take back whatever it did: what it returns is what it would have done. It must not commit itself.
+
+    Raises: whatever domain error the act raised; Busy.
+    """
+
+    def act_and_roll_back(session: Session) -> T:
+        result = act(session)
+        session.rollback()
+        session.begin()
+        return result
+
+    return transact(engine, act_and_roll_back)
+
+
+def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
+    """
+    Run a report of which each statement may see an instant of its own: without BEGIN and COMMIT, two round trips less.
+
+    Raises: whatever domain error the report raised; Busy.
+    """
+    by_itself = {"isolation_level": "AUTOCOMMIT"}
+    with _in_time(engine):
+        for number in range(1, ATTEMPTS + 1):
+            with (
+                _told_unless_retryable(engine, number),
+                _connected(engine).execution_options(**by_itself) as session,
+            ):
+                return report(session)
+        raise AssertionError  # the last attempt has raised
+
+
+@contextmanager
+def told(engine: sqlalchemy.Engine) -> Iterator[None]:
+    """
+    Turn what the database says in the block into what a caller is told, for whoever tries again by himself.
+
+    Raises: Busy, whatever else than a refusal of the database's it is.
+    """
+    with _told_unless_retryable(engine, ATTEMPTS):
+        yield
+
+
+@contextmanager
+def reading(engine: sqlalchemy.Engine) -> Iterator[Session]:
+    """
+    Open a session for reading on and on, of which each statement sees an instant of its own.
+
+    So it keeps no old rows alive, however long it takes, as a snapshot would. Its connection is nobody's before or
+    after: the pool may be thrown away meanwhile, because another found the database gone.
+    """
+    with _connected(engine).execution_options(isolation_level="AUTOCOMMIT") as session:
+        _bounded_connection(session).is_of_a_call = False
+        session.detach()
+        yield session
+
+
+@contextmanager
+def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int) -> Iterator[None]:
+    """Turn what the database says into what a caller is told; pass over what is worth another attempt."""
+    began = time.monotonic()
+    try:
+        yield
+    except LedgerError:
+        raise
+    except sqlalchemy.exc.TimeoutError as error:
+        trouble.note(error)
+        message = "All database connections are in use."
+        raise Busy(message) from None
+    except (DBAPIError, psycopg.Error) as error:
+        if _sqlstate(error) == READ_ONLY_STATE or _is_connection_lost(error):
+            _abandon_connections(engine, since=began)
+        _raise_unless_retryable(error, attempt)
+
+
+def _abandon_connections(engine: sqlalchemy.Engine, *, since: float) -> None:
+    """
+    Use no connection of the engine again that was opened before now.
+
+    The pool stays: in one that `Engine.dispose` left behind, a connection that comes back is kept open by nobody.
+    """
+    hosts: Hosts | None = engine.get_execution_options().get(HOSTS)
+    if hosts is not None:  # An engine of the owner's keeps no connections.
+        hosts.abandon_connections(since=since)
+
+
+@contextmanager
+def _unknown_after_commit(session: Session) -> Iterator[None]:
+    """What fails after an act has committed itself must not be answered as if nothing had been written."""
+    info = session.info  # Of a connection that broke it could not be asked for any more.
+    try:
+        yield
+    except Exception as error:
+        if not info["is_committed"]:
+            raise
+        _raise_outcome_unknown(session, error)
+
+
+def _commit(session: Session) -> None:
+    """Commit what the act has not committed itself, and look whether the database is sure of it."""
+    if not session.info["is_committed"]:
+        deadlines.require_time()
+    try:
+        session.commit()
+    except (DBAPIError, psycopg.Error) as error:
+        state = _sqlstate(error)
+        if state is not None and state[:2] in {"23", "40"}:
+            raise
+        _raise_outcome_unknown(session, error)
+    _require_no_warnings(session)
+
+
+def _require_no_warnings(session: Session) -> None:
+    """Raises: OutcomeUnknown if the database warned while committing that it is not sure of it."""
+    warnings: list[str] = session.info["warnings"]
+    if warnings:
+        message = f"The database warned while committing: {warnings[0]}"
+        raise OutcomeUnknown(message)
+
+
+def _raise_outcome_unknown(session: Session, error: Exception) -> NoReturn:
+    trouble.note_outcome_unknown(error)
+    session.invalidate()
+    message = "Something broke at or after the commit."
+    raise OutcomeUnknown(message) from error
+
+
+def _raise_unless_retryable(error: Exception, attempt: int) -> None:
+    state, may_retry = _sqlstate(error), not deadlines.is_over()
+    if _is_ahead(error):
+        message = "This would have been booked more than two seconds ahead of the database's clock."
+        raise ClockSkew(message) from error
+    is_lost_race = state in RETRYABLE_STATES or _raced_key(error) in RACED_KEYS or _met_new_partition(error)
+    if is_lost_race and attempt < ATTEMPTS and may_retry:
+        return
+    if not is_lost_race:
+        trouble.note(error)
+    if state == READ_ONLY_STATE or _is_connection_lost(error):
+        if attempt == 1 and may_retry:
+            return
+    elif is_held_up(error):
+        raise HeldUp(HELD_UP) from error
+    elif not is_lost_race and state not in BUSY_STATES and (state or "")[:2] != BUSY_CLASS:
+        raise error
+    message = "The database could not do this now; nothing was written."
+    raise Busy(message) from error
+
+
+def is_held_up(error: Exception) -> bool:
+    """Whether the database gave up waiting for somebody else's lock, or for itself."""
+    return _sqlstate(error) in HELD_UP_STATES
+
+
+def _sqlstate(error: Exception) -> str | None:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return cause.sqlstate if isinstance(cause, psycopg.Error) else None
+
+
+def _raced_key(error: Exception) -> str | None:
+    """The unique key that an error speaks of, if it is a violation of one."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return cause.diag.constraint_name if isinstance(cause, psycopg.errors.UniqueViolation) else None
+
+
+def _is_ahead(error: Exception) -> bool:
+    """Whether the database refused to move a stripe's time ahead of its own clock."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return isinstance(cause, psycopg.errors.CheckViolation) and cause.diag.constraint_name == NOT_AHEAD
+
+
+def _met_new_partition(error: Exception) -> bool:
+    """
+    Whether a row was on its way to the default partition when its month got one of its own, which it will find now.
+
+    PostgreSQL says so by a violated check of that table without a name: a CHECK has one.
+    """
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if not isinstance(cause, psycopg.errors.CheckViolation):
+        return False
+    return cause.diag.table_name is not None and cause.diag.constraint_name is None
+
+
+def _is_connection_lost(error: Exception) -> bool:
+    """Whether the connection itself failed: without a SQLSTATE, or with one that says the server ended it."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if not isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
+        return False
+    return cause.sqlstate is None or cause.sqlstate.startswith("08") or cause.sqlstate in {"57P01", "57P02", "25P03"}
+
+
+LONGEST_LOOK_S = 0.75
+"""For so long a connection may take to say whether the database takes entries."""
+
+_IS_WRITABLE = sqlalchemy.text(
+    "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'"
+)
+
+
+def is_writable(engine: sqlalchemy.Engine) -> bool:
+    """
+    Tell whether the database takes entries: it answers, is a primary, is not told to refuse writing, and has room.
+
+    It answers also when its disk is full, so that is known from what was refused of late (`trouble.has_no_room`).
+    """
+    if trouble.has_no_room():
+        return False
+    began = time.monotonic()
+    if _says_writable(engine):
+        return True
+    # A connection that was kept from before a restart or a failover says nothing about now.
+    _abandon_connections(engine, since=began)
+    return _says_writable(engine)
+
+
+def _says_writable(engine: sqlalchemy.Engine) -> bool:
+    try:
+        with deadlines.within(LONGEST_LOOK_S), _connected(engine) as connection:
+            return bool(connection.execute(_IS_WRITABLE).scalar_one())
+    except (DBAPIError, psycopg.Error, sqlalchemy.exc.TimeoutError) as error:
+        trouble.note(error)
+        return False
+
+
+@contextmanager
+def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> Iterator[Session]:
+    """
+    Open a session that sees one instant of the database, however long it reads, and cannot write.
+
+    Unless told how long it may read, it has no time-out, also while it waits for what is done with what was read: a
+    proof over years of entries reads for long, and holds no lock that others need.
+
+    Raises: HeldUp, also for what is asked after that time, and Busy, in place of what the database says in the block.
+    """
+    by_snapshot = {"isolation_level": "REPEATABLE READ"}
+    with (
+        _told_unless_retryable(engine, ATTEMPTS),
+        _connected(engine).execution_options(**by_snapshot) as session,
+        _unhurried(session, longest_s),
+    ):
+        # Said by a statement: as an option, the connection's next user would ask to write, which a replica refuses.
+        session.execute(sqlalchemy.text("SET TRANSACTION READ ONLY"))
+        session.execute(_FOR_LONG, {"statement_timeout": str(round((longest_s or 0) * 1000))})
+        if longest_s is None:
+            session.execute(sqlalchemy.text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+        else:
+            event.listen(session, "before_cursor_execute", _refusing_after(time.monotonic() + longest_s))
+        yield session
+
+
+@contextmanager
+def _unhurried(session: Session, longest_s: float | None) -> Iterator[None]:
+    """Let statements of the block take so long, or as long as the database is alive, whatever time their call has."""
+    connection = _bounded_connection(session)
+    silence_s, of_a_call = connection.silence_s, connection.is_of_a_call
+    connection.silence_s = None if longest_s is None else longest_s + SPARE_S
+    connection.is_of_a_call = False
+    try:
+        yield
+    finally:
+        connection.silence_s, connection.is_of_a_call = silence_s, of_a_call
+
+
+_FOR_LONG = sqlalchemy.text(
+    "SELECT set_config('statement_timeout', :statement_timeout, true)"
+    + "".join(f", set_config('{name}', '{usual}', true)" for name, usual in PLANNED_ANEW.items())
+)
+
+
+def _refusing_after(until: float) -> Callable[..., None]:
+    """Look at the clock before each statement: a time-out bounds one of them, not all together."""
+
+    def refuse(*_: object) -> None:
+        if time.monotonic() > until:
+            message = "The reading took too long."
+            raise HeldUp(message)
+
+    return refuse

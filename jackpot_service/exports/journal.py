@@ -1,0 +1,137 @@
+"""
+A jackpot's journal as text, in pieces, from its beginning or from the end of any piece.
+
+The same jackpot, form and positions give the same bytes for ever, however often the writing was interrupted: where a
+piece ends depends only on what is in it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from sqlalchemy import select
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.errors import Refused
+from jackpot_service.exports.beancount import BEANCOUNT
+from jackpot_service.exports.entries import entries
+from jackpot_service.exports.forms import Declared, Form, Heading, written
+from jackpot_service.exports.hledger import HLEDGER
+from jackpot_service.ledger.schema import StripeRow
+from jackpot_service.records import references
+
+FORMS: Final[Mapping[str, Form]] = MappingProxyType({form.name: form for form in (BEANCOUNT, HLEDGER)})
+
+PIECE_BYTES: Final = 256 * 1024
+"""A piece ends with the entry that fills it."""
+
+
+class PositionsUnknown(Refused):
+    """The positions are not those of entries that the jackpot's stripes have."""
+
+    code = "positions-unknown"
+    title = "The journal does not reach there"
+
+
+@dataclass(frozen=True, slots=True)
+class JournalExport:
+    """What to write: a jackpot's entries up to positions of its stripes, in a form."""
+
+    jackpot_id: str
+    base: str
+    form: Form
+    positions: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        """How many entries there are to write: a stripe's positions have no gaps."""
+        return sum(self.positions)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a piece ended: the positions written, and what the text has declared by then."""
+
+    positions: tuple[int, ...]
+    currencies: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JournalPiece:
+    """A part of the text, and where it ends."""
+
+    content: bytes
+    mark: Mark
+
+
+def committed_positions(session: Session, jackpot_id: str) -> tuple[int, ...]:
+    """Read where a jackpot's stripes end, all at one instant. Raises: UnknownJackpot."""
+    references.require_base(session, jackpot_id)
+    question = select(StripeRow.seq).where(StripeRow.jackpot_id == jackpot_id).order_by(StripeRow.stripe_no)
+    return tuple(session.scalars(question))
+
+
+def journal_export(
+    session: Session, jackpot_id: str, form: Form, *, positions: Sequence[int] | None = None
+) -> JournalExport:
+    """
+    Settle what to write: everything committed, unless positions are given; a stripe that they do not reach counts 0.
+
+    Raises: UnknownJackpot; PositionsUnknown for some that lie after a stripe's last entry.
+    """
+    base = references.require_base(session, jackpot_id)
+    committed = committed_positions(session, jackpot_id)
+    if positions is None:
+        return JournalExport(jackpot_id, base, form, committed)
+    given = (*positions, *[0] * (len(committed) - len(positions)))
+    if len(given) > len(committed):
+        message = f"{jackpot_id} has {len(committed)} stripes, not {len(given)}."
+        raise PositionsUnknown(message, jackpot_id=jackpot_id)
+    for stripe_no, (seq, last) in enumerate(zip(given, committed, strict=True)):
+        if not 0 <= seq <= last:
+            message = f"Stripe {stripe_no} of {jackpot_id} ends at {last}; {seq} is no position of it."
+            raise PositionsUnknown(message, jackpot_id=jackpot_id, stripe_no=stripe_no)
+    return JournalExport(jackpot_id, base, form, given)
+
+
+def pieces(
+    session: Session, export: JournalExport, *, after: Mark | None = None, piece_bytes: int = PIECE_BYTES
+) -> Iterator[JournalPiece]:
+    """Write a journal, or what of it comes after a mark."""
+    text = _Text(export, after or Mark((0,) * len(export.positions)))
+    if after is None:
+        text.add(export.form.heading(Heading(export.jackpot_id, export.base, export.positions)))
+    for entry in entries(session, export.jackpot_id, after=text.positions, upto=export.positions):
+        text.add(written(export.form, entry, text.declared))
+        text.positions[entry.stripe_no] = entry.seq
+        if text.size >= piece_bytes:
+            yield text.piece()
+    if text.size:
+        yield text.piece()
+
+
+@dataclass(slots=True)
+class _Text:
+    """The piece that is being written."""
+
+    export: JournalExport
+    start: Mark
+    size: int = 0
+    positions: list[int] = field(init=False)
+    declared: Declared = field(init=False)
+    parts: list[bytes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.positions = list(self.start.positions)
+        self.declared = Declared(set(self.start.currencies), set(self.start.accounts))
+
+    def add(self, text: str) -> None:
+        self.parts.append(text.encode())
+        self.size += len(self.parts[-1])
+
+    def piece(self) -> JournalPiece:
+        content, self.parts, self.size = b"".join(self.parts), [], 0
+        declared = sorted(self.declared.currencies), sorted(self.declared.accounts)
+        return JournalPiece(content, Mark(tuple(self.positions), *map(tuple, declared)))

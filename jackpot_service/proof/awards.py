@@ -1,0 +1,260 @@
+"""Whether awards took the steps that acts say, and decisions about them moved the money that was due."""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from sqlalchemy import Row
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import award_facts, held_awards
+from jackpot_service.domain.accounts import AWARDS_HELD
+from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep, is_a_life, state_of
+from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward, Origin
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import EXACT, ZERO, plain, total
+from jackpot_service.ledger import replay
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.proof import acts, compensations, corrections, documents, people
+from jackpot_service.proof.documents import RoundDocuments
+from jackpot_service.proof.jackpots import Jackpot
+from jackpot_service.proof.settlements import positions_are_right
+
+Found = Iterator[Mismatch]
+
+STEP_OF: Final[Mapping[str, AwardStep]] = {
+    EntryKind.AWARDS_APPROVED: AwardStep.APPROVED,
+    EntryKind.AWARDS_REJECTED: AwardStep.REJECTED,
+    EntryKind.AWARDS_REINSTATED: AwardStep.REINSTATED,
+    EntryKind.AWARD_PAID: AwardStep.PAID,
+}
+"""The step that awards take by each kind of act."""
+
+PAGE = 1000
+"""Of so many acts the rounds are looked for at a time."""
+
+_STOOD: Final = {decision.step: decision.state for decision in Decision}
+"""Where awards stood that a decision was about, by the step that they took by it."""
+
+
+class HeldMoney:
+    """What `awards:held` holds by the entries, to be compared with the awards that are held."""
+
+    def __init__(self, since: Verified = NOTHING) -> None:
+        self._since = since
+        self.booked = since.held
+        self.due = ZERO
+
+    @property
+    def left(self) -> Decimal:
+        """What is booked for rounds of which no notice was taken yet."""
+        return EXACT.subtract(self.booked, self.due)
+
+    def note(self, entry: BookedEntry) -> None:
+        """Take notice of an entry, in any order."""
+        for account, _, amount, _ in entry.lines:
+            if account == AWARDS_HELD and replay.is_exact(amount):
+                self.booked = EXACT.add(self.booked, amount)
+
+    def add(self, round_: RoundDocuments) -> None:
+        """Take notice of a round's awards; of a round that was verified before, of what changed since."""
+        steps = _steps(round_)
+        self.due = EXACT.add(self.due, _held(round_, steps))
+        if round_.round.round_key <= self._since.last_round_key:
+            then = {key: [row for row in rows if self._was_taken(row, round_)] for key, rows in steps.items()}
+            self.due = EXACT.subtract(self.due, _held(round_, then))
+
+    def _was_taken(self, step: Row[Any], round_: RoundDocuments) -> bool:
+        if step.act_seq is not None:
+            return bool(step.act_seq <= self._since.acts)
+        settled = [entry for entry in round_.entries if entry.kind == EntryKind.RESULT]
+        return any(entry.seq <= self._since.seq_on(entry.stripe_no) for entry in settled)
+
+    def check(self, book: str) -> Found:
+        """What is held is what the held awards cost."""
+        if self.booked != self.due:
+            detail = f"holds {plain(self.booked)}, the awards that are held cost {plain(self.due)}"
+            yield Mismatch(Code.HELD_BALANCE, book, AWARDS_HELD, detail)
+
+
+def _held(round_: RoundDocuments, steps: Mapping[AwardKey, Sequence[Row[Any]]]) -> Decimal:
+    """What the round's awards cost that stand as held after these steps."""
+    held = (row for row in round_.of("awards") if _stands(steps.get(_key(row), ()), AwardState.HELD))
+    return total(row.cost for row in held if replay.is_exact(row.cost))
+
+
+def _stands(rows: Sequence[Row[Any]], state: AwardState) -> bool:
+    return bool(rows) and state_of([AwardStep(row.step) for row in rows]) is state
+
+
+def _key(row: Row[Any]) -> AwardKey:
+    return row.bet_id, row.tier, row.correction
+
+
+def _is_before(step: Row[Any], act: Row[Any]) -> bool:
+    return step.act_seq is None or step.act_seq < act.seq
+
+
+def _steps(round_: RoundDocuments) -> defaultdict[AwardKey, list[Row[Any]]]:
+    found: defaultdict[AwardKey, list[Row[Any]]] = defaultdict(list)
+    for row in round_.of("award_steps"):
+        found[_key(row)].append(row)
+    return found
+
+
+class ActsOnRounds:
+    """
+    The acts on awards and cancelled rounds of a jackpot, by round key.
+
+    `entries` are those of no round. Of the acts only key and seq are kept, 16 bytes each.
+    """
+
+    def __init__(self, jackpot: Jackpot, entries: Sequence[BookedEntry]) -> None:
+        self._jackpot = jackpot
+        self._entries = {entry.seq: entry for entry in entries if entry.stripe_no == 0}
+        index = jackpot.references.index_of(jackpot.jackpot_id)
+        order = sorted(range(len(index.seqs)), key=index.round_keys.__getitem__)
+        self._keys = array("q", map(index.round_keys.__getitem__, order))
+        self._seqs = array("q", map(index.seqs.__getitem__, order))
+        self._strays = index.strays
+
+    def have_their_rounds(self, session: Session) -> Found:
+        """No act is about a round that is not there."""
+        missing = list(self._strays)
+        for start in range(0, len(self._keys), PAGE):
+            keys, seqs = self._keys[start : start + PAGE], self._seqs[start : start + PAGE]
+            there = documents.keys_there(session, self._jackpot.jackpot_id, set(keys))
+            missing += (seq for key, seq in zip(keys, seqs, strict=True) if key not in there)
+        for seq in sorted(missing):
+            detail = f"a {self._jackpot.references.acts[seq].kind} of a round that is not there"
+            yield Mismatch(Code.ACT_RECORD, self._jackpot.jackpot_id, f"act {seq}", detail)
+
+    def rounds_since(self, seq: int) -> set[int]:
+        """The keys of the rounds that an act after this one is about."""
+        return {key for key, act_seq in zip(self._keys, self._seqs, strict=True) if act_seq > seq}
+
+    def _about(self, key: int) -> list[Row[Any]]:
+        first, end = bisect_left(self._keys, key), bisect_right(self._keys, key)
+        acts = self._jackpot.references.acts
+        return [acts[seq] for seq in self._seqs[first:end]]
+
+    def check(self, round_: RoundDocuments) -> Found:
+        """The round's awards took the steps that its acts say; those acts, and its compensations, are as due."""
+        rows = self._about(round_.round.round_key)
+        on_awards = [row for row in rows if row.kind in STEP_OF]
+        yield from lives_are_possible(round_)
+        yield from steps_were_taken_by_acts(round_, on_awards)
+        for row in on_awards:
+            yield from self._step_is_due(row, round_)
+        given = [row for row in rows if row.kind == EntryKind.COMPENSATION]
+        corrected = corrections.acts_on(round_, self._jackpot)
+        released = [row for row in on_awards if row.kind != EntryKind.AWARDS_REJECTED]
+        yield from people.nobody_released_what_an_own_key_won(
+            [*released, *given, *corrected], round_, self._jackpot.references
+        )
+        yield from compensations.check(given, round_, self._jackpot, self._entries)
+
+    def _step_is_due(self, row: Row[Any], round_: RoundDocuments) -> Found:
+        book, step = self._jackpot.jackpot_id, STEP_OF[row.kind]
+        made = {award.key: award for award in _made(round_)}
+        awards = [made[key] for key in self._due_to(row, round_)]
+        if step is AwardStep.PAID:
+            told = {**award_facts.of_step(round_.round, step, awards), "payment": row.after.get("payment")}
+            yield from acts.says(row, told, book)
+        elif step is AwardStep.APPROVED:
+            sheet = self._jackpot.sheet(round_.round.rate_sheet)
+            yield from acts.says(row, award_facts.of_step(round_.round, step, awards), book)
+            due = held_awards.approval(awards, casino_id=round_.round.casino_id, sheet=sheet)
+            yield from acts.booked(row, due, book, self._entries)
+        elif step is AwardStep.REINSTATED:
+            yield from self._reinstatement_is_due(row, awards, round_)
+        else:
+            origin = _origin(round_)
+            yield from acts.says(row, award_facts.of_step(round_.round, step, awards, origin=origin), book)
+            due = held_awards.rejection(awards, origin, base=self._jackpot.base)
+            yield from acts.booked(row, due, book, self._entries)
+
+    def _reinstatement_is_due(self, row: Row[Any], awards: Sequence[MadeAward], round_: RoundDocuments) -> Found:
+        """It paid from the accounts that the rejections gave the money back to, but not from a meter won since."""
+        jackpot, book = self._jackpot, self._jackpot.jackpot_id
+        entry = self._entries[row.effects[0]["seq"]]
+        running, positions = jackpot.cycle_at(entry), row.after["positions"]
+        yield from positions_are_right(positions, running, entry, jackpot, names_all=True)
+        if any(other.seq < entry.seq for other in jackpot.corrections.get(round_.round.round_key, ())):
+            yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", f"a {row.kind} after the round was corrected")
+        origin = held_awards.taken_again(_origin(round_), won_since=self._returned_before(running.seq_on(0), round_))
+        yield from acts.says(row, award_facts.of_reinstatement(round_.round, awards, origin, positions=positions), book)
+        due = held_awards.reinstatement(
+            awards,
+            origin,
+            jackpot.pools.at(positions),
+            running=jackpot.rules[running.rules_version],
+            casino_id=round_.round.casino_id,
+            sheet=jackpot.sheet(round_.round.rate_sheet),
+        )
+        yield from acts.booked(row, due, book, self._entries)
+
+    def _returned_before(self, cut: int, round_: RoundDocuments) -> set[AwardKey]:
+        """The round's awards whose rejection was booked on stripe 0 before a cycle began there."""
+        rejections = [row for row in round_.of("award_steps") if row.step == AwardStep.REJECTED]
+        by_act = self._jackpot.references.acts
+        return {_key(row) for row in rejections if by_act[row.act_seq].effects[0]["seq"] <= cut}
+
+    def _due_to(self, row: Row[Any], round_: RoundDocuments) -> list[AwardKey]:
+        """The awards that an act takes a step with: of a decision, all that stood so, of the bets asked for."""
+        request = self._jackpot.references.change_requests.get(row.decides)
+        if request is None:  # A payment, or a decision that nobody asked for, which `changes` finds.
+            return _named_by(row)
+        asked, stood = request.payload.get("bets"), _STOOD[STEP_OF[row.kind]]
+        return [
+            key
+            for key, steps in _steps(round_).items()
+            if (asked is None or key[0] in asked) and _stands([step for step in steps if _is_before(step, row)], stood)
+        ]
+
+
+def lives_are_possible(round_: RoundDocuments) -> Found:
+    """The steps of each award can follow one another; of a settlement's, the first alone was taken by no act."""
+    for (bet_id, tier, correction), rows in _steps(round_).items():
+        by_settlement = [AwardStep(row.step) for row in rows if row.act_seq is None]
+        taken = [AwardStep(row.step) for row in rows]
+        begun = not by_settlement if correction else len(by_settlement) == 1 and by_settlement[0] in FIRST_STEPS
+        if not is_a_life(taken) or not begun:
+            detail = f"bet {bet_id}, {tier}: took {', '.join(taken)}; by its settlement {', '.join(by_settlement)}"
+            yield Mismatch(Code.AWARD_STEPS, round_.round.jackpot_id, round_.place, detail)
+
+
+def steps_were_taken_by_acts(round_: RoundDocuments, on_awards: Sequence[Row[Any]]) -> Found:
+    """Every step but the first was taken by an act that says so, when its request came in; see also `corrections`."""
+    due = {(*key, STEP_OF[row.kind].value, row.received_at, row.seq) for row in on_awards for key in _named_by(row)}
+    found = {
+        (row.bet_id, row.tier, row.correction, row.step, row.taken_at, row.act_seq)
+        for row in round_.of("award_steps")
+        if row.act_seq is not None and not corrections.is_of_a_correction(row)
+    }
+    for bet_id, tier, _, step, _, act_seq in sorted(due ^ found, key=str):
+        detail = f"bet {bet_id}, {tier}: {step} is missing, or act {act_seq} did not take it, or not then"
+        yield Mismatch(Code.AWARD_STEPS, round_.round.jackpot_id, round_.place, detail)
+
+
+def _named_by(row: Row[Any]) -> list[AwardKey]:
+    """The awards that an act names. Raises: KeyError, TypeError where it does not say it as such an act does."""
+    return [(award["bet_id"], award["tier"], award["correction"]) for award in row.after["awards"]]
+
+
+def _made(round_: RoundDocuments) -> list[MadeAward]:
+    return [
+        MadeAward(row.bet_id, row.tier, row.amount_minor, row.currency, row.cost, row.funded_by, row.correction)
+        for row in round_.of("awards")
+    ]
+
+
+def _origin(round_: RoundDocuments) -> Mapping[AwardKey, Origin]:
+    """Which account paid how much of each award of the settlement."""
+    settled = next(entry for entry in round_.entries if entry.kind == EntryKind.RESULT)
+    return held_awards.origins([award for award in _made(round_) if not award.correction], settled.postings())

@@ -1,0 +1,138 @@
+"""Whether a round's bets, voids and cancellation were lawful, and booked what they should."""
+
+from collections.abc import Callable, Iterator
+
+from jackpot_service.domain import posting_rules
+from jackpot_service.domain.acceptance import HandLimit, require_hands, require_stakes
+from jackpot_service.domain.batches import BookedBet
+from jackpot_service.domain.bets import Bets
+from jackpot_service.domain.contribution import contribute, stakes_by_currency
+from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.journal import EntryKind, Postings
+from jackpot_service.domain.settlement import Terms, reverse
+from jackpot_service.ledger import replay
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedCycle, BookedEntry
+from jackpot_service.proof.documents import RoundDocuments
+from jackpot_service.proof.jackpots import Jackpot
+
+Found = Iterator[Mismatch]
+
+
+def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """Every batch was within the round's rules and rates, and no player held too many hands at any step."""
+    rules, sheet = jackpot.rules[round_.round.rules_version], jackpot.sheet(round_.round.rate_sheet)
+    for entry in round_.entries:
+        accepted = _accepted_by(entry, round_)
+        if not accepted:
+            continue
+        batch = Bets.of(one.bet for one in accepted)
+        try:
+            for currency in set(batch.currencies):
+                sheet.rate(currency)
+            require_stakes(batch, rules=rules, sheet=sheet)
+        except Refused as refusal:
+            yield Mismatch(Code.BET_STAKE, entry.book, entry.place, _said(round_, entry, refusal))
+        try:
+            standing = round_.live(before_step=entry.step or 0)
+            require_hands(batch, standing=[one.bet for one in standing], rules=rules)
+        except HandLimit as refusal:
+            yield Mismatch(Code.BET_HANDS, entry.book, entry.place, _said(round_, entry, refusal))
+
+
+def _said(round_: RoundDocuments, entry: BookedEntry, refusal: Refused) -> str:
+    flaws = " ".join(flaw.detail for flaw in refusal.flaws)
+    return f"{round_.place}, step {entry.step}: {flaws or refusal.detail}"
+
+
+def _accepted_by(entry: BookedEntry, round_: RoundDocuments) -> list[BookedBet]:
+    return [one for one in round_.bets if one.step == entry.step]
+
+
+def voids_have_their_bets(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
+    """A void refunds a bet accepted before it; a tombstone has no bet at all."""
+    step_of = {one.bet.bet_id: one.step for one in round_.bets}
+    for row in round_.of("voids"):
+        accepted = step_of.get(row.bet_id)
+        is_lawful = accepted is None if row.is_tombstone else accepted is not None and accepted < row.step
+        if not is_lawful:
+            detail = f"bet {row.bet_id}: void in step {row.step}, accepted in {accepted}, tombstone: {row.is_tombstone}"
+            yield Mismatch(Code.VOID_BET, round_.round.jackpot_id, round_.place, detail)
+
+
+def contributions_and_refunds_were_booked(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """Entries of bets booked their contributions; voids and cancellations the same figures back."""
+    for entry in round_.entries:
+        match entry.kind:
+            case EntryKind.BETS:
+                due = _contribution(entry, round_, jackpot)
+            case EntryKind.VOIDS:
+                voided = [one for one in round_.bets if one.void_step == entry.step]
+                due = _refund(voided, entry, round_, jackpot)
+            case EntryKind.CANCELLATION:
+                due = _refund(round_.live(before_step=entry.step or 0), entry, round_, jackpot)
+            case _:
+                continue
+        yield from postings_are(due, entry, round_)
+
+
+def postings_are(due: Postings, entry: BookedEntry, round_: RoundDocuments) -> Found:
+    """The entry booked these postings and no others."""
+    lines = replay.lines_of(due)
+    if entry.lines != lines:
+        detail = f"{round_.place}, step {entry.step}: booked {_shown(entry.lines)}, due was {_shown(lines)}"
+        yield Mismatch(Code.ENTRY_POSTINGS, entry.book, entry.place, detail)
+
+
+def _shown(lines: tuple[replay.Line, ...]) -> str:
+    return "; ".join(f"{movement} {account} {amount} {currency}" for account, currency, amount, movement in lines)
+
+
+def _contribution(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Postings:
+    rules, sheet = jackpot.rules[round_.round.rules_version], jackpot.sheet(round_.round.rate_sheet)
+    stakes = stakes_by_currency(one.bet for one in _accepted_by(entry, round_))
+    contributed = contribute(stakes, split=rules.split, sheet=sheet)
+    return posting_rules.for_contribution(contributed, casino_id=round_.round.casino_id, sheet=sheet)
+
+
+def _refund(
+    bets: list[BookedBet] | tuple[BookedBet, ...], entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot
+) -> Postings:
+    terms = terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None)
+    return reverse([one.bet for one in bets], terms=terms, won_since=won_since(entry, round_, jackpot))
+
+
+def terms_of(round_: RoundDocuments, jackpot: Jackpot, *, running: BookedCycle, following: BookedCycle | None) -> Terms:
+    """Put together what a round was settled or reversed under. Raises: KeyError if rules or sheet are missing."""
+    return Terms(
+        rules=jackpot.rules[round_.round.rules_version],
+        sheet=jackpot.sheet(round_.round.rate_sheet),
+        casino_id=round_.round.casino_id,
+        cycle=running.cycle,
+        running=jackpot.rules[running.rules_version],
+        following=jackpot.rules[(following or running).rules_version],
+    )
+
+
+def won_since(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> frozenset[str]:
+    """The ids of the round's bets whose cycle had been won when an entry was booked."""
+    running = jackpot.cycle_at(entry)
+    earlier = {other.step for other in round_.entries if other.seq <= running.seq_on(other.stripe_no)}
+    return frozenset(one.bet.bet_id for one in round_.bets if one.step in earlier)
+
+
+def cancellation_names_its_cycle(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """A cancellation names the cycle in which its entry stands."""
+    row = round_.only("cancellations")
+    for entry in round_.entries:
+        if row is not None and entry.kind == EntryKind.CANCELLATION and row.cycle != jackpot.cycle_at(entry).cycle:
+            detail = f"{round_.place}: cycle {row.cycle}, its entry stands in {jackpot.cycle_at(entry).cycle}"
+            yield Mismatch(Code.CANCELLATION_CYCLE, entry.book, entry.place, detail)
+
+
+CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (
+    bets_were_acceptable,
+    voids_have_their_bets,
+    contributions_and_refunds_were_booked,
+    cancellation_names_its_cycle,
+)

@@ -1,0 +1,140 @@
+"""Whether every change request, and what became of it, is as its acts say; and whether what was approved was done."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.proof import people, requests
+from jackpot_service.proof.references import References
+
+Found = Iterator[Mismatch]
+Entries = Mapping[int, BookedEntry]
+Done = tuple[int, str, str | None]
+"""The seq of an act, the kind of change that it carries out, and the jackpot that it is about."""
+
+CARRIES_OUT: Mapping[str, ChangeKind] = {
+    EntryKind.RATES_PUBLISHED: ChangeKind.RATE_SHEET,
+    EntryKind.RULES_CHANGED: ChangeKind.RULES,
+    EntryKind.JACKPOT_RETIRED: ChangeKind.RETIREMENT,
+    EntryKind.ADJUSTMENT: ChangeKind.ADJUSTMENT,
+    EntryKind.SEED_RECOVERED: ChangeKind.SEED_RECOVERY,
+    EntryKind.PRIZE_FUND_TRUED_UP: ChangeKind.PRIZE_FUND_TRUE_UP,
+    EntryKind.AWARDS_APPROVED: ChangeKind.HELD_AWARDS,
+    EntryKind.AWARDS_REJECTED: ChangeKind.HELD_AWARDS,
+    EntryKind.AWARDS_REINSTATED: ChangeKind.HELD_AWARDS,
+    EntryKind.COMPENSATION: ChangeKind.COMPENSATION,
+    EntryKind.ROUND_CORRECTED: ChangeKind.ROUND_CORRECTION,
+    EntryKind.STATEMENT_SETTLED: ChangeKind.STATEMENT_SETTLEMENT,
+}
+"""The kind of change request that each kind of act carries out; the others are one person's."""
+
+DECISIONS = frozenset({EntryKind.CHANGE_APPROVED, EntryKind.CHANGE_REJECTED})
+
+
+def check(references: References, entries: Entries) -> Found:
+    """Check change requests, their decisions, and what was done on them."""
+    for law in LAWS:
+        yield from law(references, entries)
+
+
+def requests_are_as_their_acts_say(references: References, entries: Entries) -> Found:
+    """Subject, reason, maker and time of a request are those of the act that recorded it."""
+    for row in references.change_requests.values():
+        act, entry = references.acts.get(row.entry_seq), entries.get(row.entry_seq)
+        if act is None or entry is None:
+            continue  # Named by the check of documents.
+        found = (row.request_id, row.subject, row.jackpot_id, row.reason, row.maker, row.made_at)
+        due = (act.request_id, act.subject, act.jackpot_id, act.reason, entry.principal, entry.received_at)
+        if found != due:
+            yield _mismatch(Code.CHANGE_RECORD, row, f"says {found}, its act {due}")
+
+
+def decisions_are_as_their_acts_say(references: References, entries: Entries) -> Found:
+    """Checker, reason and time of a decision are those of the act that recorded it, and it decides a request."""
+    for row in references.change_decisions.values():
+        act, entry = references.acts.get(row.entry_seq), entries.get(row.entry_seq)
+        if act is None or entry is None:
+            continue  # Named by the check of documents.
+        found = (row.request_id, row.reason, row.checker, row.decided_at)
+        due = (act.decides, act.reason, entry.principal, entry.received_at)
+        if found != due:
+            yield _mismatch(Code.CHANGE_RECORD, row, f"the decision says {found}, its act {due}")
+
+
+def two_people_decided(references: References, _entries: Entries) -> Found:
+    """A decision is another person's than the maker's, who may decide, in time; or it is marked as an emergency."""
+    for row in references.change_decisions.values():
+        request = references.change_requests.get(row.request_id)
+        if request is None:
+            yield _mismatch(Code.CHANGE_RECORD, row, "was decided, and was never asked for")
+            continue
+        if row.maker != request.maker or (row.checker == request.maker) is not row.is_emergency:
+            yield _mismatch(Code.CHANGE_PEOPLE, row, f"{request.maker} asked, {row.checker} decided")
+            continue
+        for why in people.reasons_against_checker(row, request, references):
+            yield _mismatch(Code.CHANGE_PEOPLE, row, f"{row.checker} decided: {why}")
+        if not request.made_at <= row.decided_at < request.expires_at:
+            yield _mismatch(Code.CHANGE_RECORD, row, f"decided at {row.decided_at}, when it could not be")
+
+
+def what_was_approved_was_done(references: References, _entries: Entries) -> Found:
+    """An approval is followed by one act of its kind on its jackpot, and such an act follows its approval."""
+    done: defaultdict[str, list[Done]] = defaultdict(list)
+    for seq, act in references.acts.items():
+        if act.decides is not None and act.kind is not None and act.kind not in DECISIONS:
+            done[act.decides].append((seq, CARRIES_OUT.get(act.kind, act.kind), act.jackpot_id))
+    for request_id in sorted(done.keys() | references.change_decisions.keys()):
+        due = _due(references, request_id)
+        if done[request_id] != due:
+            detail = f"was done by {_told(done[request_id])}, due was {_told(due)}"
+            yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"change request {request_id}", detail)
+
+
+def _due(references: References, request_id: str) -> list[Done]:
+    request, decision = references.change_requests.get(request_id), references.change_decisions.get(request_id)
+    if request is None or decision is None or decision.outcome != Outcome.APPROVED:
+        return []
+    return [(decision.entry_seq + 1, request.kind, request.jackpot_id)]
+
+
+def _told(done: Sequence[Done]) -> str:
+    return ", ".join(f"act {seq} ({kind}, {jackpot_id or 'no jackpot'})" for seq, kind, jackpot_id in done) or "none"
+
+
+def what_was_done_was_asked_for(references: References, _entries: Entries) -> Found:
+    """An act that carries out a change request shows what its payload says."""
+    for seq, act in references.acts.items():
+        request = references.change_requests.get(act.decides)
+        if request is not None and act.kind in CARRIES_OUT:
+            for wrong in requests.not_as_asked(request, act):
+                yield _mismatch(Code.CHANGE_DONE, request, f"act {seq}: {wrong}")
+
+
+def nobody_did_alone_what_takes_two(references: References, _entries: Entries) -> Found:
+    """What needs two people was done on an approval; of rate sheets, all but the first of a base currency."""
+    first_sheets = {sheet.entry_seq for (_, number), sheet in references.sheet_rows.items() if number == 1}
+    for seq, act in references.acts.items():
+        if act.kind in CARRIES_OUT and act.decides is None and seq not in first_sheets:
+            yield Mismatch(Code.CHANGE_DONE, REFERENCE_BOOK, f"act {seq}", f"a {act.kind} without an approval")
+
+
+def _mismatch(code: Code, row: Row[Any], detail: str) -> Mismatch:
+    return Mismatch(code, REFERENCE_BOOK, f"change request {row.request_id}", detail)
+
+
+LAWS: tuple[Callable[[References, Entries], Found], ...] = (
+    requests_are_as_their_acts_say,
+    decisions_are_as_their_acts_say,
+    two_people_decided,
+    what_was_approved_was_done,
+    what_was_done_was_asked_for,
+    nobody_did_alone_what_takes_two,
+)
+"""Every change request, by itself and with its decision."""

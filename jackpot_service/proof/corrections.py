@@ -1,0 +1,209 @@
+"""Whether a round's corrections are what the right results, the verdicts before them, the rules and the pools make."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row
+
+from jackpot_service.domain import correction_facts
+from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep
+from jackpot_service.domain.corrections import Correction, correct
+from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.outcomes import require_hands_of_one_deck
+from jackpot_service.domain.past_verdicts import VerdictInForce, borne_by
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.proof import records
+from jackpot_service.proof.bets import postings_are, terms_of, won_since
+from jackpot_service.proof.documents import RoundDocuments
+from jackpot_service.proof.jackpots import Jackpot
+from jackpot_service.proof.settlements import positions_are_right
+from jackpot_service.records import corrections
+from jackpot_service.records.verdicts import award_id
+
+Found = Iterator[Mismatch]
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """An act that corrected a round: its entry in the jackpot's book, its row, and the correction that was due."""
+
+    entry: BookedEntry
+    act: Row[Any]
+    due: Correction
+
+
+def corrections_are_of_acts(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """The round's corrections are numbered from 1, one for each act that corrected it, in the order of the acts."""
+    acts = [_act(entry, jackpot).seq for entry in _entries(round_, jackpot)]
+    rows = [(row.number, row.act_seq) for row in round_.of("corrections")]
+    if rows != list(enumerate(acts, 1)):
+        detail = f"its corrections by number and act are {rows}, the acts that corrected it {acts}"
+        yield Mismatch(Code.CORRECTION_ACT, jackpot.jackpot_id, round_.place, detail)
+
+
+def corrections_are_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """Each correction is what its result makes of the verdict before it, and so are the awards and their steps."""
+    done: list[Corrected] = []
+    last: Mapping[str, Any] | None = None
+    for entry in _entries(round_, jackpot):
+        act, told = _act(entry, jackpot), jackpot.effects[entry.seq].recorded
+        in_force = corrections.in_force(_first(entry, act, round_, jackpot), last)
+        try:
+            due = _due(entry, told, in_force, round_, jackpot)
+        except Refused as refusal:
+            yield Mismatch(Code.RESULT_HANDS, entry.book, entry.place, f"{round_.place}: {refusal.detail}")
+            return
+        done.append(Corrected(entry, act, due))
+        yield from _recorded_is(done[-1], told, in_force, round_, jackpot)
+        last = told
+    yield from _awards_are(done, round_, jackpot)
+    yield from _steps_are(done, round_, jackpot)
+
+
+def acts_on(round_: RoundDocuments, jackpot: Jackpot) -> Sequence[Row[Any]]:
+    """Return the acts that corrected a round, in their order."""
+    return [_act(entry, jackpot) for entry in _entries(round_, jackpot)]
+
+
+def _entries(round_: RoundDocuments, jackpot: Jackpot) -> Sequence[BookedEntry]:
+    return jackpot.corrections.get(round_.round.round_key, ())
+
+
+def _act(entry: BookedEntry, jackpot: Jackpot) -> Row[Any]:
+    return jackpot.references.acts[jackpot.effects[entry.seq].act]
+
+
+def _first(entry: BookedEntry, act: Row[Any], round_: RoundDocuments, jackpot: Jackpot) -> VerdictInForce:
+    """The round's settlement, with what its awards and those of corrections had become right before an act."""
+    row = round_.required("settlements")
+    settled = next(one for one in round_.entries if one.kind == EntryKind.RESULT)
+    number = len([other for other in _entries(round_, jackpot) if other.seq < entry.seq])
+    return VerdictInForce(
+        number=0,
+        result=records.result(round_),
+        meter=row.meter_before,
+        awards=corrections.past_awards_of(
+            [award for award in round_.of("awards") if award.correction <= number],
+            [step for step in round_.of("award_steps") if step.act_seq is None or step.act_seq < act.seq],
+        ),
+        borne=borne_by(settled.lines),
+        its_meter_runs=row.cycle_after == jackpot.cycle_at(entry).cycle,
+    )
+
+
+def _due(
+    entry: BookedEntry,
+    told: Mapping[str, Any],
+    in_force: VerdictInForce,
+    round_: RoundDocuments,
+    jackpot: Jackpot,
+) -> Correction:
+    """Raises: whatever such a correction would have been refused by."""
+    result = corrections.result_of(told["result"])
+    require_hands_of_one_deck(result.hands, result.dealer)
+    return correct(
+        [one.bet for one in round_.bets if not one.is_void],
+        result,
+        in_force,
+        terms=terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None),
+        pools=jackpot.pools.at(told["positions"]),
+        won_since=won_since(entry, round_, jackpot),
+    )
+
+
+def _recorded_is(
+    corrected: Corrected,
+    told: Mapping[str, Any],
+    in_force: VerdictInForce,
+    round_: RoundDocuments,
+    jackpot: Jackpot,
+) -> Found:
+    """The act recorded the correction that was due, and the verdict before it, and booked what that makes."""
+    entry, act, due = corrected.entry, corrected.act, corrected.due
+    running = jackpot.cycle_at(entry)
+    yield from positions_are_right(told["positions"], running, entry, jackpot, names_all=True)
+    yield from postings_are(due.postings, entry, round_)
+    result = corrections.result_of(told["result"])
+    live = [one for one in round_.bets if not one.is_void]
+    if result.bet_count != len(live):
+        detail = f"{round_.place}: counts {result.bet_count}, live were {len(live)}"
+        yield Mismatch(Code.RESULT_COUNT, entry.book, entry.place, detail)
+    recorded = correction_facts.of_correction(
+        due, round_.round, result, cycle=running.cycle, positions=told["positions"]
+    )
+    shown = (
+        ("it recorded", told, recorded),
+        ("its act shows", act.after, correction_facts.with_postings(recorded, due.postings)),
+        ("its act shows before", act.before or {}, correction_facts.of_verdict_in_force(in_force)),
+    )
+    for where, found, wanted in shown:
+        for name in sorted(wanted.keys() | found.keys()):
+            if found.get(name) != wanted.get(name):
+                detail = f"{round_.place}: {where} {name} {found.get(name)}, due was {wanted.get(name)}"
+                yield Mismatch(Code.CORRECTION_FIGURES, entry.book, entry.place, detail)
+
+
+def _awards_are(done: Iterable[Corrected], round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """The awards of corrections are those that were due."""
+    due = {
+        (
+            award.bet.bet_id,
+            award.tier.value,
+            one.due.number,
+            award.amount_minor,
+            award.bet.currency,
+            award.cost,
+            award.funded_by.value,
+            award_id(round_.round, award, correction=one.due.number),
+        )
+        for one in done
+        for award in one.due.awards
+    }
+    booked = {
+        (
+            row.bet_id,
+            row.tier,
+            row.correction,
+            row.amount_minor,
+            row.currency,
+            row.cost,
+            row.funded_by,
+            row.award_id,
+        )
+        for row in round_.of("awards")
+        if row.correction
+    }
+    for award in sorted(due ^ booked):
+        detail = f"{round_.place}: {award} is missing, or no correction made it"
+        yield Mismatch(Code.AWARD_FIGURES, jackpot.jackpot_id, round_.place, detail)
+
+
+def _steps_are(done: Iterable[Corrected], round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """Corrections took exactly these steps: their own awards began, and those that they took back are reversed."""
+    due = {
+        (award.bet.bet_id, award.tier.value, correction, state.value, one.entry.received_at, one.act.seq)
+        for one in done
+        for award, correction, state in (
+            *((award, one.due.number, award.state) for award in one.due.awards),
+            *((past.award, past.correction, AwardState.REVERSED) for past in one.due.reversed_awards),
+        )
+    }
+    taken = {
+        (row.bet_id, row.tier, row.correction, row.step, row.taken_at, row.act_seq)
+        for row in round_.of("award_steps")
+        if is_of_a_correction(row)
+    }
+    for step in sorted(due ^ taken, key=str):
+        detail = f"{round_.place}: {step} is missing, or no correction took it, or not then"
+        yield Mismatch(Code.AWARD_STEPS, jackpot.jackpot_id, round_.place, detail)
+
+
+def is_of_a_correction(row: Row[Any]) -> bool:
+    """Whether only a correction takes such a step: the first of an award of its own, or the one that takes it back."""
+    return row.step == AwardStep.REVERSED or (row.correction and row.step in FIRST_STEPS)
+
+
+CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (corrections_are_of_acts, corrections_are_as_due)

@@ -1,0 +1,226 @@
+"""A jackpot's rounds with all that was written of them, a page of rounds at a time."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, and_, select
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.batches import BookedBet
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.ledger import replay
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedEntry, Within
+from jackpot_service.ledger.verified import BEFORE_ALL_ROUNDS
+from jackpot_service.records.schema import (
+    AwardRow,
+    AwardStepRow,
+    BetRow,
+    CancellationRow,
+    CompensationRow,
+    CorrectionRow,
+    HandRow,
+    ResultRow,
+    RoundRow,
+    SettlementRow,
+    VoidRow,
+)
+
+PAGE = 250
+"""How many rounds are in memory at a time, with everything of theirs."""
+
+MOST_BETS = 5000
+"""How many bets, as the rounds count them; but one round at least."""
+
+HIGHEST_KEY = 2**63 - 1
+
+_TABLES = (
+    BetRow,
+    VoidRow,
+    ResultRow,
+    CancellationRow,
+    HandRow,
+    SettlementRow,
+    AwardRow,
+    AwardStepRow,
+    CompensationRow,
+    CorrectionRow,
+)
+
+Rows = list[Row[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundDocuments:
+    """
+    A round as it is now, its entries by step, and its rows by table; each row has the columns of its table.
+
+    `rows` lacks a table that holds nothing of the round.
+    """
+
+    round: Round
+    entries: tuple[BookedEntry, ...]
+    bets: tuple[BookedBet, ...]
+    rows: Mapping[str, Rows]
+
+    @property
+    def place(self) -> str:
+        """Which round it is, in words."""
+        return f"round {self.round.table_id}/{self.round.round_id}"
+
+    def of(self, table: str) -> Rows:
+        """The round's rows of a table, in the order of their keys."""
+        return self.rows.get(table, [])
+
+    def only(self, table: str) -> Row[Any] | None:
+        """The one row of a table whose key is the round, if it is there."""
+        return next(iter(self.of(table)), None)
+
+    def required(self, table: str) -> Row[Any]:
+        """Raises: LookupError if the row is not there."""
+        row = self.only(table)
+        if row is None:
+            message = f"the round has no row in {table}"
+            raise LookupError(message)
+        return row
+
+    def live(self, *, before_step: int) -> tuple[BookedBet, ...]:
+        """The bets accepted before a step and not void before it, by bet id."""
+        return tuple(
+            one
+            for one in self.bets
+            if one.step < before_step and (one.void_step is None or one.void_step >= before_step)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some rounds, and what was found to belong to no round."""
+
+    rounds: tuple[RoundDocuments, ...]
+    mismatches: tuple[Mismatch, ...]
+
+
+def pages(session: Session, book: str, *, after: int = BEFORE_ALL_ROUNDS) -> Iterator[Page]:
+    """Read a jackpot's rounds after a key in the order of their keys, with every row up to the last, and beyond."""
+    while after < HIGHEST_KEY:
+        rounds, is_end = _rounds(session, RoundRow.jackpot_id == book, RoundRow.round_key > after)
+        upto = HIGHEST_KEY if is_end else rounds[-1].round_key
+        yield _page(session, book, rounds, _between(after, upto))
+        after = upto
+
+
+def these(session: Session, book: str, keys: Iterable[int]) -> Iterator[Page]:
+    """Read a jackpot's rounds of some keys, in the order of their keys, with every row of theirs."""
+    wanted = sorted(keys)
+    while wanted:
+        page = wanted[:PAGE]
+        rounds, is_end = _rounds(session, RoundRow.jackpot_id == book, RoundRow.round_key.in_(page))
+        upto = page[-1] if is_end else rounds[-1].round_key
+        page = [key for key in page if key <= upto]
+        yield _page(session, book, rounds, _one_of(page))
+        wanted = wanted[len(page) :]
+
+
+def keys_there(session: Session, book: str, keys: Collection[int]) -> set[int]:
+    """Find which of some keys are those of a jackpot's rounds."""
+    question = select(RoundRow.round_key).where(RoundRow.jackpot_id == book, RoundRow.round_key.in_(keys))
+    return set(session.scalars(question))
+
+
+def _between(after: int, upto: int) -> Within:
+    return lambda key: and_(key > after, key <= upto)
+
+
+def _one_of(keys: Sequence[int]) -> Within:
+    return lambda key: key.in_(keys)
+
+
+def _rounds(session: Session, *conditions: ColumnElement[bool]) -> tuple[list[Round], bool]:
+    """Read the first rounds that are such, as many as make a page; and tell whether there are no more."""
+    rows = session.execute(
+        select(
+            RoundRow.jackpot_id,
+            RoundRow.table_id,
+            RoundRow.round_id,
+            RoundRow.casino_id,
+            RoundRow.state,
+            RoundRow.rules_version,
+            RoundRow.rate_sheet,
+            RoundRow.steps,
+            RoundRow.bet_count,
+            RoundRow.weight,
+            RoundRow.opened_at,
+            RoundRow.round_key,
+        )
+        .where(*conditions)
+        .order_by(RoundRow.round_key)
+        .limit(PAGE)
+    ).all()
+    so_far = accumulate(row.bet_count for row in rows)
+    fitting = rows[: max(1, sum(bets <= MOST_BETS for bets in so_far))]
+    return [_round(row) for row in fitting], len(fitting) == len(rows) < PAGE
+
+
+def _round(row: Any) -> Round:  # noqa: ANN401  a row of these columns
+    return Round(
+        jackpot_id=row.jackpot_id,
+        round_key=row.round_key,
+        table_id=row.table_id,
+        round_id=row.round_id,
+        casino_id=row.casino_id,
+        state=RoundState(row.state),
+        rules_version=row.rules_version,
+        rate_sheet=row.rate_sheet,
+        steps=row.steps,
+        bet_count=row.bet_count,
+        weight=row.weight,
+        opened_at=row.opened_at,
+    )
+
+
+def _page(session: Session, book: str, rounds: Sequence[Round], within: Within) -> Page:
+    entries: defaultdict[int, list[BookedEntry]] = defaultdict(list)
+    for entry in replay.entries_within(session, book, within):
+        entries[entry.round_key or 0].append(entry)
+    rows: defaultdict[int, dict[str, Rows]] = defaultdict(dict)
+    for model in _TABLES:
+        for row in session.execute(_select(model, book, within)):
+            rows[row.round_key].setdefault(model.__tablename__, []).append(row)
+    known = {round_.round_key for round_ in rounds}
+    return Page(
+        tuple(
+            RoundDocuments(
+                round_, tuple(entries[round_.round_key]), _bets(rows[round_.round_key]), rows[round_.round_key]
+            )
+            for round_ in rounds
+        ),
+        tuple(
+            Mismatch(Code.ROUND_MISSING, book, f"round key {key}", f"has rows in {table}, and is not there")
+            for key in sorted((entries.keys() | rows.keys()) - known)
+            for table in [*rows.get(key, {}), *(["entries"] if key in entries else [])]
+        ),
+    )
+
+
+def _select(model: Any, book: str, within: Within) -> Any:  # noqa: ANN401  any of the tables, all its columns
+    table = model.__table__
+    return (
+        select(table).where(table.c.jackpot_id == book, within(table.c.round_key)).order_by(*table.primary_key.columns)
+    )
+
+
+def _bets(rows: Mapping[str, Rows]) -> tuple[BookedBet, ...]:
+    void_steps = {row.bet_id: row.step for row in rows.get("voids", [])}
+    return tuple(
+        BookedBet(
+            Bet(row.bet_id, row.player_id, row.hand, row.currency, row.stake_minor, row.occurred_at),
+            row.step,
+            void_steps.get(row.bet_id),
+        )
+        for row in rows.get("bets", [])
+    )

@@ -1,0 +1,253 @@
+"""A jackpot's standing documents (rules, sheets, cycles, tables), and whether they are those of its opening."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import facts, posting_rules
+from jackpot_service.domain.accounts import METER_HOUSE
+from jackpot_service.domain.entries import Entry
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import RateSheet
+from jackpot_service.domain.rules import JackpotRules, as_document, from_document
+from jackpot_service.ledger import digests, replay
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
+from jackpot_service.ledger.verified import Verified
+from jackpot_service.proof.doors import Door, doors_of, stripes_follow
+from jackpot_service.proof.positions import PoolsByPosition
+from jackpot_service.proof.references import RecordedEffect, References
+from jackpot_service.records.schema import RulesVersionRow
+
+Found = Iterator[Mismatch]
+
+_UNREADABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+"""What reading a document raises that is not what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jackpot:
+    """
+    What a jackpot's entries are checked against. `documents` are the rules versions as stored, whatever they say.
+
+    `rules` lacks a version that cannot be read; `rules_seqs` are the entries, on stripe 0, that recorded the versions.
+    `corrections` are the entries that corrected settled rounds, by the key that each recorded; `outside` are all
+    entries of no round.
+    """
+
+    jackpot_id: str
+    references: References
+    stripes: tuple[BookedStripe, ...]
+    cycles: tuple[BookedCycle, ...]
+    documents: Mapping[int, Any]
+    rules: Mapping[int, JackpotRules]
+    pools: PoolsByPosition
+    effects: Mapping[int, RecordedEffect]
+    rules_seqs: Mapping[int, int]
+    doors: tuple[Door, ...]
+    corrections: Mapping[int, Sequence[BookedEntry]]
+    outside: Sequence[BookedEntry]
+
+    @property
+    def base(self) -> str:
+        """The jackpot's base currency."""
+        return self.references.jackpots[self.jackpot_id]
+
+    def sheet(self, number: int) -> RateSheet:
+        """Raises: KeyError if there is none of this number."""
+        return self.references.sheets[self.base, number]
+
+    def cycle_at(self, entry: BookedEntry) -> BookedCycle:
+        """
+        Find the cycle that ran when an entry was booked; that of the entry which opened a cycle is the one before.
+
+        Raises: LookupError if no cycle had begun.
+        """
+        running = [cycle for cycle in self.cycles if cycle.seq_on(entry.stripe_no) < entry.seq]
+        if not running:
+            message = "no cycle had begun"
+            raise LookupError(message)
+        return running[-1]
+
+    def versions_by(self, entry: BookedEntry) -> frozenset[int]:
+        """The rules versions of the cycles that had begun when an entry was booked. Raises: LookupError if none had."""
+        last = self.cycle_at(entry).cycle
+        return frozenset(cycle.rules_version for cycle in self.cycles if cycle.cycle <= last)
+
+    def recorded_at(self, entry: BookedEntry) -> Mapping[str, Any] | None:
+        """What the act that booked an entry of no round says that it recorded; None if no act does."""
+        effect = self.effects.get(entry.seq) if entry.stripe_no == 0 else None
+        return None if effect is None else effect.recorded
+
+    def corrected_since(self, since: Verified) -> Iterator[int]:
+        """The keys of the rounds that were corrected after the jackpot was verified."""
+        for key, entries in self.corrections.items():
+            if type(key) is int and entries[-1].seq > since.seq_on(0):
+                yield key
+
+    def stripes_at(self, seq: int) -> int:
+        """Count the stripes that there were when stripe 0 stood at a seq."""
+        return sum(stripe.added_by <= seq for stripe in self.stripes)
+
+    def opened_by(self, entry: BookedEntry) -> BookedCycle | None:
+        """The cycle that an entry opened, if it opened one."""
+        place = (entry.stripe_no, entry.seq)
+        return next((cycle for cycle in self.cycles if (cycle.stripe_no, cycle.seq) == place), None)
+
+
+def read(
+    session: Session,
+    jackpot_id: str,
+    references: References,
+    pools: PoolsByPosition,
+    outside: Sequence[BookedEntry],
+) -> Jackpot:
+    """Read a jackpot's standing documents as they are now, past every cache; `outside` are its entries of no round."""
+    rows = session.execute(
+        select(RulesVersionRow.version, RulesVersionRow.document, RulesVersionRow.entry_seq)
+        .where(RulesVersionRow.jackpot_id == jackpot_id)
+        .order_by(RulesVersionRow.version)
+    ).all()
+    documents = {row.version: row.document for row in rows}
+    rules_seqs = {row.version: row.entry_seq for row in rows}
+    rules = {}
+    for version, document in documents.items():
+        try:
+            rules[version] = from_document(document)
+        except _UNREADABLE:  # `rules_are_readable` names it.
+            continue
+    stripes, cycles = replay.stripes(session, jackpot_id), replay.cycles(session, jackpot_id)
+    effects = references.index_of(jackpot_id).effects
+    doors = doors_of(effects)
+    corrected = _corrections(outside, effects)
+    return Jackpot(
+        jackpot_id, references, stripes, cycles, documents, rules, pools, effects, rules_seqs, doors, corrected, outside
+    )
+
+
+def _corrections(outside: Sequence[BookedEntry], effects: Mapping[int, RecordedEffect]) -> dict[int, list[BookedEntry]]:
+    found: dict[int, list[BookedEntry]] = {}
+    for entry in outside:
+        effect = effects.get(entry.seq)
+        if effect is not None and (entry.stripe_no, effect.kind) == (0, EntryKind.ROUND_CORRECTED):
+            found.setdefault(effect.recorded["round_key"], []).append(entry)
+    return found
+
+
+def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
+    """Check a jackpot's opening and its standing documents; `entries` are those that belong to no round."""
+    yield from rules_are_readable(jackpot)
+    yield from rules_were_recorded(jackpot)
+    yield from cycles_began_under_the_newest_rules(jackpot)
+    yield from stripes_follow(jackpot.jackpot_id, jackpot.stripes, jackpot.doors)
+    yield from entries_are_effects_of_acts(jackpot, entries)
+    additions = [entry for entry in entries if entry.stripe_no == 0 and entry.kind == EntryKind.STRIPES_ADDED]
+    yield from stripes_were_added(jackpot, additions)
+    opening = next((entry for entry in entries if (entry.stripe_no, entry.seq) == (0, 1)), None)
+    if opening is None or opening.kind != EntryKind.JACKPOT_OPENED:
+        yield Mismatch(Code.JACKPOT_OPENING, jackpot.jackpot_id, "stripe 0, seq 1", "does not open the jackpot")
+    elif 1 in jackpot.rules:
+        yield from opening_is_as_recorded(jackpot, opening, jackpot.rules[1])
+
+
+def entries_are_effects_of_acts(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
+    """Each entry of no round was booked by an act, which says what it recorded; each such saying has its entry."""
+    effects = jackpot.effects
+    for entry in entries:
+        effect = effects.get(entry.seq) if entry.stripe_no == 0 else None
+        is_opening = entry.kind == EntryKind.JACKPOT_OPENED
+        if effect is None or effect.kind != entry.kind or is_opening is not (entry.seq == 1):
+            detail = f"a {entry.kind} that no act booked"
+            yield Mismatch(Code.ENTRY_KIND, jackpot.jackpot_id, entry.place, detail)
+        elif digests.digest(_entry(entry, effect)) != entry.digest:
+            detail = f"{entry.kind}: act {effect.act} says that it recorded something else"
+            yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, detail)
+    for seq in sorted(effects.keys() - {entry.seq for entry in entries if entry.stripe_no == 0}):
+        detail = f"act {effects[seq].act} says that it booked a {effects[seq].kind} there"
+        yield Mismatch(Code.ACT_EFFECTS, jackpot.jackpot_id, f"stripe 0, seq {seq}", detail)
+
+
+def _entry(entry: BookedEntry, effect: RecordedEffect) -> Entry:
+    return Entry(
+        book=entry.book,
+        kind=EntryKind(entry.kind),
+        principal=entry.principal,
+        received_at=entry.received_at,
+        facts=facts.of_entry_of_act(act=effect.act, recorded=effect.recorded),
+        postings=entry.postings(),
+    )
+
+
+def rules_are_readable(jackpot: Jackpot) -> Found:
+    """Every version says what rules say and nothing else, in the jackpot's base."""
+    for version, document in jackpot.documents.items():
+        place = f"rules version {version}"
+        rules = jackpot.rules.get(version)
+        if rules is None or as_document(rules) != document:
+            yield Mismatch(Code.RULES_DOCUMENT, jackpot.jackpot_id, place, f"says {document}")
+        elif rules.base != jackpot.base:
+            detail = f"in {rules.base}, the jackpot's base is {jackpot.base}"
+            yield Mismatch(Code.JACKPOT_BASE, jackpot.jackpot_id, place, detail)
+
+
+def rules_were_recorded(jackpot: Jackpot) -> Found:
+    """Each version was recorded as it is: the first by the jackpot's opening, the others by an entry of their own."""
+    for version, document in jackpot.documents.items():
+        place, seq = f"rules version {version}", jackpot.rules_seqs[version]
+        effect = jackpot.effects.get(seq)
+        kind = EntryKind.JACKPOT_OPENED if version == 1 else EntryKind.RULES_CHANGED
+        if effect is None or effect.kind != kind or (seq == 1) is not (version == 1):
+            detail = f"there is no {kind} at stripe 0, seq {seq}"
+            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, jackpot.jackpot_id, place, detail)
+        elif version > 1 and effect.stated("rules") != {"version": version, "document": document}:
+            yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, place, f"is not as stripe 0, seq {seq} recorded it")
+    for seq, effect in jackpot.effects.items():
+        if effect.kind == EntryKind.RULES_CHANGED and seq not in jackpot.rules_seqs.values():
+            detail = "the rules version that it recorded is not there"
+            yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, f"stripe 0, seq {seq}", detail)
+
+
+def cycles_began_under_the_newest_rules(jackpot: Jackpot) -> Found:
+    """Every cycle was opened under the newest version that stood, on stripe 0, before its cut."""
+    for cycle in jackpot.cycles:
+        place = f"cycle {cycle.cycle}"
+        due = max((version for version, seq in jackpot.rules_seqs.items() if seq <= cycle.seq_on(0)), default=None)
+        if cycle.rules_version not in jackpot.documents:
+            detail = f"there is no rules version {cycle.rules_version}"
+            yield Mismatch(Code.RULES_MISSING, jackpot.jackpot_id, place, detail)
+        elif cycle.rules_version != due:
+            detail = f"opened under rules version {cycle.rules_version}, the newest was {due}"
+            yield Mismatch(Code.CYCLE_RULES, jackpot.jackpot_id, place, detail)
+
+
+def stripes_were_added(jackpot: Jackpot, additions: Sequence[BookedEntry]) -> Found:
+    """Every stripe came with the opening or by an entry that recorded it, and such an entry booked nothing else."""
+    adding = {1, *(entry.seq for entry in additions)}
+    for stripe in jackpot.stripes:
+        if stripe.added_by not in adding:
+            detail = f"was added by no entry: there is none at stripe 0, seq {stripe.added_by}"
+            yield Mismatch(Code.STRIPE_ADDITION, jackpot.jackpot_id, f"stripe {stripe.stripe_no}", detail)
+    for entry in additions:
+        due = facts.of_stripes(one.stripe_no for one in jackpot.stripes if one.added_by == entry.seq)
+        if jackpot.recorded_at(entry) != due:
+            yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, "the stripes that it added")
+        if entry.lines:
+            yield Mismatch(Code.ENTRY_POSTINGS, jackpot.jackpot_id, entry.place, "booked money with new stripes")
+
+
+def opening_is_as_recorded(jackpot: Jackpot, entry: BookedEntry, rules: JackpotRules) -> Found:
+    """The opening recorded the first rules version, seeded the base amount, and opened the first cycle."""
+    first = jackpot.opened_by(entry)
+    if first is None or (first.cycle, first.rules_version, first.cut) != (1, 1, (1,)):
+        yield Mismatch(Code.JACKPOT_OPENING, jackpot.jackpot_id, entry.place, f"opened {first}")
+    base_amount = entry.pools().meter_house
+    seed = posting_rules.for_seed(base_amount, base=jackpot.base)
+    if entry.lines != replay.lines_of(seed):
+        detail = f"a base amount in {METER_HOUSE} and nothing else was to be booked"
+        yield Mismatch(Code.ENTRY_POSTINGS, jackpot.jackpot_id, entry.place, detail)
+    if jackpot.recorded_at(entry) != facts.of_jackpot(jackpot.jackpot_id, rules, base_amount=base_amount):
+        yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, "the jackpot's opening")

@@ -1,0 +1,102 @@
+"""Whether a jackpot's settlements saw one order of events, so that no two of them paid from the same money."""
+
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from itertools import pairwise
+
+from sqlalchemy import ColumnElement, Text, and_, cast, exists, func, or_, select, true
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.ledger import replay
+from jackpot_service.ledger.cycles import cut_after
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.schema import EntryRow
+from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.records.schema import AwardRow, SettlementRow
+
+Found = Iterator[Mismatch]
+
+PAGE = 1000
+
+OVERLAP = 250
+"""So many entries of each stripe before the last verified one are looked at again: who settled then may have committed
+after who saw it not."""
+
+Seen = tuple[tuple[int, ...], int, int, bool]
+"""A settlement: the positions it saw, the stripe and seq of its entry, and whether it paid from the meter."""
+
+
+def settlements_do_not_cross(
+    session: Session, book: str, also: Sequence[Seen] = (), *, since: Verified = NOTHING
+) -> Found:
+    """
+    Of any two settlements, one saw at least what the other saw; what comes after an award from the meter saw it.
+
+    `also` are others who saw all stripes: money moved by hand, doors closed and opened, corrections of rounds, rejected
+    awards reinstated. Where all were compared before, those since are, with one another and with those among the last
+    entries before.
+
+    Every settlement reads one instant of all stripes, and instants have an order. Two that each lack what the other
+    saw, or an award from the meter that the next settlement overlooks, mean that a lock was missing.
+    """
+    others = sorted((seen for seen in also if _is_near(seen, since)), key=_place)
+    in_order = merge(_by_position(session, book, since), others, key=_place)
+    for earlier, later in pairwise(in_order):
+        positions, stripe_no, _, paid_from_meter = earlier
+        least = cut_after(positions, stripe_no=stripe_no) if paid_from_meter else positions
+        if not _covers(later[0], least):
+            place = f"stripe {later[1]}, seq {later[2]}"
+            detail = f"saw {list(later[0])}, and an earlier one at stripe {stripe_no}, seq {earlier[2]} {list(least)}"
+            yield Mismatch(Code.SETTLEMENTS_CROSS, book, place, detail)
+
+
+def _is_near(seen: Seen, since: Verified) -> bool:
+    _, stripe_no, seq, _ = seen
+    return not since.is_whole or seq > since.seq_on(stripe_no) - OVERLAP
+
+
+def _near(session: Session, book: str, since: Verified) -> ColumnElement[bool]:
+    if not since.is_whole:
+        return true()
+    return or_(
+        *(
+            and_(EntryRow.stripe_no == stripe_no, EntryRow.seq > since.seq_on(stripe_no) - OVERLAP)
+            for stripe_no in replay.stripe_numbers(session, book)
+        )
+    )
+
+
+def _place(seen: Seen) -> tuple[int, tuple[int, ...], bool]:
+    """In which order settlements stand; of two with one sum and other positions, either crosses the other."""
+    return sum(seen[0]), seen[0], seen[3]
+
+
+def _by_position(session: Session, book: str, since: Verified) -> Iterator[Seen]:
+    """Read a jackpot's settlements in the order of what they saw, through a cursor of the server."""
+    paid_from_meter = exists().where(
+        AwardRow.jackpot_id == SettlementRow.jackpot_id,
+        AwardRow.round_key == SettlementRow.round_key,
+        AwardRow.funded_by == "meter",
+        AwardRow.correction == 0,
+    )
+    total = select(func.sum(func.unnest(SettlementRow.positions).column_valued("seq"))).scalar_subquery()
+    rows = session.execute(
+        select(SettlementRow.positions, EntryRow.stripe_no, EntryRow.seq, paid_from_meter)
+        .join(
+            EntryRow,
+            and_(
+                EntryRow.jackpot_id == SettlementRow.jackpot_id,
+                EntryRow.round_key == SettlementRow.round_key,
+                EntryRow.step == SettlementRow.step,
+            ),
+        )
+        .where(SettlementRow.jackpot_id == book, EntryRow.jackpot_id == book, _near(session, book, since))
+        .order_by(total, cast(SettlementRow.positions, Text), paid_from_meter),
+        execution_options={"yield_per": PAGE},
+    )
+    for positions, stripe_no, seq, is_paid in rows:
+        yield tuple(positions), stripe_no, seq, is_paid
+
+
+def _covers(later: Sequence[int], earlier: Sequence[int]) -> bool:
+    return len(later) >= len(earlier) and all(seq >= before for seq, before in zip(later, earlier, strict=False))

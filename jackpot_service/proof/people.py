@@ -1,0 +1,89 @@
+"""Whether those who decided might decide, and whether nobody released, or paid, what an own key won."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Row
+
+from jackpot_service.domain import changes
+from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.proof.documents import RoundDocuments
+from jackpot_service.proof.references import References
+
+Found = Iterator[Mismatch]
+
+USABLE_AROUND: Final = timedelta(minutes=1)
+"""For so long before it is made and after it is revoked a key counts as usable: clocks differ, keys are remembered."""
+
+
+def ruled_from(references: References) -> int:
+    """Return the seq of the last act that was done before the database held who may decide."""
+    return min((row.entry_seq for row in references.emergency_switches), default=0)
+
+
+def switches_begin_off(references: References) -> Found:
+    """Emergency approvals were off until an act switched them on."""
+    first = next(iter(references.emergency_switches), None)
+    if first is None or first.is_on:
+        detail = "emergency approvals are on by no act" if first else "it is not known whether they are on"
+        yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, "emergency switches", detail)
+
+
+def reasons_against_checker(row: Row[Any], request: Row[Any], references: References) -> Iterator[str]:
+    """Say why a change was not for its checker to decide then; nothing if the rules are younger than the decision."""
+    checker, maker = references.principals.get(row.checker), references.principals.get(request.maker)
+    if row.entry_seq <= ruled_from(references):
+        return
+    if row.is_emergency and not _is_emergency_on(references, row.entry_seq):
+        yield "emergency approvals were off"
+    if checker is None:
+        yield f"{row.checker} is nobody"
+        return
+    if Principal(checker.name, Role(checker.role), is_automaton=checker.is_automaton).is_machine:
+        yield f"{row.checker} is a service account"
+    if checker.role not in changes.ROLES[ChangeKind(request.kind)]:
+        yield f"the role {checker.role} decides no {request.kind}"
+    if maker is not None and checker.name != maker.name and _is_alike(checker, maker):
+        yield f"{row.checker} is {request.maker} in other letters"
+
+
+def _is_alike(one: Row[Any], other: Row[Any]) -> bool:
+    return bool(one.in_one_case == other.in_one_case or one.by_look == other.by_look)
+
+
+def _is_emergency_on(references: References, seq: int) -> bool:
+    before = [row for row in references.emergency_switches if row.entry_seq < seq]
+    return bool(before and before[-1].is_on)
+
+
+def nobody_released_what_an_own_key_won(
+    acts: Iterable[Row[Any]], round_: RoundDocuments, references: References
+) -> Found:
+    """No act that released awards of a round, or paid them, is of a maker of its keys, or by a key of such a maker."""
+    judged = [act for act in acts if act.seq > ruled_from(references)]
+    makers = _makers_of_round(round_, references) if judged else frozenset()
+    for act in judged:
+        actors = {act.principal} | _makers(references, act.principal, act.received_at)
+        for name in sorted(makers & actors):
+            detail = f"act {act.seq}, a {act.kind} by {act.principal}: {name} made a key of the round"
+            yield Mismatch(Code.AWARD_PEOPLE, round_.round.jackpot_id, round_.place, detail)
+
+
+def _makers_of_round(round_: RoundDocuments, references: References) -> frozenset[str]:
+    entries = round_.entries
+    return frozenset().union(*(_makers(references, entry.principal, entry.received_at) for entry in entries))
+
+
+def _makers(references: References, principal: str, at: datetime) -> frozenset[str]:
+    """Return who made the keys that a principal could use at an instant; nobody for those made on the machine."""
+    return frozenset(
+        key.maker
+        for key in references.keys_made.get(principal, ())
+        if key.maker != SYSTEM_OPERATOR.name
+        and key.made_at - USABLE_AROUND <= at
+        and (key.revoked_at is None or at <= key.revoked_at + USABLE_AROUND)
+    )

@@ -1,0 +1,58 @@
+"""Whether closed periods follow one another, and their reports still say what they said."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.closed_periods import ClosedPeriod
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.facts import instant
+from jackpot_service.ledger import instants
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.proof.verification import NotCompared
+from jackpot_service.records import closed_periods
+from jackpot_service.reports.finance import frame, registry
+from jackpot_service.reports.finance.frame import Asked, Report
+from jackpot_service.reports.finance.hashing import sha256_of
+
+Found = Iterator[Mismatch]
+
+
+def check(session: Session, *, not_compared: Counter[NotCompared]) -> Found:
+    """Check every closed period; reports of another edition than they were kept in cannot be compared, but counted."""
+    closed = closed_periods.latest(session)
+    begins = None
+    for one in reversed(closed):
+        if one.period.start != begins:
+            yield _mismatch(one, f"begins at {instant(one.period.start)}, not at {instant(begins)}")
+        begins = one.period.end
+        yield from _is_over(session, one)
+        yield from _reports_are(session, one, not_compared)
+
+
+def _is_over(session: Session, closed: ClosedPeriod) -> Found:
+    """Nothing can be booked in it any more: every stripe of every book has passed its end."""
+    for book, passed in instants.passed(session).items():
+        if passed < closed.period.end:
+            yield _mismatch(closed, f"was closed, and book {book} has only passed {instant(passed)}")
+
+
+def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[NotCompared]) -> Found:
+    for name, kept in closed.reports.items():
+        report = registry.REPORTS.get(name)
+        if report is None or report.edition != kept.edition:
+            not_compared[NotCompared(name, kept.edition, None if report is None else report.edition)] += 1
+            continue
+        found = _hash(session, report, closed)
+        if found != kept.sha256:
+            yield _mismatch(closed, f"{name} was kept as {kept.sha256}, and says {found}")
+
+
+def _hash(session: Session, report: Report, closed: ClosedPeriod) -> str | None:
+    asked = Asked(start=closed.period.start, end=closed.period.end)
+    document = frame.make(session, report, asked, made_at=closed.period.end)
+    return sha256_of(document)
+
+
+def _mismatch(closed: ClosedPeriod, detail: str) -> Mismatch:
+    return Mismatch(Code.CLOSED_PERIOD, REFERENCE_BOOK, f"period to {instant(closed.period.end)}", detail)

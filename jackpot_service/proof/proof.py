@@ -1,0 +1,351 @@
+"""The proof that the books are right: everything that was booked is derived again from what was told to the ledger."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from itertools import count
+
+from sqlalchemy import literal, union_all
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.money import ZERO
+from jackpot_service.ledger import laws, replay
+from jackpot_service.ledger.instants_schema import InstantRow
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedEntry, BookedStripe
+from jackpot_service.ledger.rollups_schema import (
+    DailyAwardsRow,
+    DailyBetsRow,
+    DailyHandsRow,
+    DailyPaymentsRow,
+    DailyPostingsRow,
+    DailyRefundsRow,
+    RecentBetsRow,
+)
+from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
+from jackpot_service.ledger.verified import NOTHING, Reached, Verified, VerifiedStripe
+from jackpot_service.proof import (
+    bets,
+    corrections,
+    documents,
+    doors,
+    instants,
+    jackpots,
+    lives,
+    moves,
+    order,
+    periods,
+    reconciled_days,
+    records,
+    reference_book,
+    references,
+    rollups,
+    rounds,
+    seals,
+    settlements,
+)
+from jackpot_service.proof.awards import ActsOnRounds, HeldMoney
+from jackpot_service.proof.documents import Page, RoundDocuments
+from jackpot_service.proof.jackpots import Jackpot
+from jackpot_service.proof.positions import PoolsByPosition
+from jackpot_service.proof.references import References
+from jackpot_service.proof.statements import Statements
+from jackpot_service.proof.verification import (
+    Looks,
+    NotCompared,
+    OnProgress,
+    OnReached,
+    Progress,
+    Verification,
+)
+from jackpot_service.records.reconciled_days import DayPart
+from jackpot_service.records.reconciled_schema import ReconciledDayRow
+from jackpot_service.records.schema import (
+    AwardRow,
+    AwardStepRow,
+    BetRow,
+    CancellationRow,
+    CompensationRow,
+    CorrectionRow,
+    HandRow,
+    ResultRow,
+    RoundRow,
+    RulesVersionRow,
+    SettlementRow,
+    StatementSettlementRow,
+    VoidRow,
+)
+
+Found = Iterator[Mismatch]
+
+ROUND_CHECKS = (
+    records.digests_cover_the_rows,
+    *rounds.CHECKS,
+    *bets.CHECKS,
+    *lives.CHECKS,
+    *settlements.CHECKS,
+    *corrections.CHECKS,
+)
+"""What is checked of every round, each by itself."""
+
+_BOOKS_OF = (
+    StripeRow.jackpot_id,
+    EntryRow.jackpot_id,
+    CycleRow.jackpot_id,
+    DailyBetsRow.jackpot_id,
+    DailyPostingsRow.jackpot_id,
+    DailyRefundsRow.jackpot_id,
+    DailyAwardsRow.jackpot_id,
+    DailyHandsRow.jackpot_id,
+    DailyPaymentsRow.jackpot_id,
+    RecentBetsRow.jackpot_id,
+    RulesVersionRow.jackpot_id,
+    RoundRow.jackpot_id,
+    BetRow.jackpot_id,
+    VoidRow.jackpot_id,
+    ResultRow.jackpot_id,
+    CancellationRow.jackpot_id,
+    HandRow.jackpot_id,
+    SettlementRow.jackpot_id,
+    AwardRow.jackpot_id,
+    AwardStepRow.jackpot_id,
+    CompensationRow.jackpot_id,
+    StatementSettlementRow.jackpot_id,
+    CorrectionRow.jackpot_id,
+    InstantRow.jackpot_id,
+    ReconciledDayRow.jackpot_id,
+)
+
+_BOOKS = union_all(
+    *(replay.distinct(column, lowest="").add_columns(literal(column.class_.__tablename__)) for column in _BOOKS_OF)
+)
+"""Every table's books."""
+
+_OF_ANY_BOOK = frozenset({StripeRow.__tablename__, EntryRow.__tablename__, InstantRow.__tablename__})
+"""Tables in which the reference book has rows as well."""
+
+_UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+"""What the domain raises when rows are not what the ledger wrote."""
+
+
+def verify(
+    session: Session,
+    *,
+    since: Mapping[str, Verified] | None = None,
+    on_progress: OnProgress = lambda _progress: None,
+    on_reached: OnReached = lambda _reached: None,
+) -> Verification:
+    """
+    Derive the books again from zero, and name everything that is not as it should be.
+
+    Told how far each book is verified, it takes that for granted and goes on from there: see
+    docs/decisions/verification.md for what that proves. The session must see one instant of the database
+    (`db.snapshot`); the service may go on meanwhile. Memory does not grow with entries, rounds or bets. `on_progress`
+    is called after each page, `on_reached` where a later verification could go on, as long as nothing is wrong.
+    """
+    proof = _Proof(session, dict(since or {}), on_progress, on_reached)
+    for mismatch in proof.of_everything():
+        proof.mismatches.append(mismatch)
+    proof.tell_reached(is_whole=True)
+    counts = (len(proof.books), proof.entries, proof.rounds, proof.bets, proof.awards)
+    return Verification(*counts, tuple(proof.mismatches), proof.not_compared)
+
+
+def _unknown_books(session: Session, known: References) -> Found:
+    for book, table in sorted(map(tuple, session.execute(_BOOKS))):
+        if book not in known.jackpots and (book != REFERENCE_BOOK or table not in _OF_ANY_BOOK):
+            yield Mismatch(Code.BOOK_UNKNOWN, book, table, "has rows of a jackpot that is not there")
+
+
+def _guarded(found: Found, *, book: str, place: str) -> Found:
+    """Turn what the domain raises on rows that cannot be into a mismatch, so that one broken row hides no other."""
+    try:
+        yield from found
+    except _UNDERIVABLE as error:
+        yield Mismatch(Code.ENTRY_UNDERIVABLE, book, place, f"{type(error).__name__}: {error}")
+
+
+@dataclass(slots=True)
+class _Proof:
+    """A verification under way: what it reads from, how far the books are verified, and how much it has checked."""
+
+    session: Session
+    reached: dict[str, Verified]
+    on_progress: OnProgress
+    on_reached: OnReached
+    entries: int = field(default=0, init=False)
+    rounds: int = field(default=0, init=False)
+    bets: int = field(default=0, init=False)
+    awards: int = field(default=0, init=False)
+    books: tuple[str, ...] = field(default=(), init=False)
+    acts: int = field(default=0, init=False)
+    mismatches: list[Mismatch] = field(default_factory=list, init=False)
+    not_compared: Counter[NotCompared] = field(default_factory=Counter, init=False)
+    looks: Looks = field(default_factory=Looks, init=False)
+
+    def of_everything(self) -> Found:
+        """The reference book first, since all others are checked against what is in it."""
+        known = references.read(self.session)
+        self.books = (REFERENCE_BOOK, *sorted(known.jackpots))
+        self.looks = self._looks_due()
+        yield from _unknown_books(self.session, known)
+        for book in sorted(self.reached.keys() - set(self.books)):
+            yield Mismatch(Code.VERIFIED_HEAD, book, "stripes", "were verified, and are of a jackpot that is not there")
+        yield from self.of_reference_book(known)
+        closed = periods.check(self.session, not_compared=self.not_compared)
+        yield from _guarded(closed, book=REFERENCE_BOOK, place="closed periods")
+        for jackpot_id in self.books[1:]:
+            yield from self.of_jackpot(jackpot_id, known)
+
+    def of_reference_book(self, known: References) -> Found:
+        """The reference book's laws, and whether it recorded its documents: these are few, and checked each time."""
+        since = self.reached.get(REFERENCE_BOOK, NOTHING)
+        stripes = replay.stripes(self.session, REFERENCE_BOOK)
+        self.acts = next((stripe.seq for stripe in stripes if stripe.stripe_no == 0), 0)
+        yield from laws.broken_in(self.session, REFERENCE_BOOK, since=since, on_entry=self._count_entry)
+        yield from doors.stripes_follow(REFERENCE_BOOK, stripes, ())
+        yield from instants.stand_where_they_say(self.session, REFERENCE_BOOK)
+        entries = reference_book.entries(self.session)
+        yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
+        yield from _guarded(seals.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
+        self.reached[REFERENCE_BOOK] = replace(self._verified(stripes), is_whole=True)
+        self._tell_progress(REFERENCE_BOOK)
+
+    def of_jackpot(self, jackpot_id: str, known: References) -> Found:
+        """A jackpot's laws, its opening, its rounds, and the order of its settlements."""
+        since = self.reached.get(jackpot_id, NOTHING)
+        held, statements = HeldMoney(since), Statements(self.session, jackpot_id, since)
+        fresh: list[BookedEntry] = []
+
+        def note(entry: BookedEntry) -> None:
+            self._count_entry(entry)
+            held.note(entry)
+            statements.note(entry)
+            if entry.round_key is None:
+                self.looks.done += Looks.IN_ROUND
+                fresh.append(entry)
+
+        entries_before = self.entries
+        yield from laws.broken_in(self.session, jackpot_id, since=since, on_entry=note)
+        yield from instants.stand_where_they_say(self.session, jackpot_id)
+        jackpot = self._read(jackpot_id, known, since, fresh)
+        yield from _guarded(jackpots.check(jackpot, jackpot.outside), book=jackpot_id, place="opening")
+        yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
+        yield from lives.acts_were_possible(jackpot, jackpot.outside)
+        yield from moves.check(jackpot, fresh)
+        days = reconciled_days.of_book(self.session, jackpot_id)
+        yield from self._of_sums(jackpot, since, days, fresh_entries=self.entries - entries_before)
+        reconciled_to = days[-1].day if days else date.min
+        yield from self._of_rounds(jackpot, since, held, reconciled_to=reconciled_to)
+        yield from held.check(jackpot_id)
+        crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot), since=since)
+        yield from _guarded(crossing, book=jackpot_id, place="order")
+        self.reached[jackpot_id] = replace(self.reached[jackpot_id], is_whole=True, held=ZERO)
+        self.tell_reached()
+
+    def _of_sums(self, jackpot: Jackpot, since: Verified, days: Sequence[DayPart], *, fresh_entries: int) -> Found:
+        """The sums of days, table by table, and of those that were reconciled, day by day."""
+        book, session = jackpot.jackpot_id, self.session
+        before, due, parts = self.looks.done, Looks.IN_SUMS * fresh_entries, rollups.TABLES + len(days)
+        numbers = count(1)
+
+        def advance() -> None:
+            self.looks.done = before + due * next(numbers) // parts
+            self._tell_progress(book)
+
+        yield from _guarded(rollups.check(session, jackpot, since, on_table=advance), book=book, place="days")
+        yield from _guarded(rollups.check_payments(session, book, since), book=book, place="payments")
+        found = reconciled_days.check(session, jackpot, days, since, on_day=advance)
+        yield from _guarded(found, book=book, place="reconciled days")
+        self.looks.done = before + due
+
+    def _read(self, jackpot_id: str, known: References, since: Verified, fresh: Sequence[BookedEntry]) -> Jackpot:
+        """Read a jackpot, with the entries of no round: those verified before too, as far as acts name them."""
+        named = [seq for seq in known.index_of(jackpot_id).effects if seq <= since.seq_on(0)]
+        before = replay.entries_at(self.session, jackpot_id, 0, named)
+        outside = [*(entry for entry in before if entry.round_key is None), *fresh]
+        pools = PoolsByPosition(self.session, jackpot_id, since)
+        return jackpots.read(self.session, jackpot_id, known, pools, outside)
+
+    def _of_rounds(self, jackpot: Jackpot, since: Verified, held: HeldMoney, *, reconciled_to: date) -> Found:
+        """All rounds after the last that was verified, and of those before it, the ones touched since."""
+        book = jackpot.jackpot_id
+        now = replace(self._verified(jackpot.stripes), reconciled_to=reconciled_to)
+        on_rounds = ActsOnRounds(jackpot, jackpot.outside)
+        yield from on_rounds.have_their_rounds(self.session)
+        touched = set(replay.rounds_touched(self.session, book, since=since))
+        touched |= {key for key in on_rounds.rounds_since(since.acts) if key <= since.last_round_key}
+        touched |= {key for key in jackpot.corrected_since(since) if key <= since.last_round_key}
+        for page in documents.these(self.session, book, touched):
+            yield from self._of_page(page, jackpot, on_rounds, held)
+        now = replace(now, last_round_key=since.last_round_key)
+        self._reach(book, now, held)
+        for page in documents.pages(self.session, book, after=since.last_round_key):
+            yield from self._of_page(page, jackpot, on_rounds, held)
+            if page.rounds:
+                now = replace(now, last_round_key=page.rounds[-1].round.round_key)
+            self._reach(book, now, held)
+
+    def _of_page(self, page: Page, jackpot: Jackpot, on_rounds: ActsOnRounds, held: HeldMoney) -> Found:
+        yield from page.mismatches
+        for round_ in page.rounds:
+            yield from self._of_round(round_, jackpot)
+            yield from _guarded(on_rounds.check(round_), book=jackpot.jackpot_id, place=round_.place)
+            held.add(round_)
+            self.looks.done += Looks.IN_ROUND * len(round_.entries)
+        self._tell_progress(jackpot.jackpot_id)
+
+    def _of_round(self, round_: RoundDocuments, jackpot: Jackpot) -> Found:
+        self.rounds += 1
+        self.bets += len(round_.bets)
+        self.awards += len(round_.of("awards"))
+        for check in ROUND_CHECKS:
+            yield from _guarded(check(round_, jackpot), book=jackpot.jackpot_id, place=round_.place)
+
+    def _looks_due(self) -> Looks:
+        """All at each entry not verified before, and one with its round at each that waits since an interruption."""
+        fresh: Counter[str] = Counter()
+        for book, stripe_no, seq in replay.ends(self.session):
+            if book in self.books:
+                fresh[book] += max(0, seq - self.reached.get(book, NOTHING).seq_on(stripe_no))
+        once = Looks.IN_CHAIN + Looks.IN_SUMS
+        return Looks(
+            sum(once * entries + Looks.IN_ROUND * self._with_rounds(book, entries) for book, entries in fresh.items())
+        )
+
+    def _with_rounds(self, book: str, fresh: int) -> int:
+        """Entries that came since are of rounds that wait, too, or of earlier ones, which are looked at again."""
+        since = self.reached.get(book, NOTHING)
+        if since.is_whole or not since.stripes:
+            return fresh
+        return max(fresh, replay.count_entries_of_rounds(self.session, book, after=since.last_round_key))
+
+    def _count_entry(self, entry: BookedEntry) -> None:
+        self.entries += 1
+        self.looks.done += Looks.IN_CHAIN
+        if entry.book == REFERENCE_BOOK:  # Its documents are few, and looked at beside.
+            self.looks.done += Looks.IN_SUMS + Looks.IN_ROUND
+        if self.entries % replay.PAGE == 0:
+            self._tell_progress(entry.book)
+
+    def _tell_progress(self, book: str) -> None:
+        done = min(self.looks.done, self.looks.total)
+        self.on_progress(Progress(book, self.entries, self.rounds, done, self.looks.total))
+
+    def _verified(self, stripes: Sequence[BookedStripe]) -> Verified:
+        """As far as a book is verified once its laws are: every stripe to its end."""
+        ends = {stripe.stripe_no: VerifiedStripe(stripe.seq, stripe.head, stripe.pools) for stripe in stripes}
+        return Verified(ends, acts=self.acts)
+
+    def _reach(self, book: str, verified: Verified, held: HeldMoney) -> None:
+        self.reached[book] = replace(verified, held=held.left)
+        self.tell_reached()
+
+    def tell_reached(self, *, is_whole: bool = False) -> None:
+        """Tell how far all books are verified, unless something is wrong."""
+        if not self.mismatches:
+            counts = (self.entries, self.rounds, self.bets, self.awards)
+            self.on_reached(Reached(dict(self.reached), is_whole, *counts))

@@ -1,0 +1,195 @@
+"""Whether the reference book recorded its acts and they their documents, and whether what those name exists."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import Row, func, select
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import facts, seals
+from jackpot_service.domain.casinos import Casino
+from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
+from jackpot_service.domain.journal import ACT_KINDS, EntryKind
+from jackpot_service.ledger import digests, replay
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.schema import EntryRow
+from jackpot_service.proof import acts, changes, keys, people
+from jackpot_service.proof.by_seq import BySeq
+from jackpot_service.proof.rate_changes import sheets_are_what_was_approved
+from jackpot_service.proof.references import Document, References
+
+Found = Iterator[Mismatch]
+
+_IS_ACT = (EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0)
+
+
+def entries(session: Session) -> Mapping[int, BookedEntry]:
+    """The entries of the reference book by seq, read when they are asked for: there is one for each act."""
+
+    def read(first: int, end: int) -> Mapping[int, BookedEntry]:
+        found = replay.entries(session, REFERENCE_BOOK, 0, after=first - 1, upto=end - 1)
+        return {entry.seq: entry for entry in found}
+
+    def first_from(seq: int) -> int | None:
+        return session.scalar(select(func.min(EntryRow.seq)).where(*_IS_ACT, EntryRow.seq >= seq))
+
+    return BySeq(read, first_from)
+
+
+def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
+    """Check the reference documents against the entries of the reference book, by seq."""
+    yield from entries_recorded_their_acts(references, entries)
+    yield from acts_wrote_their_documents(references, entries)
+    yield from acts.check(references)
+    yield from changes.check(references, entries)
+    yield from bindings_exist(references)
+    yield from sheets_state_their_base(references)
+    yield from sheets_are_what_was_approved(references, entries)
+    yield from keys.check(references, entries)
+    yield from people.switches_begin_off(references)
+
+
+def documents(references: References) -> Iterator[Document]:
+    """Write every reference document as the facts that its act shows."""
+    for row in references.casinos.values():
+        recorded = facts.of_casino(Casino(row.casino_id, row.name, row.zone, row.day_starts))
+        yield Document(f"casino {row.casino_id}", row.entry_seq, EntryKind.CASINO_ADDED, recorded)
+    for row in references.tables.values():
+        recorded = facts.of_table(
+            table_id=row.table_id, casino_id=row.casino_id, game=row.game, jackpot_id=row.jackpot_id
+        )
+        yield Document(f"table {row.table_id}", row.entry_seq, EntryKind.TABLE_ADDED, recorded)
+    yield from keys.documents(references)
+    for (base, number), row in references.sheet_rows.items():
+        recorded = facts.of_sheet(references.sheets[base, number], effective_at=row.effective_at, source=row.source)
+        yield Document(f"rate sheet {base} {number}", row.entry_seq, EntryKind.RATES_PUBLISHED, recorded)
+    for row in references.change_requests.values():
+        recorded = facts.of_change(
+            request_id=row.request_id,
+            kind=row.kind,
+            payload=row.payload,
+            base_version=row.base_version,
+            to_confirm=row.to_confirm,
+            expires_at=row.expires_at,
+        )
+        yield Document(f"change request {row.request_id}", row.entry_seq, EntryKind.CHANGE_REQUESTED, recorded)
+    for row in references.change_decisions.values():
+        recorded = facts.of_decision(
+            request_id=row.request_id, outcome=row.outcome, confirmed=row.confirmed, is_emergency=row.is_emergency
+        )
+        kind = EntryKind.CHANGE_APPROVED if row.outcome == "approved" else EntryKind.CHANGE_REJECTED
+        yield Document(f"decision of {row.request_id}", row.entry_seq, kind, recorded)
+    for row in references.acknowledgements.values():
+        recorded = facts.of_acknowledgement(row.exception_id)
+        name = f"acknowledgement of {row.exception_id}"
+        yield Document(name, row.entry_seq, EntryKind.EXCEPTION_ACKNOWLEDGED, recorded)
+    for row in references.closed_periods:
+        period = {"from": facts.instant(row.starts_at), "to": facts.instant(row.ends_at)}
+        recorded = {**period, "reports": row.reports}
+        yield Document(f"period to {period['to']}", row.entry_seq, EntryKind.PERIOD_CLOSED, recorded)
+    for number, (entry_seq, digest) in references.seals.items():
+        recorded = seals.facts_of(number=number, digest=digest)
+        yield Document(f"seal {number}", entry_seq, EntryKind.BOOKS_SEALED, recorded)
+    for row in references.emergency_switches[1:]:
+        recorded = facts.of_emergency_switch(is_on=row.is_on)
+        yield Document(f"emergency switch {row.entry_seq}", row.entry_seq, EntryKind.EMERGENCY_SWITCHED, recorded)
+
+
+def entries_recorded_their_acts(references: References, entries: Mapping[int, BookedEntry]) -> Found:
+    """Each entry of the reference book is an act whose row says what the entry recorded, and moves no money."""
+    for seq in sorted(references.acts.keys() - entries.keys()):
+        yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, f"act {seq}", f"there is no entry {seq}")
+    for seq, entry in entries.items():
+        row = references.acts.get(seq)
+        if entry.kind not in ACT_KINDS or entry.round_key is not None:
+            yield Mismatch(Code.ENTRY_KIND, entry.book, entry.place, f"a {entry.kind} does not belong here")
+        elif row is None or digests.digest(_entry(entry, row)) != entry.digest:
+            detail = f"{entry.kind}: its act {'is not there' if row is None else 'says something else'}"
+            yield Mismatch(Code.ENTRY_DIGEST, entry.book, entry.place, detail)
+        if entry.lines:
+            yield Mismatch(Code.ENTRY_POSTINGS, entry.book, entry.place, f"a {entry.kind} moves no money")
+
+
+def _entry(entry: BookedEntry, row: Row[Any]) -> Entry:
+    recorded = facts.of_act(
+        request_id=row.request_id,
+        decides=row.decides,
+        subject=row.subject,
+        jackpot_id=row.jackpot_id,
+        reason=row.reason,
+        asked=row.asked,
+        before=row.before,
+        after=row.after,
+        effects=row.effects,
+    )
+    return Entry(
+        book=entry.book,
+        kind=EntryKind(entry.kind),
+        principal=entry.principal,
+        received_at=entry.received_at,
+        facts=recorded,
+    )
+
+
+def acts_wrote_their_documents(references: References, entries: Mapping[int, BookedEntry]) -> Found:
+    """Each document was written by one act, which shows it as it is; each act that writes one has written it."""
+    written: set[int] = set()
+    for document in documents(references):
+        entry, act = entries.get(document.seq), references.acts.get(document.seq)
+        if entry is None or act is None or entry.kind != document.kind:
+            detail = f"entry {document.seq} is no {document.kind}"
+            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, document.name, detail)
+        elif document.seq in written:
+            detail = f"entry {document.seq} recorded another"
+            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, document.name, detail)
+        else:
+            written.add(document.seq)
+            if document.facts != act.after:
+                detail = f"{document.kind}: {document.name} is there, and not as it was recorded"
+                yield Mismatch(Code.ENTRY_DIGEST, REFERENCE_BOOK, entry.place, detail)
+    for seq, entry in entries.items():
+        if entry.kind in WRITES_A_DOCUMENT and seq not in written:
+            yield Mismatch(Code.ENTRY_DIGEST, REFERENCE_BOOK, entry.place, f"{entry.kind}: nothing is there")
+
+
+WRITES_A_DOCUMENT = frozenset(
+    {
+        EntryKind.CASINO_ADDED,
+        EntryKind.TABLE_ADDED,
+        EntryKind.PRINCIPAL_ADDED,
+        EntryKind.KEY_CREATED,
+        EntryKind.RATES_PUBLISHED,
+        EntryKind.CHANGE_REQUESTED,
+        EntryKind.CHANGE_APPROVED,
+        EntryKind.CHANGE_REJECTED,
+        EntryKind.EXCEPTION_ACKNOWLEDGED,
+        EntryKind.PERIOD_CLOSED,
+        EntryKind.BOOKS_SEALED,
+        EntryKind.EMERGENCY_SWITCHED,
+    }
+)
+"""The acts that write a row of their own in a reference table."""
+
+
+def bindings_exist(references: References) -> Found:
+    """What tables name exists: casinos, jackpots."""
+    for row in references.tables.values():
+        if row.casino_id not in references.casinos:
+            yield _unknown(Code.TABLE_BINDING, f"table {row.table_id}", f"casino {row.casino_id}")
+        if row.jackpot_id is not None and row.jackpot_id not in references.jackpots:
+            yield _unknown(Code.TABLE_BINDING, f"table {row.table_id}", f"jackpot {row.jackpot_id}")
+
+
+def _unknown(code: Code, place: str, what: str) -> Mismatch:
+    return Mismatch(code, REFERENCE_BOOK, place, f"there is no {what}")
+
+
+def sheets_state_their_base(references: References) -> Found:
+    """Rates belong to a sheet, and a sheet states its base currency at 1."""
+    for (base, number), sheet in references.sheets.items():
+        place = f"rate sheet {base} {number}"
+        if (base, number) not in references.sheet_rows:
+            yield Mismatch(Code.SHEET_RATES, REFERENCE_BOOK, place, "has rates, and is not there")
+        elif base not in sheet.rates or sheet.rates[base].base_per_unit != 1:
+            yield Mismatch(Code.SHEET_RATES, REFERENCE_BOOK, place, f"does not state {base} at 1")

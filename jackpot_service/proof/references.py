@@ -1,0 +1,236 @@
+"""The reference documents as their rows are now: casinos, tables, people, keys, rate sheets; which jackpots exist."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any, Final
+
+from sqlalchemy import Row, and_, func, select
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import Rate, RateSheet
+from jackpot_service.ledger.schema import EntryRow
+from jackpot_service.proof.by_seq import BySeq
+from jackpot_service.records import seals
+from jackpot_service.records.deciding_schema import EmergencySwitchRow
+from jackpot_service.records.periods_schema import ClosedPeriodRow
+from jackpot_service.records.schema import (
+    AcknowledgementRow,
+    ActRow,
+    CasinoRow,
+    ChangeDecisionRow,
+    ChangeRequestRow,
+    JackpotRow,
+    KeyRow,
+    PrincipalRow,
+    RateRow,
+    RateSheetRow,
+    TableRow,
+)
+
+EFFECT_KEYS = {"book", "seq", "kind", "recorded"}
+
+OF_ROUNDS: Final = frozenset(
+    {
+        EntryKind.AWARDS_APPROVED,
+        EntryKind.AWARDS_REJECTED,
+        EntryKind.AWARDS_REINSTATED,
+        EntryKind.AWARD_PAID,
+        EntryKind.COMPENSATION,
+    }
+)
+"""The kinds of act that are about one round."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEffect:
+    """An entry in a jackpot's book, as an act says that it booked it: of which kind, and what it recorded."""
+
+    act: int
+    kind: str
+    recorded: Mapping[str, Any]
+
+    def stated(self, name: str) -> Any:  # noqa: ANN401  whatever it says
+        """What it recorded under a name; None if nothing."""
+        return self.recorded.get(name) if isinstance(self.recorded, dict) else None
+
+    @property
+    def positions(self) -> tuple[int, ...] | None:
+        """Where it says that the jackpot's stripes stood; None if it does not say so."""
+        stated = self.stated("positions")
+        is_vector = isinstance(stated, list) and stated and all(type(seq) is int for seq in stated)
+        return tuple(stated) if is_vector else None
+
+
+@dataclass(frozen=True, slots=True)
+class ActIndex:
+    """
+    Which acts are about a jackpot.
+
+    `effects` are the entries on stripe 0 of its book, by their seq, which acts say that they booked; what cannot be
+    read says nothing. `statements` are the seqs of acts that settled one. Of acts on its rounds only the round's key
+    and the act's seq are kept, side by side; `strays` name no round.
+    """
+
+    effects: dict[int, RecordedEffect] = field(default_factory=dict)
+    statements: list[int] = field(default_factory=list)
+    round_keys: "array[int]" = field(default_factory=lambda: array("q"))
+    seqs: "array[int]" = field(default_factory=lambda: array("q"))
+    strays: list[int] = field(default_factory=list)
+
+    def add_round(self, key: object, seq: int) -> None:
+        """Take notice of an act on a round, whatever the act says that its key is."""
+        if type(key) is int and -(2**63) <= key < 2**63:
+            self.round_keys.append(key)
+            self.seqs.append(seq)
+        else:
+            self.strays.append(seq)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A row of a reference table: which it is, which kind of act writes such rows, and what that one shows."""
+
+    name: str
+    seq: int
+    kind: EntryKind
+    facts: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class KeyMade:
+    """A key: who made it and when, and when it was revoked."""
+
+    maker: str
+    made_at: datetime
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """
+    All reference documents, by id; sheets by base and number, with the instant each is in force from.
+
+    Each row has the columns of its table; an act's also its entry's `kind`, `principal` and `received_at`, a
+    principal's its name `in_one_case` and `by_look`. All but the acts are kept in memory: there are few, and everything
+    refers to them. Of acts there is one for each award that was paid; they are read when they are asked for, and
+    `indexes`, by jackpot, tell which to ask for. `keys_made` are by the names of those who hold the keys.
+    """
+
+    jackpots: Mapping[str, str]
+    casinos: Mapping[str, Row[Any]]
+    tables: Mapping[str, Row[Any]]
+    principals: Mapping[str, Row[Any]]
+    keys: Mapping[str, Row[Any]]
+    keys_made: Mapping[str, Sequence[KeyMade]]
+    sheets: Mapping[tuple[str, int], RateSheet]
+    sheet_rows: Mapping[tuple[str, int], Row[Any]]
+    acts: Mapping[int, Row[Any]]
+    change_requests: Mapping[str, Row[Any]]
+    change_decisions: Mapping[str, Row[Any]]
+    acknowledgements: Mapping[str, Row[Any]]
+    closed_periods: Sequence[Row[Any]]
+    seals: Mapping[int, tuple[int, str]]
+    emergency_switches: Sequence[Row[Any]]
+    indexes: Mapping[str, ActIndex]
+
+    def index_of(self, jackpot_id: str) -> ActIndex:
+        """Which acts are about a jackpot."""
+        return self.indexes.get(jackpot_id) or ActIndex()
+
+    def effective_at(self, base: str, number: int) -> datetime:
+        """When a sheet came, or comes, into force. Raises: KeyError if there is none of this number."""
+        effective_at: datetime = self.sheet_rows[base, number].effective_at
+        return effective_at
+
+
+_PRINCIPALS: Final = select(
+    PrincipalRow.__table__,
+    func.name_in_one_case(PrincipalRow.name).label("in_one_case"),
+    func.name_by_look(PrincipalRow.name).label("by_look"),
+)
+
+
+_KEYS_MADE: Final = select(KeyRow.principal, EntryRow.principal, EntryRow.received_at, KeyRow.revoked_at).join(
+    EntryRow,
+    and_(EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == KeyRow.entry_seq),
+)
+
+
+def read(session: Session) -> References:
+    """Read all reference documents as they are now, past every cache."""
+    rates: defaultdict[tuple[str, int], dict[str, Rate]] = defaultdict(dict)
+    for row in _rows(session, RateRow):
+        rates[row.base, row.number][row.currency] = Rate(row.currency, row.base_per_unit, row.exponent)
+    sheet_rows = {(row.base, row.number): row for row in _rows(session, RateSheetRow)}
+    acts = BySeq(partial(_acts, session), partial(_first_act, session))
+    keys_made: defaultdict[str, list[KeyMade]] = defaultdict(list)
+    for principal, maker, made_at, revoked_at in session.execute(_KEYS_MADE):
+        keys_made[principal].append(KeyMade(maker, made_at, revoked_at))
+    return References(
+        jackpots={row.jackpot_id: row.base for row in _rows(session, JackpotRow)},
+        casinos={row.casino_id: row for row in _rows(session, CasinoRow)},
+        tables={row.table_id: row for row in _rows(session, TableRow)},
+        principals={row.name: row for row in session.execute(_PRINCIPALS)},
+        keys={row.key_id: row for row in _rows(session, KeyRow)},
+        keys_made=keys_made,
+        sheets={
+            (base, number): RateSheet(base, number, rates[base, number])
+            for base, number in sorted(sheet_rows.keys() | rates.keys())
+        },
+        sheet_rows=sheet_rows,
+        acts=acts,
+        change_requests={row.request_id: row for row in _rows(session, ChangeRequestRow)},
+        change_decisions={row.request_id: row for row in _rows(session, ChangeDecisionRow)},
+        acknowledgements={row.exception_id: row for row in _rows(session, AcknowledgementRow)},
+        closed_periods=list(_rows(session, ClosedPeriodRow)),
+        seals={one.number: (one.entry_seq, one.sha256) for one in seals.every(session)},
+        emergency_switches=list(_rows(session, EmergencySwitchRow)),
+        indexes=_indexed(acts.values()),
+    )
+
+
+def _indexed(acts: Iterable[Row[Any]]) -> Mapping[str, ActIndex]:
+    found: defaultdict[str, ActIndex] = defaultdict(ActIndex)
+    for row in acts:
+        for effect in row.effects:
+            if effect.keys() == EFFECT_KEYS and isinstance(effect["book"], str) and type(effect["seq"]) is int:
+                recorded = RecordedEffect(row.seq, effect["kind"], effect["recorded"])
+                found[effect["book"]].effects[effect["seq"]] = recorded
+        if row.kind == EntryKind.STATEMENT_SETTLED and row.jackpot_id is not None:
+            found[row.jackpot_id].statements.append(row.seq)
+        if row.kind in OF_ROUNDS and isinstance(jackpot_id := round_of(row).get("jackpot_id"), str):
+            found[jackpot_id].add_round(round_of(row).get("round_key"), row.seq)
+    return found
+
+
+def round_of(row: Row[Any]) -> Mapping[str, Any]:
+    """The round that an act says it is about; empty if it says none."""
+    found = row.after.get("round") if isinstance(row.after, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _acts(session: Session, first: int, end: int) -> Mapping[int, Row[Any]]:
+    """Read acts, each with its entry's kind and principal, and when it came in; None where the entry is not there."""
+    entry = and_(EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == ActRow.seq)
+    rows = session.execute(
+        select(ActRow.__table__, EntryRow.kind, EntryRow.principal, EntryRow.received_at)
+        .join(EntryRow, entry, isouter=True)
+        .where(ActRow.seq >= first, ActRow.seq < end)
+        .order_by(ActRow.seq)
+    )
+    return {row.seq: row for row in rows}
+
+
+def _first_act(session: Session, seq: int) -> int | None:
+    return session.scalar(select(func.min(ActRow.seq)).where(ActRow.seq >= seq))
+
+
+def _rows(session: Session, model: Any) -> Any:  # noqa: ANN401  any of the tables, all its columns
+    return session.execute(select(model.__table__).order_by(*model.__table__.primary_key.columns))

@@ -1,0 +1,146 @@
+"""Whether a round is what its entries make of it: table, pins, steps, state, ending, and who wrote each of its rows."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+from jackpot_service.domain.contribution import weight
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import plain
+from jackpot_service.domain.round_keys import first_key_at
+from jackpot_service.domain.rounds import RoundState
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.proof.documents import RoundDocuments
+from jackpot_service.proof.jackpots import Jackpot
+
+Found = Iterator[Mismatch]
+
+MILLISECOND = timedelta(milliseconds=1)
+
+STATE_AFTER = {
+    EntryKind.BETS: RoundState.OPEN,
+    EntryKind.VOIDS: RoundState.OPEN,
+    EntryKind.RESULT: RoundState.SETTLED,
+    EntryKind.CANCELLATION: RoundState.CANCELLED,
+}
+"""The state in which each kind of entry leaves its round."""
+
+WRITTEN_BY = {
+    "bets": EntryKind.BETS,
+    "voids": EntryKind.VOIDS,
+    "results": EntryKind.RESULT,
+    "settlements": EntryKind.RESULT,
+    "cancellations": EntryKind.CANCELLATION,
+}
+"""The kind of entry that writes a table's rows, in the step that each row names."""
+
+DOCUMENTS_OF = {
+    RoundState.OPEN: frozenset[str](),
+    RoundState.SETTLED: frozenset({"results", "settlements"}),
+    RoundState.CANCELLED: frozenset({"cancellations"}),
+}
+"""The documents of its end that a round in each state has, and no others."""
+
+
+def table_is_its_own(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """The round's table exists, and belongs to the round's casino and jackpot."""
+    table = jackpot.references.tables.get(round_.round.table_id)
+    if table is None:
+        yield _mismatch(Code.ROUND_TABLE, round_, "its table is not there")
+    elif (table.casino_id, table.jackpot_id) != (round_.round.casino_id, round_.round.jackpot_id):
+        detail = f"at casino {round_.round.casino_id}, its table is at {table.casino_id} for {table.jackpot_id}"
+        yield _mismatch(Code.ROUND_TABLE, round_, detail)
+
+
+def pins_were_in_force(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """
+    The pinned rules version and rate sheet exist; the sheet was effective when the round was opened.
+
+    A cycle under the version had begun. It need not be the running one: a hit may come between the look at what is in
+    force and the round's first entry.
+    """
+    version, number = round_.round.rules_version, round_.round.rate_sheet
+    if version not in jackpot.documents:
+        yield _mismatch(Code.ROUND_PINS, round_, f"there is no rules version {version}")
+    elif round_.entries and version not in jackpot.versions_by(round_.entries[0]):
+        yield _mismatch(Code.ROUND_PINS, round_, f"no cycle under rules version {version} had begun")
+    if (jackpot.base, number) not in jackpot.references.sheet_rows:
+        yield _mismatch(Code.ROUND_PINS, round_, f"there is no rate sheet {jackpot.base} {number}")
+    elif jackpot.references.effective_at(jackpot.base, number) > round_.round.opened_at:
+        yield _mismatch(Code.ROUND_PINS, round_, f"rate sheet {jackpot.base} {number} was not yet in force")
+
+
+def opening_is_that_of_its_first_entry(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
+    """The round was opened when the request of its first entry came in, and its key says so too."""
+    opened_at = round_.round.opened_at
+    if round_.entries and round_.entries[0].received_at != opened_at:
+        yield _mismatch(
+            Code.ROUND_OPENED, round_, f"opened at {opened_at}, first entry {round_.entries[0].received_at}"
+        )
+    if not first_key_at(opened_at) <= round_.round.round_key < first_key_at(opened_at + MILLISECOND):
+        yield _mismatch(Code.ROUND_OPENED, round_, f"opened at {opened_at}, with key {round_.round.round_key}")
+
+
+def steps_are_dense(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
+    """The round's entries are its steps from 1, as many as it counts, and of the kinds that a round has."""
+    steps = [entry.step for entry in round_.entries]
+    if steps != list(range(1, round_.round.steps + 1)):
+        yield _mismatch(Code.ROUND_STEPS, round_, f"counts {round_.round.steps}, its entries are {steps}")
+    for entry in round_.entries:
+        if entry.kind not in STATE_AFTER:
+            yield Mismatch(Code.ENTRY_KIND, entry.book, entry.place, f"a {entry.kind} belongs to no round")
+
+
+def state_is_what_its_entries_make(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
+    """Result and cancellation end a round; nothing comes after them, and each leaves its documents."""
+    states = [STATE_AFTER.get(EntryKind(entry.kind), RoundState.OPEN) for entry in round_.entries]
+    state = states[-1] if states else RoundState.OPEN
+    if round_.round.state is not state:
+        yield _mismatch(Code.ROUND_STATE, round_, f"{round_.round.state}, its entries make it {state}")
+    if any(earlier is not RoundState.OPEN for earlier in states[:-1]):
+        yield _mismatch(Code.ROUND_ENDING, round_, "has entries after its end")
+    endings = {table for table in ("results", "settlements", "cancellations") if round_.of(table)}
+    if endings != DOCUMENTS_OF[state]:
+        yield _mismatch(Code.ROUND_ENDING, round_, f"{state}, and has {sorted(endings) or 'no document of an end'}")
+
+
+def live_bets_are_counted_and_weighed(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """The round's count and weight are those of its bets that are not void."""
+    live = [one.bet for one in round_.bets if not one.is_void]
+    if round_.round.bet_count != len(live):
+        yield _mismatch(Code.ROUND_BET_COUNT, round_, f"counts {round_.round.bet_count} live bets, has {len(live)}")
+    due = weight(live, jackpot.sheet(round_.round.rate_sheet))
+    if round_.round.weight != due:
+        yield _mismatch(Code.ROUND_WEIGHT, round_, f"weighs {plain(round_.round.weight)}, its bets {plain(due)}")
+
+
+def rows_were_written_by_an_entry(round_: RoundDocuments, _jackpot: Jackpot) -> Found:
+    """Each row names a step whose entry writes such rows; hands and awards belong to a document that is there."""
+    kinds = {entry.step: entry.kind for entry in round_.entries}
+    for table, kind in WRITTEN_BY.items():
+        for row in round_.of(table):
+            if kinds.get(row.step) != kind:
+                yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, f"{table}: step {row.step} is no {kind}")
+    if round_.of("hands") and not (round_.of("results") or round_.of("cancellations")):
+        yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, "hands: neither settled nor cancelled")
+    if round_.of("awards") and not round_.of("settlements"):
+        yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, "awards: without a settlement")
+    awards = {(row.bet_id, row.tier, row.correction) for row in round_.of("awards")}
+    for row in round_.of("award_steps"):
+        if (row.bet_id, row.tier, row.correction) not in awards:
+            detail = f"award_steps: bet {row.bet_id} has no award for {row.tier}"
+            yield _mismatch(Code.DOCUMENT_WITHOUT_ENTRY, round_, detail)
+
+
+def _mismatch(code: Code, round_: RoundDocuments, detail: str) -> Mismatch:
+    return Mismatch(code, round_.round.jackpot_id, round_.place, detail)
+
+
+CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (
+    table_is_its_own,
+    pins_were_in_force,
+    opening_is_that_of_its_first_entry,
+    steps_are_dense,
+    state_is_what_its_entries_make,
+    live_bets_are_counted_and_weighed,
+    rows_were_written_by_an_entry,
+)

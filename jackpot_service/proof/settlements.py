@@ -1,0 +1,137 @@
+"""Whether a settlement is what cards, bets, rules, rates and pools make: the whole of it is figured again."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Row
+
+from jackpot_service.domain import facts
+from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.outcomes import require_hands_of_one_deck
+from jackpot_service.domain.settlement import Settlement, settle
+from jackpot_service.domain.verdict import Verdict, judge
+from jackpot_service.ledger import cycles
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedCycle, BookedEntry
+from jackpot_service.proof import records
+from jackpot_service.proof.bets import postings_are, terms_of, won_since
+from jackpot_service.proof.documents import RoundDocuments
+from jackpot_service.proof.jackpots import Jackpot
+from jackpot_service.records.verdicts import award_id
+
+Found = Iterator[Mismatch]
+
+_CODES = {"cycle": Code.SETTLEMENT_CYCLE, "positions": Code.SETTLEMENT_POSITIONS, "awards": Code.AWARD_FIGURES}
+"""Which code a differing field has; the others are figures."""
+
+
+def result_was_settled_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """The result counted the live bets and had their hands, and its settlement is what `settle` makes of them."""
+    entry = next((entry for entry in round_.entries if entry.kind == EntryKind.RESULT), None)
+    row = round_.only("settlements")
+    if entry is None or row is None:
+        return  # Named by the checks of rounds.
+    live = [one.bet for one in round_.live(before_step=entry.step or 0)]
+    result = records.result(round_)
+    if result.bet_count != len(live):
+        detail = f"{round_.place}: counts {result.bet_count}, live were {len(live)}"
+        yield Mismatch(Code.RESULT_COUNT, entry.book, entry.place, detail)
+    try:
+        require_hands_of_one_deck(result.hands, result.dealer)
+        verdict = judge(live, result.hands, jackpot.rules[round_.round.rules_version])
+    except Refused as refusal:
+        yield Mismatch(Code.RESULT_HANDS, entry.book, entry.place, f"{round_.place}: {refusal.detail}")
+        return
+    yield from _settlement_is_due(row, verdict, entry, round_, jackpot)
+
+
+def _settlement_is_due(
+    row: Row[Any], verdict: Verdict, entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot
+) -> Found:
+    running, opened = jackpot.cycle_at(entry), jackpot.opened_by(entry)
+    yield from positions_are_right(row.positions, running, entry, jackpot, names_all=verdict.pays_from_meter)
+    yield from _hit_opened_a_cycle(row, running, opened, entry, is_hit=verdict.is_hit)
+    due = settle(
+        verdict,
+        terms=terms_of(round_, jackpot, running=running, following=opened if verdict.is_hit else None),
+        pools=jackpot.pools.at(row.positions),
+        won_since=won_since(entry, round_, jackpot),
+    )
+    yield from postings_are(due.postings, entry, round_)
+    yield from _awards_began(due, entry, round_)
+    figured = facts.of_settlement(due, cycle=running.cycle, positions=row.positions)
+    booked = facts.of_settlement(records.settlement(round_), cycle=row.cycle, positions=row.positions)
+    yield from _figures_are(figured, booked, entry, round_)
+
+
+def positions_are_right(
+    positions: Sequence[int], running: BookedCycle, entry: BookedEntry, jackpot: Jackpot, *, names_all: bool
+) -> Found:
+    """
+    Positions end right before the entry on its own stripe, and lie inside its cycle on every other.
+
+    What pays from the meter saw all stripes, and so names a position of each (`names_all`).
+    """
+    place = entry.place
+    if not entry.stripe_no < len(positions) or positions[entry.stripe_no] != entry.seq - 1:
+        yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} does not end right before it")
+    if any(seq < running.seq_on(stripe_no) for stripe_no, seq in enumerate(positions)):
+        yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} lies before its cycle")
+    following = next((cycle for cycle in jackpot.cycles if cycle.cycle == running.cycle + 1), None)
+    if following is not None and any(seq > following.seq_on(stripe_no) for stripe_no, seq in enumerate(positions)):
+        yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} lies beyond its cycle")
+    ends = {stripe.stripe_no: stripe.seq for stripe in jackpot.stripes}
+    if any(seq > ends.get(stripe_no, 0) for stripe_no, seq in enumerate(positions)):
+        yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} lies beyond the stripes' ends")
+    if names_all and len(positions) != jackpot.stripes_at(positions[0]):
+        yield Mismatch(Code.SETTLEMENT_POSITIONS, entry.book, place, f"{positions} does not name all stripes")
+
+
+def _hit_opened_a_cycle(
+    row: Row[Any], running: BookedCycle, opened: BookedCycle | None, entry: BookedEntry, *, is_hit: bool
+) -> Found:
+    due = (running.cycle + 1, cycles.cut_after(row.positions, stripe_no=entry.stripe_no)) if is_hit else None
+    found = None if opened is None else (opened.cycle, opened.cut)
+    if found != due:
+        yield Mismatch(Code.HIT_CYCLE, entry.book, entry.place, f"opened {found}, due was {due}")
+
+
+def _figures_are(
+    figured: Mapping[str, Any], booked: Mapping[str, Any], entry: BookedEntry, round_: RoundDocuments
+) -> Found:
+    for name, due in figured.items():
+        if booked[name] != due:
+            code = _CODES.get(name, Code.SETTLEMENT_FIGURES)
+            detail = f"{round_.place}: {name} is {booked[name]}, due was {due}"
+            yield Mismatch(code, entry.book, entry.place, detail)
+
+
+def _awards_began(due: Settlement, entry: BookedEntry, round_: RoundDocuments) -> Found:
+    """
+    Each award has its own id and exactly its first step, taken when the result came in.
+
+    Later steps, and the awards of later verdicts, are those of acts.
+    """
+    ids = {(award.bet.bet_id, str(award.tier)): award_id(round_.round, award) for award in due.awards}
+    for row in round_.of("awards"):
+        if not row.correction and ids.get((row.bet_id, row.tier), row.award_id) != row.award_id:
+            detail = f"{round_.place}, bet {row.bet_id}: {row.award_id}"
+            yield Mismatch(Code.AWARD_ID, entry.book, entry.place, detail)
+    first_states = {(award.bet.bet_id, str(award.tier), str(award.state), entry.received_at) for award in due.awards}
+    steps = {(row.bet_id, row.tier, row.step, row.taken_at) for row in round_.of("award_steps") if row.act_seq is None}
+    for bet_id, tier, step, _ in sorted(first_states ^ steps):
+        detail = f"{round_.place}, bet {bet_id}, {tier}: {step} is missing, or no entry took it, or not then"
+        yield Mismatch(Code.AWARD_STEPS, entry.book, entry.place, detail)
+
+
+def only_results_open_cycles(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """No bets, voids or cancellation open a cycle; whether a result should have is for the check of its settlement."""
+    for entry in round_.entries:
+        opened = jackpot.opened_by(entry)
+        if opened is not None and entry.kind != EntryKind.RESULT:
+            detail = f"a {entry.kind} opened cycle {opened.cycle}"
+            yield Mismatch(Code.HIT_CYCLE, entry.book, entry.place, detail)
+
+
+CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (result_was_settled_as_due, only_results_open_cycles)

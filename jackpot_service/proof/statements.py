@@ -1,0 +1,106 @@
+"""Whether casinos' statements were settled as acts say, and against the balances that the entries make."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import Row, select
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import accounts, award_facts, posting_rules
+from jackpot_service.domain.money import EXACT, ZERO, plain, total
+from jackpot_service.ledger import balances, replay
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.proof import acts
+from jackpot_service.proof.jackpots import Jackpot
+from jackpot_service.records.schema import StatementSettlementRow
+
+Found = Iterator[Mismatch]
+
+AccountKey = tuple[str, str]
+"""An account and a currency."""
+
+
+class Statements:
+    """The settled statements of a jackpot, and what its casinos' accounts held at the positions that they name."""
+
+    def __init__(self, session: Session, book: str, since: Verified = NOTHING) -> None:
+        table = StatementSettlementRow.__table__
+        rows = session.execute(select(table).where(table.c.jackpot_id == book).order_by(table.c.act_seq))
+        self._session = session
+        self._book = book
+        self._since = since
+        self._rows: Sequence[Row[Any]] = rows.all()
+        self._wanted: defaultdict[tuple[int, int], set[AccountKey]] = defaultdict(set)
+        for row in self._rows:
+            for place in enumerate(row.positions):
+                self._wanted[place].add(_account(row))
+        self._running: defaultdict[tuple[int, AccountKey], Decimal] = defaultdict(lambda: ZERO)
+        self._at: dict[tuple[int, int, AccountKey], Decimal] = {}
+
+    def note(self, entry: BookedEntry) -> None:
+        """Take notice of an entry, in the order of its stripe."""
+        if not self._rows:
+            return
+        for account, currency, amount, _ in entry.lines:
+            if account.startswith(accounts.CASINO) and replay.is_exact(amount):
+                key = (entry.stripe_no, (account, currency))
+                self._running[key] = EXACT.add(self._running[key], amount)
+        for account_key in self._wanted.get((entry.stripe_no, entry.seq), ()):
+            self._at[entry.stripe_no, entry.seq, account_key] = self._running[entry.stripe_no, account_key]
+
+    def check(self, jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
+        """Each was settled by one act, which booked the payment; each such act settled one."""
+        references = jackpot.references
+        by_seq = {seq: references.acts[seq] for seq in references.index_of(self._book).statements}
+        on_stripe_0 = {entry.seq: entry for entry in entries if entry.stripe_no == 0}
+        for row in self._rows:
+            act = by_seq.pop(row.act_seq, None)
+            if act is None:
+                detail = f"act {row.act_seq} did not settle it"
+                yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, self._book, _place(row), detail)
+            else:
+                yield from self._is_due(row, act, on_stripe_0)
+        for seq in by_seq:
+            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, self._book, f"act {seq}", "settled a statement: none is there")
+
+    def _is_due(self, row: Row[Any], act: Row[Any], entries: Mapping[int, BookedEntry]) -> Found:
+        balance = self._balance_before(row)
+        if balance != row.balance_before:
+            detail = f"states {plain(row.balance_before)} before it, its entries make {plain(balance)}"
+            yield Mismatch(Code.STATEMENT_BALANCE, self._book, _place(row), detail)
+        due = award_facts.of_statement(
+            jackpot_id=row.jackpot_id,
+            casino_id=row.casino_id,
+            currency=row.currency,
+            reference=row.reference,
+            period_from=row.period_from,
+            period_to=row.period_to,
+            amount=row.amount,
+            positions=row.positions,
+            balance_before=row.balance_before,
+            balance_after=EXACT.add(row.balance_before, row.amount),
+        )
+        yield from acts.says(act, due, self._book)
+        postings = posting_rules.for_statement(row.amount, casino_id=row.casino_id, currency=row.currency)
+        yield from acts.booked(act, postings, self._book, entries)
+
+    def _balance_before(self, row: Row[Any]) -> Decimal:
+        """Where only what came since was replayed, it is summed anew; what was verified before is taken as stated."""
+        if not self._since.stripes:
+            return total(self._at.get((*place, _account(row)), ZERO) for place in enumerate(row.positions))
+        if row.act_seq <= self._since.acts:
+            stated: Decimal = row.balance_before
+            return stated
+        return balances.summed_between(self._session, self._book, *_account(row), since=(), positions=row.positions)
+
+
+def _account(row: Row[Any]) -> AccountKey:
+    return accounts.casino(row.casino_id), row.currency
+
+
+def _place(row: Row[Any]) -> str:
+    return f"statement {row.reference!r} of casino {row.casino_id} in {row.currency}"

@@ -1,0 +1,227 @@
+"""
+The schema's revisions: bringing a database to one of them with the service's rights, and whether we work on its own.
+
+A version works on the schema that it was made with, and on a newer one as long as that says so: each revision states
+the oldest one whose services go on working (`compatible_from`). See docs/decisions/upgrade-without-stopping.md.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import alembic.command
+import psycopg
+import sqlalchemy
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config as AlembicConfig
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy.exc import DBAPIError
+
+from jackpot_service.database import role
+from jackpot_service.database.connections import create_owners_engine
+from jackpot_service.database.transactions import Base
+from jackpot_service.domain.errors import Refused, Unavailable
+from jackpot_service.ledger import instants_schema, rollups_schema
+from jackpot_service.ledger import schema as ledger_schema
+from jackpot_service.records import (
+    deciding_schema,
+    jobs_schema,
+    periods_schema,
+    reconciled_schema,
+    seals_schema,
+    verifications_schema,
+)
+from jackpot_service.records import schema as record_schema
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "migrations"
+
+MODELS = (
+    instants_schema,
+    ledger_schema,
+    rollups_schema,
+    periods_schema,
+    record_schema,
+    deciding_schema,
+    jobs_schema,
+    reconciled_schema,
+    seals_schema,
+    verifications_schema,
+)
+"""The modules whose import fills the metadata that a migrated database must equal."""
+
+NEWEST: Final = "head"
+
+VERSIONS: Final = "schema_versions"
+"""The table in which each revision says with which older ones it is compatible; migrations/env.py writes it."""
+
+ATTEMPTS: Final = 60
+PAUSE_S: Final = 0.5
+"""A revision that does not get its locks at once steps aside, so that no call waits long behind it, and tries again."""
+
+MIGRATION_LOCK_TIMEOUT_MS: Final = 300
+"""
+A migration that cannot get its lock gives up, and is tried again. Calls that come later wait behind it meanwhile, and
+must not wait for as long as the service lets a call wait (`JACKPOT_LOCK_TIMEOUT_MS`).
+"""
+
+LOCK_TIMEOUT_MS: Final = 5_000
+"""Who makes rights gives up, rather than queue others behind itself."""
+
+
+class SchemaInUse(Unavailable):
+    """Others hold what a revision must lock for longer than we wait; the database is at the revision before."""
+
+    code = "schema-in-use"
+    title = "The schema is in use"
+
+
+class SchemaTooNew(Refused):
+    """The database is at the schema of a newer version, on which this one cannot work."""
+
+    code = "schema-too-new"
+    title = "The schema is of a newer version"
+
+
+class NoSuchRevision(Refused):
+    """There is no revision of this name."""
+
+    code = "no-such-revision"
+    title = "There is no such revision"
+
+
+class SchemaState(StrEnum):
+    """How a database's schema stands to this version."""
+
+    CURRENT = "current"
+    NEWER = "newer"
+    """Of a later version, which says that this one goes on working."""
+    BEHIND = "behind"
+    TOO_NEW = "too-new"
+
+    @property
+    def is_workable(self) -> bool:
+        """Whether this version works on it."""
+        return self in {SchemaState.CURRENT, SchemaState.NEWER}
+
+
+def upgrade(url: str, revision: str = NEWEST, *, attempts: int = ATTEMPTS) -> bool:
+    """
+    Migrate a database up to a revision, by its owner's login; does nothing if it is there already, or further.
+
+    The service's role is made before, since revisions name it, and at the newest revision the role gets its rights. So
+    a database that was restored from a dump into another cluster is complete again. Rights on a newer schema are left
+    to the version that made it. Returns whether the role was new.
+
+    Raises: SchemaInUse; SchemaTooNew; NoSuchRevision; RightsNotMade; RoleInUse.
+    """
+    engine = create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS)
+    is_of_later = _require_not_too_new(engine) is SchemaState.NEWER and revision == NEWEST
+    is_new = role.make_role(engine)
+    if is_of_later:
+        return is_new
+    with role.refusal_explained():
+        _migrate(url, revision, attempts=attempts)
+    if revision == NEWEST:
+        role.make_rights(engine)
+        role.analyse(engine)
+    return is_new
+
+
+def _migrate(url: str, revision: str, *, attempts: int) -> None:
+    """Apply the revisions; one that does not get its locks is tried again. Raises: SchemaInUse; NoSuchRevision."""
+    for number in range(1, attempts + 1):
+        try:
+            alembic.command.upgrade(_configuration(url), revision)
+        except CommandError as error:
+            raise NoSuchRevision(str(error)) from error
+        except DBAPIError as error:
+            if not isinstance(error.orig, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
+                raise
+            if number == attempts:
+                message = "Others hold what has to be locked, such as a report or `jackpot verify`. Try again later."
+                raise SchemaInUse(message) from error
+            time.sleep(PAUSE_S)
+        else:
+            return
+
+
+def downgrade(url: str, revision: str) -> None:
+    """Migrate a database down to a revision; `base` leaves it empty."""
+    alembic.command.downgrade(_configuration(url), revision)
+
+
+def is_current(engine: sqlalchemy.Engine) -> bool:
+    """Tell whether this version works on the database's schema: its own, or a newer one that says so."""
+    return state(engine).is_workable
+
+
+def state(engine: sqlalchemy.Engine) -> SchemaState:
+    """Tell how the database's schema stands to this version."""
+    known = _known(SCRIPTS)
+    with engine.connect() as connection:
+        found = MigrationContext.configure(connection).get_current_revision()
+        if found == known.head:
+            return SchemaState.CURRENT
+        if found is None or found in known.revisions:
+            return SchemaState.BEHIND
+        later = _compatible_from(connection)
+    of_later = {since for revision, since in later.items() if revision not in known.revisions}
+    return SchemaState.NEWER if found in later and of_later <= known.revisions else SchemaState.TOO_NEW
+
+
+def _compatible_from(connection: sqlalchemy.Connection) -> Mapping[str, str]:
+    """Read what each revision says; nothing, in a database of which none has said anything."""
+    if not sqlalchemy.inspect(connection).has_table(VERSIONS):
+        return {}
+    rows = connection.execute(sqlalchemy.text(f"SELECT revision, compatible_from FROM {VERSIONS}"))  # noqa: S608  ours
+    return MappingProxyType({row.revision: row.compatible_from for row in rows})
+
+
+def _require_not_too_new(engine: sqlalchemy.Engine) -> SchemaState:
+    """As `state`. Raises: SchemaTooNew."""
+    found = state(engine)
+    if found is SchemaState.TOO_NEW:
+        message = "The database is at the schema of a newer version, on which this one cannot work: install that one."
+        raise SchemaTooNew(message)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The revisions that this version knows, and the newest of them."""
+
+    revisions: frozenset[str]
+    head: str | None
+
+
+@cache
+def _known(scripts: Path) -> _Known:
+    directory = ScriptDirectory(str(scripts))
+    revisions = frozenset(script.revision for script in directory.walk_revisions())
+    return _Known(revisions, directory.get_current_head())
+
+
+def differences(url: str) -> list[str]:
+    """List in what a migrated database differs from the models; empty is as it should be."""
+    with create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS).connect() as connection:
+        # Partitions are made as months come; what they are made of is their parent's, which has a model.
+        partitions = set(connection.scalars(sqlalchemy.text("SELECT relname FROM pg_class WHERE relispartition")))
+        without_model = partitions | {VERSIONS}
+        options = {"include_name": lambda name, kind, _parents: kind != "table" or name not in without_model}
+        found = compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata)
+    return [str(difference) for difference in found]
+
+
+def _configuration(url: str) -> AlembicConfig:
+    configuration = AlembicConfig()
+    configuration.set_main_option("script_location", str(SCRIPTS))
+    configuration.attributes["engine"] = create_owners_engine(url, lock_timeout_ms=MIGRATION_LOCK_TIMEOUT_MS)
+    configuration.attributes["target_metadata"] = Base.metadata
+    return configuration

@@ -1,0 +1,167 @@
+"""
+Making the partitions of months to come, by the rights of the tables' owner, while bets go on.
+
+A month's partition is made beside `bets` and attached, which holds up nobody who writes to another partition. It needs
+a moment alone with the default partition, though, and whoever reads bets looks at that one too; so that moment is
+asked for with a short lock time-out, again and again, and is short itself: the default partition is empty unless a
+month came before its partition. See docs/decisions/partitions.md.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+import psycopg
+import sqlalchemy
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from jackpot_service.database.connections import create_owners_engine
+from jackpot_service.database.rights import ROLE
+from jackpot_service.database.transactions import HeldUp, Session, transact
+from jackpot_service.domain.errors import Forbidden, Refused, Unavailable
+from jackpot_service.domain.months import Month
+from jackpot_service.domain.round_keys import keys_of
+from jackpot_service.records import partitions
+
+AHEAD = 3
+"""For how many months after the current one there is a partition, unless the operator says otherwise."""
+
+LOCK_TIMEOUT_MS = 100
+"""For how long whoever reads bets may queue behind us in vain; then we step aside for a while."""
+
+STALL_MS = 1_000
+"""For how long attaching may hold them up: less than the time after which the service would refuse a call for it."""
+
+ATTEMPTS = 30
+PAUSE_S = 0.5
+
+# Whoever makes months at the same time waits here, and then finds them made. It conflicts with no reading or writing.
+_ONE_BY_ONE = text("LOCK TABLE bets IN SHARE UPDATE EXCLUSIVE MODE")
+
+_MAKE = """
+CREATE TABLE {name} (LIKE bets INCLUDING ALL);
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON {name} FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewrite();
+REVOKE ALL ON {name} FROM {role};
+"""
+
+_ATTACH = "ALTER TABLE bets ATTACH PARTITION {name} FOR VALUES FROM ({first}) TO ({end})"
+
+_STATEMENT_TIMEOUT = "SET LOCAL statement_timeout = {ms}"
+
+
+class BetsInUse(Unavailable):
+    """Somebody reads the bets for longer than we wait; nothing was changed by the attempt."""
+
+    code = "bets-in-use"
+    title = "The bets are in use"
+
+
+class AttachingTooLong(Refused):
+    """To attach the month takes longer than others may be held up; nothing was changed by the attempt."""
+
+    code = "attaching-too-long"
+    title = "Attaching takes too long"
+
+
+class NameTaken(Refused):
+    """A table has the name that a month's partition would get, and is none."""
+
+    code = "name-taken"
+    title = "There is another table of this name"
+
+
+class NotOwner(Forbidden):
+    """Only the owner of the tables may give them partitions."""
+
+    code = "not-owner"
+    title = "Not the owner of the tables"
+
+
+class _HeldByDefault(Exception):
+    """The default partition has bets of the month."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The months that got a partition, and those that came too late for one: their bets stay where they are."""
+
+    months: Sequence[Month]
+    late: Sequence[Month]
+
+
+def make(url: str, *, now: datetime, ahead: int = AHEAD, stall_ms: int = STALL_MS, attempts: int = ATTEMPTS) -> Made:
+    """
+    Make the partitions that the current month and some months ahead lack.
+
+    Each is made in a transaction of its own; those that are there are left alone, and so is a month whose bets are in
+    the default partition already. May run several times at once.
+
+    Raises: BetsInUse, AttachingTooLong, NameTaken or NotOwner, for the first month that cannot be attached.
+    """
+    engine = create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS)
+    months = [Month.of(now).later(number) for number in range(ahead + 1)]
+    made, late = [], []
+    for month in transact(engine, lambda session: partitions.missing(session, months)):
+        try:
+            if _patiently(engine, month, stall_ms=stall_ms, attempts=attempts):
+                made.append(month)
+        except _HeldByDefault:
+            late.append(month)
+    return Made(made, late)
+
+
+def _patiently(engine: sqlalchemy.Engine, month: Month, *, stall_ms: int, attempts: int) -> bool:
+    """Attach a month; step aside, and try again, while others hold what it needs. Returns whether it was missing."""
+    for _ in range(attempts):
+        try:
+            return transact(engine, partial(_attach, month=month, stall_ms=stall_ms))
+        except HeldUp:
+            time.sleep(PAUSE_S)
+    message = (
+        f"Month {month} has no partition yet: others read the bets for longer than we may hold them up, such as a "
+        "report or `jackpot verify`. Try again when they are done."
+    )
+    raise BetsInUse(message)
+
+
+def _attach(session: Session, *, month: Month, stall_ms: int) -> bool:
+    name = f"bets_{month.year:04}_{month.number:02}"
+    with _explained(month, name):
+        session.execute(_ONE_BY_ONE)
+        if not partitions.missing(session, [month]):
+            return False
+        if partitions.holds_bets_of(session, month):
+            raise _HeldByDefault
+        session.exec_driver_sql(_MAKE.format(name=name, role=ROLE))
+        session.exec_driver_sql(_STATEMENT_TIMEOUT.format(ms=stall_ms))
+        session.exec_driver_sql(_ATTACH.format(name=name, **keys_of(month)._asdict()))
+        session.exec_driver_sql(_STATEMENT_TIMEOUT.format(ms=0))  # A COMMIT is never cancelled.
+        return True
+
+
+@contextmanager
+def _explained(month: Month, name: str) -> Iterator[None]:
+    """Say what an error of the database means here; one that waiting may cure stays as it is."""
+    try:
+        yield
+    except DBAPIError as error:
+        match error.orig:
+            case psycopg.errors.CheckViolation():  # Its first bet came after we had looked.
+                raise _HeldByDefault from error
+            case psycopg.errors.QueryCanceled():
+                message = (
+                    f"Month {month} has no partition yet: the default partition holds many bets, and to look through "
+                    "them would hold up others for too long. In a quiet hour allow more: --stall-ms."
+                )
+                raise AttachingTooLong(message) from error
+            case psycopg.errors.DuplicateTable():
+                message = f"Month {month} has no partition: {name} is there, and is no partition of bets."
+                raise NameTaken(message) from error
+            case psycopg.errors.InsufficientPrivilege():
+                message = f"Month {month} has no partition: only the owner of bets may make it."
+                raise NotOwner(message) from error
+        raise

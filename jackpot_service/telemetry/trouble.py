@@ -1,0 +1,90 @@
+"""
+What goes wrong at the database leaves a trace: a counter, and a line in the log a minute and kind.
+
+What the ledger refuses is no trouble, nor is a race that is lost and run again.
+"""
+
+import re
+from typing import Final
+
+import psycopg
+import sqlalchemy
+
+from jackpot_service.telemetry import counters
+from jackpot_service.telemetry.seldom import Seldom
+
+NO_ROOM_FOR_S: Final = 5.0
+"""For how long after a write that found the disk full the service says that it is not ready."""
+
+_KINDS: Final = {
+    "25006": "not-writable",
+    "25P03": "connection-lost",
+    "53100": "disk-full",
+    "55P03": "held-up",
+    "57014": "cancelled",
+    "57P01": "connection-lost",
+    "57P02": "connection-lost",
+    "57P03": "no-connection",
+    "58030": "disk-full",
+}
+"""What a SQLSTATE means here; 58030 is a disk that fails, after which nothing can be written either."""
+
+_KINDS_OF_CLASS: Final = {"08": "connection-lost", "28": "sign-in-refused", "53": "too-few-resources"}
+
+_SIGN_IN_REFUSED: Final = re.compile(
+    r"authentication failed|pg_hba\.conf|no password supplied|permission denied|role .* (does|is) not "
+)
+"""libpq has no SQLSTATE for a connection that was not made, only the server's sentence."""
+
+_TOO_MANY: Final = re.compile(r"too many (clients|connections)|remaining connection slots")
+
+_seldom = Seldom()
+
+
+def note(error: Exception) -> None:
+    """Count and log an error of the database, by its kind."""
+    cause = error.orig if isinstance(error, sqlalchemy.exc.DBAPIError) else error
+    kind = kind_of(cause)
+    _note(kind, cause)
+    if kind == "disk-full":
+        counters.stamp(counters.DISK_FULL_AT)
+
+
+def note_outcome_unknown(error: Exception) -> None:
+    """Count and log a connection that broke in COMMIT; a full disk can be why."""
+    cause = error.orig if isinstance(error, sqlalchemy.exc.DBAPIError) else error
+    if kind_of(cause) == "disk-full":
+        note(error)
+    _note("outcome-unknown", cause)
+
+
+def has_no_room() -> bool:
+    """Whether the database, though it answers, has refused to write of late because its disk is full."""
+    return 0 <= counters.seconds_since(counters.DISK_FULL_AT) < NO_ROOM_FOR_S  # Not from a clock that was ahead.
+
+
+def kind_of(cause: BaseException | None) -> str:
+    """Return the kind of trouble that an error of the database is."""
+    if isinstance(cause, sqlalchemy.exc.TimeoutError):
+        return "pool-exhausted"
+    if not isinstance(cause, psycopg.Error):
+        return "unexpected"
+    if cause.sqlstate is not None:
+        return _KINDS.get(cause.sqlstate) or _KINDS_OF_CLASS.get(cause.sqlstate[:2], "unexpected")
+    if isinstance(cause, psycopg.errors.ConnectionTimeout) or cause.pgconn is not None:
+        return _kind_of_refusal(str(cause))
+    return "connection-lost" if isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError) else "unexpected"
+
+
+def _kind_of_refusal(sentence: str) -> str:
+    """Return why no connection was made."""
+    if _SIGN_IN_REFUSED.search(sentence):
+        return "sign-in-refused"
+    return "too-few-resources" if _TOO_MANY.search(sentence) else "no-connection"
+
+
+def _note(kind: str, cause: BaseException | None) -> None:
+    counters.count(counters.DATABASE_ERRORS, kind=kind)
+    sqlstate = cause.sqlstate if isinstance(cause, psycopg.Error) else None
+    detail = str(cause).partition("\n")[0]
+    _seldom.warning("database-trouble", about=kind, kind=kind, sqlstate=sqlstate, detail=detail)

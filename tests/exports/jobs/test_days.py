@@ -1,0 +1,146 @@
+"""Who has no job reconciles days, gives way to jobs, and leaves alone what it cannot read."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy
+from sqlalchemy import NullPool, event, text
+from structlog.testing import capture_logs
+
+from jackpot_service.database.transactions import snapshot
+from jackpot_service.exports.jobs.days import FIRST_PAUSE_S, LONGEST_PAUSE_S, LOOK_EVERY_S, Days
+from jackpot_service.reports import reconciling
+from tests.support.bets import bet
+from tests.support.house import House
+from tests.support.logins import owner_url
+from tests.support.reading import past_the_service
+
+BROKEN = "UPDATE entries SET movements[1] = 'x' || movements[1] WHERE kind = 'bets' AND jackpot_id = 'j1'"
+MENDED = "UPDATE entries SET movements[1] = substr(movements[1], 2) WHERE kind = 'bets' AND jackpot_id = 'j1'"
+
+
+class Seconds:
+    """A monotonic clock that only a test moves."""
+
+    def __init__(self) -> None:
+        self.at = 1000.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+@pytest.fixture
+def played(house: House) -> House:
+    """Two jackpots, of each a day that is over."""
+    for number in (1, 2):
+        house.open(jackpot_id=f"j{number}", tables=(f"T{number}",))
+        house.bet(bet(), table_id=f"T{number}")
+    house.clock.advance(timedelta(days=2))
+    return house
+
+
+def reconciled(house: House) -> list[str]:
+    return [row["jackpot_id"] for row in house.books.rows("SELECT jackpot_id FROM reconciled_days ORDER BY 1")]
+
+
+def test_it_reconciles_one_day_after_the_other(played: House) -> None:
+    reading = Days(played.engine, threading.Event(), clock=played.clock)
+
+    assert [reading.reconcile_next() for _ in range(3)] == [True, True, False]
+
+    assert reconciled(played) == ["j1", "j2"]
+
+
+def test_a_jackpot_of_which_a_day_cannot_be_read_is_left_alone_for_longer_and_longer(
+    played: House, database_url: str
+) -> None:
+    seconds = Seconds()
+    reading = Days(played.engine, threading.Event(), clock=played.clock, monotonic=seconds)
+    past_the_service(database_url, BROKEN)
+
+    with capture_logs() as told:
+        for _ in range(8):
+            assert not reading.reconcile_next()
+            failures = len(told)
+            seconds.at += told[-1]["again_in_s"] - LOOK_EVERY_S - 1
+            while reading.reconcile_next():
+                pass
+            assert {line["event"] for line in told[failures:]} <= {"day-reconciled"}
+            seconds.at += LOOK_EVERY_S + 1
+
+    past_the_service(database_url, MENDED)
+    pauses = [line["again_in_s"] for line in told if line["event"] == "day-not-reconciled"]
+    assert pauses == [min(FIRST_PAUSE_S * 2**number, LONGEST_PAUSE_S) for number in range(8)]
+    assert reconciled(played) == ["j2"]
+    assert reading.reconcile_next()
+    assert reconciled(played) == ["j1", "j2"]
+
+
+def test_one_that_is_told_to_stop_keeps_nothing_of_the_day_that_it_reads(
+    played: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconciling, "SLICE", 1)
+    stop = threading.Event()
+    event.listen(
+        played.engine, "before_cursor_execute", lambda *told: stop.set() if "FROM effects" in told[2] else None
+    )
+
+    assert not Days(played.engine, stop, clock=played.clock).reconcile_next()
+
+    assert stop.is_set()
+    assert reconciled(played) == []
+
+
+def test_whoever_finds_another_at_it_reads_nothing(played: House) -> None:
+    seconds = Seconds()
+    reading = Days(played.engine, threading.Event(), clock=played.clock, monotonic=seconds)
+    with snapshot(played.engine) as another:
+        assert another.scalar(text("SELECT pg_try_advisory_xact_lock(hashtext('reconciling'))"))
+        assert not reading.reconcile_next()
+
+    assert reconciled(played) == []
+    seconds.at += LOOK_EVERY_S
+    assert reading.reconcile_next()
+
+
+def test_who_found_none_looks_again_only_after_a_while(played: House) -> None:
+    seconds = Seconds()
+    reading = Days(played.engine, threading.Event(), clock=played.clock, monotonic=seconds)
+    while reading.reconcile_next():
+        pass
+    played.bet(bet(), round_id="later")
+    played.clock.advance(timedelta(days=2))
+
+    seconds.at += LOOK_EVERY_S - 1
+    assert not reading.reconcile_next()
+    seconds.at += 1
+    assert reading.reconcile_next()
+
+
+FAST_CLOCK = """
+CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+AS $$ SELECT pg_catalog.clock_timestamp() + interval '2 days' $$;
+"""
+"""A clock two days ahead of the machine's, which connections see that look in `public` first."""
+
+
+def look_in_public_first(connection: psycopg.Connection[Any], _record: object) -> None:
+    connection.execute("SET search_path = public, pg_catalog")
+    connection.commit()
+
+
+def test_a_day_is_over_by_the_databases_clock(house: House, database_url: str) -> None:
+    house.clock.at = datetime.now(UTC)
+    house.open()
+    house.bet(bet())
+    assert not Days(house.engine, threading.Event()).reconcile_next()
+
+    with sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool).begin() as owner:
+        owner.exec_driver_sql(FAST_CLOCK)
+    event.listen(house.engine, "connect", look_in_public_first)
+    house.engine.dispose()
+
+    assert Days(house.engine, threading.Event()).reconcile_next()

@@ -1,0 +1,335 @@
+"""A report as a file: every format holds the same figures, and nothing in it does anything when it is opened."""
+
+import csv
+import re
+import tracemalloc
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from io import BytesIO, StringIO
+from typing import Final
+
+import pytest
+
+from jackpot_service.exports.files import csv_file, text_table, xlsx_file
+from jackpot_service.reports.cells import as_text, head_of
+from jackpot_service.reports.documents import Column, Document, Row, Section, Sort
+from tests.support import workbooks
+
+FORMULAS: Final = ("=1+1", "+1", "-x", "@SUM(A1)", "\tx", "\rx", "\n=1", "＝1", "－x")  # noqa: RUF001  wide ones, too
+
+HARMLESS: Final = ("a", "1=1", "x-y", " =1", "", "é", "日本", "a'b")
+
+
+def section(*columns: Column, rows: Iterable[Row] = ()) -> Section:
+    return Section("some", "Some rows", columns, rows)
+
+
+def document(*sections: Section, **scope: str) -> Document:
+    made_at = datetime(2026, 11, 20, 9, 0, 0, 250_000, tzinfo=UTC)
+    start = datetime(2026, 11, 1, tzinfo=UTC)
+    positions = {"-": (12,), "j1": (3, 0, 4)}
+    opening = {"j1": (2, 0, 0)}
+    return Document("some-report", "Some report", "1.2", made_at, start, None, scope, positions, opening, sections)
+
+
+def written(one: Section) -> str:
+    return "".join(csv_file.lines(document(one)))
+
+
+def parsed(text: str) -> list[list[str]]:
+    return list(csv.reader(StringIO(text, newline=""), strict=True))
+
+
+def workbook(made: Document) -> dict[str, workbooks.Sheet]:
+    file = BytesIO()
+    xlsx_file.write(made, file)
+    return workbooks.read(file.getvalue())
+
+
+def cells(column: Column, *values: object, **others: Column) -> workbooks.Sheet:
+    """The rows of a sheet with one column of a report, without its header."""
+    one = section(column, *others.values(), rows=[value if isinstance(value, tuple) else (value,) for value in values])
+    return workbook(document(one))["some"][1:]
+
+
+# Cells.
+
+
+def test_a_value_is_written_exactly_and_the_same_everywhere() -> None:
+    assert as_text(None) == ""
+    assert as_text(7) == "7"
+    assert as_text(Decimal("1E+3")) == "1000"
+    assert as_text(Decimal("-0.000000000000000001")) == "-0.000000000000000001"
+    assert as_text(Decimal("2.500")) == "2.5"
+    assert as_text(date(2026, 1, 2)) == "2026-01-02"
+    assert (
+        as_text(datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=timezone(timedelta(hours=2)))) == "2026-01-02T01:04:05.000006Z"
+    )
+
+
+def test_the_head_says_what_it_is_of_when_and_where_the_books_stood() -> None:
+    assert head_of(document(jackpot="j1")) == [
+        ("report", "some-report"),
+        ("title", "Some report"),
+        ("from", "2026-11-01T00:00:00Z"),
+        ("to", "all that was booked"),
+        ("jackpot", "j1"),
+        ("made at", "2026-11-20T09:00:00.250000Z"),
+        ("version", "1.2"),
+        ("opening position of j1", "2.0.0"),
+        ("position of -", "12"),
+        ("position of j1", "3.0.4"),
+    ]
+
+
+# CSV.
+
+
+def test_csv_is_of_lines_that_end_with_cr_lf_under_a_header() -> None:
+    rows = [("a", Decimal("1.50")), ("b", None)]
+    text = written(section(Column("id", "Id"), Column("amount", "Amount", Sort.AMOUNT, currency="EUR"), rows=rows))
+
+    assert text == "id,amount\r\na,1.5\r\nb,\r\n"
+
+
+def test_csv_keeps_quotes_commas_and_line_ends_inside_a_cell() -> None:
+    names = ['say "so"', "a,b", "one\r\ntwo", "one\ntwo", "one\rtwo", '"', ",", " spaced "]
+
+    text = written(section(Column("name", "Name"), Column("n", "N", Sort.COUNT), rows=[(name, 1) for name in names]))
+
+    assert parsed(text) == [["name", "n"], *([name, "1"] for name in names)]
+    assert '"say ""so""",1\r\n' in text
+
+
+def test_csv_hides_formulas_in_texts_and_the_text_can_be_had_back() -> None:
+    texts = [*FORMULAS, *HARMLESS, "'quoted", "'=1"]
+
+    found = [row[0] for row in parsed(written(section(Column("text", "Text"), rows=[(text,) for text in texts])))[1:]]
+
+    assert not [cell for cell in found if cell.startswith(csv_file.FORMULA)]
+    assert [cell for cell in found if not cell.startswith("'")] == list(HARMLESS)
+    assert [cell.removeprefix("'") for cell in found] == texts
+
+
+def test_csv_leaves_figures_as_they_are() -> None:
+    columns = [Column(sort.value, sort.value, sort) for sort in (Sort.AMOUNT, Sort.NUMBER, Sort.PERCENT)]
+
+    text = written(section(*columns, rows=[(Decimal(-5), Decimal("-0.1"), Decimal(-100))]))
+
+    assert text.splitlines()[1] == "-5,-0.1,-100"
+
+
+def test_csv_without_a_section_is_the_head_as_every_format_shows_it() -> None:
+    made = document(section(Column("a", "A"), rows=[("a",)]), jackpot="=j1").narrowed("head")
+
+    found = parsed("".join(csv_file.lines(made)))
+
+    assert found[0] == ["name", "value"]
+    assert ["jackpot", "'=j1"] in found
+    assert [[name, value.removeprefix("'")] for name, value in found[1:]] == [*map(list, head_of(made))]
+
+
+def test_csv_is_written_in_bounded_memory_however_long_it_is() -> None:
+    def rows() -> Iterator[Row]:
+        for number in range(100_000):
+            yield f"row {number}", Decimal(number)
+
+    columns = (Column("a", "A"), Column("b", "B", Sort.AMOUNT, currency="EUR"))
+    lines = csv_file.lines(document(section(*columns, rows=rows())))
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in lines)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert count == 100_001
+    assert peak < 1_000_000
+
+
+# Workbooks.
+
+
+def test_a_workbook_has_a_sheet_for_its_head_and_one_for_each_section() -> None:
+    one, other = section(Column("a", "A"), rows=[("x",)]), Section("empty", "Empty", [Column("b", "B")], [])
+    made = document(one, other)
+
+    sheets = workbook(made)
+
+    assert list(sheets) == ["head", "some", "empty"]
+    assert workbooks.texts(sheets["head"]) == [list(line) for line in head_of(made)]
+    assert workbooks.texts(sheets["some"]) == [["A"], ["x"]]
+    assert workbooks.texts(sheets["empty"]) == [["B"]]
+
+
+@pytest.mark.parametrize(
+    ("currency", "amount", "number", "pattern"),
+    [
+        ("EUR", "12.345", "12.35", "#,##0.00"),
+        ("EUR", "-12.345", "-12.35", "#,##0.00"),
+        ("EUR", "12.344999999999999999", "12.34", "#,##0.00"),
+        ("JPY", "150", "150", "#,##0"),
+        ("JPY", "-0.5", "-1", "#,##0"),
+        ("BHD", "1.2345", "1.235", "#,##0.000"),
+        ("CLF", "1.00005", "1.0001", "#,##0.0000"),
+        ("EUR", "123456789012345678.015", "123456789012345700", "#,##0.00"),
+    ],
+)
+def test_money_is_a_number_at_its_currencys_precision_with_the_exact_figure_beside_it(
+    currency: str, amount: str, number: str, pattern: str
+) -> None:
+    ((figure, exact),) = cells(Column("amount", "Amount", Sort.AMOUNT, currency=currency), Decimal(amount))
+
+    assert figure is not None
+    assert exact is not None
+    assert (Decimal(figure.text), figure.number_format) == (Decimal(number), pattern)
+    assert (exact.text, exact.is_number) == (amount, False)
+
+
+def test_money_whose_currency_stands_in_its_row_has_that_ones_precision() -> None:
+    amount = Column("amount", "Amount", Sort.AMOUNT, currency_in="currency")
+    rows = [
+        (Decimal("1.005"), "EUR"),
+        (Decimal("1.5"), "JPY"),
+        (Decimal("1.0005"), "KWD"),
+        (None, None),
+        (Decimal(1), "XXA"),
+    ]
+
+    found = cells(amount, *rows, currency=Column("currency", "Currency"))
+
+    formats = [None if row[0] is None else (row[0].text, row[0].number_format) for row in found if row]
+    assert formats == [("1.01", "#,##0.00"), ("2", "#,##0"), ("1.001", "#,##0.000"), ("1", "#,##0.00")]
+
+
+def test_rates_counts_days_and_instants_are_what_they_are() -> None:
+    columns = [Column(sort.value, sort.value.title(), sort) for sort in Sort if sort is not Sort.AMOUNT]
+    at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    row = ("text", 1234, Decimal("0.0873"), Decimal("-12.34567"), at, date(2026, 1, 2))
+
+    header, found = workbook(document(section(*columns, rows=[row])))["some"]
+
+    titles = ["Text", "Count", "Number", "Number (exact)", "Percent", "Percent (exact)", "Instant", "Day"]
+    assert workbooks.texts([header]) == [titles]
+    shown = [(cell.text, cell.number_format) for cell in found if cell is not None]
+    assert shown == [
+        ("text", None),
+        ("1234", "#,##0"),
+        ("0.0873", "#,##0.0000000000"),
+        ("0.0873", None),
+        ("-12.3457", "#,##0.0000"),
+        ("-12.34567", None),
+        ("2026-01-02T03:04:05Z", None),
+        ("2026-01-02", None),
+    ]
+
+
+def test_nothing_leaves_its_cells_empty_and_the_others_in_their_columns() -> None:
+    columns = [Column("a", "A", Sort.AMOUNT, currency="EUR"), Column("b", "B", Sort.COUNT), Column("c", "C")]
+
+    _, found = workbook(document(section(*columns, rows=[(None, None, "x")])))["some"]
+
+    assert [cell and cell.text for cell in found] == [None, None, None, "x"]
+
+
+@pytest.mark.parametrize("text", [*FORMULAS, *HARMLESS, "http://x.example", "_x0041_", "\x07", "x" * 32_767])
+def test_a_text_is_a_text_and_never_a_formula_or_a_link(text: str) -> None:
+    found = cells(Column("text", "Text"), text)
+
+    (cell,) = found[0] if found and found[0] else (None,)
+    assert text == ("" if cell is None else cell.text)
+    assert cell is None or (cell.formula, cell.is_number) == (None, False)
+
+
+def test_a_text_that_no_cell_holds_says_that_it_was_cut() -> None:
+    ((cell,),) = cells(Column("text", "Text"), "x" * 32_768)
+
+    assert cell is not None
+    assert len(cell.text) == 32_767
+    assert cell.text == f"{'x' * 32_759} … (cut)"
+
+
+def test_more_rows_than_a_sheet_takes_go_on_on_further_sheets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsx_file, "MOST_ROWS", 3)
+    for count, sheets in ((0, 1), (1, 1), (3, 1), (4, 2), (6, 2), (7, 3)):
+        one = section(Column("n", "N", Sort.COUNT), rows=iter([(number,) for number in range(count)]))
+
+        found = {name: sheet for name, sheet in workbook(document(one)).items() if name != "head"}
+
+        assert list(found) == ["some", "some 2", "some 3"][:sheets]
+        assert all(workbooks.texts(sheet)[0] == ["N"] for sheet in found.values())
+        numbers = [row[0] for sheet in found.values() for row in workbooks.texts(sheet)[1:]]
+        assert numbers == [str(number) for number in range(count)]
+
+
+def test_a_section_of_a_long_name_has_a_sheet_of_a_name_that_excel_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsx_file, "MOST_ROWS", 1)
+    long = Section("n" * 40, "Long", [Column("n", "N", Sort.COUNT)], [(1,), (2,)])
+
+    names = list(workbook(document(long)))[1:]
+
+    assert len(set(names)) == 2
+    assert all(len(name) <= 31 for name in names)
+
+
+def test_the_same_report_is_the_same_workbook_to_the_byte() -> None:
+    made = document(section(Column("a", "A"), rows=[("x",), ("y",)]))
+    files = [BytesIO(), BytesIO()]
+    for file in files:
+        xlsx_file.write(made, file)
+
+    assert files[0].getvalue() == files[1].getvalue()
+    with zipfile.ZipFile(files[0]) as parts:
+        properties = parts.read("docProps/core.xml").decode()
+    assert re.findall(r"\d{4}-\d\d-\d\dT[^<]*", properties) == ["2026-11-20T09:00:00Z"] * 2
+
+
+def test_a_workbook_is_written_with_a_pause_after_each_row_and_may_be_left_in_one() -> None:
+    one = section(Column("a", "A"), rows=[(f"x{number}",) for number in range(5)])
+    file = BytesIO()
+    assert len(list(xlsx_file.steps(document(one, one_more(one)), file))) == 10
+    assert list(workbooks.read(file.getvalue())) == ["head", "some", "more"]
+
+    left = xlsx_file.steps(document(one), BytesIO())
+    next(left)
+    left.close()
+
+
+def one_more(one: Section) -> Section:
+    return replace(one, name="more")
+
+
+def test_a_sheet_that_is_larger_than_a_plain_zip_holds_is_written_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 2000)
+    rows = [(f"number {number}",) for number in range(100)]
+
+    assert len(workbook(document(section(Column("a", "A"), rows=rows)))["some"]) == 101
+
+
+# Text.
+
+
+def test_a_terminal_shows_figures_at_the_right_and_texts_at_the_left() -> None:
+    columns = [Column("a", "Account"), Column("b", "Amount", Sort.AMOUNT, currency="EUR")]
+    rows = [("pool", Decimal("1.5")), ("house", Decimal(-1000))]
+
+    lines = list(text_table.lines(document(section(*columns, rows=rows))))
+
+    assert lines[-5:] == [
+        "",
+        "Some rows",
+        "  Account  Amount, EUR",
+        "  pool             1.5",
+        "  house          -1000",
+    ]
+
+
+def test_a_terminal_is_told_nothing_by_a_text() -> None:
+    rows = [("\x1b[2Jx",), ("two\nlines",), ("é 日本",)]
+
+    lines = list(text_table.lines(document(section(Column("a", "A"), rows=rows))))[-3:]
+
+    assert lines == [r"  \x1b[2Jx", r"  two\nlines", "  é 日本"]

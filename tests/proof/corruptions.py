@@ -1,0 +1,473 @@
+"""What somebody with every right might change in the books of `history`, and the codes by which the proof names it."""
+
+from typing import Final
+
+from tests.proof.corruption import change, forge, in_round, remove
+
+HIT, LOST, MIXED, PART, HELD, VOIDED, OPEN = map(in_round, ("hit", "lost", "mixed", "part", "held", "voided", "open"))
+
+# What follows when a live bet of a settled round is there no more, or one more is.
+ANOTHER_BET = "entry-digest entry-postings result-count round-bet-count round-weight settlement-figures"
+OTHER_AWARDS = "entry-digest entry-postings award-figures award-steps settlement-figures"
+
+BETS: Final = (
+    change(
+        "bets",
+        "stake_minor = stake_minor + 1",
+        f"{HIT} AND bet_id = 'b'",
+        "entry-digest entry-postings round-weight award-figures settlement-figures rollup-figures",
+    ),
+    change(
+        "bets",
+        "stake_minor = 20000",
+        f"{OPEN} AND bet_id = 'a'",
+        "entry-digest entry-postings round-weight bet-stake rollup-figures",
+    ),
+    change("bets", "player_id = 'ann'", f"{HIT} AND bet_id = 'b'", "entry-digest bet-hands"),
+    change("bets", "hand = 'h2'", f"{HIT} AND bet_id = 'b'", f"{OTHER_AWARDS} rollup-figures"),
+    change("bets", "hand = 'h9'", f"{HIT} AND bet_id = 'b'", "entry-digest result-hands rollup-figures"),
+    change(
+        "bets",
+        "currency = 'USD'",
+        f"{OPEN} AND bet_id = 'a'",
+        "entry-digest bet-stake entry-underivable rollup-figures",
+    ),
+    change(
+        "bets",
+        "currency = 'GBP'",
+        f"{PART} AND bet_id = 'c'",
+        "entry-digest entry-postings round-weight bet-stake settlement-figures rollup-figures",
+    ),
+    change("bets", "occurred_at = occurred_at + interval '1 us'", LOST, "entry-digest"),
+    change("bets", "step = 2", f"{MIXED} AND bet_id = 'a'", "entry-digest entry-postings rollup-figures"),
+    remove("bets", LOST, f"{ANOTHER_BET} rollup-figures"),
+    forge(
+        "bets",
+        "jackpot_id, round_key, 'x', step, 'zoe', hand, currency, stake_minor",
+        f"bets WHERE {LOST}",
+        f"{ANOTHER_BET} rollup-figures",
+    ),
+    forge("bets", "jackpot_id, 17, bet_id, step, player_id, hand, currency, stake_minor", "bets", "round-missing"),
+    forge("bets", "'x', round_key, bet_id, step, player_id, hand, currency, stake_minor", "bets", "book-unknown"),
+    remove(
+        "voids",
+        f"{VOIDED} AND bet_id = 'b'",
+        f"{ANOTHER_BET} award-figures award-steps bet-hands rollup-figures",
+    ),
+    remove("voids", f"{VOIDED} AND bet_id = 'late'", "entry-digest"),
+    forge(
+        "voids",
+        "jackpot_id, round_key, 'a', step, false",
+        f"voids WHERE {VOIDED} AND bet_id = 'b'",
+        f"{ANOTHER_BET} award-figures award-steps rollup-figures",
+    ),
+    change("voids", "is_tombstone = true", f"{VOIDED} AND bet_id = 'b'", "entry-digest void-bet rollup-figures"),
+    change("voids", "step = 7", f"{VOIDED} AND bet_id = 'late'", "entry-digest document-without-entry"),
+)
+
+ROUNDS: Final = (
+    change("rounds", "state = 'open'", LOST, "round-state"),
+    change("rounds", "state = 'cancelled'", LOST, "round-state"),
+    change("rounds", "state = 'settled'", OPEN, "round-state"),
+    change("rounds", "rules_version = 2", LOST, "entry-digest round-pins entry-underivable rollup-figures"),
+    change("rounds", "rate_sheet = 2", LOST, "entry-digest round-pins"),
+    change("rounds", "rate_sheet = 9", LOST, "entry-digest round-pins entry-underivable rollup-figures"),
+    change("rounds", "steps = steps + 1", LOST, "round-steps"),
+    change("rounds", "bet_count = bet_count + 1", LOST, "round-bet-count"),
+    change("rounds", "weight = weight + 0.01", LOST, "round-weight"),
+    change("rounds", "casino_id = 'c2'", LOST, "entry-digest entry-postings round-table rollup-figures"),
+    change("rounds", "table_id = 'T2'", LOST, "entry-digest round-table rollup-figures"),
+    change("rounds", "round_id = 'found'", LOST, "entry-digest"),
+    change("rounds", "opened_at = opened_at + interval '1 us'", LOST, "round-opened"),
+    remove("rounds", LOST, "round-missing rollup-figures"),
+)
+
+ENDINGS: Final = (
+    change("results", "bet_count = bet_count + 1", LOST, "entry-digest result-count"),
+    change("results", "dealer = '{2h}'", LOST, "entry-digest result-hands"),
+    change("results", "dealer = '{5s}'", LOST, "entry-digest"),
+    remove("results", LOST, "entry-digest document-without-entry round-ending entry-underivable"),
+    forge(
+        "results", "jackpot_id, round_key, 1, 0, '{}'", f"rounds WHERE {OPEN}", "document-without-entry round-ending"
+    ),
+    change("hands", "cards = '{2c,2d,2h,2s,9d}'", LOST, OTHER_AWARDS),
+    change("hands", "cards = '{2c,3d,5h,7s,9d}'", LOST, "entry-digest"),
+    change("hands", "status = 'dead'", LOST, "entry-digest entry-postings settlement-figures rollup-figures"),
+    change("hands", "status = 'forfeited'", f"{HIT} AND hand = 'h3'", OTHER_AWARDS),
+    remove("hands", LOST, "entry-digest result-hands"),
+    forge("hands", "jackpot_id, round_key, 'h1', 'dead', '{}'", f"rounds WHERE {OPEN}", "document-without-entry"),
+    change("cancellations", "reason = 'other'", "reason = 'misdeal'", "entry-digest"),
+    change("cancellations", "cycle = cycle + 1", "reason = 'misdeal'", "entry-digest cancellation-cycle"),
+    remove("cancellations", "reason = 'misdeal'", "entry-digest document-without-entry round-ending"),
+)
+
+SETTLEMENTS: Final = (
+    change("settlements", "meter_before = meter_before + 1", HIT, "entry-digest settlement-figures"),
+    change("settlements", "carried = NULL", HIT, "entry-digest settlement-figures"),
+    change(
+        "settlements",
+        "positions[1] = positions[1] - 1",
+        HIT,
+        "entry-digest entry-postings award-figures settlement-figures hit-cycle",
+    ),
+    change(
+        "settlements",
+        "positions[1] = positions[1] + 1",
+        LOST,
+        "entry-digest settlement-figures settlements-cross",
+    ),
+    change("settlements", "cycle = cycle + 1", LOST, "entry-digest settlement-cycle"),
+    change("settlements", "policy = 'minor_first'", PART, "entry-digest settlement-figures"),
+    change("settlements", "entitlements = '[]'", PART, "entry-digest settlement-figures"),
+    change("settlements", """entitlements = jsonb_set(entitlements, '{0,x}', '"x"')""", PART, "entry-digest"),
+    remove("settlements", LOST, "entry-digest round-ending"),
+    change(
+        "awards",
+        "amount_minor = amount_minor + 1",
+        f"{HIT} AND bet_id = 'a'",
+        "entry-digest award-figures rollup-figures",
+    ),
+    change("awards", "funded_by = 'meter'", MIXED, "entry-digest award-figures rollup-figures"),
+    change("awards", "award_id = 'aw_'", MIXED, "award-id"),
+    remove("awards", f"{HIT} AND bet_id = 'a'", "entry-digest award-figures document-without-entry rollup-figures"),
+    forge(
+        "awards",
+        "jackpot_id, round_key, 'a', 'flush', 'x', 1, 'EUR', 0.01, 'meter'",
+        f"rounds WHERE {LOST}",
+        "entry-digest award-figures",
+    ),
+    forge(
+        "awards",
+        "jackpot_id, round_key, 'a', 'flush', 'x', 1, 'EUR', 0.01, 'meter'",
+        f"rounds WHERE {OPEN}",
+        "document-without-entry",
+    ),
+    change(
+        "award_steps",
+        "step = 'payable'",
+        f"{HELD} AND bet_id = 'a'",
+        "entry-digest award-figures award-steps held-balance rollup-figures",
+    ),
+    change("award_steps", "step = 'paid'", MIXED, "entry-digest award-figures award-steps rollup-figures"),
+    change("award_steps", "taken_at = taken_at + interval '1 us'", MIXED, "award-steps"),
+    remove("award_steps", MIXED, "entry-digest award-figures award-steps rollup-figures"),
+    forge(
+        "award_steps",
+        "jackpot_id, round_key, bet_id, tier, 'approved', taken_at",
+        f"award_steps WHERE {HELD}",
+        "award-steps held-balance rollup-figures",
+    ),
+    forge(
+        "award_steps",
+        "jackpot_id, round_key, bet_id, 'flush', step, taken_at",
+        f"award_steps WHERE {MIXED}",
+        "award-steps document-without-entry",
+    ),
+)
+
+FIRST = f"{LOST} AND step = 1"
+
+ENTRIES: Final = (
+    change(
+        "entries",
+        "amounts[1] = amounts[1] + 1",
+        FIRST,
+        "entry-digest entry-postings entry-unbalanced trial-balance",
+    ),
+    change(
+        "entries",
+        "amounts[1] = 'NaN'",
+        FIRST,
+        "entry-digest entry-postings entry-inexact entry-unbalanced trial-balance",
+    ),
+    change(
+        "entries",
+        "amounts[1] = amounts[1] - 1, amounts[2] = amounts[2] + 1",
+        FIRST,
+        "entry-digest entry-postings award-figures settlement-figures stripe-pools rollup-figures",
+    ),
+    change("entries", "accounts[5] = 'house:seed'", FIRST, "entry-digest entry-postings rollup-figures"),
+    change("entries", "movements[1] = 'gift'", FIRST, "entry-digest entry-postings entry-unbalanced"),
+    change("entries", "digest = sha256(digest)", FIRST, "entry-digest chain-broken"),
+    change("entries", "head = sha256(head)", FIRST, "chain-broken"),
+    change("entries", "kind = 'voids'", FIRST, "entry-digest entry-postings document-without-entry rollup-figures"),
+    change(
+        "entries",
+        "kind = 'gift'",
+        FIRST,
+        "entry-digest entry-kind entry-underivable document-without-entry rollup-figures",
+    ),
+    change("entries", "principal = 'somebody'", FIRST, "entry-digest"),
+    change("entries", "step = 9", f"{LOST} AND step = 2", "entry-digest round-steps document-without-entry"),
+    change(
+        "entries",
+        "round_key = NULL, step = NULL",
+        f"{LOST} AND step = 2",
+        "entry-kind document-without-entry round-steps round-state round-ending rollup-figures",
+    ),
+    change("entries", "booked_at = booked_at + interval '1 day'", FIRST, "booked-at-falls chain-broken rollup-figures"),
+    change("entries", "booked_at = booked_at + interval '1 us'", "jackpot_id = '-' AND seq = 1", "chain-broken"),
+    change("entries", "received_at = received_at - interval '1 us'", "jackpot_id = '-' AND seq = 1", "entry-digest"),
+    remove(
+        "entries",
+        FIRST,
+        "seq-gap chain-broken entry-postings award-figures settlement-figures stripe-pools cut-reserve "
+        "reserve-negative document-without-entry round-opened round-steps rollup-figures",
+    ),
+    remove(
+        "entries",
+        "jackpot_id = 'capped' AND stripe_no = 0 AND seq = 1",
+        "seq-gap chain-broken entry-postings award-figures settlement-figures stripe-pools jackpot-opening act-effects "
+        "rollup-figures",
+    ),
+    forge(
+        "entries",
+        "jackpot_id, 7, 1, kind, principal, NULL::bigint, NULL::int, received_at, booked_at, digest, head, accounts, "
+        "currencies, amounts, movements",
+        "entries WHERE kind = 'jackpot_opened'",
+        "stripe-missing chain-broken entry-kind rollup-figures",
+    ),
+)
+
+STRIPE = "jackpot_id = 'live' AND stripe_no = 1"
+
+STRIPES: Final = (
+    change("stripes", "meter_players = meter_players + 1", STRIPE, "stripe-pools"),
+    change("stripes", "seq = seq + 1", STRIPE, "stripe-end"),
+    change("stripes", "head = sha256(head)", STRIPE, "stripe-end"),
+    change("stripes", "booked_at = '-infinity'", STRIPE, "stripe-end"),
+    change("stripes", "accepting = false", STRIPE, "stripe-accepting"),
+    remove("stripes", "jackpot_id = 'live' AND stripe_no = 2", "stripe-missing settlement-positions"),
+    change("stripes", "added_by = 2", STRIPE, "stripe-addition"),
+    change("stripes", "added_by = 1", "jackpot_id = 'capped' AND stripe_no = 5", "entry-digest settlement-positions"),
+    forge("stripes", "'x', 0, 0, head, 0, 0, 0, 0, true, booked_at, 1", "stripes", "book-unknown"),
+    change(
+        "cycles",
+        "cut[1] = cut[1] + 1",
+        "jackpot_id = 'live' AND cycle = 2",
+        "entry-digest entry-postings cut-reserve hit-cycle rollup-figures",
+    ),
+    change(
+        "cycles",
+        "cut[3] = cut[3] + 5",
+        "jackpot_id = 'live' AND cycle = 2",
+        "entry-digest entry-postings cycle-cut cuts-cross cut-reserve hit-cycle settlement-positions "
+        "cancellation-cycle rollup-figures",
+    ),
+    change(
+        "cycles",
+        "rules_version = 2",
+        "jackpot_id = 'live' AND cycle = 3",
+        "entry-digest rules-missing entry-underivable",
+    ),
+    remove("cycles", "jackpot_id = 'live' AND cycle = 3", "entry-digest hit-cycle"),
+    remove("cycles", "jackpot_id = 'live' AND cycle = 1", "cycle-gap jackpot-opening entry-underivable"),
+    forge(
+        "cycles",
+        "jackpot_id, 4, rules_version, stripe_no, seq, cut",
+        "cycles WHERE jackpot_id = 'live' AND cycle = 3",
+        "cuts-cross",
+    ),
+    forge(
+        "cycles",
+        "jackpot_id, 3, 1, stripe_no, seq, (SELECT cut[1:entries.stripe_no] || entries.seq || "
+        "cut[entries.stripe_no + 2:] FROM cycles WHERE jackpot_id = 'cyber' AND cycle = 2)",
+        f"entries WHERE {in_round('early')} AND kind = 'voids'",
+        "hit-cycle settlement-cycle settlement-figures rollup-figures",
+    ),
+)
+
+REFERENCES: Final = (
+    change("casinos", "name = 'Uno'", "casino_id = 'c1'", "entry-digest"),
+    remove("casinos", "casino_id = 'c2'", "entry-digest table-binding rollup-figures"),
+    remove("casinos", "casino_id = 'c1'", "entry-digest table-binding key-binding"),
+    change("casinos", "zone = 'America/Chicago'", "casino_id = 'c2'", "entry-digest"),
+    change("casinos", "day_starts = '02:00'", "casino_id = 'c2'", "entry-digest rollup-figures"),
+    forge("casinos", "'c3', 'Three', 1, zone, day_starts", "casinos", "document-without-entry"),
+    forge("casinos", "'c3', 'Three', 99, zone, day_starts", "casinos", "document-without-entry"),
+    change("tables", "jackpot_id = 'cyber'", "table_id = 'H1'", "entry-digest"),
+    change("tables", "jackpot_id = 'nowhere'", "table_id = 'H1'", "entry-digest table-binding"),
+    change("tables", "casino_id = 'c9'", "table_id = 'H1'", "entry-digest table-binding"),
+    change("tables", "game = 'bingo'", "table_id = 'H1'", "entry-digest"),
+    remove("tables", "table_id = 'K1'", "entry-digest round-table"),
+    change("principals", "role = 'operator', casino_id = NULL", "name = 'srv'", "entry-digest"),
+    change("keys", "table_ids = '{T9}'", "principal = 'srv'", "entry-digest key-binding"),
+    change("keys", "secret_hash = sha256(secret_hash)", "principal = 'srv'", "entry-digest"),
+    change("keys", "revoked_at = now()", "principal = 'srv'", "key-revocation"),
+    remove("keys", "principal = 'srv'", "entry-digest"),
+    forge(
+        "keys",
+        "'forged', secret_hash, principal, table_ids, NULL::timestamptz, entry_seq",
+        "keys WHERE principal = 'olga'",
+        "document-without-entry",
+    ),
+    change("rate_sheets", "effective_at = effective_at + interval '1 us'", "number = 2", "entry-digest sheet-change"),
+    change(
+        "rate_sheets",
+        "effective_at = effective_at + interval '1 day'",
+        "number = 2",
+        "entry-digest round-pins sheet-change",
+    ),
+    remove("rate_sheets", "number = 2", "entry-digest round-pins sheet-rates"),
+    change(
+        "rates",
+        "base_per_unit = 1.3000000001",
+        "number = 2 AND currency = 'GBP'",
+        "entry-digest entry-postings round-weight award-figures settlement-figures sheet-change rollup-figures",
+    ),
+    change(
+        "rates",
+        "exponent = 0",
+        "number = 1 AND currency = 'EUR'",
+        "entry-digest entry-postings bet-stake round-weight award-figures settlement-figures rollup-figures",
+    ),
+    remove(
+        "rates",
+        "number = 2 AND currency = 'JPY'",
+        "entry-digest bet-stake entry-underivable sheet-change rollup-figures",
+    ),
+    remove(
+        "rates",
+        "number = 1 AND currency = 'EUR'",
+        "entry-digest bet-stake sheet-rates entry-underivable rollup-figures",
+    ),
+)
+
+JACKPOTS: Final = (
+    change(
+        "jackpots",
+        "base = 'USD'",
+        "jackpot_id = 'cyber'",
+        "entry-postings jackpot-base round-pins entry-underivable rollup-figures",
+    ),
+    remove("jackpots", "jackpot_id = 'cyber'", "book-unknown table-binding"),
+    forge("jackpots", "'ghost', 'EUR'", "jackpots", "stripe-missing cycle-gap jackpot-opening"),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{largest_stake}', '"101"')""",
+        "jackpot_id = 'live'",
+        "entry-digest",
+    ),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{largest_stakes}', '{"GBP": "6"}')""",
+        "jackpot_id = 'live'",
+        "entry-digest bet-stake",
+    ),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{largest_stakes}', '{}')""",
+        "jackpot_id = 'live'",
+        "rules-document",
+    ),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{split,meter}', '"0.46"')""",
+        "jackpot_id = 'live'",
+        "entry-digest entry-postings award-figures settlement-figures rollup-figures",
+    ),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{note}', '"x"')""",
+        "jackpot_id = 'live'",
+        "rules-document",
+    ),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{split,meter}', '"x"')""",
+        "jackpot_id = 'live'",
+        "rules-document entry-underivable rollup-figures",
+    ),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{split,meter}', '"4.5e-1"')""",
+        "jackpot_id = 'live'",
+        "rules-document rollup-figures",
+    ),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{split,meter}', to_jsonb('0.' || repeat('4', 20000)))""",
+        "jackpot_id = 'live'",
+        "rules-document entry-underivable rollup-figures",
+    ),
+    change(
+        "rules_versions", "document = '{}'", "jackpot_id = 'live'", "rules-document entry-underivable rollup-figures"
+    ),
+    forge(
+        "rules_versions",
+        "jackpot_id, 2, document, 99",
+        "rules_versions WHERE jackpot_id = 'live'",
+        "document-without-entry",
+    ),
+    remove("rules_versions", "jackpot_id = 'live'", "rules-missing round-pins entry-underivable rollup-figures"),
+)
+
+CHANGES: Final = (
+    change("acts", "reason = 'a whim'", "decides = 'new-rates' AND before ? 'state'", "entry-digest change-record"),
+    change("acts", "subject = 'x'", "request_id = 'pending'", "entry-digest change-record"),
+    change("acts", "request_id = 'x'", "request_id = 'pending'", "entry-digest change-record"),
+    change("acts", "decides = NULL", "decides = 'new-rates' AND before ? 'rates'", "entry-digest change-done"),
+    change("acts", "after = '{}'", "subject = 'casino c1'", "entry-digest"),
+    change("acts", "before = NULL", "decides = 'new-rates' AND before ? 'rates'", "entry-digest"),
+    change("acts", "decides = 'new-rates'", "subject = 'casino c1'", "entry-digest change-done"),
+    change(
+        "acts",
+        "effects = '[]'",
+        "subject = 'jackpot cyber'",
+        "entry-digest entry-kind act-record document-without-entry",
+    ),
+    change(
+        "acts",
+        """effects = effects || '{"book": "live", "seq": 999, "kind": "adjustment", "recorded": {}}'""",
+        "subject = 'casino c1'",
+        "entry-digest act-effects act-record",
+    ),
+    remove("acts", "subject = 'casino c1'", "entry-digest document-without-entry"),
+    forge("acts", "999, 'f', NULL, 'x', NULL, NULL, NULL, NULL, '{}', '[]'", "acts", "document-without-entry"),
+    change("change_requests", "reason = 'a whim'", "request_id = 'pending'", "change-record"),
+    change("change_requests", "maker = 'Ruth'", "request_id = 'pending'", "change-record"),
+    change("change_requests", "maker = 'Ruth'", "request_id = 'new-rates'", "change-record change-people"),
+    change("change_requests", "base_version = '9'", "request_id = 'pending'", "entry-digest"),
+    change("change_requests", "payload = '{}'", "request_id = 'new-rates'", "entry-digest sheet-change"),
+    change("change_requests", "payload = '{}'", "request_id = 'pending'", "entry-digest"),
+    remove("change_requests", "request_id = 'pending'", "entry-digest"),
+    remove("change_requests", "request_id = 'new-rates'", "entry-digest change-record change-done"),
+    forge(
+        "change_requests",
+        "'forged', kind, subject, jackpot_id, payload, reason, base_version, to_confirm, maker, made_at, expires_at, "
+        "entry_seq",
+        "change_requests WHERE request_id = 'pending'",
+        "entry-digest document-without-entry change-record",
+    ),
+    change(
+        "change_decisions",
+        "outcome = 'rejected'",
+        "request_id = 'new-rates'",
+        "document-without-entry entry-digest change-done",
+    ),
+    change("change_decisions", "checker = 'Rolf'", "request_id = 'new-rates'", "change-record change-people"),
+    change(
+        "change_decisions",
+        "checker = 'Rita', is_emergency = true",
+        "request_id = 'new-rates'",
+        "entry-digest change-record change-people",
+    ),
+    change("change_decisions", "maker = 'Rolf'", "request_id = 'new-rates'", "change-people"),
+    change(
+        "change_decisions", "decided_at = decided_at + interval '8 days'", "request_id = 'rejected'", "change-record"
+    ),
+    remove("change_decisions", "request_id = 'rejected'", "entry-digest"),
+    remove("change_decisions", "request_id = 'new-rates'", "entry-digest change-done"),
+)
+
+CORRUPTIONS: Final = (
+    *BETS,
+    *ROUNDS,
+    *ENDINGS,
+    *SETTLEMENTS,
+    *ENTRIES,
+    *STRIPES,
+    *REFERENCES,
+    *JACKPOTS,
+    *CHANGES,
+)

@@ -1,0 +1,321 @@
+"""The proof finds what is changed in a jackpot's rules versions, doors, and money that was moved by hand."""
+
+import random
+from typing import Any, Final
+
+import orjson
+import pytest
+from sqlalchemy import text
+
+from jackpot_service.database import transactions
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.principals import Role
+from jackpot_service.ledger.mismatches import Code
+from jackpot_service.proof.proof import verify
+from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
+from tests.support import history
+from tests.support.bets import bet
+from tests.support.hands import NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand
+from tests.support.house import House
+from tests.usecases.test_stripes import spread
+
+
+class Life:
+    """Lets a house live through everything that this topic has, each request under the next id: q1, q2 and so on."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.requests = 0
+
+    def change(self, kind: str, jackpot_id: str, **stated: Any) -> None:
+        self.requests += 1
+        self.house.change(kind, {"jackpot_id": jackpot_id, **stated}, request_id=f"q{self.requests}")
+
+    def adjust(self, account: str, amount: str) -> None:
+        self.change("adjustment", "j1", account=account, amount=amount, document="memo", cause="count-error")
+
+    def door(self, what: str, jackpot_id: str, request_id: str) -> None:
+        body = {"request_id": request_id, "reason": "as agreed"}
+        key = self.house.person("Ann", Role.OPERATOR)
+        self.house.call("PUT", f"/v1/jackpots/{jackpot_id}/{what}", key=key, data=orjson.dumps(body)).ok(201)
+
+    def bet_and_settle(self, round_id: str, cards: Any = NOTHING, table_id: str = "T1") -> None:
+        self.house.bet(bet(stake_minor=10_000), round_id=round_id, table_id=table_id)
+        self.house.settle(hand("1", cards), round_id=round_id, table_id=table_id)
+
+
+def write(url: str) -> None:
+    """
+    Jackpot j1 is adjusted (q1, q2), changes its rules (q3; q5 still waits when it ends), is suspended and resumed, hit,
+    gives back seed (q4), is trued up (q6) and retired (q7) into j2; j3 stays suspended.
+    """
+    random.seed(13)
+    house = House(url)
+    house.open(base_amount="1000", settings={"limit": "5000", "reset_amount": "200"}, stripes=3)
+    house.open(jackpot_id="j2", tables=("T2",), stripes=2)
+    house.open(jackpot_id="j3", tables=("T3",), stripes=2)
+    life = Life(house)
+    for number in range(6):
+        life.bet_and_settle(f"before-{number}")
+    life.adjust("meter", "-70.000000000000000001")
+    life.adjust("reserve", "5")
+    life.change("rules", "j1", settings={"split.meter": "0.40", "reset_amount": "300", "limit": None})
+    house.bet(bet(stake_minor=10_000), round_id="across")
+    life.door("suspension", "j1", "s1")
+    spread(house, 4)
+    house.settle(hand("1", NOTHING), round_id="across")
+    life.door("suspension", "j1", "s2")
+    life.door("resumption", "j1", "s3")
+    life.bet_and_settle("hit", ROYAL_FLUSH)
+    for number in range(6):
+        life.bet_and_settle(f"after-{number}")
+    life.change("seed-recovery", "j1", amount="100")
+    life.change("rules", "j1", settings={"held_threshold": "1000"})
+    life.bet_and_settle("fixed", STRAIGHT_FLUSH)
+    life.change("prize-fund-true-up", "j1")
+    life.change("retirement", "j1", to="j2")
+    life.bet_and_settle("received", ROYAL_FLUSH, table_id="T2")
+    life.door("suspension", "j3", "s4")
+    house.engine.dispose()
+
+
+def test_the_books_of_an_untouched_life_are_right(url: str) -> None:
+    with history.engine_of(url) as engine, transactions.snapshot(engine) as session:
+        assert verify(session).mismatches == ()
+
+
+def test_the_history_has_everything_that_this_topic_books(superuser: Session) -> None:
+    kinds = set(superuser.scalars(text("SELECT DISTINCT kind FROM entries WHERE jackpot_id = 'j1'")))
+    assert kinds >= {
+        "jackpot_suspended",
+        "jackpot_resumed",
+        "jackpot_retired",
+        "rules_changed",
+        "adjustment",
+        "seed_recovered",
+        "prize_fund_trued_up",
+    }
+    assert superuser.scalar(text("SELECT count(*) FROM entries WHERE kind = 'transfer_received'")) == 1
+    assert superuser.scalar(text("SELECT count(DISTINCT stripe_no) FROM entries WHERE jackpot_id = 'j1'")) == 4
+
+
+def recorded(path: str, value: str, where: str, expected: str) -> Corruption:
+    """Change what an act says that its effect recorded."""
+    return change("acts", f"effects = jsonb_set(effects, '{{{path}}}', '{value}')", where, expected)
+
+
+def done(request_id: str) -> str:
+    """The act that carried out a change request."""
+    return f"decides = '{request_id}' AND effects <> '[]'"
+
+
+RULES: Final = (
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{held_threshold}', '"7"')""",
+        "version = 3",
+        "entry-digest",
+    ),
+    change("rules_versions", "document = '{}'", "version = 3", "entry-digest rules-document"),
+    change(
+        "rules_versions",
+        """document = jsonb_set(document, '{reset_amount}', '"299"')""",
+        "version = 2",
+        "entry-digest entry-postings effect-figures settlement-figures",
+    ),
+    change("rules_versions", "entry_seq = entry_seq + 1", "version = 3", "document-without-entry entry-digest"),
+    change(
+        "rules_versions",
+        "entry_seq = 1",
+        "version = 3",
+        "entry-digest cycle-rules document-without-entry effect-figures",
+    ),
+    change("rules_versions", "version = 4", "version = 3", "entry-digest"),
+    change("rules_versions", "jackpot_id = 'j2'", "version = 3", "entry-digest document-without-entry"),
+    remove("rules_versions", "version = 3", "entry-digest"),
+    forge(
+        "rules_versions",
+        "jackpot_id, 2, document, 99",
+        "rules_versions WHERE jackpot_id = 'j2'",
+        "document-without-entry",
+    ),
+    change(
+        "cycles",
+        "rules_version = 1",
+        "jackpot_id = 'j1' AND cycle = 2",
+        "entry-digest entry-postings cycle-rules round-pins settlement-figures",
+    ),
+    change(
+        "cycles",
+        "rules_version = 3",
+        "jackpot_id = 'j1' AND cycle = 2",
+        "entry-digest entry-postings award-figures award-steps cycle-rules round-pins",
+    ),
+    change(
+        "rounds", "rules_version = 2", "round_id = 'before-1'", "entry-digest entry-postings round-pins rollup-figures"
+    ),
+)
+
+DOORS: Final = (
+    change("stripes", "accepting = true", "jackpot_id = 'j1' AND stripe_no = 3", "stripe-accepting"),
+    change("stripes", "accepting = true", "jackpot_id = 'j3' AND stripe_no = 1", "stripe-accepting"),
+    change("stripes", "accepting = false", "jackpot_id = 'j2' AND stripe_no = 1", "stripe-accepting"),
+    recorded(
+        "0,kind",
+        '"jackpot_suspended"',
+        "request_id = 's3'",
+        "entry-digest entry-kind act-record bet-suspended effect-figures",
+    ),
+    recorded(
+        "0,kind",
+        '"jackpot_resumed"',
+        "request_id = 's1'",
+        "entry-digest entry-kind act-record effect-figures jackpot-life",
+    ),
+    recorded("0,recorded,state", '"open"', "request_id = 's1'", "entry-digest effect-figures"),
+    recorded(
+        "0,recorded,positions,1",
+        "0",
+        "request_id = 's1'",
+        "entry-digest bet-suspended effect-figures settlements-cross",
+    ),
+    recorded(
+        "0,recorded,positions,0",
+        "3",
+        "request_id = 's1'",
+        "entry-digest effect-figures effect-positions settlements-cross",
+    ),
+    recorded("0,recorded,positions", "[]", "request_id = 's4'", "entry-digest effect-figures stripe-accepting"),
+    recorded("0,recorded,positions", '["x"]', "request_id = 's4'", "entry-digest effect-figures stripe-accepting"),
+    recorded("0,recorded", '"x"', "request_id = 's4'", "entry-digest effect-figures stripe-accepting"),
+    change("acts", """before = '{"state": "retired"}'""", "request_id = 's1'", "entry-digest effect-figures"),
+    change("acts", """after = '{"state": "open"}'""", "request_id = 's1'", "entry-digest act-record effect-figures"),
+    change("acts", "effects = '[]'", "request_id = 's4'", "entry-digest entry-kind act-record stripe-accepting"),
+    change(
+        "entries",
+        "kind = 'jackpot_resumed'",
+        "kind = 'jackpot_suspended' AND jackpot_id = 'j3'",
+        "entry-kind jackpot-life",
+    ),
+)
+
+MONEY: Final = (
+    recorded("0,recorded,amount", '"-71"', done("q1"), "entry-digest effect-figures"),
+    recorded("0,recorded,document", '"other"', done("q1"), "entry-digest effect-figures"),
+    recorded("0,recorded,pools,reserve", '"1"', done("q1"), "entry-digest effect-figures"),
+    recorded("0,recorded,positions,2", "0", done("q1"), "entry-digest effect-figures settlements-cross"),
+    recorded("0,recorded,amount", '"99"', done("q4"), "entry-digest effect-figures"),
+    recorded("0,recorded,amount", '"99"', done("q6"), "entry-digest effect-figures"),
+    recorded("0,recorded,estate,meter", '"1"', done("q7"), "entry-digest effect-figures"),
+    change(
+        "acts",
+        """after = jsonb_set(after, '{estate,meter}', '"1"')""",
+        done("q7"),
+        "entry-digest entry-postings effect-figures",
+    ),
+    recorded("0,recorded,to", '"j3"', done("q7"), "entry-digest effect-figures"),
+    recorded("0,recorded,to_house_seed", '"1"', done("q7"), "entry-digest effect-figures"),
+    recorded("1,recorded,estate,meter", '"1"', done("q7"), "entry-digest effect-figures"),
+    recorded("1,recorded,from", '"j3"', done("q7"), "entry-digest effect-figures"),
+    recorded("1,book", '"j3"', done("q7"), "entry-digest entry-kind act-effects act-record"),
+    recorded("0,seq", "6", done("q1"), "entry-digest entry-kind act-effects"),
+    change("acts", "effects = effects - 1", done("q7"), "entry-digest entry-kind act-record"),
+    change("acts", "jackpot_id = 'j2'", done("q1"), "entry-digest act-record change-done"),
+    change("acts", "decides = 'q2'", done("q1"), "entry-digest entry-postings change-done effect-figures"),
+    change("acts", "decides = 'gone'", done("q4"), "entry-digest change-done effect-figures"),
+    change("acts", "decides = NULL", done("q7"), "entry-digest entry-postings change-done effect-figures"),
+    remove("acts", done("q1"), "entry-digest entry-kind change-done"),
+    change(
+        "change_requests",
+        """payload = jsonb_set(payload, '{amount}', '"-71"')""",
+        "request_id = 'q1'",
+        "entry-digest entry-postings effect-figures",
+    ),
+    change("change_requests", "kind = 'seed-recovery'", "request_id = 'q1'", "entry-digest change-done"),
+    change(
+        "change_decisions",
+        "outcome = 'rejected'",
+        "request_id = 'q1'",
+        "entry-digest change-done document-without-entry",
+    ),
+    change(
+        "entries",
+        "amounts[1] = amounts[1] + 1, amounts[2] = amounts[2] - 1",
+        "jackpot_id = 'j1' AND kind = 'adjustment' AND accounts[2] = 'pool:reserve'",
+        "entry-digest entry-postings cut-reserve effect-figures reserve-negative settlement-figures stripe-pools "
+        "rollup-figures",
+    ),
+    change(
+        "entries",
+        "accounts[1] = 'house:margin'",
+        "jackpot_id = 'j1' AND kind = 'prize_fund_trued_up'",
+        "entry-digest entry-postings rollup-figures",
+    ),
+    change(
+        "entries",
+        "accounts[1] = 'transfer:q9'",
+        "kind = 'transfer_received'",
+        "entry-digest entry-postings rollup-figures",
+    ),
+    change("entries", "kind = 'seed_recovered'", "jackpot_id = 'j1' AND kind = 'prize_fund_trued_up'", "entry-kind"),
+    remove(
+        "entries",
+        "kind = 'transfer_received'",
+        "entry-postings act-effects award-figures chain-broken cut-reserve reserve-negative seq-gap settlement-figures "
+        "stripe-pools rollup-figures",
+    ),
+    change("rounds", "state = 'open'", "round_id = 'after-1' AND jackpot_id = 'j1'", "round-state"),
+    change(
+        "entries",
+        "kind = 'voids'",
+        "kind = 'result' AND round_key = (SELECT round_key FROM rounds WHERE round_id = 'after-1')",
+        "entry-digest document-without-entry retired-in-play round-ending round-state rollup-figures",
+    ),
+)
+
+CORRUPTIONS: Final = (*RULES, *DOORS, *MONEY)
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
+    assert codes_after(superuser, corruption) == corruption.codes
+
+
+COLUMNS: Final = {
+    "rules_versions.jackpot_id": ("version = 2", "'j2'"),
+    "rules_versions.version": ("version = 2", "12"),
+    "rules_versions.document": ("version = 2", """document || '{"x": 1}'"""),
+    "rules_versions.entry_seq": ("version = 2", "entry_seq + 1"),
+    "stripes.accepting": ("jackpot_id = 'j3' AND stripe_no = 0", "true"),
+    "acts.decides": (done("q1"), "'q5'"),
+    "acts.jackpot_id": (done("q1"), "'j2'"),
+    "acts.subject": (done("q1"), "'x'"),
+    "acts.reason": (done("q1"), "'x'"),
+    "acts.asked": ("request_id = 's1'", "NULL"),
+    "acts.before": (done("q1"), "NULL"),
+    "acts.after": (done("q1"), "'{}'"),
+    "acts.effects": (done("q1"), "'[]'"),
+    "acts.request_id": ("request_id = 's1'", "NULL"),
+}
+"""Every column that this topic writes in tables that others share, which row is changed, and to what."""
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_change_of_any_column_is_found(superuser: Session, column: str) -> None:
+    (table, name), (where, value) = column.split("."), COLUMNS[column]
+    assert mismatches_after(superuser, f"UPDATE {table} SET {name} = {value} WHERE {where}")  # noqa: S608  constants
+
+
+NEW_CODES: Final = {
+    Code.EFFECT_POSITIONS,
+    Code.EFFECT_FIGURES,
+    Code.JACKPOT_LIFE,
+    Code.BET_SUSPENDED,
+    Code.RETIRED_IN_PLAY,
+    Code.CYCLE_RULES,
+    Code.STRIPE_ACCEPTING,
+}
+
+
+def test_every_code_of_this_topic_is_shown() -> None:
+    assert {code for corruption in CORRUPTIONS for code in corruption.codes} >= NEW_CODES

@@ -1,0 +1,82 @@
+"""The proof holds for bets wherever they are: before the months, in months, and where no month was made."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.ledger.mismatches import Code
+from jackpot_service.proof.proof import verify
+from jackpot_service.schema import months
+from tests.proof.corruption import mismatches_after
+from tests.support.bets import bet
+from tests.support.hands import NOTHING, hand
+from tests.support.house import House
+from tests.support.logins import owner_url
+
+
+def write(url: str) -> None:
+    """Bet and settle in months that have partitions, in one that has none, and in one that was made too late for it."""
+    house = House(url)
+    house.open(stripes=2)
+    _play(house, "before")
+    coming = datetime.now(UTC) + timedelta(days=365)
+    months.make(owner_url(url), now=coming, ahead=1)
+    for number in range(3):
+        house.clock.at = coming + timedelta(days=32 * number)
+        _play(house, f"month-{number}")
+    months.make(owner_url(url), now=house.clock.at, ahead=1)
+    _play(house, "late")
+    house.engine.dispose()
+
+
+def _play(house: House, round_id: str) -> None:
+    house.bet(bet("b1"), bet("b2", hand="2"), round_id=round_id)
+    house.settle(hand("1", NOTHING), hand("2", ("2s", "3s", "4d", "9c", "Th")), round_id=round_id)
+
+
+ROUNDS = ("before", "month-0", "month-1", "month-2", "late")
+
+
+def _bet(round_id: str) -> str:
+    return f"bet_id = 'b1' AND round_key = (SELECT round_key FROM rounds WHERE round_id = '{round_id}')"  # noqa: S608
+
+
+def test_bets_of_all_partitions_are_proved(superuser: Session) -> None:
+    places = set(superuser.scalars(text("SELECT DISTINCT tableoid::regclass::text FROM bets")))
+    assert len(places) == 4
+    assert {"bets_before", "bets_default"} < places
+    found = verify(superuser)
+    assert (found.rounds, found.bets, found.mismatches) == (len(ROUNDS), 2 * len(ROUNDS), ())
+
+
+@pytest.mark.parametrize("round_id", ROUNDS)
+def test_a_bet_that_is_changed_is_found_in_any_partition(superuser: Session, round_id: str) -> None:
+    found = mismatches_after(superuser, f"UPDATE bets SET stake_minor = 101 WHERE {_bet(round_id)}")  # noqa: S608
+    assert {Code.ENTRY_DIGEST, Code.ENTRY_POSTINGS} <= {mismatch.code for mismatch in found}
+
+
+@pytest.mark.parametrize("round_id", ROUNDS)
+def test_a_bet_that_is_gone_is_missed_in_any_partition(superuser: Session, round_id: str) -> None:
+    found = mismatches_after(superuser, f"DELETE FROM bets WHERE {_bet(round_id)}")  # noqa: S608
+    assert Code.ENTRY_DIGEST in {mismatch.code for mismatch in found}
+
+
+def test_a_month_that_was_taken_away_is_missed_until_it_is_back(superuser: Session) -> None:
+    question = """
+    SELECT DISTINCT b.tableoid::regclass::text, pg_get_expr(c.relpartbound, c.oid)
+    FROM bets b
+    JOIN rounds r USING (jackpot_id, round_key)
+    JOIN pg_class c ON c.oid = b.tableoid
+    WHERE r.round_id = 'month-0'
+    """
+    ((place, bound),) = superuser.execute(text(question)).all()
+    superuser.execute(text(f"ALTER TABLE bets DETACH PARTITION {place}"))
+    without = verify(superuser)
+    superuser.exec_driver_sql(f"ALTER TABLE bets ATTACH PARTITION {place} {bound}")
+    again = verify(superuser)
+
+    assert without.bets == 2 * (len(ROUNDS) - 1)
+    assert Code.ENTRY_DIGEST in {mismatch.code for mismatch in without.mismatches}
+    assert (again.bets, again.mismatches) == (2 * len(ROUNDS), ())

@@ -1,0 +1,150 @@
+"""The proof finds who decided, released or was paid against the rules: each case forges rows, and is undone."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+import pytest
+import sqlalchemy
+from sqlalchemy import text
+
+from jackpot_service.database.transactions import Session, transact
+from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
+from jackpot_service.ledger.mismatches import Code
+from jackpot_service.proof.proof import verify
+from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
+from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.create_key import create_key
+from tests.proof.corruption import Corruption, change, codes_after, forge, remove
+from tests.races import scene
+from tests.support import history, people
+
+OLGA, OTTO, ODA = (Principal(name, Role.OPERATOR) for name in ("Olga", "Otto", "Oda"))
+
+
+def act(principal: Principal = SYSTEM_OPERATOR, request_id: str | None = None) -> Act:
+    return Act(principal, datetime.now(UTC), request_id, "as agreed")
+
+
+def write(url: str) -> None:
+    """
+    Write what each case makes wrong: an emergency, and awards of rounds by a key that Olga made for a table server.
+
+    Otto pays one award and approves another that was held, a compensation and a correction.
+    """
+    with history.engine_of(url) as engine:
+        scene.found(engine)
+        scene.open_live(engine, "live", tables=["T1"], base_amount="1000", settings={"held_threshold": "250"})
+        for person in (OLGA, OTTO, ODA):
+            people.enrolled(engine, act(person))
+        transact(engine, partial(create_key, act=act(OLGA, "k1"), principal=scene.SERVER))
+        people.enrolled(engine, act(Principal("robot", Role.OPERATOR, is_automaton=True)))
+        _play(engine)
+        people.switch(url, act(), is_on=True)
+        ask(engine, ChangeKind.ADJUSTMENT, ADJUSTMENT, "alone", by=ODA)
+        decide(engine, "alone", by=ODA, is_emergency=True)
+        people.switch(url, act(), is_on=False)
+
+
+def _play(engine: sqlalchemy.Engine) -> None:
+    for round_id, cards in (("won", scene.FLUSH), ("held", FOUR), ("lost", scene.NOTHING)):
+        scene.bet(engine, "T1", round_id, scene.euro("b1"))
+        for award in scene.settle(engine, "T1", round_id, 1, {"1": cards}).awards:
+            if round_id == "won":
+                paying = AcknowledgePayment(act(OTTO, "p1"), award.award_id)
+                transact(engine, partial(acknowledge_payment, command=paying))
+    scene.bet(engine, "T1", "cancelled", scene.euro("b1"))
+    scene.cancel(engine, "T1", "cancelled")
+    for kind, payload in CHANGES.items():
+        ask(engine, kind, payload, kind.value, by=OLGA)
+        decide(engine, kind.value, by=OTTO)
+
+
+def ask(
+    engine: sqlalchemy.Engine, kind: ChangeKind, payload: Mapping[str, Any], request_id: str, *, by: Principal
+) -> None:
+    transact(engine, partial(request_change, command=RequestChange(act(by, request_id), kind, payload)))
+
+
+def decide(engine: sqlalchemy.Engine, request_id: str, *, by: Principal, is_emergency: bool = False) -> None:
+    command = DecideChange(act(by), request_id, Outcome.APPROVED, is_emergency=is_emergency)
+    transact(engine, partial(decide_change, command=command))
+
+
+FOUR: Final = "9h 9d 9s 9c 5h"
+ADJUSTMENT: Final = {"jackpot_id": "live", "account": "reserve", "amount": "1"} | {
+    "document": "memo 1",
+    "cause": "count-error",
+}
+CHANGES: Final[Mapping[ChangeKind, Mapping[str, Any]]] = {
+    ChangeKind.HELD_AWARDS: {"jackpot_id": "live", "table_id": "T1", "round_id": "held", "decision": "approve"},
+    ChangeKind.COMPENSATION: {
+        "jackpot_id": "live",
+        "table_id": "T1",
+        "round_id": "cancelled",
+        "bet_id": "b1",
+        "amount_minor": 1,
+        "currency": "EUR",
+        "document": "minutes 1",
+    },
+    ChangeKind.ROUND_CORRECTION: {
+        "jackpot_id": "live",
+        "table_id": "T1",
+        "round_id": "lost",
+        "result": {"bet_count": 1, "hands": [{"hand": "1", "cards": scene.FLUSH.split()}]},
+    },
+}
+
+BY_ANOTHER: Final = "UPDATE entries SET principal = '{}' WHERE jackpot_id = '-' AND kind = '{}'"
+"""Who did an act is in its entry, whose digest covers it."""
+
+HELD: Final = f"request_id = '{ChangeKind.HELD_AWARDS}'"
+
+CORRUPTIONS: Final = (
+    *(
+        Corruption("entries", BY_ANOTHER.format("Olga", kind), "entry-digest award-people")
+        for kind in ("award_paid", "awards_approved", "compensation", "round_corrected")
+    ),
+    Corruption("entries", BY_ANOTHER.format("server", "award_paid"), "entry-digest award-people"),
+    Corruption("entries", BY_ANOTHER.format("Oda", "award_paid"), "entry-digest"),
+    change("change_decisions", "checker = 'robot'", HELD, "change-record change-people"),
+    change("change_decisions", "checker = 'server'", HELD, "change-record change-people"),
+    change("change_decisions", "checker = 'cli'", HELD, "change-record change-people"),
+    change("change_decisions", "checker = 'nobody'", HELD, "change-record change-people"),
+    change("change_decisions", "checker = 'Oda'", HELD, "change-record"),
+    change("principals", "role = 'auditor'", "name = 'Otto'", "entry-digest change-people"),
+    change("principals", "is_automaton = true", "name = 'Otto'", "entry-digest change-people"),
+    change("principals", "name = 'OLGA', precedes_name_rules = true", "name = 'Otto'", "entry-digest change-people"),
+    change("emergency_switches", "is_on = false", "is_on", "entry-digest change-people"),
+    change("emergency_switches", "is_on = true", "entry_seq = 0", "document-without-entry"),
+    change("emergency_switches", "entry_seq = entry_seq - 1", "is_on", "document-without-entry entry-digest"),
+    change(
+        "emergency_switches", "entry_seq = entry_seq + 2", "is_on", "document-without-entry entry-digest change-people"
+    ),
+    remove("emergency_switches", "entry_seq = 0", "entry-digest document-without-entry"),
+    remove("emergency_switches", "is_on", "entry-digest change-people"),
+    forge("emergency_switches", "entry_seq + 100, true", "emergency_switches", "document-without-entry"),
+)
+"""What somebody with every right might change, and every code by which the proof names it."""
+
+
+def test_what_nobody_touched_is_right(superuser: Session) -> None:
+    assert verify(superuser).mismatches == ()
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
+    assert codes_after(superuser, corruption) == corruption.codes
+
+
+def test_what_was_done_before_the_rules_is_not_judged_by_them(superuser: Session) -> None:
+    """The first switch says from which act on the rules hold: here after all of them."""
+    superuser.execute(text("DELETE FROM emergency_switches WHERE entry_seq > 0"))
+    superuser.execute(text("UPDATE emergency_switches SET entry_seq = 1000"))
+    superuser.execute(text(BY_ANOTHER.format("Olga", "award_paid")))
+
+    assert {mismatch.code for mismatch in verify(superuser).mismatches} == {Code.ENTRY_DIGEST}

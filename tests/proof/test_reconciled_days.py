@@ -1,0 +1,160 @@
+"""The proof reads again the days that were reconciled, and sees whatever was changed of what was kept of them."""
+
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import pytest
+import sqlalchemy
+from sqlalchemy import NullPool, text
+from sqlalchemy.exc import IntegrityError
+
+from jackpot_service.config.settings import Config
+from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import Session, snapshot
+from jackpot_service.ledger.verified import Reached
+from jackpot_service.proof.proof import verify
+from jackpot_service.records import verifications
+from jackpot_service.records.reconciled_schema import ReconciledDayRow
+from jackpot_service.reports.reconciling import reconcile_next
+from jackpot_service.usecases.note_verification import NoteVerification, note_verification
+from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after
+from tests.support.bets import bet
+from tests.support.hands import FLUSH, hand
+from tests.support.house import House
+from tests.support.logins import owner_url
+
+TABLE = ReconciledDayRow.__tablename__
+
+
+def write(url: str) -> None:
+    """Three days with bets, awards and a void, which were read, and a fourth that is not over."""
+    random.seed(5)
+    house = House(url)
+    house.open(base_amount="1000", stripes=2)
+    for day in range(4):
+        for number in range(4):
+            house.bet(bet("a"), bet("b"), round_id=f"r{day}-{number}")
+        house.void("b", round_id=f"r{day}-0")
+        house.settle(hand("1", FLUSH), round_id=f"r{day}-1")
+        if day < 3:
+            house.clock.advance(timedelta(days=1))
+        while reconcile_next(house.engine, now=house.clock()):
+            pass
+    house.engine.dispose()
+
+
+def test_days_that_nobody_touched_are_right(superuser: Session) -> None:
+    assert verify(superuser).mismatches == ()
+    assert superuser.scalar(text("SELECT count(*) FROM reconciled_days")) == 3
+
+
+def test_how_far_days_were_verified_is_noted_with_the_rest(url: str) -> None:
+    reached: list[Reached] = []
+    engine = create_engine(Config(), url)
+    with snapshot(engine) as session:
+        verify(session, on_reached=reached.append)
+    now = datetime.now(UTC)
+    with engine.connect() as session:
+        note_verification(session, NoteVerification(reached[-1], now, now, "0", None))
+        noted = verifications.last(session)
+        last_day = session.scalar(text("SELECT max(day) FROM reconciled_days"))
+    engine.dispose()
+
+    assert noted is not None
+    assert noted.books == reached[-1].books
+    assert noted.books["j1"].reconciled_to == last_day
+
+
+FIRST: Final = "day = (SELECT min(day) FROM reconciled_days)"
+LAST: Final = "day = (SELECT max(day) FROM reconciled_days)"
+WRONG: Final = "reconciled-day"
+
+CORRUPTIONS: Final = (
+    change(TABLE, "starts[1] = starts[1] + 1", LAST, WRONG),
+    change(TABLE, "starts[2] = starts[2] - 1", LAST, WRONG),
+    change(TABLE, "starts = '{0,0}'", LAST, WRONG),
+    change(TABLE, "ends[1] = ends[1] - 1", FIRST, WRONG),
+    change(TABLE, "ends[2] = ends[2] + 1", LAST, WRONG),
+    change(TABLE, "day = day + 1, read_at = read_at + interval '2 days'", LAST, WRONG),
+    change(TABLE, "day = day - 1", FIRST, WRONG),
+    change(TABLE, "jackpot_id = 'nowhere'", FIRST, "book-unknown"),
+    change(TABLE, "sums = '[]'", FIRST, WRONG),
+    change(TABLE, "sums = sums - 0", FIRST, WRONG),
+    change(TABLE, "sums = sums || jsonb_build_array(sums -> 0)", FIRST, WRONG),
+    change(TABLE, """sums = jsonb_set(sums, '{0,amount}', '"1"')""", LAST, WRONG),
+    change(TABLE, """sums = jsonb_set(sums, '{0,amount}', '1')""", LAST, WRONG),
+    change(TABLE, """sums = jsonb_set(sums, '{0,account}', '"nobody"')""", LAST, WRONG),
+    forge(
+        TABLE,
+        "jackpot_id, edition, day + 1, ends, ends, '[]', read_at + interval '2 days'",
+        f"{TABLE} WHERE {LAST}",
+        WRONG,
+    ),
+)
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
+    assert codes_after(superuser, corruption) == corruption.codes
+
+
+ASIDE: Final = {
+    "edition": "nobody asks for days of another edition than this one's: they are read again",
+    "read_at": "it says when the day was read, which was when it was over: a CHECK refuses any time before",
+}
+"""The columns whose change the proof does not see, and why."""
+
+
+def test_every_column_is_changed_by_one_of_them() -> None:
+    statements = " ".join(corruption.statement for corruption in CORRUPTIONS)
+    changed = {column.name for column in ReconciledDayRow.__table__.columns if f"SET {column.name}" in statements}
+    assert changed == {column.name for column in ReconciledDayRow.__table__.columns} - ASIDE.keys()
+
+
+REFUSED: Final = (
+    "read_at = (day + 1)::timestamp AT TIME ZONE 'UTC' - interval '1 us'",
+    "edition = 0",
+    "sums = '{}'",
+    "starts[1] = NULL",
+    "ends[2] = NULL",
+    "starts = starts[2:]",
+    "starts = '{}', ends = '{}'",
+)
+
+
+@pytest.mark.parametrize("change", REFUSED)
+def test_what_no_day_can_be_is_refused_even_to_a_superuser(superuser: Session, change: str) -> None:
+    with pytest.raises(IntegrityError):
+        superuser.execute(text(f"UPDATE reconciled_days SET {change}"))  # noqa: S608  a constant
+
+
+def test_one_that_goes_on_reads_the_days_again_that_were_reconciled_or_booked_on_since(database_url: str) -> None:
+    """It stood at half past twelve of the third day: the first was reconciled by then, and the second was over."""
+    house = House(database_url)
+    house.open(stripes=1)
+    house.clock.at = house.clock.at.replace(hour=12)
+    reached: list[Reached] = []
+    for day in range(4):
+        house.bet(bet(), round_id=f"r{day}")
+        house.clock.at = house.clock.at.replace(hour=0, minute=30) + timedelta(days=1)
+        house.bet(bet(), round_id=f"early-{day}")
+        if day == 1:
+            with snapshot(house.engine) as session:
+                verify(session, on_reached=reached.append)
+        house.clock.at = house.clock.at.replace(hour=12)
+        assert reconcile_next(house.engine, now=house.clock())
+    house.engine.dispose()
+    owner = sqlalchemy.create_engine(owner_url(database_url), isolation_level="REPEATABLE READ", poolclass=NullPool)
+
+    found = []
+    with owner.connect() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        for (day,) in session.execute(text("SELECT day FROM reconciled_days ORDER BY day")).all():
+            emptied = change(TABLE, "sums = '[]'", f"day = '{day}'", WRONG).statement
+            with session.begin_nested() as changed:
+                mismatches = mismatches_after(session, emptied, since=reached[-1].books)
+                found.append({mismatch.code.value for mismatch in mismatches})
+                changed.rollback()
+
+    assert found == [set(), {WRONG}, {WRONG}, {WRONG}]

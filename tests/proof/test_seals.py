@@ -1,0 +1,169 @@
+"""A seal shows what nothing else can: that the books were rewritten, consistently, by somebody with every right."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from jackpot_service import signing
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import seals
+from jackpot_service.domain.seals import Seal
+from jackpot_service.ledger.mismatches import Code
+from jackpot_service.proof.proof import verify
+from jackpot_service.proof.seals import GivenSeal, given_seals_hold
+from jackpot_service.records import seals as records
+from jackpot_service.records.seals_schema import SealRow
+from jackpot_service.usecases.seal_books import SealBooks, seal_books
+from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
+from tests.support import history
+from tests.support.forging import forget_last_act, rewrite_stake
+
+TABLE = SealRow.__tablename__
+KEY: Final = signing.new_key()
+KEYS: Final = {KEY.public.key_id: KEY.public}
+
+OPENING = "jackpot_id = 'cyber' AND stripe_no = 0 AND seq = 1"
+
+CORRUPTIONS = (
+    change(TABLE, "number = 7", "number = 2", "entry-digest seal-chain"),
+    change(TABLE, "document = document || ' '", "number = 2", "entry-digest"),
+    change(TABLE, "document = '{}'", "number = 1", "entry-digest seal-chain"),
+    change(
+        TABLE, """document = replace(document, '"cyber",0', '"cybor",0')""", "number = 2", "entry-digest seal-stripe"
+    ),
+    change(TABLE, "entry_seq = entry_seq + 1000", "number = 2", "document-without-entry entry-digest"),
+    change(TABLE, "entry_seq = entry_seq - 1", "number = 2", "document-without-entry entry-digest"),
+    remove(TABLE, "number = 2", "entry-digest"),
+    remove(TABLE, "number = 1", "entry-digest seal-chain"),
+    forge(TABLE, "3, document, 1", f"{TABLE} WHERE number = 2", "document-without-entry seal-chain"),
+    change("entries", "head = sha256(head)", OPENING, "chain-broken stripe-end seal-head"),
+    change("stripes", "seq = seq - 1", "jackpot_id = 'live' AND stripe_no = 0", "stripe-end seal-stripe"),
+)
+
+
+def write(url: str) -> None:
+    """Bets in open rounds at two tables, sealed twice with bets in between."""
+    random.seed(5)
+    with history.engine_of(url) as engine:
+        casino = history.Casino(engine)
+        history.found(casino)
+        for number in range(8):
+            casino.bet("T1", f"r{number}", ("a", "ann", "h1", "EUR", 100), ("b", "bob", "h1", "GBP", 100))
+            if number in {3, 6}:
+                command = SealBooks(casino.operate(), KEY, "1.2.3")
+                casino.act(lambda session, command=command: seal_books(session, command))  # type: ignore[misc]
+
+
+def handed_out(session: Session) -> list[GivenSeal]:
+    """The seals as they were handed out, before anything was rewritten."""
+    return [GivenSeal(f"s{kept.number}.json", seals.read(kept.content)) for kept in records.every(session)]
+
+
+def codes(session: Session, given: Sequence[GivenSeal]) -> set[Code]:
+    return {mismatch.code for mismatch in given_seals_hold(session, given, KEYS)}
+
+
+def test_untouched_books_are_those_that_were_sealed(superuser: Session) -> None:
+    given = handed_out(superuser)
+
+    assert [one.seal.number for one in given] == [1, 2]
+    assert verify(superuser).mismatches == ()
+    assert codes(superuser, given) == set()
+
+
+def test_a_seal_covers_every_stripe_of_every_book(superuser: Session) -> None:
+    [_, last] = handed_out(superuser)
+    assert {(one.book, one.stripe_no) for one in last.seal.stripes} == {
+        ("-", 0),
+        *(("capped", number) for number in range(2)),
+        *(("cyber", number) for number in range(2)),
+        *(("live", number) for number in range(3)),
+    }
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS, ids=str)
+def test_every_corruption_is_found_under_its_name(superuser: Session, corruption: Corruption) -> None:
+    assert codes_after(superuser, corruption) == corruption.codes
+
+
+def test_every_column_is_changed_by_one_of_them() -> None:
+    statements = " ".join(corruption.statement for corruption in CORRUPTIONS if corruption.table == TABLE)
+    assert all(f"SET {column.name} =" in statements for column in SealRow.__table__.columns)
+
+
+def test_a_rewritten_posting_with_all_its_chain_is_caught_by_seals_alone(superuser: Session) -> None:
+    given = handed_out(superuser)
+
+    was = rewrite_stake(superuser, "live", "r1", "a", stake_minor=9_000)
+
+    found = {mismatch.code for mismatch in verify(superuser).mismatches}
+    assert found == {Code.SEAL_HEAD}, "the kept seal knows, and nothing else does"
+    wrong = list(given_seals_hold(superuser, given, KEYS))
+    assert {(one.code, one.book) for one in wrong} >= {(Code.SEAL_HEAD, "live")}
+    assert f"stripe {was.stripe_no}, seq" in next(one.place for one in wrong if one.code is Code.SEAL_HEAD)
+
+
+def test_who_removes_the_kept_seals_too_deceives_verify_but_not_the_seal_outside(superuser: Session) -> None:
+    given = handed_out(superuser)
+    superuser.exec_driver_sql("SAVEPOINT before")
+    rewrite_stake(superuser, "live", "r7", "a", stake_minor=9_000)
+    assert verify(superuser).mismatches == (), "what came after the last seal is covered by none"
+    superuser.exec_driver_sql("ROLLBACK TO before")
+
+    forget_last_act(superuser)
+    forget_last_act(superuser)
+    rewrite_stake(superuser, "live", "r1", "a", stake_minor=9_000)
+
+    assert verify(superuser).mismatches == ()
+    assert codes(superuser, given) == {Code.SEAL_HEAD, Code.SEAL_CHAIN, Code.SEAL_STRIPE}
+
+
+def test_a_seal_that_says_something_else_than_was_signed_is_named(superuser: Session) -> None:
+    [first, last] = handed_out(superuser)
+    stripes = (replace(last.seal.stripes[0], seq=1), *last.seal.stripes[1:])
+
+    assert codes(superuser, [first, changed(last, service_version="1.2.4")]) == {Code.SEAL_SIGNATURE, Code.SEAL_CHAIN}
+    assert codes(superuser, [changed(last, stripes=stripes)]) >= {Code.SEAL_SIGNATURE, Code.SEAL_HEAD}
+
+
+def test_a_seal_by_another_key_than_those_given_is_named(superuser: Session) -> None:
+    [first, last] = handed_out(superuser)
+    another = signing.new_key()
+    keys = {another.public.key_id: another.public}
+
+    assert {one.code for one in given_seals_hold(superuser, [first], keys)} == {Code.SEAL_SIGNATURE}
+    assert codes(superuser, [signed(last, another)]) == {Code.SEAL_SIGNATURE, Code.SEAL_CHAIN}
+
+
+def test_seals_that_do_not_follow_one_another_are_named(superuser: Session) -> None:
+    [first, last] = handed_out(superuser)
+    other_first = signed(changed(first, service_version="1.2.4"), KEY)
+
+    wrong = list(given_seals_hold(superuser, [other_first, last], KEYS))
+
+    assert [(one.code, one.place) for one in wrong] == [(Code.SEAL_CHAIN, "s1.json"), (Code.SEAL_CHAIN, "s2.json")]
+    twice = list(given_seals_hold(superuser, [first, other_first], KEYS))
+    assert {one.code for one in twice} == {Code.SEAL_CHAIN}
+    assert codes(superuser, [first, last, first]) == set()
+
+
+def test_a_stripe_that_is_gone_is_named(superuser: Session) -> None:
+    given = handed_out(superuser)
+    mismatches_after(superuser, "DELETE FROM stripes WHERE jackpot_id = 'live' AND stripe_no = 2")
+
+    wrong = [one for one in given_seals_hold(superuser, given, KEYS) if one.code is Code.SEAL_STRIPE]
+
+    assert [(one.book, one.place.partition(",")[0]) for one in wrong] == [("live", "stripe 2")] * 2
+    assert "the stripe is not there" in wrong[0].detail
+
+
+def changed(one: GivenSeal, **fields: object) -> GivenSeal:
+    return GivenSeal(one.name, replace(one.seal, **fields))  # type: ignore[arg-type]
+
+
+def signed(one: GivenSeal, key: signing.SigningKey) -> GivenSeal:
+    unsigned: Seal = replace(one.seal, public_key_id=key.public.key_id)
+    return GivenSeal(one.name, replace(unsigned, signature=key.sign(unsigned.signed_bytes)))

@@ -1,0 +1,208 @@
+"""An old version works on a newer schema as long as each newer revision says so, and a revision that takes says not."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy
+from alembic.script import Script, ScriptDirectory
+
+from jackpot_service.schema import migrate
+from jackpot_service.schema.migrate import NoSuchRevision, SchemaInUse, SchemaState, SchemaTooNew
+from tests.support.next_version import THIS, add_revision, scripts_in, statements_up
+
+FIRST = "0033"
+"""From this revision on each says with which it is compatible."""
+
+TAKES = re.compile(
+    r"\b(drop|rename|truncate|revoke|delete\s+from|set\s+not\s+null|(set\s+data\s+)?type\s+\w+\s+using"
+    r"|add\s+constraint|create\s+unique\s+index)\b",
+    re.IGNORECASE,
+)
+"""What an old service may find gone, or refused; a law that it keeps already is added NOT VALID."""
+
+Migrated = Callable[..., None]
+
+
+@pytest.fixture
+def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_database_url: str) -> Migrated:
+    """Migrate the test's database by a later version, which has revisions of its own."""
+    migrate.upgrade(empty_database_url)
+    scripts = scripts_in(tmp_path)
+
+    def upgrade(number: str, **revision: Any) -> None:
+        add_revision(scripts, number, **revision)
+        by_later(lambda: migrate.upgrade(empty_database_url))
+
+    def by_later(act: Callable[[], object]) -> None:
+        migrate._known.cache_clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(migrate, "SCRIPTS", scripts)
+            act()
+
+    upgrade.by_later = by_later  # type: ignore[attr-defined]
+    return upgrade
+
+
+def state(url: str) -> SchemaState:
+    return migrate.state(sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool))
+
+
+def said(url: str) -> dict[str, str]:
+    with psycopg.connect(url.replace("+psycopg", "")) as owner:
+        return dict(owner.execute("SELECT revision, compatible_from FROM schema_versions").fetchall())
+
+
+def test_a_version_works_on_a_newer_schema_that_says_so(empty_database_url: str, later: Migrated) -> None:
+    assert state(empty_database_url) is SchemaState.CURRENT
+    later("9001")
+    assert state(empty_database_url) is SchemaState.NEWER
+    later("9002", before="9001", up="SELECT 1", down="SELECT 1")
+    assert state(empty_database_url) is SchemaState.NEWER
+
+    engine = sqlalchemy.create_engine(empty_database_url, poolclass=sqlalchemy.NullPool)
+    assert migrate.is_current(engine)
+
+
+def test_a_version_changes_nothing_of_a_newer_schema(empty_database_url: str, later: Migrated) -> None:
+    later("9001")
+    before = said(empty_database_url)
+
+    migrate.upgrade(empty_database_url)
+
+    assert said(empty_database_url) == before
+    assert before["9001"] == THIS
+
+
+def test_one_revision_that_is_not_compatible_is_enough_whatever_a_later_one_says(
+    empty_database_url: str, later: Migrated
+) -> None:
+    later("9001", since="9001")
+    assert state(empty_database_url) is SchemaState.TOO_NEW
+    later("9002", before="9001", since=THIS, up="SELECT 1", down="SELECT 1")
+    assert state(empty_database_url) is SchemaState.TOO_NEW
+    with pytest.raises(SchemaTooNew):
+        migrate.upgrade(empty_database_url)
+
+
+def test_a_revision_that_says_nothing_is_compatible_with_no_earlier_version(
+    empty_database_url: str, later: Migrated
+) -> None:
+    later("9001", since=None)
+    assert state(empty_database_url) is SchemaState.TOO_NEW
+
+
+def test_a_revision_that_is_taken_back_says_nothing_any_more(empty_database_url: str, later: Migrated) -> None:
+    later("9001", since="9001")
+    later.by_later(lambda: migrate.downgrade(empty_database_url, "-1"))  # type: ignore[attr-defined]
+
+    assert "9001" not in said(empty_database_url)
+    assert state(empty_database_url) is SchemaState.CURRENT
+
+
+def test_a_revision_that_nobody_knows_is_refused(empty_database_url: str) -> None:
+    with pytest.raises(NoSuchRevision):
+        migrate.upgrade(empty_database_url, "9001")
+
+
+def test_a_schema_that_is_behind_is_no_newer_one(empty_database_url: str) -> None:
+    assert state(empty_database_url) is SchemaState.BEHIND
+    migrate.upgrade(empty_database_url, "0001")
+    assert state(empty_database_url) is SchemaState.BEHIND
+
+
+def test_a_database_of_an_unknown_revision_that_says_nothing_is_too_new(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url, "0001")
+    with psycopg.connect(empty_database_url.replace("+psycopg", "")) as owner:
+        owner.execute("UPDATE alembic_version SET version_num = 'theirs'")
+    assert state(empty_database_url) is SchemaState.TOO_NEW
+
+
+def test_a_revision_whose_locks_are_held_gives_up_in_the_end_and_has_changed_nothing(
+    empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    migrate.upgrade(empty_database_url)
+    before = said(empty_database_url)
+    scripts = scripts_in(tmp_path)
+    add_revision(scripts, "9001")
+    monkeypatch.setattr(migrate, "SCRIPTS", scripts)
+    with psycopg.connect(empty_database_url.replace("+psycopg", "")) as reader:
+        reader.execute("SELECT count(*) FROM bets")
+        with pytest.raises(SchemaInUse):
+            migrate.upgrade(empty_database_url, attempts=2)
+
+    assert said(empty_database_url) == before
+    migrate.upgrade(empty_database_url)
+    assert said(empty_database_url) == before | {"9001": THIS}
+
+
+# --- what a revision may do -------------------------------------------------------------------------------------------
+
+
+def chain(scripts: Path) -> list[Script]:
+    """Every revision from the first that says so, the oldest first."""
+    every = list(ScriptDirectory(str(scripts)).walk_revisions())[::-1]
+    return every[[script.revision for script in every].index(FIRST) :]
+
+
+def mistakes(scripts: Path) -> list[str]:
+    """What revisions say wrongly of themselves."""
+    found, order, before = (
+        [],
+        [script.revision for script in ScriptDirectory(str(scripts)).walk_revisions()][::-1],
+        FIRST,
+    )
+    for script in chain(scripts):
+        since = getattr(script.module, "compatible_from", None)
+        if since not in order or order.index(since) > order.index(script.revision):
+            found.append(f"{script.revision} does not say from which revision on services work with it")
+            continue
+        taken = sorted(
+            {
+                match[0].lower()
+                for text in statements_up(Path(script.path).read_text())
+                for match in TAKES.finditer(text)
+            }
+        )
+        if order.index(since) < order.index(before):
+            found.append(f"{script.revision} takes back what {before} said")
+        elif taken and since == before and script.revision != FIRST:
+            found.append(f"{script.revision} says that nothing changes for {before}, and has: {', '.join(taken)}")
+        before = since
+    return found
+
+
+def test_every_revision_says_truly_with_which_it_is_compatible() -> None:
+    assert mistakes(migrate.SCRIPTS) == []
+
+
+@pytest.mark.parametrize(
+    ("revision", "mistake"),
+    [
+        ({"since": None}, "does not say"),
+        ({"since": "9002"}, "does not say"),
+        ({"since": "0027"}, "takes back"),
+        ({"up": "ALTER TABLE bets DROP COLUMN note"}, "drop"),
+        ({"up": "ALTER TABLE bets RENAME COLUMN note TO notes"}, "rename"),
+        ({"up": "ALTER TABLE bets ALTER COLUMN note SET  NOT NULL"}, "set  not null"),
+        ({"up": "REVOKE SELECT ON bets FROM jackpot_app"}, "revoke"),
+        ({"up": '"""); op.drop_table("bets"); op.execute("""SELECT 1'}, "drop"),
+    ],
+)
+def test_a_revision_that_takes_away_must_say_from_which_version_on(
+    revision: dict[str, str], mistake: str, tmp_path: Path
+) -> None:
+    scripts = scripts_in(tmp_path)
+    add_revision(scripts, "9001", **revision)
+    (found,) = mistakes(scripts)
+    assert mistake in found
+
+
+def test_a_revision_that_takes_away_and_says_from_which_version_on_is_right(tmp_path: Path) -> None:
+    scripts = scripts_in(tmp_path)
+    add_revision(scripts, "9001")
+    add_revision(scripts, "9002", before="9001", since="9001", up="ALTER TABLE bets DROP COLUMN note", down="SELECT 1")
+    assert mistakes(scripts) == []
