@@ -27,9 +27,9 @@ from tests.support.logins import owner_url
 
 HISTORIES: Final = (
     "history",
-    "test_verification_of_awards",
-    "test_verification_of_corrections",
-    "test_verification_of_lives",
+    "test_awards",
+    "test_corrections",
+    "test_lives",
 )
 """Modules that write a history, by what it is about."""
 
@@ -96,7 +96,7 @@ def write_history(name: str, url: str) -> None:
     if name == "history":
         write_all(url)
     else:
-        import_module(f"tests.reports.{name}").write(url)
+        import_module(f"tests.proof.{name}").write(url)
 
 
 def write_all(url: str) -> None:

@@ -28,35 +28,35 @@ NOT_PROVED: Final = {
     "jobs": "how far files are made",
     "keys.last_used_at": "noted for people, once a minute at most; nothing depends on it",
     "principals.precedes_name_rules": "which names may look like others; nothing that was booked depends on it",
-    "stripes.rolled_up_to": "where to look for recent bets; what it hides is shown in test_verification_of_rollups",
+    "stripes.rolled_up_to": "where to look for recent bets; what it hides is shown in test_rollups",
     "rounds.replays": "how often calls were repeated is counted, not booked",
     "verifications": "where proofs stood; one from zero believes none of it, one that goes on compares heads",
 }
 """The tables and columns whose change the proof does not see, and why."""
 
 PROVED_ELSEWHERE: Final = {
-    "closed_periods": "test_verification_of_periods",
-    "compensations": "test_verification_of_awards",
-    "corrections": "test_verification_of_corrections",
-    "daily_bets": "test_verification_of_rollups",
-    "daily_hands": "test_verification_of_rollups",
-    "daily_payments": "test_verification_of_rollups",
-    "daily_postings": "test_verification_of_rollups",
-    "daily_awards": "test_verification_of_rollups",
-    "daily_refunds": "test_verification_of_rollups",
-    "emergency_switches": "test_verification_of_people",
-    "exception_acknowledgements": "test_verification_of_exceptions",
-    "instants": "test_verification_of_instants",
-    "recent_bets": "test_verification_of_rollups",
-    "reconciled_days": "test_verification_of_reconciled_days",
-    "seals": "test_verification_of_seals",
-    "statement_settlements": "test_verification_of_awards",
+    "closed_periods": "test_periods",
+    "compensations": "test_awards",
+    "corrections": "test_corrections",
+    "daily_bets": "test_rollups",
+    "daily_hands": "test_rollups",
+    "daily_payments": "test_rollups",
+    "daily_postings": "test_rollups",
+    "daily_awards": "test_rollups",
+    "daily_refunds": "test_rollups",
+    "emergency_switches": "test_people",
+    "exception_acknowledgements": "test_exceptions",
+    "instants": "test_instants",
+    "recent_bets": "test_rollups",
+    "reconciled_days": "test_reconciled_days",
+    "seals": "test_seals",
+    "statement_settlements": "test_awards",
 }
 """The tables of which the history has no row, and the module that shows that a change of any column is found."""
 
 NOT_SHOWN: Final = {
     Code.BOOKED_BEFORE_RECEIVED: "a CHECK refuses such a row even to a superuser; see the tests of the laws",
-    Code.SEAL_SIGNATURE: "a seal from outside is compared, not a row; see test_verification_of_seals",
+    Code.SEAL_SIGNATURE: "a seal from outside is compared, not a row; see test_seals",
     Code.VERIFIED_HEAD: "found only where a verification goes on from another; see test_verification_from_last",
 }
 
@@ -95,8 +95,8 @@ def test_every_table_is_corrupted_or_has_a_reason_not_to_be() -> None:
 
 def test_every_code_is_shown() -> None:
     shown = {code for corruption in CORRUPTIONS for code in corruption.codes}
-    for path in sorted(Path(__file__).parent.glob("test_verification_of_*.py")):
-        cases = getattr(import_module(f"tests.reports.{path.stem}"), "CORRUPTIONS", ())
+    for path in sorted(Path(__file__).parent.glob("test_*.py")):
+        cases = getattr(import_module(f"tests.proof.{path.stem}"), "CORRUPTIONS", ())
         shown |= {code for corruption in cases for code in corruption.codes}
     assert shown == set(Code) - NOT_SHOWN.keys()
 

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from jackpot_service.telemetry import counters
 from jackpot_service.telemetry.seldom import Seldom
 
-COUNT = f"from jackpot_service import counters; counters.count('{counters.SIGN_INS_REFUSED}')"
+COUNT = f"from jackpot_service.telemetry import counters; counters.count('{counters.SIGN_INS_REFUSED}')"
 SHOW = f"""
 from jackpot_service.telemetry import counters
 samples = {{s.name: s.value for f in counters.collector().collect() for s in f.samples}}
@@ -81,7 +81,7 @@ def test_a_process_whose_directory_is_gone_counts_for_itself() -> None:
 def test_every_series_is_there_from_the_start() -> None:
     with counters.shared():
         shown = run(
-            "from jackpot_service import counters\n"
+            "from jackpot_service.telemetry import counters\n"
             "print(sum(len(family.samples) for family in counters.collector().collect()))"
         )
 
