@@ -56,7 +56,7 @@ class LeaderKilled(ClusterFault):
 
 
 class LeaderFrozen(ClusterFault):
-    """Every process of the leader stands still; its connections stay open."""
+    """Every process of the leader stands still; its connections stay open. In the end it is reset, as by a watchdog."""
 
     name: ClassVar = "the leader frozen"
     seconds: ClassVar = 45.0
@@ -66,8 +66,9 @@ class LeaderFrozen(ClusterFault):
         database.cluster.freeze(node)
 
     def mend(self, database: Replicated, node: str) -> None:
-        """Let it go on."""
-        database.cluster.thaw(node)
+        """Reset it: before 3.0.3 a Patroni that goes on may take the leader's lock back."""
+        database.cluster.kill(node)
+        database.cluster.revive(node)
 
 
 class ReplicaKilled(LeaderKilled):
@@ -85,6 +86,10 @@ class ReplicaFrozen(LeaderFrozen):
 
     name: ClassVar = "a replica frozen"
     seconds: ClassVar = 15.0
+
+    def mend(self, database: Replicated, node: str) -> None:
+        """Let it go on: it never had the lock."""
+        database.cluster.thaw(node)
 
     def node(self, site: Site, database: Replicated) -> str:
         """Choose a replica."""
