@@ -85,7 +85,7 @@ check-openapi: setup
 define BUILD_WHEEL
     copy=$$(mktemp --directory)
     trap 'rm -rf "$$copy"' EXIT; trap 'exit 130' INT TERM
-    cp -r pyproject.toml jackpot_service "$$copy"
+    cp -r pyproject.toml jackpot_service migrations "$$copy"
     rm -rf dist
     $(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir dist "$$copy"
     echo dist/*.whl

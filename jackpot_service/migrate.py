@@ -40,7 +40,10 @@ from jackpot_service.records import (
 )
 from jackpot_service.records import schema as record_schema
 
-SCRIPTS = Path(__file__).resolve().parent / "migrations"
+_PLACES: Final = (Path(__file__).resolve().parent, Path(__file__).resolve().parents[1])
+
+SCRIPTS = next(place / "migrations" for place in _PLACES if (place / "migrations" / "env.py").is_file())
+"""The revisions: a wheel has them in the package, a checkout next to the package."""
 
 MODELS = (
     instants_schema,
@@ -115,9 +118,9 @@ def upgrade(url: str, revision: str = NEWEST, *, attempts: int = ATTEMPTS) -> bo
     """
     Migrate a database up to a revision, by its owner's login; does nothing if it is there already, or further.
 
-    The service's role is made before, since revisions name it, and at the newest revision the role gets its rights. So
-    a database that was restored from a dump into another cluster is complete again. Rights on a newer schema are left
-    to the version that made it. Returns whether the role was new.
+    The service's role is made first, so that a login that may not make it has changed nothing. At the newest revision
+    the role gets its rights, which no revision grants: a database that was restored from a dump into another cluster is
+    complete again. Rights on a newer schema are left to the version that made it. Returns whether the role was new.
 
     Raises: SchemaInUse; SchemaTooNew; NoSuchRevision; RightsNotMade; RoleInUse.
     """
