@@ -83,9 +83,9 @@ def _function(name: str, expression: str) -> str:
 
 
 LAWS = f"""
-ALTER TABLE principals ADD CONSTRAINT ck_principals_name CHECK (precedes_name_rules OR name ~ '^[{LETTERS}]+$');
-CREATE UNIQUE INDEX uq_principals_name_in_one_case ON principals (name_in_one_case(name)) WHERE NOT precedes_name_rules;
-CREATE UNIQUE INDEX uq_principals_name_by_look ON principals (name_by_look(name)) WHERE NOT precedes_name_rules;
+ALTER TABLE principals ADD CONSTRAINT ck_principals_name CHECK (name ~ '^[{LETTERS}]+$');
+CREATE UNIQUE INDEX uq_principals_name_in_one_case ON principals (name_in_one_case(name));
+CREATE UNIQUE INDEX uq_principals_name_by_look ON principals (name_by_look(name));
 """
 
 DROPS = """

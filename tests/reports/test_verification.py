@@ -27,7 +27,6 @@ NOT_PROVED: Final = {
     "job_chunks": "files that were made from the books, for a while",
     "jobs": "how far files are made",
     "keys.last_used_at": "noted for people, once a minute at most; nothing depends on it",
-    "principals.precedes_name_rules": "which names may look like others; nothing that was booked depends on it",
     "stripes.rolled_up_to": "where to look for recent bets; what it hides is shown in test_verification_of_rollups",
     "rounds.replays": "how often calls were repeated is counted, not booked",
     "verifications": "where proofs stood; one from zero believes none of it, one that goes on compares heads",

@@ -97,7 +97,6 @@ CORRUPTIONS: Final = (
 
 NOT_PROVED: Final = {
     "last_used_at": "noted for people, once a minute at most; nothing depends on it",
-    "precedes_name_rules": "which names may look like others; nothing that was booked depends on it",
 }
 
 

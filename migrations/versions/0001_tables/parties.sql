@@ -31,7 +31,6 @@ CREATE TABLE principals (
     casino_id TEXT COLLATE "C",
     is_automaton BOOLEAN NOT NULL,
     entry_seq BIGINT NOT NULL,
-    precedes_name_rules BOOLEAN NOT NULL DEFAULT false,
     CONSTRAINT pk_principals PRIMARY KEY (name),
     CONSTRAINT fk_principals_casino_id_casinos FOREIGN KEY (casino_id) REFERENCES casinos (casino_id),
     CONSTRAINT ck_principals_role CHECK (role IN ('table', 'finance', 'rates', 'operator', 'auditor')),
