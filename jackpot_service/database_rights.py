@@ -58,7 +58,6 @@ APPENDED: Final = (
     "exception_acknowledgements",
     "exceptions",
     "hands",
-    "instants",
     "jackpots",
     "principals",
     "rate_sheets",

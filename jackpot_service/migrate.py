@@ -28,7 +28,7 @@ from jackpot_service import service_role
 from jackpot_service.connections import create_owners_engine
 from jackpot_service.db import Base
 from jackpot_service.domain.errors import Refused, Unavailable
-from jackpot_service.ledger import instants_schema, rollups_schema
+from jackpot_service.ledger import rollups_schema
 from jackpot_service.ledger import schema as ledger_schema
 from jackpot_service.records import (
     deciding_schema,
@@ -46,7 +46,6 @@ SCRIPTS = next(place / "migrations" for place in _PLACES if (place / "migrations
 """The revisions: a wheel has them in the package, a checkout next to the package."""
 
 MODELS = (
-    instants_schema,
     ledger_schema,
     rollups_schema,
     periods_schema,

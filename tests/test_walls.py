@@ -1,7 +1,6 @@
 """The walls around the books, which the schema and the service's login build: who may change what is written."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
@@ -13,9 +12,8 @@ from sqlalchemy import Table
 
 from jackpot_service.config import Config
 from jackpot_service.connections import create_engine
-from jackpot_service.db import Base, transact
-from jackpot_service.domain.entries import REFERENCE_BOOK
-from tests.support import everything, former
+from jackpot_service.db import Base
+from tests.support import everything
 from tests.support.logins import owner_conninfo
 
 UPDATABLE = {
@@ -48,7 +46,6 @@ def engine(database_url: str) -> Iterator[sqlalchemy.Engine]:
     """Connect as the service does, to a database with at least one row in each table."""
     engine = create_engine(Config(), database_url)
     everything.write(engine)
-    transact(engine, lambda session: former.write_down(session, REFERENCE_BOOK, datetime.now(UTC)))
     yield engine
     engine.dispose()
 

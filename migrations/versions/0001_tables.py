@@ -31,7 +31,7 @@ PARTS = (
 
 DROPS = """
 DROP TABLE job_chunks, jobs;
-DROP TABLE instants, closed_periods, reconciled_days, seals, verifications;
+DROP TABLE closed_periods, reconciled_days, seals, verifications;
 DROP TABLE daily_bets, recent_bets, daily_refunds, daily_awards, daily_hands, daily_payments, daily_postings;
 DROP TYPE bets_sum;
 DROP TABLE exceptions, exception_acknowledgements;

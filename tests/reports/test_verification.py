@@ -45,7 +45,6 @@ PROVED_ELSEWHERE: Final = {
     "daily_refunds": "test_verification_of_rollups",
     "emergency_switches": "test_verification_of_people",
     "exception_acknowledgements": "test_verification_of_exceptions",
-    "instants": "test_verification_of_instants",
     "recent_bets": "test_verification_of_rollups",
     "reconciled_days": "test_verification_of_reconciled_days",
     "seals": "test_verification_of_seals",

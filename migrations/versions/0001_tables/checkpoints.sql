@@ -1,13 +1,5 @@
 -- Where the books stood when somebody looked: periods that finance closed, reconciled days, seals and verifications.
 
-CREATE TABLE instants (
-    jackpot_id TEXT COLLATE "C" NOT NULL,
-    instant TIMESTAMP WITH TIME ZONE NOT NULL,
-    positions BIGINT[] NOT NULL,
-    CONSTRAINT pk_instants PRIMARY KEY (jackpot_id, instant),
-    CONSTRAINT ck_instants_positions CHECK (cardinality(positions) >= 1)
-);
-
 CREATE TABLE closed_periods (
     ends_at TIMESTAMP WITH TIME ZONE NOT NULL,
     starts_at TIMESTAMP WITH TIME ZONE,

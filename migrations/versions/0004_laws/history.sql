@@ -13,7 +13,7 @@ DECLARE
     written_once text[] := ARRAY[
         'acts', 'award_steps', 'awards', 'bets', 'cancellations', 'casinos', 'change_deciders', 'change_decisions',
         'change_requests', 'closed_periods', 'compensations', 'corrections', 'cycles', 'emergency_switches', 'entries',
-        'exception_acknowledgements', 'exceptions', 'hands', 'instants', 'jackpots', 'principals', 'rate_sheets', 'rates',
+        'exception_acknowledgements', 'exceptions', 'hands', 'jackpots', 'principals', 'rate_sheets', 'rates',
         'reconciled_days', 'results', 'rules_versions', 'seals', 'settlements', 'statement_settlements', 'tables',
         'verifications', 'voids'
     ];
