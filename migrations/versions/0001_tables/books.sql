@@ -62,7 +62,7 @@ CREATE UNIQUE INDEX uq_entries_jackpot_id_round_key_step
 CREATE INDEX ix_entries_of_awards ON entries (jackpot_id, stripe_no, seq)
     WHERE kind = 'result' AND movements @> ARRAY['award'];
 
--- For rounds that were open at an instant and have ended since: an entry that ends a round holds the round's life.
+-- For rounds that were open at an instant and have ended since: the index holds the life of each that lived long.
 CREATE INDEX ix_entries_of_long_rounds ON entries USING gist (
     tstzrange(least(to_timestamp((round_key >> 21) / 1000::double precision), booked_at), booked_at, '[]')
 )
