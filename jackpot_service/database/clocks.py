@@ -17,7 +17,7 @@ import structlog
 from jackpot_service.domain.errors import Unavailable
 
 TOLERANCE_S: Final = 2.0
-"""As in the database, which refuses to move a stripe's time further ahead of its own clock (migration 0031)."""
+"""As in the database, which refuses to move a stripe's time further ahead of its own clock (`0004_laws/clock.sql`)."""
 
 READ_EVERY_S: Final = 5.0
 

@@ -105,7 +105,7 @@ class Cluster:
         return URL.create("postgresql+psycopg", username=user, database=database, query=where).render_as_string()
 
     def service_url(self, database: str = DATABASE) -> str:
-        """Return the URL of the service's own login on one of its databases; the role is made by the migrations."""
+        """Return the URL of the service's own login on one of its databases; the role is made by `migrate`."""
         return self.url(database, user=ROLE)
 
     def conninfo(self, database: str = "postgres") -> str:

@@ -31,23 +31,14 @@ ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class TableRights:
-    """
-    What the service may do to the rows of a table, besides reading them.
+    """What the service may do to the rows of a table, besides reading and adding them."""
 
-    insert: the columns that a row it adds may name; empty for all of them.
-    """
-
-    insert: frozenset[str] = frozenset()
     update: frozenset[str] = frozenset()
     delete: bool = False
 
 
 def _changing(columns: str) -> TableRights:
     return TableRights(update=frozenset(columns.split()))
-
-
-def _adding(columns: str) -> TableRights:
-    return TableRights(insert=frozenset(columns.split()))
 
 
 APPENDED: Final = (
@@ -67,8 +58,8 @@ APPENDED: Final = (
     "exception_acknowledgements",
     "exceptions",
     "hands",
-    "instants",
     "jackpots",
+    "principals",
     "rate_sheets",
     "rates",
     "reconciled_days",
@@ -82,11 +73,6 @@ APPENDED: Final = (
     "voids",
 )
 """Tables whose rows are written once."""
-
-APPENDED_IN_PART: Final[Mapping[str, TableRights]] = MappingProxyType(
-    {"principals": _adding("name role casino_id is_automaton entry_seq")}
-)
-"""Tables whose rows are written once, and whose other columns only the owner may set."""
 
 CHANGED: Final[Mapping[str, TableRights]] = MappingProxyType(
     {
@@ -121,9 +107,7 @@ ONLY_READ: Final = (
 )
 """Views, what migrations keep, and what only the owner sets."""
 
-TABLES: Final[Mapping[str, TableRights]] = MappingProxyType(
-    {**dict.fromkeys(APPENDED, TableRights()), **APPENDED_IN_PART, **CHANGED}
-)
+TABLES: Final[Mapping[str, TableRights]] = MappingProxyType({**dict.fromkeys(APPENDED, TableRights()), **CHANGED})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -152,11 +136,10 @@ class Right:
 
 
 def _of_table(table: str, rights: TableRights) -> frozenset[Right]:
-    whole = ("SELECT", *(() if rights.insert else ("INSERT",)), *(("DELETE",) if rights.delete else ()))
+    whole = ("SELECT", "INSERT", *(("DELETE",) if rights.delete else ()))
     return frozenset(
         {
             *(Right("TABLE", table, privilege) for privilege in whole),
-            *(Right("TABLE", table, "INSERT", column) for column in rights.insert),
             *(Right("TABLE", table, "UPDATE", column) for column in rights.update),
         }
     )

@@ -60,7 +60,7 @@ BUSY_CLASS = "53"
 READ_ONLY_STATE = "25006"
 
 NOT_AHEAD = "booked_at_not_ahead"
-"""What the trigger of migration 0031 calls the law that no stripe's time moves far ahead of the database's clock."""
+"""The database's name for the law that no stripe's time moves far ahead of its clock: see `0004_laws/clock.sql`."""
 
 _PREPARED = "prepared"
 """Under which a connection keeps what it knows of the statements of pipelines."""

@@ -14,7 +14,6 @@ from sqlalchemy import func, select, text
 
 from jackpot_service.database.transactions import Session, committed
 from jackpot_service.ledger import stripes
-from jackpot_service.ledger.instants_schema import InstantRow
 from jackpot_service.ledger.schema import StripeRow
 
 Positions = tuple[int, ...]
@@ -48,14 +47,8 @@ def at(session: Session, book: str, instant: datetime) -> Positions:
     """
     Find the positions at an instant, of the stripes that there were then. They are final if no stripe is behind it.
 
-    Stripes that were added later are left out, so that the answer does not grow with them. A version before this one
-    wrote down what it found, with the stripes that there were when it was asked: what it said is said again.
+    Stripes that were added later are left out, so that the answer does not grow with them.
     """
-    stored = session.scalar(
-        select(InstantRow.positions).where(InstantRow.jackpot_id == book, InstantRow.instant == instant)
-    )
-    if stored is not None:
-        return tuple(stored)
     found = _found(session, book, instant)
     first = found[0][0] if found else 0
     reach = max((number for number, (seq, added_by) in enumerate(found, 1) if seq or added_by <= first), default=0)

@@ -47,8 +47,6 @@ class Code(StrEnum):
 
     Or bets wait to be rolled up at a place where none were booked.
     """
-    INSTANT_POSITIONS = "instant-positions"
-    """An instant's positions are not those of the last entries booked before it, or something could yet be booked."""
 
     RECONCILED_DAY = "reconciled-day"
     """A day that was reconciled is not what was booked in it, or does not say what its documents and entries make."""

@@ -18,7 +18,7 @@ def documents(references: References) -> Iterator[Document]:
     """Write principals and keys as the facts that their acts show."""
     for row in references.principals.values():
         if row.name == SYSTEM_OPERATOR.name:
-            continue  # Of no act: the schema's first revisions had no row of it.
+            continue  # Of no act: the schema begins with it.
         principal = Principal(row.name, Role(row.role), row.casino_id, is_automaton=row.is_automaton)
         recorded = facts.of_principal(principal)
         yield Document(f"principal {row.name}", row.entry_seq, EntryKind.PRINCIPAL_ADDED, recorded)

@@ -20,24 +20,17 @@ USABLE_AROUND: Final = timedelta(minutes=1)
 """For so long before it is made and after it is revoked a key counts as usable: clocks differ, keys are remembered."""
 
 
-def ruled_from(references: References) -> int:
-    """Return the seq of the last act that was done before the database held who may decide."""
-    return min((row.entry_seq for row in references.emergency_switches), default=0)
-
-
 def switches_begin_off(references: References) -> Found:
     """Emergency approvals were off until an act switched them on."""
     first = next(iter(references.emergency_switches), None)
-    if first is None or first.is_on:
-        detail = "emergency approvals are on by no act" if first else "it is not known whether they are on"
+    if first is None or first.is_on or first.entry_seq:
+        detail = "the first row is not that of the beginning, which says off"
         yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, "emergency switches", detail)
 
 
 def reasons_against_checker(row: Row[Any], request: Row[Any], references: References) -> Iterator[str]:
-    """Say why a change was not for its checker to decide then; nothing if the rules are younger than the decision."""
+    """Say why a change was not for its checker to decide then."""
     checker, maker = references.principals.get(row.checker), references.principals.get(request.maker)
-    if row.entry_seq <= ruled_from(references):
-        return
     if row.is_emergency and not _is_emergency_on(references, row.entry_seq):
         yield "emergency approvals were off"
     if checker is None:
@@ -64,7 +57,7 @@ def nobody_released_what_an_own_key_won(
     acts: Iterable[Row[Any]], round_: RoundDocuments, references: References
 ) -> Found:
     """No act that released awards of a round, or paid them, is of a maker of its keys, or by a key of such a maker."""
-    judged = [act for act in acts if act.seq > ruled_from(references)]
+    judged = list(acts)
     makers = _makers_of_round(round_, references) if judged else frozenset()
     for act in judged:
         actors = {act.principal} | _makers(references, act.principal, act.received_at)

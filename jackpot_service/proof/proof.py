@@ -13,7 +13,6 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.money import ZERO
 from jackpot_service.ledger import laws, replay
-from jackpot_service.ledger.instants_schema import InstantRow
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry, BookedStripe
 from jackpot_service.ledger.rollups_schema import (
@@ -32,7 +31,6 @@ from jackpot_service.proof import (
     corrections,
     documents,
     doors,
-    instants,
     jackpots,
     lives,
     moves,
@@ -115,7 +113,6 @@ _BOOKS_OF = (
     CompensationRow.jackpot_id,
     StatementSettlementRow.jackpot_id,
     CorrectionRow.jackpot_id,
-    InstantRow.jackpot_id,
     ReconciledDayRow.jackpot_id,
 )
 
@@ -124,7 +121,7 @@ _BOOKS = union_all(
 )
 """Every table's books."""
 
-_OF_ANY_BOOK = frozenset({StripeRow.__tablename__, EntryRow.__tablename__, InstantRow.__tablename__})
+_OF_ANY_BOOK = frozenset({StripeRow.__tablename__, EntryRow.__tablename__})
 """Tables in which the reference book has rows as well."""
 
 _UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
@@ -207,7 +204,6 @@ class _Proof:
         self.acts = next((stripe.seq for stripe in stripes if stripe.stripe_no == 0), 0)
         yield from laws.broken_in(self.session, REFERENCE_BOOK, since=since, on_entry=self._count_entry)
         yield from doors.stripes_follow(REFERENCE_BOOK, stripes, ())
-        yield from instants.stand_where_they_say(self.session, REFERENCE_BOOK)
         entries = reference_book.entries(self.session)
         yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
         yield from _guarded(seals.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
@@ -230,7 +226,6 @@ class _Proof:
 
         entries_before = self.entries
         yield from laws.broken_in(self.session, jackpot_id, since=since, on_entry=note)
-        yield from instants.stand_where_they_say(self.session, jackpot_id)
         jackpot = self._read(jackpot_id, known, since, fresh)
         yield from _guarded(jackpots.check(jackpot, jackpot.outside), book=jackpot_id, place="opening")
         yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")

@@ -26,7 +26,7 @@ class EmergencySwitchRow(Base):
     """
     Whether one person alone may approve an own request, since the act of this seq; the latest row says what is so now.
 
-    The first row is the migration's and says off: acts up to its seq were done before the database knew the switch.
+    The schema begins with a row of seq 0 that says off.
     """
 
     __tablename__ = "emergency_switches"

@@ -22,7 +22,6 @@ from sqlalchemy import (
     Text,
     Time,
     UniqueConstraint,
-    false,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TIMESTAMP
@@ -79,26 +78,16 @@ class PrincipalRow(Base):
     A person or a machine: one name, one role, perhaps one casino. None of it ever changes.
 
     Names are the same that differ in their case alone, or that look alike, as two functions of the database know.
-    `precedes_name_rules` exempts names that are older than that. `cli`, of no act, is the command line.
+    `cli`, of no act, is the command line.
     """
 
     __tablename__ = "principals"
     __table_args__ = (
         PrimaryKeyConstraint("name"),
         ForeignKeyConstraint(["casino_id"], ["casinos.casino_id"]),
-        Index(
-            "uq_principals_name_in_one_case",
-            text("name_in_one_case(name)"),
-            unique=True,
-            postgresql_where=text("NOT precedes_name_rules"),
-        ),
-        Index(
-            "uq_principals_name_by_look",
-            text("name_by_look(name)"),
-            unique=True,
-            postgresql_where=text("NOT precedes_name_rules"),
-        ),
-        CheckConstraint(f"precedes_name_rules OR name ~ '^[{NAME_LETTERS}]+$'", name="name"),
+        Index("uq_principals_name_in_one_case", text("name_in_one_case(name)"), unique=True),
+        Index("uq_principals_name_by_look", text("name_by_look(name)"), unique=True),
+        CheckConstraint(f"name ~ '^[{NAME_LETTERS}]+$'", name="name"),
         CheckConstraint(
             "(name = 'cli') = (entry_seq = 0) AND (name <> 'cli' OR (role = 'operator' AND is_automaton))", name="cli"
         ),
@@ -114,7 +103,6 @@ class PrincipalRow(Base):
     casino_id: Mapped[Key | None]
     is_automaton: Mapped[bool] = mapped_column(Boolean)
     entry_seq: Mapped[Position]
-    precedes_name_rules: Mapped[bool] = mapped_column(Boolean, server_default=false())
 
 
 class KeyRow(Base):

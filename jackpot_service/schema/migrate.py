@@ -28,7 +28,7 @@ from jackpot_service.database import role
 from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.transactions import Base
 from jackpot_service.domain.errors import Refused, Unavailable
-from jackpot_service.ledger import instants_schema, rollups_schema
+from jackpot_service.ledger import rollups_schema
 from jackpot_service.ledger import schema as ledger_schema
 from jackpot_service.records import (
     deciding_schema,
@@ -40,10 +40,12 @@ from jackpot_service.records import (
 )
 from jackpot_service.records import schema as record_schema
 
-SCRIPTS = Path(__file__).resolve().parents[1] / "migrations"
+_PLACES: Final = Path(__file__).resolve().parents[1:3]
+
+SCRIPTS = next(place / "migrations" for place in _PLACES if (place / "migrations" / "env.py").is_file())
+"""The revisions: a wheel has them in the package, a checkout next to the package."""
 
 MODELS = (
-    instants_schema,
     ledger_schema,
     rollups_schema,
     periods_schema,
@@ -115,9 +117,9 @@ def upgrade(url: str, revision: str = NEWEST, *, attempts: int = ATTEMPTS) -> bo
     """
     Migrate a database up to a revision, by its owner's login; does nothing if it is there already, or further.
 
-    The service's role is made before, since revisions name it, and at the newest revision the role gets its rights. So
-    a database that was restored from a dump into another cluster is complete again. Rights on a newer schema are left
-    to the version that made it. Returns whether the role was new.
+    The service's role is made first, so that a login that may not make it has changed nothing. At the newest revision
+    the role gets its rights, which no revision grants: a database that was restored from a dump into another cluster is
+    complete again. Rights on a newer schema are left to the version that made it. Returns whether the role was new.
 
     Raises: SchemaInUse; SchemaTooNew; NoSuchRevision; RightsNotMade; RoleInUse.
     """

@@ -186,7 +186,7 @@ def test_databases_of_one_cluster_make_the_role_at_the_same_time(fresh: Cluster)
     psycopg.connect(libpq(fresh.service_url("d3"))).close()
 
 
-def test_a_database_of_the_version_before_is_migrated_and_nobody_becomes_the_service_any_more(fresh: Cluster) -> None:
+def test_a_database_that_is_behind_is_migrated_and_nobody_becomes_the_service_any_more(fresh: Cluster) -> None:
     as_owner(
         fresh,
         "CREATE ROLE owner LOGIN CREATEROLE",
@@ -195,7 +195,7 @@ def test_a_database_of_the_version_before_is_migrated_and_nobody_becomes_the_ser
         "CREATE ROLE jackpot_app NOLOGIN",
     )
     owner = fresh.url(user="owner")
-    migrate.upgrade(owner, "0027")
+    migrate.upgrade(owner, "0001")
     as_owner(
         fresh,
         "ALTER ROLE jackpot_app NOLOGIN INHERIT",

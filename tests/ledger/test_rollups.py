@@ -1,11 +1,9 @@
 """The daily rollups: every entry in exactly one day's sums, whatever booked it, and however it came there."""
 
-import runpy
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -23,23 +21,12 @@ from jackpot_service.ledger.tallied import TallyMissing
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
-from tests.support import correcting, days, history, rolling
+from tests.support import correcting, days, history, rolling, summing
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, forfeited, hand
 from tests.support.house import House
 from tests.support.logins import owner_url
 from tests.support.reading import Rows
-
-VERSIONS: Final = Path(__file__).resolve().parents[2] / "jackpot_service" / "migrations" / "versions"
-STATEMENTS: Final = {
-    "daily_bets": ("0025_bets_by_rules", "FILL_BETS"),
-    "daily_postings": ("0020_cycles_by_day", "FILL_POSTINGS"),
-    "daily_refunds": ("0017_refunds_and_awards_by_day", "FILL_REFUNDS"),
-    "daily_awards": ("0022_awards_by_table", "FILL_AWARDS"),
-    "daily_hands": ("0017_refunds_and_awards_by_day", "FILL_HANDS"),
-    "daily_payments": ("0022_awards_by_table", "FILL_PAYMENTS"),
-}
-"""By table, the migration that made its sums for what was booked before, and the statement that did."""
 
 SERVER: Final = Principal("server", Role.TABLE)
 MIDNIGHT: Final = datetime(2026, 11, 21, tzinfo=UTC)
@@ -138,7 +125,7 @@ def test_what_moves_no_money_leaves_no_row_but_of_the_hands_that_were_judged(ope
     opened.settle(hand("1", NOTHING))
     rolling.roll_up(opened.engine)
     counts = opened.books.counts()
-    assert {table: counts[table] for table in STATEMENTS} == dict.fromkeys(STATEMENTS, 0) | {
+    assert {table: counts[table] for table in summing.STATEMENTS} == dict.fromkeys(summing.STATEMENTS, 0) | {
         "daily_bets": 1,
         "daily_hands": 1,
     }
@@ -359,7 +346,7 @@ def test_sums_that_no_bigint_holds_are_kept(opened: House) -> None:
     [(history.write, {"daily_payments"}), (None, set())],
     ids=["every kind of round", "every kind of act"],
 )
-def test_the_migrations_make_what_the_service_kept(database_url: str, write: Any, lacking: set[str]) -> None:
+def test_days_add_up_to_what_the_documents_say(database_url: str, write: Any, lacking: set[str]) -> None:
     if write is None:
         days.write(database_url)
     else:
@@ -369,11 +356,11 @@ def test_the_migrations_make_what_the_service_kept(database_url: str, write: Any
         rolling.roll_up(engine)
     owner = sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool)
     with owner.connect() as session:
-        kept = {table: _rows(session, table) for table in STATEMENTS}
+        kept = {table: _rows(session, table) for table in summing.STATEMENTS}
         session.execute(text("SET LOCAL session_replication_role = replica"))
-        session.execute(text(f"TRUNCATE {', '.join(STATEMENTS)}"))
-        for migration, statement in STATEMENTS.values():
-            session.exec_driver_sql(runpy.run_path(str(VERSIONS / f"{migration}.py"))[statement])
+        session.execute(text(f"TRUNCATE {', '.join(summing.STATEMENTS)}"))
+        for statement in summing.STATEMENTS.values():
+            session.exec_driver_sql(statement)
         made = {table: _rows(session, table) for table in kept}
         assert rolling.rolled_up(session) == rolling.posted(session)
     assert made == kept
@@ -381,5 +368,5 @@ def test_the_migrations_make_what_the_service_kept(database_url: str, write: Any
 
 
 def _rows(session: sqlalchemy.Connection, table: str) -> list[tuple[Any, ...]]:
-    rows = session.execute(text(f"SELECT * FROM {table}"))  # noqa: S608  one of `STATEMENTS`
+    rows = session.execute(text(f"SELECT * FROM {table}"))  # noqa: S608  one of `summing.STATEMENTS`
     return sorted(tuple(row) for row in rows)

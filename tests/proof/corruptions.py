@@ -132,13 +132,13 @@ SETTLEMENTS: Final = (
     remove("awards", f"{HIT} AND bet_id = 'a'", "entry-digest award-figures document-without-entry rollup-figures"),
     forge(
         "awards",
-        "jackpot_id, round_key, 'a', 'flush', 'x', 1, 'EUR', 0.01, 'meter'",
+        "jackpot_id, round_key, 'a', 'flush', 0, 'x', 1, 'EUR', 0.01, 'meter'",
         f"rounds WHERE {LOST}",
         "entry-digest award-figures",
     ),
     forge(
         "awards",
-        "jackpot_id, round_key, 'a', 'flush', 'x', 1, 'EUR', 0.01, 'meter'",
+        "jackpot_id, round_key, 'a', 'flush', 0, 'x', 1, 'EUR', 0.01, 'meter'",
         f"rounds WHERE {OPEN}",
         "document-without-entry",
     ),
@@ -153,13 +153,13 @@ SETTLEMENTS: Final = (
     remove("award_steps", MIXED, "entry-digest award-figures award-steps rollup-figures"),
     forge(
         "award_steps",
-        "jackpot_id, round_key, bet_id, tier, 'approved', taken_at",
+        "jackpot_id, round_key, bet_id, tier, 0, 'approved', taken_at",
         f"award_steps WHERE {HELD}",
         "award-steps held-balance rollup-figures",
     ),
     forge(
         "award_steps",
-        "jackpot_id, round_key, bet_id, 'flush', step, taken_at",
+        "jackpot_id, round_key, bet_id, 'flush', 0, step, taken_at",
         f"award_steps WHERE {MIXED}",
         "award-steps document-without-entry",
     ),
@@ -240,7 +240,7 @@ STRIPES: Final = (
     remove("stripes", "jackpot_id = 'live' AND stripe_no = 2", "stripe-missing settlement-positions"),
     change("stripes", "added_by = 2", STRIPE, "stripe-addition"),
     change("stripes", "added_by = 1", "jackpot_id = 'capped' AND stripe_no = 5", "entry-digest settlement-positions"),
-    forge("stripes", "'x', 0, 0, head, 0, 0, 0, 0, true, booked_at, 1", "stripes", "book-unknown"),
+    forge("stripes", "'x', 0, 1, 0, head, 0, 0, 0, 0, true, booked_at", "stripes", "book-unknown"),
     change(
         "cycles",
         "cut[1] = cut[1] + 1",
@@ -297,7 +297,7 @@ REFERENCES: Final = (
     remove("keys", "principal = 'srv'", "entry-digest"),
     forge(
         "keys",
-        "'forged', secret_hash, principal, table_ids, NULL::timestamptz, entry_seq",
+        "'forged', secret_hash, NULL, NULL, principal, table_ids, entry_seq",
         "keys WHERE principal = 'olga'",
         "document-without-entry",
     ),

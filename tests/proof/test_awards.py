@@ -154,10 +154,12 @@ STEPS: Final = (
     remove("award_steps", PAID, "award-steps rollup-figures"),
     remove("award_steps", f"{APPROVED}", "award-steps"),
     remove("award_steps", f"step = 'rejected' AND {in_round('r1')}", "award-steps held-balance"),
-    forge("award_steps", f"{AWARD}, 'rejected', taken_at, 3", f"award_steps WHERE {HELD}", "award-steps held-balance"),
+    forge(
+        "award_steps", f"{AWARD}, 0, 'rejected', taken_at, 3", f"award_steps WHERE {HELD}", "award-steps held-balance"
+    ),
     remove("award_steps", f"step = 'reinstated' AND {in_round('r4')}", "award-steps"),
     change("award_steps", "act_seq = act_seq - 1", f"step = 'reinstated' AND {in_round('r4')}", REINSTATED_BY),
-    forge("award_steps", f"{AWARD}, 'reversed', taken_at, act_seq", f"award_steps WHERE {PAID}", "award-steps"),
+    forge("award_steps", f"{AWARD}, 0, 'reversed', taken_at, act_seq", f"award_steps WHERE {PAID}", "award-steps"),
     change(
         "awards",
         "cost = cost + 1",

@@ -145,7 +145,7 @@ CORRUPTIONS: Final = (
     remove("awards", f"{FALSE} AND correction = 1", "award-figures document-without-entry"),
     forge(
         "awards",
-        "jackpot_id, round_key, bet_id, 'straight', 'x', amount_minor, currency, cost, funded_by, 1",
+        "jackpot_id, round_key, bet_id, 'straight', 1, 'x', amount_minor, currency, cost, funded_by",
         f"awards WHERE {UNTOUCHED}",
         "award-figures",
     ),
@@ -161,7 +161,7 @@ CORRUPTIONS: Final = (
     remove("award_steps", f"{FALSE} AND correction = 1", "award-steps"),
     forge(
         "award_steps",
-        "jackpot_id, round_key, bet_id, tier, 'reversed', taken_at, 1",
+        "jackpot_id, round_key, bet_id, tier, 0, 'reversed', taken_at, 1",
         f"award_steps WHERE {UNTOUCHED}",
         "award-steps",
     ),

@@ -89,13 +89,14 @@ CORRUPTIONS: Final = (
     change("keys", "revoked_at = revoked_at + interval '1 us'", REVOKED, "key-revocation"),
     remove("keys", LIVE, "entry-digest"),
     remove("keys", REVOKED, "entry-digest key-revocation"),
-    forge("keys", "'forged', sha256('x'), principal, table_ids, NULL, entry_seq", "keys", "document-without-entry"),
+    forge(
+        "keys", "'forged', sha256('x'), NULL, NULL, principal, table_ids, entry_seq", "keys", "document-without-entry"
+    ),
 )
 """What somebody with every right might change, and every code by which the proof names it."""
 
 NOT_PROVED: Final = {
     "last_used_at": "noted for people, once a minute at most; nothing depends on it",
-    "precedes_name_rules": "which names may look like others; nothing that was booked depends on it",
 }
 
 

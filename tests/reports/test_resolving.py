@@ -17,7 +17,6 @@ from jackpot_service.reports.resolving import resolve as resolve_in
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.races.books import wait_until_one_waits
 from tests.support.bets import bet
-from tests.support.former import write_down
 from tests.support.hands import FLUSH, ROYAL_FLUSH, hand
 from tests.support.house import House
 
@@ -221,15 +220,6 @@ def test_no_stripe_can_be_put_back(opened: House) -> None:
     back = "UPDATE stripes SET booked_at = booked_at - interval '1 us' WHERE jackpot_id = 'j1' AND stripe_no = 1"
     with opened.engine.begin() as session, pytest.raises(sqlalchemy.exc.ProgrammingError, match="stripes"):
         session.execute(text(back))
-
-
-def test_what_a_version_before_wrote_down_is_said_again(opened: House) -> None:
-    instant = opened.clock()
-    positions = resolve(opened, instant)
-    opened.transact(lambda session: add_stripes(session, AddStripes(opened.act(), "j1", 5)))
-    opened.transact(lambda session: write_down(session, "j1", instant))
-
-    assert resolve(opened, instant) == (*positions, 0, 0)
 
 
 def test_a_meter_says_since_when_nothing_has_moved_and_is_another_answer_then(opened: House) -> None:

@@ -66,6 +66,14 @@ def test_what_came_before_the_partitions_has_one_of_its_own(database_url: str) -
     assert months.make(owner_url(database_url), now=LONG_AGO) == months.Made([], [])
 
 
+def test_the_first_partition_ends_with_a_month_that_is_not_about_to_end(owner: psycopg.Connection[Any]) -> None:
+    end = keys_of(Month.of(datetime.now(UTC) + timedelta(days=1))).end
+    (bound,) = owner.execute(
+        "SELECT pg_get_expr(relpartbound, oid) FROM pg_class WHERE relname = 'bets_before'"
+    ).fetchall()
+    assert bound == (f"FOR VALUES FROM (MINVALUE) TO ('{end}')",)
+
+
 def test_bets_are_kept_by_their_months_and_those_of_no_month_by_default(house: House, database_url: str) -> None:
     house.open()
     house.bet(bet("b1"), bet("b2"), round_id="r1")

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 from sqlalchemy import text
@@ -14,6 +13,7 @@ from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import bets, documents, jackpots, records, references
 from jackpot_service.proof.positions import PoolsByPosition
+from tests.support import summing
 
 _ENTRY = """
 UPDATE entries SET digest = :digest, head = :head, accounts = :accounts, currencies = :currencies, amounts = :amounts,
@@ -83,21 +83,10 @@ def _rechain(session: Session, forged: BookedEntry, *, moved: Pools) -> None:
 
 
 def _roll_up_again(session: Session) -> None:
-    """Sum the days anew, by the very statements that did it once; no bets are left to roll up."""
+    """Sum the days anew; no bets are left to roll up."""
     session.execute(text("DELETE FROM recent_bets"))
-    of_rules = import_module("jackpot_service.migrations.versions.0025_bets_by_rules")
-    of_cycles = import_module("jackpot_service.migrations.versions.0020_cycles_by_day")
-    of_rounds = import_module("jackpot_service.migrations.versions.0017_refunds_and_awards_by_day")
-    of_tables = import_module("jackpot_service.migrations.versions.0022_awards_by_table")
-    for table, statement in (
-        ("daily_bets", of_rules.FILL_BETS),
-        ("daily_postings", of_cycles.FILL_POSTINGS),
-        ("daily_refunds", of_rounds.FILL_REFUNDS),
-        ("daily_awards", of_tables.FILL_AWARDS),
-        ("daily_hands", of_rounds.FILL_HANDS),
-        ("daily_payments", of_tables.FILL_PAYMENTS),
-    ):
-        session.execute(text(f"DELETE FROM {table}"))  # noqa: S608  as above
+    for table, statement in summing.STATEMENTS.items():
+        session.execute(text(f"DELETE FROM {table}"))  # noqa: S608  constants of the tests
         session.execute(text(statement))
 
 

@@ -1,11 +1,13 @@
 """The version after this one, made from this one: the same code, with revisions of the schema more."""
 
-import ast
+import re
 import shutil
-from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
-from alembic.script import ScriptDirectory
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from alembic.script import Script, ScriptDirectory
 
 import jackpot_service
 from jackpot_service.schema import migrate
@@ -48,39 +50,17 @@ def scripts_in(place: Path) -> Path:
 
 
 def package_in(place: Path) -> Path:
-    """Copy the package, with one revision more; it is run by `python -m` in the directory that is returned."""
+    """Copy the package as a wheel has it, with one revision more; run it by `python -m` in the returned directory."""
     source = Path(next(iter(jackpot_service.__path__)))
     copy = shutil.copytree(source, place / source.name, ignore=shutil.ignore_patterns("__pycache__"))
-    add_revision(copy / "migrations", "9001")
+    add_revision(scripts_in(copy), "9001")
     return place
 
 
-def statements_up(source: str) -> Iterator[str]:
-    """Yield every text that a revision's upgrade() holds, or what it calls and names, down to the last constant."""
-    named = _named(ast.parse(source))
-    reached, to_read = set[str](), ["upgrade"]
-    while to_read:
-        name = to_read.pop()
-        if name in reached or name not in named:
-            continue
-        reached.add(name)
-        for part in ast.walk(named[name]):
-            if isinstance(part, ast.Name):
-                to_read.append(part.id)
-            elif isinstance(part, ast.Attribute):
-                yield part.attr.replace("_", " ")
-            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-                yield part.value
-
-
-def _named(module: ast.Module) -> dict[str, ast.AST]:
-    """Return what the functions and the constants of a module are, by their names."""
-    named: dict[str, ast.AST] = {}
-    for node in module.body:
-        if isinstance(node, ast.FunctionDef):
-            named[node.name] = node
-        elif isinstance(node, ast.Assign):
-            named |= {target.id: node.value for target in node.targets if isinstance(target, ast.Name)}
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-            named[node.target.id] = node.value
-    return named
+def statements_up(script: Script) -> str:
+    """Return the SQL that a revision's upgrade() executes, without its comments."""
+    written = StringIO()
+    options = {"as_sql": True, "output_buffer": written}
+    with Operations.context(MigrationContext.configure(dialect_name="postgresql", opts=options)):
+        script.module.upgrade()
+    return re.sub(r"--.*", "", written.getvalue())

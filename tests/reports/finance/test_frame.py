@@ -1,7 +1,6 @@
 """What every report shares: what it can be asked, the books that it stands on, and that it stays as it was told."""
 
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 import pytest
 
@@ -18,13 +17,11 @@ from jackpot_service.reports.finance.frame import Asked, BadQuestion, By, Report
 from jackpot_service.reports.finance.registry import REPORTS, report_of
 from jackpot_service.reports.making import made
 from jackpot_service.reports.resolving import InstantAhead
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support import story
 from tests.support.asking import figures, report, rows, stated
 from tests.support.bets import bet
-from tests.support.former import write_down
 from tests.support.house import House
 
 TIMES = "SELECT array_agg(booked_at ORDER BY jackpot_id, stripe_no) FROM stripes"
@@ -150,22 +147,6 @@ def test_a_jackpot_that_is_opened_while_a_report_is_asked_is_not_told_of(opened:
 
     assert document.positions.keys() == {"-", "j1"}
     assert since.positions.keys() == {"-", "j1", "j2"}
-
-
-def test_a_beginning_that_a_version_before_found_after_the_end_and_names_more_stripes_is_the_same_part(
-    opened: House,
-) -> None:
-    start = opened.clock()
-    opened.bet(bet("b2", hand="2"))
-    end = opened.clock()
-    scope_of(opened, Asked(end=end))
-    opened.transact(lambda session: add_stripes(session, AddStripes(opened.act(), "j1", 6)))
-    opened.transact(partial(write_down, book="j1", instant=start))
-
-    (stand,) = scope_of(opened, Asked(start=start, end=end)).stands
-    assert (len(stand.start), len(stand.end)) == (6, 3)
-    (moved,) = [row for row in rows(opened, "trial-balance", start=start, end=end) if row["account"] == "casino:c1"]
-    assert (moved["opening"], moved["taken_out"], moved["closing"]) == ("-1", "1", "-2")
 
 
 def test_a_period_without_length_has_nothing_in_it(opened: House) -> None:

@@ -1,0 +1,56 @@
+"""Every table with its keys, checks and indexes, and the rows that are there from the beginning."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from alembic import op
+
+revision: str = "0001"
+down_revision: str | None = None
+branch_labels: str | Sequence[str] | None = None
+depends_on: str | Sequence[str] | None = None
+
+compatible_from: str = "0001"
+
+SQL = Path(__file__).with_suffix("")
+
+PARTS = (
+    "schema_versions",
+    "books",
+    "parties",
+    "jackpots",
+    "rounds",
+    "awards",
+    "administration",
+    "exceptions",
+    "days",
+    "checkpoints",
+    "jobs",
+)
+"""The files of SQL in their order: a table comes after those that its foreign keys name."""
+
+DROPS = """
+DROP TABLE job_chunks, jobs;
+DROP TABLE closed_periods, reconciled_days, seals, verifications;
+DROP TABLE daily_bets, recent_bets, daily_refunds, daily_awards, daily_hands, daily_payments, daily_postings;
+DROP TYPE bets_sum;
+DROP TABLE exceptions, exception_acknowledgements;
+DROP TABLE acts, change_decisions, change_requests, change_deciders, emergency_switches;
+DROP TABLE awards, award_steps, compensations, statement_settlements;
+DROP TABLE rounds, bets, voids, results, cancellations, hands, settlements, corrections;
+DROP TABLE jackpots, rules_versions, rates, rate_sheets;
+DROP TABLE keys, principals, tables, casinos;
+DROP TABLE stripes, entries, cycles;
+DROP TABLE schema_versions;
+"""
+
+
+def upgrade() -> None:
+    """Make the tables. What the service may do with them is granted after the last revision: see `service_role`."""
+    for part in PARTS:
+        op.execute((SQL / f"{part}.sql").read_text(encoding="utf-8"))
+
+
+def downgrade() -> None:
+    """Drop the tables, with all that they hold."""
+    op.execute(DROPS)

@@ -1,0 +1,23 @@
+-- Refusals that finance must see, and who looked into them.
+
+CREATE TABLE exceptions (
+    exception_id TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    table_id TEXT COLLATE "C" NOT NULL,
+    round_id TEXT COLLATE "C" NOT NULL,
+    digest BYTEA NOT NULL,
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    principal TEXT COLLATE "C" NOT NULL,
+    noticed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    detail JSONB NOT NULL,
+    CONSTRAINT pk_exceptions PRIMARY KEY (exception_id),
+    CONSTRAINT uq_exceptions_kind_table_id_round_id_digest UNIQUE (kind, table_id, round_id, digest),
+    CONSTRAINT ck_exceptions_digest CHECK (length(digest) = 32)
+);
+
+-- Of any exception: also of those that are no rows, such as a round that is open too long.
+CREATE TABLE exception_acknowledgements (
+    exception_id TEXT COLLATE "C" NOT NULL,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_exception_acknowledgements PRIMARY KEY (exception_id)
+);

@@ -1,0 +1,66 @@
+-- Who takes part: casinos, their tables, people and machines, and the keys that show who somebody is.
+
+-- A gaming day starts at a wall-clock time of the casino's zone. The check of the zone is that it can be used.
+CREATE TABLE casinos (
+    casino_id TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    entry_seq BIGINT NOT NULL,
+    zone TEXT COLLATE "C" NOT NULL,
+    day_starts TIME NOT NULL,
+    CONSTRAINT pk_casinos PRIMARY KEY (casino_id),
+    CONSTRAINT ck_casinos_casino_id CHECK (casino_id ~ '^[A-Za-z0-9._:-]{1,64}$'),
+    CONSTRAINT ck_casinos_zone CHECK (timestamptz 'epoch' AT TIME ZONE zone IS NOT NULL),
+    CONSTRAINT ck_casinos_day_starts CHECK (day_starts < '24:00' AND extract(second FROM day_starts) = 0)
+);
+
+CREATE TABLE tables (
+    table_id TEXT COLLATE "C" NOT NULL,
+    casino_id TEXT COLLATE "C" NOT NULL,
+    game TEXT COLLATE "C" NOT NULL,
+    jackpot_id TEXT COLLATE "C",
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_tables PRIMARY KEY (table_id),
+    CONSTRAINT fk_tables_casino_id_casinos FOREIGN KEY (casino_id) REFERENCES casinos (casino_id),
+    CONSTRAINT ck_tables_table_id CHECK (table_id ~ '^[A-Za-z0-9._:-]{1,64}$')
+);
+
+-- Which names are allowed, and which are one: see 0002_names.
+CREATE TABLE principals (
+    name TEXT COLLATE "C" NOT NULL,
+    role TEXT COLLATE "C" NOT NULL,
+    casino_id TEXT COLLATE "C",
+    is_automaton BOOLEAN NOT NULL,
+    entry_seq BIGINT NOT NULL,
+    CONSTRAINT pk_principals PRIMARY KEY (name),
+    CONSTRAINT fk_principals_casino_id_casinos FOREIGN KEY (casino_id) REFERENCES casinos (casino_id),
+    CONSTRAINT ck_principals_role CHECK (role IN ('table', 'finance', 'rates', 'operator', 'auditor')),
+    CONSTRAINT ck_principals_casino_id
+        CHECK (CASE role WHEN 'table' THEN casino_id IS NOT NULL WHEN 'finance' THEN true ELSE casino_id IS NULL END),
+    CONSTRAINT ck_principals_cli
+        CHECK ((name = 'cli') = (entry_seq = 0) AND (name <> 'cli' OR (role = 'operator' AND is_automaton)))
+);
+
+-- The command line acts before there is anybody else. No act recorded it.
+INSERT INTO principals (name, role, casino_id, is_automaton, entry_seq) VALUES ('cli', 'operator', NULL, true, 0);
+
+-- A key is a secret, of which only the hash is here, or a subject of an issuer of tokens.
+CREATE TABLE keys (
+    key_id TEXT COLLATE "C" NOT NULL,
+    secret_hash BYTEA,
+    issuer TEXT COLLATE "C",
+    subject TEXT COLLATE "C",
+    principal TEXT COLLATE "C" NOT NULL,
+    table_ids TEXT[] NOT NULL,
+    entry_seq BIGINT NOT NULL,
+    revoked_at TIMESTAMP WITH TIME ZONE,
+    last_used_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_keys PRIMARY KEY (key_id),
+    CONSTRAINT fk_keys_principal_principals FOREIGN KEY (principal) REFERENCES principals (name),
+    CONSTRAINT ck_keys_secret_hash CHECK (length(secret_hash) = 32),
+    CONSTRAINT ck_keys_principal CHECK (principal <> 'cli'),
+    CONSTRAINT ck_keys_shown
+        CHECK ((secret_hash IS NULL) <> (subject IS NULL) AND (issuer IS NULL) = (subject IS NULL))
+);
+
+CREATE INDEX ix_keys_principal_entry_seq ON keys (principal, entry_seq);
+CREATE UNIQUE INDEX uq_keys_issuer_subject ON keys (issuer, subject) WHERE revoked_at IS NULL;

@@ -1,0 +1,133 @@
+-- Rounds, and the source documents of each: bets, voids, the result or the cancellation, and the verdict.
+
+CREATE TABLE rounds (
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    round_key BIGINT NOT NULL,
+    table_id TEXT COLLATE "C" NOT NULL,
+    round_id TEXT COLLATE "C" NOT NULL,
+    casino_id TEXT COLLATE "C" NOT NULL,
+    state TEXT COLLATE "C" NOT NULL,
+    rules_version INTEGER NOT NULL,
+    rate_sheet INTEGER NOT NULL,
+    steps INTEGER NOT NULL,
+    bet_count INTEGER NOT NULL,
+    weight NUMERIC NOT NULL,
+    replays INTEGER NOT NULL,
+    opened_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_rounds PRIMARY KEY (jackpot_id, round_key),
+    CONSTRAINT ck_rounds_round_id CHECK (round_id ~ '^[A-Za-z0-9._:-]{1,64}$'),
+    CONSTRAINT ck_rounds_state CHECK (state IN ('open', 'settled', 'cancelled')),
+    CONSTRAINT ck_rounds_counts CHECK (bet_count >= 0 AND steps >= 1 AND weight >= 0),
+    CONSTRAINT ck_rounds_exact CHECK (scale(weight) <= 18 AND abs(weight) < 1e20)
+) WITH (fillfactor = 70);
+
+-- For a table's latest rounds, for those that are open too long, and for one round by its ids, of which none holds a
+-- space. Two are expressions, so that no plan takes one index for another: until the table is analysed all seem to cost
+-- the same but for their height, and the lower one would have all rounds of the jackpot read for one.
+CREATE INDEX ix_rounds_latest ON rounds ((jackpot_id || ' ' || table_id), round_key);
+CREATE INDEX ix_rounds_open ON rounds (round_key) WHERE state = 'open';
+CREATE UNIQUE INDEX uq_rounds_ids ON rounds ((jackpot_id || ' ' || table_id || ' ' || round_id));
+
+-- Each month of round keys has a partition: `jackpot db months` makes them ahead. A round key is milliseconds since
+-- 1970, then 21 random bits.
+CREATE TABLE bets (
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    round_key BIGINT NOT NULL,
+    bet_id TEXT COLLATE "C" NOT NULL,
+    step INTEGER NOT NULL,
+    player_id TEXT COLLATE "C" NOT NULL,
+    hand TEXT COLLATE "C" NOT NULL,
+    currency TEXT COLLATE "C" NOT NULL,
+    stake_minor BIGINT NOT NULL,
+    occurred_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_bets PRIMARY KEY (jackpot_id, round_key, bet_id),
+    CONSTRAINT ck_bets_stake_minor CHECK (stake_minor > 0)
+) PARTITION BY RANGE (round_key);
+
+-- The first partition ends with this month, on its last day with the next one: the months after it are made meanwhile.
+-- What is in no month's range goes to the default partition.
+DO $$
+DECLARE
+    month_end timestamp := date_trunc('month', (now() + interval '1 day') AT TIME ZONE 'UTC') + interval '1 month';
+BEGIN
+    EXECUTE format('CREATE TABLE bets_before PARTITION OF bets FOR VALUES FROM (MINVALUE) TO (%s)',
+                   (extract(epoch FROM month_end) * 1000)::bigint << 21);
+END
+$$;
+CREATE TABLE bets_default PARTITION OF bets DEFAULT;
+
+CREATE TABLE voids (
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    round_key BIGINT NOT NULL,
+    bet_id TEXT COLLATE "C" NOT NULL,
+    step INTEGER NOT NULL,
+    is_tombstone BOOLEAN NOT NULL,
+    occurred_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_voids PRIMARY KEY (jackpot_id, round_key, bet_id)
+);
+
+CREATE TABLE results (
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    round_key BIGINT NOT NULL,
+    step INTEGER NOT NULL,
+    bet_count INTEGER NOT NULL,
+    dealer TEXT[] NOT NULL,
+    occurred_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_results PRIMARY KEY (jackpot_id, round_key)
+);
+
+CREATE TABLE cancellations (
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    round_key BIGINT NOT NULL,
+    step INTEGER NOT NULL,
+    reason TEXT COLLATE "C" NOT NULL,
+    cycle INTEGER NOT NULL,
+    occurred_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_cancellations PRIMARY KEY (jackpot_id, round_key)
+);
+
+CREATE TABLE hands (
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    round_key BIGINT NOT NULL,
+    hand TEXT COLLATE "C" NOT NULL,
+    status TEXT COLLATE "C" NOT NULL,
+    cards TEXT[] NOT NULL,
+    CONSTRAINT pk_hands PRIMARY KEY (jackpot_id, round_key, hand),
+    CONSTRAINT ck_hands_status CHECK (status IN ('dealt', 'dead', 'forfeited'))
+);
+
+CREATE TABLE settlements (
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    round_key BIGINT NOT NULL,
+    step INTEGER NOT NULL,
+    cycle INTEGER NOT NULL,
+    policy TEXT COLLATE "C" NOT NULL,
+    positions BIGINT[] NOT NULL,
+    meter_before NUMERIC NOT NULL,
+    weight NUMERIC NOT NULL,
+    entitlements JSONB NOT NULL,
+    meter_after NUMERIC NOT NULL,
+    reserve_after NUMERIC NOT NULL,
+    prize_fund_after NUMERIC NOT NULL,
+    overflow NUMERIC NOT NULL,
+    carried NUMERIC,
+    house_seed NUMERIC NOT NULL,
+    cycle_after INTEGER NOT NULL,
+    CONSTRAINT pk_settlements PRIMARY KEY (jackpot_id, round_key),
+    CONSTRAINT ck_settlements_exact CHECK (scale(meter_before) <= 18 AND abs(meter_before) < 1e20
+        AND scale(weight) <= 18 AND abs(weight) < 1e20 AND scale(meter_after) <= 18
+        AND abs(meter_after) < 1e20 AND scale(reserve_after) <= 18 AND abs(reserve_after) < 1e20
+        AND scale(prize_fund_after) <= 18 AND abs(prize_fund_after) < 1e20),
+    CONSTRAINT ck_settlements_exact_on_a_hit CHECK (scale(overflow) <= 18 AND abs(overflow) < 1e20
+        AND scale(carried) <= 18 AND abs(carried) < 1e20
+        AND scale(house_seed) <= 18 AND abs(house_seed) < 1e20)
+);
+
+CREATE TABLE corrections (
+    jackpot_id TEXT COLLATE "C" NOT NULL,
+    round_key BIGINT NOT NULL,
+    number INTEGER NOT NULL,
+    act_seq BIGINT NOT NULL,
+    CONSTRAINT pk_corrections PRIMARY KEY (jackpot_id, round_key, number),
+    CONSTRAINT ck_corrections_number CHECK (number >= 1)
+);

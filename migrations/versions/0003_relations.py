@@ -1,0 +1,36 @@
+"""Relations that several questions share: views, and functions that questions and laws call."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from alembic import op
+
+revision: str = "0003"
+down_revision: str | None = "0002"
+branch_labels: str | Sequence[str] | None = None
+depends_on: str | Sequence[str] | None = None
+
+compatible_from: str = "0003"
+
+SQL = Path(__file__).with_suffix("")
+
+PARTS = ("books", "exceptions", "days", "key_makers")
+
+DROPS = """
+DROP FUNCTION is_key_maker_on_both_sides(text, bigint, text, timestamptz);
+DROP VIEW key_makers, bets_by_day, recent_bets_by_day;
+DROP FUNCTION exception_id(timestamptz, text);
+DROP VIEW postings;
+DROP FUNCTION chained_heads(bytea, bytea[], timestamptz);
+"""
+
+
+def upgrade() -> None:
+    """Make the views and the functions."""
+    for part in PARTS:
+        op.execute((SQL / f"{part}.sql").read_text(encoding="utf-8"))
+
+
+def downgrade() -> None:
+    """Drop the views and the functions."""
+    op.execute(DROPS)

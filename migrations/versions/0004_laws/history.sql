@@ -1,0 +1,51 @@
+-- History is not rewritten. The service's rights are the first wall; these triggers are the second: they stop the owner
+-- too. An owner can disable them, so `jackpot verify` does not rely on them: it derives the chain again.
+
+CREATE FUNCTION refuse_rewrite() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    RAISE EXCEPTION '% of % is refused: the books are append-only', TG_OP, TG_TABLE_NAME
+        USING ERRCODE = 'insufficient_privilege', HINT = 'Corrections are further entries.';
+END
+$$;
+
+DO $$
+DECLARE
+    written_once text[] := ARRAY[
+        'acts', 'award_steps', 'awards', 'bets', 'cancellations', 'casinos', 'change_deciders', 'change_decisions',
+        'change_requests', 'closed_periods', 'compensations', 'corrections', 'cycles', 'emergency_switches', 'entries',
+        'exception_acknowledgements', 'exceptions', 'hands', 'jackpots', 'principals', 'rate_sheets', 'rates',
+        'reconciled_days', 'results', 'rules_versions', 'seals', 'settlements', 'statement_settlements', 'tables',
+        'verifications', 'voids'
+    ];
+    -- The service's rights say which columns change.
+    updated text[] := ARRAY[
+        'daily_awards', 'daily_bets', 'daily_hands', 'daily_payments', 'daily_postings', 'daily_refunds', 'keys',
+        'rounds', 'stripes'
+    ];
+    removed text[] := ARRAY['recent_bets'];
+    -- Row triggers go to every partition; one on TRUNCATE each partition needs for itself.
+    partitions text[] := ARRAY['bets_before', 'bets_default'];
+    name text;
+BEGIN
+    FOREACH name IN ARRAY written_once LOOP
+        EXECUTE format('CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON %I '
+                       'FOR EACH ROW EXECUTE FUNCTION refuse_rewrite()', name);
+    END LOOP;
+    FOREACH name IN ARRAY updated LOOP
+        EXECUTE format('CREATE TRIGGER no_delete BEFORE DELETE ON %I '
+                       'FOR EACH ROW EXECUTE FUNCTION refuse_rewrite()', name);
+    END LOOP;
+    FOREACH name IN ARRAY removed LOOP
+        EXECUTE format('CREATE TRIGGER no_update BEFORE UPDATE ON %I '
+                       'FOR EACH ROW EXECUTE FUNCTION refuse_rewrite()', name);
+    END LOOP;
+    FOREACH name IN ARRAY written_once || updated || removed || partitions LOOP
+        EXECUTE format('CREATE TRIGGER no_truncate BEFORE TRUNCATE ON %I '
+                       'FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewrite()', name);
+    END LOOP;
+END
+$$;
+
+-- A key that was revoked stays revoked.
+CREATE TRIGGER revoked_for_good BEFORE UPDATE ON keys
+    FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL) EXECUTE FUNCTION refuse_rewrite();

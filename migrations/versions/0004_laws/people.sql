@@ -1,0 +1,72 @@
+-- Every act has an actor, another person decides what one requests, and nobody releases what an own key won.
+
+CREATE FUNCTION require_actor() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM entries JOIN principals ON principals.name = entries.principal
+        WHERE entries.jackpot_id = '-' AND entries.stripe_no = 0 AND entries.seq = NEW.seq
+    ) THEN
+        RAISE foreign_key_violation
+            USING MESSAGE = format('act %s is no principal''s', NEW.seq), CONSTRAINT = 'require_actor';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER require_actor BEFORE INSERT ON acts FOR EACH ROW EXECUTE FUNCTION require_actor();
+
+CREATE FUNCTION require_checker() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+    request change_requests;
+    decider principals;
+BEGIN
+    SELECT * INTO request FROM change_requests WHERE request_id = NEW.request_id;
+    SELECT * INTO decider FROM principals WHERE name = NEW.checker;
+    IF request IS NULL OR decider IS NULL THEN
+        RETURN NEW;  -- The foreign keys refuse it.
+    END IF;
+    IF decider.is_automaton OR decider.role = 'table' THEN
+        RAISE insufficient_privilege USING MESSAGE = 'a service account decides no change';
+    END IF;
+    IF NOT EXISTS (SELECT FROM change_deciders WHERE kind = request.kind AND role = decider.role) THEN
+        RAISE insufficient_privilege
+            USING MESSAGE = format('the role %s decides no change of kind %s', decider.role, request.kind);
+    END IF;
+    IF NEW.checker <> NEW.maker AND (name_by_look(NEW.checker) = name_by_look(NEW.maker)
+                                     OR name_in_one_case(NEW.checker) = name_in_one_case(NEW.maker)) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'the maker decides no change, also in other letters';
+    END IF;
+    IF NEW.is_emergency AND NOT (SELECT is_on FROM emergency_switches ORDER BY entry_seq DESC LIMIT 1) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'emergency approvals are switched off';
+    END IF;
+    IF NEW.outcome = 'approved' AND request.kind IN ('held-awards', 'compensation', 'round-correction')
+       AND request.payload ->> 'decision' IS DISTINCT FROM 'reject'
+       AND EXISTS (
+           SELECT FROM rounds
+           WHERE jackpot_id || ' ' || table_id || ' ' || round_id = concat_ws(
+               ' ', request.payload ->> 'jackpot_id', request.payload ->> 'table_id', request.payload ->> 'round_id')
+             AND is_key_maker_on_both_sides(jackpot_id, round_key, NEW.checker, NEW.decided_at)
+       ) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'who made a key of a round approves nothing of its awards';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER require_checker BEFORE INSERT ON change_decisions FOR EACH ROW EXECUTE FUNCTION require_checker();
+
+CREATE FUNCTION require_payer() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM entries AS act
+        WHERE act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = NEW.act_seq
+          AND is_key_maker_on_both_sides(NEW.jackpot_id, NEW.round_key, act.principal, act.received_at)
+    ) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'who made a key of a round records no payment of its awards';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER require_payer BEFORE INSERT ON award_steps
+    FOR EACH ROW WHEN (NEW.step = 'paid') EXECUTE FUNCTION require_payer();
