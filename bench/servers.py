@@ -56,7 +56,7 @@ def service(url: URL, directory: Path, *, checkout: Path = CHECKOUT) -> Iterator
     """
     Set up the service on an empty database, with one jackpot and its tables, and serve it until the end.
 
-    Another checkout's service runs on the packages that this one has installed.
+    Another checkout's service runs on the packages that it has installed, or else on those of this one.
 
     Raises: ServerFailed, with what the command or the server had to say.
     """
@@ -64,7 +64,7 @@ def service(url: URL, directory: Path, *, checkout: Path = CHECKOUT) -> Iterator
     open_jackpot(url, "live", tables=TABLES, checkout=checkout)
     key = _jackpot(url, _KEY, checkout=checkout).stdout.strip()
     port = _free_port()
-    serve = (_command(), "serve", "--port", str(port), "--workers", str(WORKERS))
+    serve = (_command(checkout), "serve", "--port", str(port), "--workers", str(WORKERS))
     environment = _environment(url, checkout)
     with _running(serve, port, environment=environment, log=directory / "service.log", folder=checkout):
         yield Server(port, key, url)
@@ -130,7 +130,7 @@ def _jackpot(
     seconds: int = _COMMAND_SECONDS,
 ) -> subprocess.CompletedProcess[str]:
     finished = subprocess.run(  # noqa: S603 -- the words are our own
-        (_command(), *arguments),
+        (_command(checkout), *arguments),
         cwd=checkout,
         env={**_environment(url, checkout, by_owner=arguments == _UPGRADE), **settings},
         capture_output=True,
@@ -154,8 +154,10 @@ def started(url: URL, arguments: tuple[str, ...]) -> "subprocess.Popen[bytes]":
     )
 
 
-def _command() -> str:
-    return str(Path(sys.executable).with_name("jackpot"))
+def _command(checkout: Path = CHECKOUT) -> str:
+    """Return the program of a checkout, which may need other packages than this one."""
+    own = checkout / ".venv" / "bin" / "jackpot"
+    return str(own if own.is_file() else Path(sys.executable).with_name("jackpot"))
 
 
 def _environment(url: URL, checkout: Path = CHECKOUT, *, by_owner: bool = False) -> dict[str, str]:
