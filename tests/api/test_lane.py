@@ -1,6 +1,7 @@
 """The event loop answers as Flask does, also what is wrong, and leaves to Flask whatever it does not answer."""
 
 import gc
+import math
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -299,9 +300,9 @@ class Counting(BetGroups):
         self.asked += 1
         return self.groups.accept(command)
 
-    async def accept_async(self, command: AcceptBets) -> BetsAccepted:
+    async def accept_async(self, command: AcceptBets, *, ends_at: float = math.inf) -> BetsAccepted:
         self.asked += 1
-        accepted = await self.groups.accept_async(command)
+        accepted = await self.groups.accept_async(command, ends_at=ends_at)
         self.then()
         if self.failing is not None:
             raise self.failing
