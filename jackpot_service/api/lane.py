@@ -22,7 +22,7 @@ import orjson
 from marshmallow import ValidationError
 
 from jackpot_service.api import asgi, security_headers
-from jackpot_service.api.asgi import ENVIRON, InThreads, Message, Receive, Scope, Send, path_of
+from jackpot_service.api.asgi import ENVIRON, InThreads, Receive, Scope, Send, path_of
 from jackpot_service.api.bodies import ROOM, Body, Gone, length_of
 from jackpot_service.api.door import END_TURN, PRINCIPAL, Door
 from jackpot_service.api.entrance import Entrance
@@ -154,8 +154,7 @@ class Lane:
             except Exception as error:  # noqa: BLE001  whatever it is, it is answered as a problem
                 answered = _refused(error, scope)
             if answered is None:
-                receive = _receiver(request.body, receive)
-                await self._flask(scope, receive, send, ends_at=request.ends_at, then=held.close)
+                await self._flask(scope, receive, send, body=request.body, ends_at=request.ends_at, then=held.close)
             else:
                 named = request_id(request.header(_REQUEST_ID))
                 await _send(answered, named, send, is_head=scope["method"] == "HEAD")
@@ -205,16 +204,6 @@ class Lane:
         """Whether a body is longer than Flask takes, as its head says: then none of it is read, and Flask says why."""
         length = length_of(request.headers.get(b"content-length", b""))
         return length is not None and length > self._door.config.max_body_bytes + 1
-
-
-def _receiver(body: bytes, receive: Receive) -> Receive:
-    """Receive what was received before, and then what follows."""
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def received() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return received
 
 
 def _refused(error: Exception, scope: Scope) -> Problem:

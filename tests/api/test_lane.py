@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
-from jackpot_service.api.asgi import InThreads
+from jackpot_service.api.asgi import InThreads, Receive, Scope, Send
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION
 from jackpot_service.api.lane import LONGEST_BODY, Call
@@ -56,7 +56,12 @@ def opened(house: House) -> House:
 def without_lane(house: House) -> Application:
     """Another process of the application, which has Flask alone: nothing is looked at on the loop."""
     app = house.start()
-    app.asgi = InThreads(app, ThreadPoolExecutor(2), longest_s=5)  # type: ignore[assignment]
+    flask_alone = InThreads(app, ThreadPoolExecutor(2), longest_s=5)
+
+    async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
+        await flask_alone(scope, receive, send, body=(await receive())["body"])
+
+    app.asgi = asgi  # type: ignore[assignment]
     return app
 
 
