@@ -10,7 +10,6 @@ The libraries for this pass every piece of every answer from thread to loop and 
 
 import asyncio
 import io
-import re
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -19,8 +18,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_to_bytes
-
-from werkzeug.exceptions import ClientDisconnected
 
 from jackpot_service.database import deadlines
 
@@ -39,9 +36,6 @@ ENVIRON: Final = "jackpot.environ"
 
 PRESENCE: Final = "presence"
 """Under which the state of a call, and in Flask its environment, may hold the `Presence` of its caller."""
-
-_ABSOLUTE: Final = re.compile(rb"^https?://[^/]*", re.IGNORECASE)
-"""Of a path, what stands before it in a request that names the whole address, as one to a proxy does."""
 
 _UNPREFIXED: Final = {"content-length": "CONTENT_LENGTH", "content-type": "CONTENT_TYPE"}
 
@@ -74,7 +68,7 @@ class InThreads:
     """
     An application without an event loop, called from one; as many calls run at once as there are threads.
 
-    What a call asks of the database ends `longest_s` after its body was read, also if it waits for a thread.
+    What a call asks of the database ends `longest_s` after it came, if nobody says when, also if it waits for a thread.
     """
 
     def __init__(self, application: "WSGIApplication", threads: Executor, *, longest_s: float) -> None:
@@ -88,16 +82,17 @@ class InThreads:
         receive: Receive,
         send: Send,
         *,
+        body: bytes = b"",
         ends_at: float | None = None,
         then: Callable[[], object] = _nothing,
     ) -> None:
         """
         Answer a request; see the specification of ASGI.
 
-        `ends_at` is when it has to be answered, on the steady clock. `then` is called when its thread is free again.
+        `body` is all of its body that it is to know of. `ends_at` is when it has to be answered, on the steady clock.
+        `then` is called when its thread is free again.
         """
         loop = asyncio.get_running_loop()
-        body = await _whole_body(receive)
         latest = time.monotonic() + self._longest_s if ends_at is None else ends_at
         environ = _environ_of(scope, body)
         begun = await loop.run_in_executor(self._threads, _begin, self._application, environ, latest)
@@ -171,26 +166,13 @@ def _refuse_to_write(_: bytes) -> None:
     raise RuntimeError(message)
 
 
-async def _whole_body(receive: Receive) -> bytes:
-    """Receive a body to its end. Raises: ClientDisconnected."""
-    pieces = []
-    has_more = True
-    while has_more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnected
-        pieces.append(message.get("body", b""))
-        has_more = message.get("more_body", False)
-    return b"".join(pieces)
-
-
 def path_of(scope: Scope) -> str:
     """The path of a request as the application is told it."""
     return _path_info(scope).encode("latin-1").decode(errors="replace")
 
 
 def _path_info(scope: Scope) -> str:
-    return unquote_to_bytes(_ABSOLUTE.sub(b"", scope["raw_path"])).decode("latin-1")
+    return unquote_to_bytes(scope["raw_path"]).decode("latin-1")
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -1,15 +1,17 @@
 """Which batches of bets are committed together: of one jackpot, each of another round, up to a number of bets."""
 
-import asyncio
+import math
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from functools import partial
 
 import sqlalchemy
 
+from jackpot_service.api.in_time import by_thread
 from jackpot_service.database.async_executor import NeedsThread, OnLoop
 from jackpot_service.database.fair_queue import Path
 from jackpot_service.database.groups import Grouping
@@ -67,12 +69,16 @@ class BetGroups:
         """
         return self._groups_of(self._jackpot_of.get(command.table_id) or self._find_jackpot(command)).submit(command)
 
-    async def accept_async(self, command: AcceptBets) -> BetsAccepted:
-        """Book a batch as `accept` does; others of the loop run meanwhile. Raises: as `accept`."""
+    async def accept_async(self, command: AcceptBets, *, ends_at: float = math.inf) -> BetsAccepted:
+        """
+        Book a batch as `accept` does; others of the loop run meanwhile. The call has to be answered at `ends_at`.
+
+        Raises: as `accept`.
+        """
         jackpot_id = self._jackpot_of.get(command.table_id)
         if jackpot_id is None:
-            jackpot_id = await asyncio.get_running_loop().run_in_executor(self._threads, self._find_jackpot, command)
-        return await self._groups_of(jackpot_id).submit_async(command)
+            jackpot_id = await by_thread(self._threads, partial(self._find_jackpot, command), ends_at=ends_at)
+        return await self._groups_of(jackpot_id).submit_async(command, ends_at=ends_at)
 
     def _groups_of(self, jackpot_id: str) -> Groups:
         with self._lock:

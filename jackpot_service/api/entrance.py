@@ -11,9 +11,11 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final
 
 from jackpot_service.api.addresses import Network, address_of
+from jackpot_service.api.in_time import by_thread
 from jackpot_service.api.rate_limits import RateLimit
 from jackpot_service.auth.authenticator import Authenticator, require_role
 from jackpot_service.config.settings import Config
@@ -52,23 +54,25 @@ class Entrance:
         self._ids_read_at = float("-inf")
         self._reading_ids = asyncio.Lock()
 
-    async def admitted(self, scope: Mapping[str, Any], authorization: str, roles: frozenset[Role]) -> Principal:
+    async def admitted(
+        self, scope: Mapping[str, Any], authorization: str, roles: frozenset[Role], *, ends_at: float
+    ) -> Principal:
         """
-        Find who calls, and whether it may make this call, now.
+        Find who calls, and whether it may make this call, now. The call has to be answered at `ends_at`.
 
-        Raises: BadKeyShown, BadToken; TooManyRequests; RoleForbidden; Unavailable if that cannot be found out.
+        Raises: BadKeyShown, BadToken; TooManyRequests; RoleForbidden; Unavailable if that is not found out in time.
         """
         caller = self._authenticator.remembered(authorization)
         if caller is None:
-            caller = await self._signed_in(scope, authorization)
+            caller = await self._signed_in(scope, authorization, ends_at)
         self._calls.take(caller.name)
         require_role(caller, roles)
         return caller
 
-    async def _signed_in(self, scope: Mapping[str, Any], authorization: str) -> Principal:
+    async def _signed_in(self, scope: Mapping[str, Any], authorization: str, ends_at: float) -> Principal:
         address = address_of(scope, trusted=self._trusted)
         try:
-            return await self._looked_up(authorization, address)
+            return await self._looked_up(authorization, address, ends_at)
         except Unauthenticated:
             counters.count(counters.SIGN_INS_REFUSED)
             _seldom.warning("sign-in-refused", about=address, address=address)
@@ -76,28 +80,26 @@ class Entrance:
                 self._failures.take(address)
             raise
 
-    async def _looked_up(self, authorization: str, address: str) -> Principal:
+    async def _looked_up(self, authorization: str, address: str, ends_at: float) -> Principal:
         if not authorization:
             return self._authenticator.principal(None)
         if self._authenticator.is_token(authorization):
-            return await self._by_thread(self._for_tokens, authorization)
+            return await self._by_thread(self._for_tokens, authorization, ends_at)
         key_id = self._authenticator.key_id_in(authorization)
         if key_id is None:
             return self._authenticator.principal(authorization)  # It is no key, which is seen without asking anybody.
-        if self._failures.is_reached(address) and key_id not in await self._ids_in_force():
+        if self._failures.is_reached(address) and key_id not in await self._ids_in_force(ends_at):
             self._failures.refuse(address)
-        return await self._by_thread(self._for_keys, authorization)
+        return await self._by_thread(self._for_keys, authorization, ends_at)
 
-    async def _by_thread(self, threads: Executor, authorization: str) -> Principal:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(threads, self._authenticator.principal, authorization)
+    async def _by_thread(self, threads: Executor, authorization: str, ends_at: float) -> Principal:
+        return await by_thread(threads, partial(self._authenticator.principal, authorization), ends_at=ends_at)
 
-    async def _ids_in_force(self) -> frozenset[str]:
-        async with self._reading_ids:
+    async def _ids_in_force(self, ends_at: float) -> frozenset[str]:
+        async with self._reading_ids:  # Calls wait here in the order in which they end, and none asks beyond its end.
             now = self._monotonic()
             if now - self._ids_read_at > IDS_BELIEVED_S:
-                loop = asyncio.get_running_loop()
-                self._ids = await loop.run_in_executor(self._for_keys, self._authenticator.ids_in_force)
+                self._ids = await by_thread(self._for_keys, self._authenticator.ids_in_force, ends_at=ends_at)
                 self._ids_read_at = now
             return self._ids
 

@@ -22,7 +22,7 @@ import orjson
 from marshmallow import ValidationError
 
 from jackpot_service.api import asgi, security_headers
-from jackpot_service.api.asgi import ENVIRON, PRESENCE, InThreads, Message, Receive, Scope, Send, path_of
+from jackpot_service.api.asgi import ENVIRON, PRESENCE, InThreads, Receive, Scope, Send, path_of
 from jackpot_service.api.bodies import ROOM, Body, Gone, length_of
 from jackpot_service.api.door import END_TURN, PRINCIPAL, Door
 from jackpot_service.api.entrance import Entrance
@@ -65,11 +65,10 @@ class Request:
     """
     A request as the fast path looks at it.
 
-    `body` is there when it has been read. `ends_at` is when the call has to be answered, on the steady clock; None for
-    calls that are open to all.
+    `body` is there when it has been read. `ends_at` is when the call has to be answered, on the steady clock.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, *, ends_at: float) -> None:
         self.query: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.has_header_twice = len(self.headers) != len(scope["headers"])
@@ -79,7 +78,7 @@ class Request:
                 named.setdefault(name, []).append(value)
             self.headers = {name: b",".join(values) for name, values in named.items()}
         self.body = b""
-        self.ends_at: float | None = None
+        self.ends_at = ends_at
 
     def header(self, name: bytes) -> str:
         """The value of a header, empty if there is none."""
@@ -146,7 +145,7 @@ class Lane:
         if scope["type"] != "http":
             await send({"type": "websocket.close"})
             return
-        request = Request(scope)
+        request = Request(scope, ends_at=time.monotonic() + self._door.config.request_timeout_s)
         with ExitStack() as held:
             try:
                 answered = await self._answered(scope, request, receive, held)
@@ -155,8 +154,7 @@ class Lane:
             except Exception as error:  # noqa: BLE001  whatever it is, it is answered as a problem
                 answered = _refused(error, scope)
             if answered is None:
-                receive = _receiver(request.body, receive)
-                await self._flask(scope, receive, send, ends_at=request.ends_at, then=held.close)
+                await self._flask(scope, receive, send, body=request.body, ends_at=request.ends_at, then=held.close)
             else:
                 named = request_id(request.header(_REQUEST_ID))
                 await _send(answered, named, send, is_head=scope["method"] == "HEAD")
@@ -168,12 +166,13 @@ class Lane:
         open_call = self._open_call_of(scope)
         if open_call is not None:
             return await open_call.take(self._door)
-        began = time.monotonic()
         call, ids = self._call_of(scope)
         roles = self._routes.roles(scope["method"], path_of(scope)) if call is None else call.roles
         if roles is None:
             return None
-        principal = await self._entrance.admitted(scope, request.header(b"authorization"), roles)
+        principal = await self._entrance.admitted(
+            scope, request.header(b"authorization"), roles, ends_at=request.ends_at
+        )
         caller = Caller.of(principal)
         if scope["method"] not in _WITHOUT_BODY and not self._is_too_long(request):
             body = Body(self._room)
@@ -181,12 +180,11 @@ class Lane:
             reads_since = time.monotonic()
             await body.read(receive, caller, most_bytes=self._door.config.max_body_bytes)
             request.body = body.data
-            began += time.monotonic() - reads_since  # That was the client's time.
-        request.ends_at = began + self._door.config.request_timeout_s
+            request.ends_at += time.monotonic() - reads_since  # That was the client's time.
         if call is not None and not request.has_header_twice:
             with suppress(NotPlain):
                 return await call.take(self._door, request, principal, *ids)
-        turn = await self._door.calls.take(caller)
+        turn = await self._door.calls.take(caller, ends_at=request.ends_at)
         held.callback(turn.end)
         scope[ENVIRON] = {PRINCIPAL: principal, END_TURN: turn.end, PRESENCE: scope.get("state", {}).get(PRESENCE)}
         return None
@@ -206,16 +204,6 @@ class Lane:
         """Whether a body is longer than Flask takes, as its head says: then none of it is read, and Flask says why."""
         length = length_of(request.headers.get(b"content-length", b""))
         return length is not None and length > self._door.config.max_body_bytes + 1
-
-
-def _receiver(body: bytes, receive: Receive) -> Receive:
-    """Receive what was received before, and then what follows."""
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def received() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return received
 
 
 def _refused(error: Exception, scope: Scope) -> Problem:

@@ -61,8 +61,8 @@ def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
 async def _take(door: Door, request: lane.Request, _caller: Principal, jackpot_id: str) -> lane.Answer:
     if request.query not in {b"", b"max_age=1"} or b"if-match" in request.headers:
         raise lane.NotPlain
-    meters = door.meters
-    state = await (meters.get_async(jackpot_id) if request.query else meters.read_async(jackpot_id))
+    look = door.meters.get_async if request.query else door.meters.read_async
+    state = await look(jackpot_id, ends_at=request.ends_at)
     currency = state.rules.base
     etag = f'"{_etag(state, currency)}"'
     headers = ((b"etag", etag.encode()), (b"cache-control", b"no-cache"))

@@ -62,7 +62,9 @@ class Places:
             raise self.turned_away(f"As many {self.what} as can be taken are in progress.")
 
     def has_taken(self, caller: Caller, count: int = 1) -> bool:
-        """Take places if there are any for this caller; returns whether there were."""
+        """Take places if there are any for this caller; returns whether there were. None are always there."""
+        if not count:
+            return True
         with self._lock:
             if not (self.is_one_free or self._is_below_share(caller)):
                 return False
@@ -73,6 +75,8 @@ class Places:
 
     def give_back(self, caller: Caller, count: int = 1) -> None:
         """Give places back."""
+        if not count:
+            return
         with self._lock:
             of_casino = self._held[caller.casino]
             of_casino[caller.key] -= count

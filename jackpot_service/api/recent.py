@@ -1,5 +1,6 @@
 """Readings that many ask for: shared by those who ask at once, and kept a second for those who allow it."""
 
+import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
@@ -55,14 +56,14 @@ class Recent(Generic[T]):
         """What is there now. Raises: what reading raises; Busy if its turn does not come."""
         return self._readings.submit(name)
 
-    async def get_async(self, name: str) -> T:
-        """As `get`; others of the loop run meanwhile."""
+    async def get_async(self, name: str, *, ends_at: float = math.inf) -> T:
+        """As `get`, by a call that has to be answered at `ends_at`; others of the loop run meanwhile."""
         kept = self._kept_of(name)
-        return await self.read_async(name) if kept is None else kept
+        return await self.read_async(name, ends_at=ends_at) if kept is None else kept
 
-    async def read_async(self, name: str) -> T:
-        """As `read`; others of the loop run meanwhile."""
-        return await self._readings.submit_async(name)
+    async def read_async(self, name: str, *, ends_at: float = math.inf) -> T:
+        """As `read`, by a call that has to be answered at `ends_at`; others of the loop run meanwhile."""
+        return await self._readings.submit_async(name, ends_at=ends_at)
 
     def _kept_of(self, name: str) -> T | None:
         kept = self._kept.get(name)

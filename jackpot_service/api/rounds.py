@@ -1,9 +1,9 @@
 """The table servers' calls: bets, voids, result, cancellation."""
 
-import asyncio
 import re
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -15,6 +15,7 @@ from jackpot_service.api.bet_lists import BetList
 from jackpot_service.api.door import Blueprint, Door, act, answer, door, now, principal
 from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
 from jackpot_service.api.hands import Cards, HandSchema, hands_of
+from jackpot_service.api.in_time import by_thread
 from jackpot_service.api.parsing import read_json
 from jackpot_service.api.places import Caller
 from jackpot_service.api.refusals import TO_KEEP, Asked, keep, kept_if_refused, record_of
@@ -165,16 +166,18 @@ def bets_call(config: Config) -> lane.Call:
 
     async def take(door: Door, request: lane.Request, caller: Principal, table_id: str, round_id: str) -> lane.Answer:
         request.require_plain()
-        turn = await door.bets.take(Caller.of(caller), 1 + len(request.body) // BYTES_OF_A_PLACE)
+        turn = await door.bets.take(
+            Caller.of(caller), 1 + len(request.body) // BYTES_OF_A_PLACE, ends_at=request.ends_at
+        )
         try:
             command = _command(caller, table_id, round_id, schema.load(read_json(request.body)), now=door.clock())
             try:
-                done = await door.bet_groups.accept_async(command)
+                done = await door.bet_groups.accept_async(command, ends_at=request.ends_at)
             except TO_KEEP as refusal:
                 record = record_of(
                     refusal, _asked(command), call="bets", name=command.name, caller=caller, at=door.clock()
                 )
-                await asyncio.get_running_loop().run_in_executor(door.threads, keep, door.engine, record)
+                await by_thread(door.threads, partial(keep, door.engine, record), ends_at=request.ends_at)
                 raise
         finally:
             turn.end()

@@ -7,7 +7,9 @@ more: a client that does not wait asks again at once.
 """
 
 import asyncio
+import math
 import threading
+import time
 from collections.abc import Callable
 
 from jackpot_service.api.places import Caller, Places
@@ -54,14 +56,19 @@ class Turns:
         self._lock = threading.Lock()
         self._queue: FairQueue[_Waiting] = FairQueue()
 
-    async def take(self, caller: Caller, count: int = 1) -> Turn:
-        """Wait for a turn with so many places; others of the loop run meanwhile. Raises: Busy if it did not come."""
+    async def take(self, caller: Caller, count: int = 1, *, ends_at: float = math.inf) -> Turn:
+        """
+        Wait for a turn with so many places; others of the loop run meanwhile. The call has to be answered at `ends_at`.
+
+        Raises: Busy if the turn did not come.
+        """
         with self._lock:
             if self.places.has_taken(caller, count):
                 return Turn(lambda: self._end(caller, count))
             waiting = _Waiting(caller, count)
             self._queue.add(waiting, path=caller, cost=count)
-        leaving = waiting.loop.call_later(self._longest_wait_s, self._leave, waiting)
+        longest_wait_s = min(self._longest_wait_s, ends_at - time.monotonic())
+        leaving = waiting.loop.call_later(longest_wait_s, self._leave, waiting)
         try:
             await waiting.begun
         except BaseException:

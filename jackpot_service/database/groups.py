@@ -13,7 +13,9 @@ goes on until nobody waits: a call that comes before it has left is in its next 
 """
 
 import asyncio
+import math
 import threading
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -114,12 +116,17 @@ class Grouping(Generic[Command, Outcome]):
                 told.wait()
         return _outcome_of(member)
 
-    async def submit_async(self, command: Command) -> Outcome:
-        """Run a command as `submit` does; others of the loop run meanwhile. Raises: as `submit`."""
+    async def submit_async(self, command: Command, *, ends_at: float = math.inf) -> Outcome:
+        """
+        Run a command as `submit` does; others of the loop run meanwhile. The call has to be answered at `ends_at`.
+
+        Raises: as `submit`.
+        """
         loop = asyncio.get_running_loop()
         told: asyncio.Future[None] = loop.create_future()
         member: _Member[Command, Outcome] = _Member(command, partial(loop.call_soon_threadsafe, _wake, told))
-        leaving = loop.call_later(self._longest_wait_s, self._leave_soon, loop, member)
+        longest_wait_s = min(self._longest_wait_s, ends_at - time.monotonic())
+        leaving = loop.call_later(longest_wait_s, self._leave_soon, loop, member)
         if self._enter(member):
             if self._run_on_loop is None:
                 self._threads.submit(self._run_groups)

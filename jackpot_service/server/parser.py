@@ -35,13 +35,22 @@ class Parser(HttpRequestParser):
         self.set_dangerous_leniencies(lenient_data_after_close=True)  # It is read, and dropped.
 
     def feed_data(self, data: "bytes | bytearray | memoryview[int] | array[int]") -> None:
-        """Parse what came. A request that asks for another protocol is parsed again as if it did not."""
+        """Parse what came."""
+        rest = bytes(data)
+        try:
+            while rest:
+                rest = self._rest_of(rest)
+        except HttpParserInvalidMethodError:
+            self._reader.refuse_method(rest)
+        except HttpParserError:
+            self._reader.refuse(refusals.BAD_REQUEST)
+
+    def _rest_of(self, data: bytes) -> bytes:
+        """Parse data up to a head that asks for another protocol, and that again as if it did not; return the rest."""
         try:
             super().feed_data(data)
         except HttpParserUpgrade as upgrade:
             (head_bytes,) = upgrade.args
-            self.feed_data(self._reader.head.without_upgrade() + bytes(data)[head_bytes:])
-        except HttpParserInvalidMethodError:
-            self._reader.refuse_method(bytes(data))
-        except HttpParserError:
-            self._reader.refuse(refusals.BAD_REQUEST)
+            super().feed_data(self._reader.head.without_upgrade())
+            return data[head_bytes:]
+        return b""

@@ -13,8 +13,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from jackpot_service.api.asgi import PRESENCE, Presence
 from jackpot_service.server import refusals
 from jackpot_service.server.clients import Clients
-from jackpot_service.server.heads import LONGEST_HEAD, Head, begins_with_method
+from jackpot_service.server.heads import LONGEST_HEAD, MOST_FIELDS, Head, begins_with_method
 from jackpot_service.server.parser import Parser, Stopped
+from jackpot_service.server.reading import Reading, untaken_bytes
 from jackpot_service.server.refusals import Refusal
 
 CLIENTS: Final = "clients"
@@ -25,6 +26,12 @@ CONNECTION: Final = "connection"
 
 LONGEST_REQUEST_S: Final = 20.0
 """How long a client may be at sending a request, or take nothing of an answer."""
+
+PIECE: Final = 1024
+"""Bytes that are parsed at a time, but for bodies of a stated length: whatever follows a request waits unparsed."""
+
+LONGEST_ANSWER_S: Final = 600.0
+"""How long a client may be at taking an answer, however steadily it does."""
 
 KEPT_FOR_S: Final = 75.0
 """How long a connection without a request is kept: longer than proxies usually keep theirs."""
@@ -49,11 +56,12 @@ class Connection(HttpToolsProtocol):
         self._clients: Clients = app_state[CLIENTS]
         self._clock = asyncio.get_running_loop().time
         self._since = 0.0
-        self._unread_since: float | None = None
+        self._taken_at = 0.0
+        self._untaken_bytes = 0
         self._received = 0
         self._received_before = 0
         self._answered = 0
-        self._early: list[bytes] = []
+        self._early = memoryview(b"")
         self._refusal: Refusal | None = None
         self._is_half_closed = False
         self._is_over = False
@@ -72,8 +80,10 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or close it if no other can make place."""
-        super().connection_made(transport)
-        self._since = self._clock()
+        self._reading = Reading(transport)
+        super().connection_made(self._reading)
+        self.transport = transport
+        self._since = self._taken_at = self._clock()
         if not self._clients.take(self):
             self.cut()
 
@@ -86,14 +96,13 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(None)  # With an error, uvicorn would keep its timer, and that the connection.
 
     def data_received(self, data: bytes) -> None:
-        """Read what came, or keep it until the request before is answered; after a refusal, drop it."""
-        if self._refusal is not None or self._is_over:
+        """Read what came, as far as the request before is answered; the rest waits until it is."""
+        if self._is_deaf():
             return
-        if self._is_busy():
-            self._early.append(data)
-            self.transport.pause_reading()
-            return
-        self._read(data)
+        if self._early or self._is_busy() or len(data) > PIECE:
+            self._read_early(memoryview(bytes(self._early) + data))
+        else:
+            self._read(data)
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Keep the connection for the answers to what came whole: a client may say so that it sends no more."""
@@ -103,7 +112,7 @@ class Connection(HttpToolsProtocol):
 
     def resume_writing(self) -> None:
         """Note that the client takes of its answer."""
-        self._unread_since = None
+        self._taken_at = self._clock()
         super().resume_writing()
 
     # What httptools calls.
@@ -124,9 +133,13 @@ class Connection(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Read a field; those that follow a body in chunks say nothing to anybody, and are dropped."""
-        if self._is_in_head:
-            self.head.fields.append((name, value))
-            super().on_header(name, value)
+        if not self._is_in_head:
+            return
+        if len(self.head.fields) >= MOST_FIELDS:
+            self.refuse(refusals.HEAD_TOO_LARGE)
+            raise Stopped
+        self.head.fields.append((name, value))
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Hand the request to the application, unless its head says already that it is refused."""
@@ -194,11 +207,7 @@ class Connection(HttpToolsProtocol):
 
     def close_if_late(self, now: float) -> None:
         """Close the connection if the client takes nothing of its answer, or is too long at sending a request."""
-        if not self.transport.get_write_buffer_size():
-            self._unread_since = None
-        elif self._unread_since is None:
-            self._unread_since = now
-        elif now - self._unread_since > LONGEST_REQUEST_S:
+        if self._is_late_at_taking(now):
             self.cut()
             return
         waited_s = 0.0 if self._is_busy() else now - self._since
@@ -207,7 +216,7 @@ class Connection(HttpToolsProtocol):
                 self.transport.abort()
         elif self._is_in_request and waited_s > LONGEST_REQUEST_S:
             self.refuse(refusals.REQUEST_TIMEOUT)
-        elif waited_s > (KEPT_FOR_S if self._answered else LONGEST_REQUEST_S):
+        elif not self._untaken_bytes and waited_s > (KEPT_FOR_S if self._answered else LONGEST_REQUEST_S):
             self.transport.close()
 
     def cut(self) -> None:
@@ -234,6 +243,37 @@ class Connection(HttpToolsProtocol):
         """Whether a request that came as a whole has no answer yet."""
         return self._answered < self._received
 
+    def _is_deaf(self) -> bool:
+        """Whether nothing that comes is a request any more: the client was told that the connection is closed."""
+        return self._refusal is not None or self._is_over or self.transport.is_closing()
+
+    def _is_late_at_taking(self, now: float) -> bool:
+        """Whether the client has taken nothing of its answers for long, or is at it for very long."""
+        before, self._untaken_bytes = self._untaken_bytes, untaken_bytes(self.transport)
+        if not self._untaken_bytes:
+            self._taken_at = now
+            return False
+        if self._untaken_bytes < before:
+            self._taken_at = now
+        return now - self._taken_at > LONGEST_REQUEST_S or now - self._since > LONGEST_ANSWER_S
+
+    def _read_early(self, early: memoryview) -> None:
+        """Read on, a piece at a time, until a request is to be answered; nothing else is taken until all is read."""
+        while early and not self._is_busy() and not self._is_deaf():
+            piece = early[: max(PIECE, self._body_bytes_to_come())]
+            early = early[len(piece) :]
+            self._read(bytes(piece))
+        self._early = memoryview(b"") if self._is_deaf() else early
+        if self._early:
+            self._reading.hold()
+        else:
+            self._reading.release()
+
+    def _body_bytes_to_come(self) -> int:
+        """Return how much is missing of a body of a stated length."""
+        lengths = () if self._is_in_head or not self._is_in_request else self.head.values(b"content-length")
+        return int(lengths[0]) - self._body_bytes if lengths else 0
+
     def _read(self, data: bytes) -> None:
         self._began_now = False
         self._received_before = self._received
@@ -251,11 +291,8 @@ class Connection(HttpToolsProtocol):
         if self._refusal is not None:
             self._say(self._refusal)
             return
-        if self._early:
-            early = b"".join(self._early)
-            self._early.clear()
-            self.transport.resume_reading()
-            self._read(early)
+        if self._early and not self._is_deaf():
+            self._read_early(self._early)
         if self._is_busy():
             return
         self._clients.wait_for(self)

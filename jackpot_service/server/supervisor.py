@@ -13,9 +13,11 @@ from multiprocessing.context import SpawnProcess
 from typing import Final
 from weakref import WeakKeyDictionary, WeakSet
 
+import structlog
 from uvicorn import Config as Settings
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Process
 
 from jackpot_service.config.settings import Config
 from jackpot_service.server.job_supervisor import OF_TERMINALS, job_runner
@@ -29,6 +31,20 @@ LONGEST_CALL_AT_THE_END_S: Final = 7
 LONGEST_START_S: Final = 30
 """For a worker to begin, and to answer the supervisor: one that is stopped, or hangs as a whole, is replaced then."""
 
+LONGEST_REPLY_S: Final = 0.25
+"""For so long each look waits for a worker to say that it serves."""
+
+LONGEST_LEAVE_S: Final = LONGEST_END_S + 1
+"""From when a worker is told to end until it is killed: its own alarm has ended it before, unless it is stopped."""
+
+BETWEEN_LOOKS_S: Final = 0.05
+"""While something is waited for."""
+
+LONGEST_BETWEEN_LOOKS_S: Final = 5.0
+"""What is counted as a worker's silence between two looks: the supervisor may have been suspended itself."""
+
+TELL_TO_END: Final = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
+
 BACKLOG: Final = 2048
 """Connections that wait until a worker takes them."""
 
@@ -37,6 +53,9 @@ _SO_ATTACH_FILTER: Final = 26
 
 _RETURN: Final = 0x06
 """BPF_RET | BPF_K: so many bytes of a packet are taken."""
+
+
+log = structlog.get_logger()
 
 
 class ServerFailed(Exception):
@@ -106,7 +125,10 @@ class Supervisor(Multiprocess):
         resource_tracker.ensure_running()  # It would unblock signals again when the first worker starts.
         super().__init__(config, sockets)
         self.failure: str | None = None
-        self._begun: WeakKeyDictionary[SpawnProcess, float] = WeakKeyDictionary()
+        self._silent_s: WeakKeyDictionary[SpawnProcess, float] = WeakKeyDictionary()
+        self._looked_at = time.monotonic()
+        self._passed_s = 0.0
+        self._leaving: dict[Process, float] = {}
         self._serving: WeakSet[SpawnProcess] = WeakSet()
         self._had_terminal = _has_terminal()
 
@@ -120,7 +142,10 @@ class Supervisor(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         """Replace workers that have ended, or hang; end if one could not start or listen: the next could not either."""
+        now = time.monotonic()
+        self._passed_s, self._looked_at = min(now - self._looked_at, LONGEST_BETWEEN_LOOKS_S), now
         self._one_by_one(self._keep_alive)
+        self._bury()
         listens = all(one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) for one in self.sockets)
         if any(worker.exitcode == STARTUP_FAILURE for worker in self.processes):
             self.failure = "a worker cannot start; the log says why"
@@ -130,14 +155,17 @@ class Supervisor(Multiprocess):
             self.should_exit.set()
 
     def _keep_alive(self) -> None:
-        """Look after one worker; while it starts it is not waited for, since it may end, and SIGTERM may come."""
+        """Look after one worker. It is not waited for, whatever it is at: SIGTERM may come."""
         (worker,) = self.processes
-        begun = self._begun.setdefault(worker.process, time.monotonic())
-        hangs = time.monotonic() - begun > LONGEST_START_S
-        if worker.process in self._serving or hangs or not worker.process.is_alive():
+        silent_s = self._silent_s.get(worker.process, 0.0) + self._passed_s
+        self._silent_s[worker.process] = silent_s
+        if not worker.process.is_alive():
             super().keep_subprocess_alive()
-        elif worker.is_ready(timeout=0):
+        elif worker.is_ready(timeout=LONGEST_REPLY_S):
             self._serving.add(worker.process)
+            self._silent_s[worker.process] = 0.0
+        elif silent_s > LONGEST_START_S:
+            worker.kill()
 
     def _one_by_one(self, act: Callable[[], None]) -> None:
         """Act on each worker as if there were no other; whatever takes its place stands there."""
@@ -152,9 +180,12 @@ class Supervisor(Multiprocess):
 
     def handle_signals(self) -> None:
         """Take the signals that came, those of terminals now."""
+        self._take_signals()
+        super().handle_signals()
+
+    def _take_signals(self) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, OF_TERMINALS)
         signal.pthread_sigmask(signal.SIG_BLOCK, OF_TERMINALS)
-        super().handle_signals()
 
     def handle_quit(self) -> None:
         """End, as on Ctrl-C."""
@@ -167,28 +198,74 @@ class Supervisor(Multiprocess):
         else:
             super().handle_hup()
 
-    def restart_all(self) -> None:
-        """Replace the workers one by one, and leave off as soon as SIGTERM comes."""
-        self._one_by_one(self._restart)
+    def handle_ttou(self) -> None:
+        """Have one worker fewer, but keep one."""
+        if self.processes_num > 1:
+            self.processes_num -= 1
+            self._part_with(self.processes.pop())
 
-    def _restart(self) -> None:
-        if signal.SIGTERM not in self.signal_queue:
-            super().restart_all()
+    def restart_all(self) -> None:
+        """Replace the workers one by one, each when the next one serves; leave off as soon as it is told to end."""
+        for number, before in enumerate(self.processes):
+            after = Process(self.config, self.sockets)
+            after.start()
+            if not self._comes_true(lambda: after.is_ready(timeout=LONGEST_REPLY_S), of=after):  # noqa: B023  here and now
+                after.kill()
+                after.join()
+                if not self._is_told_to_end():
+                    log.error("worker-not-replaced", pid=before.pid)
+                return
+            self.processes[number] = after
+            self._part_with(before)
+            self._comes_true(lambda: before not in self._leaving, of=after)  # noqa: B023  here and now
+
+    def _comes_true(self, question: Callable[[], bool], *, of: Process) -> bool:
+        """Wait until something is so, unless a worker ends or takes too long, or this is told to end."""
+        until = time.monotonic() + LONGEST_START_S
+        while not question():
+            if self._is_told_to_end() or time.monotonic() > until or of.exitcode is not None:
+                return False
+            self._bury()
+            time.sleep(BETWEEN_LOOKS_S)
+        return True
+
+    def _is_told_to_end(self) -> bool:
+        self._take_signals()
+        return not TELL_TO_END.isdisjoint(self.signal_queue)
+
+    def _part_with(self, worker: Process) -> None:
+        """Have a worker end that another has taken the place of."""
+        worker.terminate()
+        self._leaving[worker] = time.monotonic() + LONGEST_LEAVE_S
+
+    def _bury(self) -> None:
+        """Forget the workers that have ended as they were told, and kill those that do not."""
+        for worker, until in tuple(self._leaving.items()):
+            if worker.exitcode is not None:
+                worker.join()
+                del self._leaving[worker]
+            elif time.monotonic() > until:
+                worker.kill()
 
     def terminate_all(self) -> None:
         """Have the workers end. They still take the connections that wait; the kernel takes no more."""
         for listener in self.sockets:
-            take_no_more(listener)
+            try:
+                take_no_more(listener)
+            except OSError as error:  # Those that connect meanwhile may be closed unanswered; the end does not wait.
+                log.warning("connections-are-still-taken", detail=str(error))
         super().terminate_all()
 
     def join_all(self) -> None:
         """Wait for the workers to end, and kill those that do not."""
-        until = time.monotonic() + LONGEST_END_S + 1
-        for process in self.processes:
-            process.process.join(max(0.0, until - time.monotonic()))
-            if process.exitcode is None:
-                process.kill()
-        super().join_all()
+        until = time.monotonic() + LONGEST_LEAVE_S
+        workers = (*self.processes, *self._leaving)
+        for worker in workers:
+            worker.process.join(max(0.0, until - time.monotonic()))
+            if worker.exitcode is None:
+                worker.kill()
+        for worker in workers:
+            worker.join()
 
 
 def take_no_more(listener: socket.socket) -> None:

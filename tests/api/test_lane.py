@@ -1,6 +1,7 @@
 """The event loop answers as Flask does, also what is wrong, and leaves to Flask whatever it does not answer."""
 
 import gc
+import math
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ import pytest
 import sqlalchemy
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
-from jackpot_service.api.asgi import InThreads
+from jackpot_service.api.asgi import InThreads, Receive, Scope, Send
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.door import EXTENSION
 from jackpot_service.api.lane import LONGEST_BODY, Call
@@ -55,7 +56,12 @@ def opened(house: House) -> House:
 def without_lane(house: House) -> Application:
     """Another process of the application, which has Flask alone: nothing is looked at on the loop."""
     app = house.start()
-    app.asgi = InThreads(app, ThreadPoolExecutor(2), longest_s=5)  # type: ignore[assignment]
+    flask_alone = InThreads(app, ThreadPoolExecutor(2), longest_s=5)
+
+    async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
+        await flask_alone(scope, receive, send, body=(await receive())["body"])
+
+    app.asgi = asgi  # type: ignore[assignment]
     return app
 
 
@@ -299,9 +305,9 @@ class Counting(BetGroups):
         self.asked += 1
         return self.groups.accept(command)
 
-    async def accept_async(self, command: AcceptBets) -> BetsAccepted:
+    async def accept_async(self, command: AcceptBets, *, ends_at: float = math.inf) -> BetsAccepted:
         self.asked += 1
-        accepted = await self.groups.accept_async(command)
+        accepted = await self.groups.accept_async(command, ends_at=ends_at)
         self.then()
         if self.failing is not None:
             raise self.failing

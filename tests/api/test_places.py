@@ -34,6 +34,16 @@ def test_another_caller_finds_half_of_the_places_though_all_are_taken(other: Cal
     assert taken(places, other) == 4
 
 
+def test_a_caller_that_takes_no_place_shares_with_nobody() -> None:
+    places = Places("bytes", 8)
+    for number in range(3):
+        places.take(Caller(f"empty {number}", "key"), 0)
+        places.give_back(Caller("unknown", "key"), 0)
+    taken(places, FLOOD)
+    places.take(OTHER, 0)
+    assert taken(places, OTHER) == 4
+
+
 def test_who_has_more_than_a_share_gets_none_until_places_are_free_again() -> None:
     places = Places("calls", 8)
     taken(places, FLOOD)

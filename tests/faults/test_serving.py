@@ -1,16 +1,20 @@
 """The server's processes: how they start and end, what replaces them, and what they leave behind, which is nothing."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import httpx
 import pytest
 
-from jackpot_service.server.supervisor import bound
+from jackpot_service.server.job_supervisor import LONGEST_STOP_S
+from jackpot_service.server.supervisor import LONGEST_LEAVE_S, LONGEST_REPLY_S, bound
+from tests.faults.freezing import frozen
 from tests.faults.processes import (
     LONGEST_WAIT_S,
     all_workers,
@@ -200,3 +204,58 @@ def test_the_log_is_lines_of_json_and_has_none_for_calls(service: Service) -> No
     events = {line["event"] for line in lines}
     assert "Application startup complete." in events
     assert not any("readyz" in event or "Context impl" in event for event in events)
+
+
+def test_a_reload_ends_also_if_a_worker_is_stopped_and_the_worker_does_not_outlive_it(service: Service) -> None:
+    assert service.process is not None
+    before = all_workers(service)
+    with frozen(max(before)):
+        service.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: len(serving(service) - before) == service.workers)
+        wait_until(lambda: workers(service).isdisjoint(before))
+
+
+@pytest.mark.parametrize("later_s", [0, 3])
+def test_a_reload_with_a_worker_that_is_stopped_is_left_off_when_the_service_is_told_to_end(
+    service: Service, later_s: float
+) -> None:
+    """The workers never go on: they are killed, well before systemd would kill all."""
+    assert service.process is not None
+    before = all_workers(service)
+    for pid in before:
+        os.kill(pid, signal.SIGSTOP)
+    service.process.send_signal(signal.SIGHUP)
+    time.sleep(later_s)
+    service.process.terminate()
+    assert service.process.wait(LONGEST_WAIT_S) == 0
+    wait_until(lambda: not of_session(service.process.pid))  # type: ignore[union-attr]
+    service.process = None
+
+
+def test_the_service_is_given_as_long_to_end_as_it_may_take() -> None:
+    """Looks at the workers, the end of all, and the runner of jobs: for 16 workers that are all stopped."""
+    unit = (Path(__file__).parents[2] / "docs" / "production" / "jackpot.service").read_text()
+    (given_s,) = re.findall(r"^TimeoutStopSec=(\d+)s$", unit, re.MULTILINE)
+    assert int(given_s) >= 1 + 16 * LONGEST_REPLY_S + LONGEST_LEAVE_S + LONGEST_STOP_S + 5
+
+
+def test_workers_are_told_to_end_also_if_the_kernel_goes_on_taking_connections(service: Service) -> None:
+    service.stop()
+    supervise = f"""if True:
+        import sys
+        from jackpot_service.server import supervisor
+        supervisor._SO_ATTACH_FILTER = 9999
+        of = supervisor.Supervisor(supervisor.settings(1), [supervisor.bound("{HOST}", {service.port})])
+        of.run()
+        sys.exit(of.failure)
+    """
+    environment = {**os.environ, "JACKPOT_DATABASE_URL": service.url}
+    with subprocess.Popen(
+        [sys.executable, "-c", supervise], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        wait_until(lambda: service.asked("/healthz") == httpx.codes.OK)
+        process.terminate()
+        said, _ = process.communicate(timeout=LONGEST_WAIT_S)
+    assert process.returncode == 0, said
+    assert b"connections-are-still-taken" in said
+    assert b"Finished server process" in said

@@ -20,8 +20,15 @@ def asked(
     application: Application, method: str, path: str, *, data: bytes | None = None, headers: Mapping[str, str]
 ) -> Answer:
     """Send a request, and wait for the whole answer; all are answered by one event loop, whichever thread asks."""
+    return on_loop(replied(application, method, path, data=data, headers=headers))
+
+
+async def replied(
+    application: Application, method: str, path: str, *, data: bytes | None = None, headers: Mapping[str, str]
+) -> Answer:
+    """Send a request on the loop that runs, and wait for the whole answer."""
     sent = {} if data is None else {"Content-Length": str(len(data))}
-    return on_loop(_asked(application, _scope(method, path, {**sent, **headers}), data or b""))
+    return await _asked(application, _scope(method, path, {**sent, **headers}), data or b"")
 
 
 def _scope(method: str, path: str, headers: Mapping[str, str]) -> Scope:

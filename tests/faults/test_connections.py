@@ -1,0 +1,212 @@
+"""One connection, given piece by piece what a client may send: what it holds, when it ends, what it answers last."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from jackpot_service.api.asgi import Receive, Scope, Send, answer
+from jackpot_service.server.clients import Clients
+from jackpot_service.server.heads import LONGEST_HEAD, MOST_FIELDS
+from jackpot_service.server.protocol import (
+    CLIENTS,
+    CONNECTION,
+    LONGEST_ANSWER_S,
+    LONGEST_REQUEST_S,
+    PIECE,
+    Connection,
+)
+
+GET = b"GET / HTTP/1.1\r\nHost:\r\n\r\n"
+UPGRADE = b"GET / HTTP/1.1\r\nHost:\r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n"
+HALF = b"GET / HTTP/1.1\r\nHost: h\r\n"
+MANY = 2_000
+LARGE = 20_000_000
+LONGEST_WAIT_S = 60
+
+
+async def until(it_is_so: Callable[[], bool]) -> None:
+    """Let the loop go on until something is so."""
+    while not it_is_so():  # noqa: ASYNC110  what becomes so is no test's to announce
+        await asyncio.sleep(0)
+
+
+class Served:
+    """An application that answers when it may, and one connection of a client to it."""
+
+    def __init__(self, client: socket.socket, body: bytes, headers: dict[bytes, bytes]) -> None:
+        self.client = client
+        self.clients = Clients(most_body_bytes=1_000_000)
+        self.connection: Connection
+        self.asked = 0
+        self.has_body = False
+        self.may_answer = asyncio.Event()
+        self._body = body
+        self._headers = headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.asked += 1
+        connection = scope["state"].pop(CONNECTION)
+        await receive()
+        self.has_body = True
+        await self.may_answer.wait()
+        headers = {b"content-length": b"%d" % len(self._body), **self._headers}
+        try:
+            await answer(send, 200, list(headers.items()), self._body)
+        finally:
+            connection.request_answered()
+
+    def connect(self) -> Connection:
+        settings = uvicorn.Config(self, http=Connection, ws="none", lifespan="off", log_config=None)
+        self.connection = Connection(config=settings, server_state=ServerState(), app_state={CLIENTS: self.clients})
+        return self.connection
+
+    async def send(self, data: bytes) -> None:
+        """Send, and wait until the application was asked."""
+        before = self.asked
+        await asyncio.get_running_loop().sock_sendall(self.client, data)
+        await until(lambda: self.asked > before)
+
+    async def take(self, count: int) -> bytes:
+        """Take so many bytes of the answers, fewer if the connection ends."""
+        loop, taken = asyncio.get_running_loop(), bytearray()
+        while len(taken) < count and (piece := await loop.sock_recv(self.client, count - len(taken))):
+            taken += piece
+        return bytes(taken)
+
+    async def take_answers(self, count: int) -> bytes:
+        loop, taken = asyncio.get_running_loop(), bytearray()
+        while taken.count(b"HTTP/1.1 ") < count and (piece := await loop.sock_recv(self.client, 65_536)):
+            taken += piece
+        return bytes(taken)
+
+
+@asynccontextmanager
+async def served(body: bytes = b"ok", headers: dict[bytes, bytes] | None = None) -> AsyncIterator[Served]:
+    loop = asyncio.get_running_loop()
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        client.settimeout(0)
+        one = Served(client, body, headers or {})
+        server = await loop.create_server(one.connect, "127.0.0.1", 0)
+        async with server:
+            await loop.sock_connect(client, server.sockets[0].getsockname())
+            await until(lambda: len(one.clients) == 1)
+            yield one
+            client.close()
+            await until(lambda: len(one.clients) == 0)
+
+
+def play(test: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(test, LONGEST_WAIT_S))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [b"a:\r\n" * (LONGEST_HEAD // 8), b"X-Long: " + b"a" * (LONGEST_HEAD + 2 * PIECE)],
+    ids=["many small fields", "one that is long"],
+)
+def test_a_head_that_is_too_large_is_refused_before_its_end_also_if_it_comes_in_one_piece(more: bytes) -> None:
+    async def test() -> None:
+        async with served() as one:
+            one.connection.data_received(HALF + more)
+            assert len(one.connection.head.fields) <= MOST_FIELDS
+            assert (await one.take_answers(1)).startswith(b"HTTP/1.1 431 ")
+
+    play(test())
+
+
+@pytest.mark.parametrize("request_", [GET, UPGRADE], ids=["plain", "upgrade"])
+def test_of_requests_that_come_before_their_turn_few_are_read_and_all_are_answered(request_: bytes) -> None:
+    async def test() -> None:
+        async with served() as one:
+            one.connection.data_received(MANY * request_)
+            await until(lambda: one.asked == 1)
+            assert len(one.connection.pipeline) <= PIECE // len(request_)
+            assert one.asked == 1
+            one.may_answer.set()
+            assert (await one.take_answers(MANY)).count(b"HTTP/1.1 200 ") == MANY
+
+    play(test())
+
+
+def test_while_requests_wait_unread_no_more_is_taken_whatever_uvicorn_says() -> None:
+    async def test() -> None:
+        async with served() as one:
+            one.connection.data_received(2 * PIECE * GET)
+            await until(lambda: one.has_body)  # For uvicorn, the connection may read now.
+            assert not one.connection.transport.is_reading()
+            one.may_answer.set()
+            await one.take_answers(2 * PIECE)
+            assert one.connection.transport.is_reading()
+
+    play(test())
+
+
+def test_a_large_body_of_a_stated_length_is_read_whole_with_what_follows() -> None:
+    body = b"[" * 500_000
+    post = b"POST / HTTP/1.1\r\nHost:\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+
+    async def test() -> None:
+        async with served() as one:
+            one.may_answer.set()
+            one.connection.data_received(post + GET)
+            assert (await one.take_answers(2)).count(b"HTTP/1.1 200 ") == 2
+
+    play(test())
+
+
+def test_a_client_that_takes_its_answer_steadily_keeps_its_connection() -> None:
+    async def test() -> None:
+        async with served(b"x" * LARGE) as one:
+            one.may_answer.set()
+            await one.send(GET)
+            now = one.connection.loop.time()
+            for number in range(1, 10):
+                await one.take(LARGE // 20)
+                now += 0.9 * LONGEST_REQUEST_S
+                one.connection.close_if_late(now)
+                assert not one.connection.transport.is_closing(), number
+            one.connection.close_if_late(now + LONGEST_REQUEST_S + 1)
+            assert one.connection.transport.is_closing()
+
+    play(test())
+
+
+def test_nobody_is_at_one_answer_for_ever() -> None:
+    async def test() -> None:
+        async with served(b"x" * LARGE) as one:
+            one.may_answer.set()
+            await one.send(GET)
+            await one.take(LARGE // 20)
+            now = one.connection.loop.time()
+            one.connection.close_if_late(now)
+            await one.take(LARGE // 20)
+            one.connection.close_if_late(now + LONGEST_ANSWER_S + 1)
+            assert one.connection.transport.is_closing()
+
+    play(test())
+
+
+def test_nothing_is_asked_on_a_connection_of_which_an_answer_said_that_it_is_closed() -> None:
+    """A bet would be booked, and its answer lost."""
+
+    async def test() -> None:
+        async with served(b"x" * LARGE, {b"connection": b"close"}) as one:
+            await one.send(GET)
+            one.connection.data_received(GET)
+            one.may_answer.set()
+            await one.take(1)
+            for _ in range(10):
+                await asyncio.sleep(0)
+            one.connection.data_received(GET)
+            taken = await one.take(2 * LARGE)
+            assert b"HTTP/1.1 " not in taken
+            assert one.asked == 1
+
+    play(test())
