@@ -36,6 +36,8 @@ from tests.races import books, scene
 from tests.support import everything, former, people, rolling
 from tests.support.logins import service_url
 
+pytestmark = pytest.mark.slow
+
 BETS_BY_DAY = """
 SELECT jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, currency, rules_version,
        sum(bets) AS bets, sum(stakes_minor) AS stakes_minor, sum(value) AS value

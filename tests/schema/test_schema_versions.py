@@ -14,6 +14,8 @@ from jackpot_service.schema import migrate
 from jackpot_service.schema.migrate import NoSuchRevision, SchemaInUse, SchemaState, SchemaTooNew
 from tests.support.next_version import THIS, add_revision, scripts_in, statements_up
 
+pytestmark = pytest.mark.slow
+
 FIRST = "0033"
 """From this revision on each says with which it is compatible."""
 
