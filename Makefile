@@ -18,7 +18,7 @@ SEED ?= 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long test-deep soak chaos wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories lock bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run quick test test-long test-deep soak chaos wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories lock bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -49,6 +49,9 @@ setup:  ## set up .venv; instant when it is there
 
 run: setup  ## the service with demo tables on http://127.0.0.1:8000; Ctrl-C ends all of it
 	@exec $(BIN)/jackpot run $(ARGS)
+
+quick: setup  ## the tests that take no time, in a minute and a half; after each the laws of the books, not the proof
+	@exec $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not deep and not long" --without-proof $(ARGS)
 
 test: setup  ## every test but the long ones; ARGS="-k name" for some
 	@exec $(BIN)/python -m pytest -n 2 --dist loadscope -m "not long" $(ARGS)

@@ -47,8 +47,9 @@ _NUMBERS = count(1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option of `make soak`."""
+    """Add the options of `make soak` and `make quick`."""
     parser.addoption("--soak-minutes", type=float, default=0, help="Let the mixture of all calls go on for so long.")
+    parser.addoption("--without-proof", action="store_true", help="Hold the books to their laws alone after a test.")
 
 
 def pytest_configure(config: pytest.Config) -> None:

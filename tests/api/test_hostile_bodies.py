@@ -15,6 +15,8 @@ from tests.support.answers import PROBLEM, Answer, Body
 from tests.support.bets import bet
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 CALLS: Final[Mapping[str, tuple[str, Body]]] = {
     "bets": ("POST", {"bets": [bet()]}),
     "voids": ("POST", {"bet_ids": ["b1"]}),

@@ -18,6 +18,8 @@ from tests.support.fixtures import books_verify
 from tests.support.hands import NOTHING, ROYAL_FLUSH, dead, hand
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["books_verify"]
 
 ROUND: Final = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1"}

@@ -29,6 +29,8 @@ from tests.support.hands import FLUSH, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
 from tests.support.house import CYBER, RATES, House
 from tests.support.operations import DOCUMENT, make_objects
 
+pytestmark = pytest.mark.slow
+
 NEW_RATE: Final[Body] = {"base": "EUR", "rates": {"GBP": "1.18"}}
 OTHER_RATE: Final[Body] = {"base": "EUR", "rates": {"GBP": "1.19"}}
 

@@ -20,6 +20,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 ROUNDS: Final[Body] = {"name": "rounds", "format": "csv"}
 
 BEGINNING: Final = "2026-11-01"

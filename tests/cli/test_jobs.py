@@ -22,6 +22,8 @@ from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.exports.journal import FORMS
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["jackpot", "opened"]
 
 ASKED = '{"jackpot_id":"live","format":"beancount"}'

@@ -19,6 +19,8 @@ from tests.support import history
 from tests.support.asking import raise_edition
 from tests.support.logins import owner_conninfo
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["jackpot", "opened"]
 
 FAR: Final = 6

@@ -12,6 +12,8 @@ import pytest
 from jackpot_service.database import embedded
 from jackpot_service.database.embedded import Cluster, EmbeddedError, cluster_in, running
 
+pytestmark = pytest.mark.slow
+
 USER = """
 import signal, sys
 from pathlib import Path

@@ -51,6 +51,11 @@ def of_session(session: int) -> set[int]:
     return {pid for pid in _pids() if (stat := _stat(pid)) and stat[3] == str(session) and stat[0] != "Z"}
 
 
+def is_over(pid: int) -> bool:
+    """Whether a process has ended, though its parent may not know it yet."""
+    return _stat(pid)[:1] in ([], ["Z"])
+
+
 def command_of(pid: int) -> bytes:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -18,6 +18,8 @@ from tests.faults.processes import all_workers, resident_bytes
 from tests.faults.service import HOST, Service
 from tests.faults.wire import LONGEST_WAIT_S, Wire, asked
 
+pytestmark = pytest.mark.slow
+
 WHOLE = b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
 POST = b"POST /v1/tables/T1/rounds/r1/bets HTTP/1.1\r\nHost: h\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"

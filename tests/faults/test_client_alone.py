@@ -18,6 +18,8 @@ from packaging.utils import canonicalize_name
 
 from tests.faults.service import Service
 
+pytestmark = pytest.mark.slow
+
 CHECKOUT: Final = Path(__file__).parents[2]
 CLIENT: Final = CHECKOUT / "clients" / "python"
 (EXAMPLE,) = re.findall(r"```python\n(.*?)```", (CLIENT / "README.md").read_text(encoding="utf-8"), re.DOTALL)

@@ -14,6 +14,8 @@ from jackpot_service.domain.errors import Refused
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
 from tests.races import books, scene
 
+pytestmark = pytest.mark.slow
+
 # --- BEGIN ----------------------------------------------------------------------------------------------------------
 
 

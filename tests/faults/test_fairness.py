@@ -28,6 +28,8 @@ from jackpot_service.usecases.create_key import create_key
 from tests.faults.service import HOST, Service
 from tests.races import scene
 
+pytestmark = pytest.mark.slow
+
 FLOODED, OTHER = "T1", "T2"
 """A table of casino c1, from which the floods come, and one of c2; both play for one jackpot."""
 

@@ -7,6 +7,8 @@ import pytest
 from tests.faults.service import Service
 from tests.faults.wire import Wire, asked
 
+pytestmark = pytest.mark.slow
+
 HOST = b"Host: h\r\n"
 GET = b"GET /healthz HTTP/1.1\r\n"
 POST = b"POST /v1/tables/T1/rounds/r1/bets HTTP/1.1\r\n"

@@ -29,6 +29,8 @@ from tests.faults.service import Service, served
 from tests.races import books, scene
 from tests.races.processes import CONFIG
 
+pytestmark = pytest.mark.slow
+
 TABLES = [f"T{number}" for number in range(16)]
 
 REQUEST_TIMEOUT_S = 2.0

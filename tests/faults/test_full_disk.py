@@ -29,6 +29,8 @@ from tests.races import scene
 from tests.races.processes import CONFIG
 from tests.support.room import Room, limited
 
+pytestmark = pytest.mark.slow
+
 CALLS = 40
 LONGEST_WAIT_S = 60
 

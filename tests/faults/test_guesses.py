@@ -10,6 +10,8 @@ from tests.support.bets import bet
 from tests.support.house import House
 from tests.usecases.test_suspension import put
 
+pytestmark = pytest.mark.slow
+
 
 def errors(durable: embedded.Cluster) -> list[str]:
     lines = (durable.directory / "server.log").read_text().splitlines()

@@ -31,6 +31,8 @@ from tests.faults.service import Service
 from tests.races import books, scene
 from tests.races.test_jobs import ask, play, require_whole, runner
 
+pytestmark = pytest.mark.slow
+
 LONGEST_WAIT_S = 60
 
 # So many entries that their file has a dozen chunks, without the time it would take to bet them. Their chain is none;

@@ -25,6 +25,8 @@ from tests.faults.service import served
 from tests.races import scene
 from tests.races.processes import CONFIG
 
+pytestmark = pytest.mark.slow
+
 OPERATIONS = Path(__file__).resolve().parents[2] / "docs" / "operations.md"
 
 WITHOUT_RIGHTS = ("--no-owner", "--no-privileges")

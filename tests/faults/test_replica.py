@@ -30,6 +30,8 @@ from tests.support import equations
 from tests.support.answers import Answer
 from tests.support.told import Told, by_books
 
+pytestmark = pytest.mark.slow
+
 LONGEST_WAIT_S = 30
 
 WRITERS = 8

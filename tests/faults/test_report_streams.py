@@ -4,6 +4,7 @@ import time
 
 import httpx
 import psycopg
+import pytest
 import sqlalchemy
 
 from jackpot_service.database import embedded
@@ -13,6 +14,8 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
 from tests.faults.service import Service
 from tests.races import scene
+
+pytestmark = pytest.mark.slow
 
 BATCHES, BETS_OF_A_BATCH = 25, 2000
 """More bytes than the sockets between both ends hold."""

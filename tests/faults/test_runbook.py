@@ -28,7 +28,10 @@ PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 DATABASE = "jackpot"
 
 # pg_verifybackup of the embedded PostgreSQL ends with a segmentation fault, whatever it is asked.
-pytestmark = pytest.mark.skipif(not PROGRAMS.is_dir(), reason="apt-get install postgresql-15")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not PROGRAMS.is_dir(), reason="apt-get install postgresql-15"),
+]
 
 
 @dataclass(frozen=True)

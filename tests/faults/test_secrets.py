@@ -14,6 +14,8 @@ from jackpot_service.database.transactions import Base
 from tests.faults.service import served
 from tests.support.logins import owner_conninfo
 
+pytestmark = pytest.mark.slow
+
 
 def jackpot(url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "jackpot_service.cli", *arguments]

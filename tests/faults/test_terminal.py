@@ -17,6 +17,8 @@ from jackpot_service.database.embedded import Cluster
 from tests.faults.processes import LONGEST_WAIT_S, command_of, wait_until
 from tests.faults.service import HOST, free_port
 
+pytestmark = pytest.mark.slow
+
 CHECKOUT = Path(__file__).parents[2]
 
 

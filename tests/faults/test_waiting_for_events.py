@@ -32,6 +32,8 @@ from tests.faults.service import HOST, Service, served
 from tests.faults.wire import Wire
 from tests.races import scene
 
+pytestmark = pytest.mark.slow
+
 WORKERS = 2
 EVERY_PLACE = MOST_WAITING * WORKERS
 

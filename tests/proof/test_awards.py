@@ -30,6 +30,8 @@ from tests.support.correcting import correct
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 
 def write(url: str) -> None:
     """Awards held, approved, rejected and paid; two compensations; statements settled, with bets in between."""

@@ -25,6 +25,8 @@ from tests.support import history
 from tests.support.clock import Clock
 from tests.support.logins import owner_url
 
+pytestmark = pytest.mark.slow
+
 HISTORIES: Final = (
     "history",
     "test_awards",

@@ -19,6 +19,8 @@ from tests.support.hands import NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand
 from tests.support.house import House
 from tests.usecases.test_stripes import spread
 
+pytestmark = pytest.mark.slow
+
 
 class Life:
     """Lets a house live through everything that this topic has, each request under the next id: q1, q2 and so on."""

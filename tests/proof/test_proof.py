@@ -21,6 +21,8 @@ from tests.proof.corruption import Corruption, codes_after, mismatches_after_cha
 from tests.proof.corruptions import CORRUPTIONS
 from tests.support import history
 
+pytestmark = pytest.mark.slow
+
 NOT_PROVED: Final = {
     "change_deciders": "the proof goes by the code's own table, which a test compares",
     "exceptions": "refusals are noted for finance, not booked",

@@ -22,6 +22,8 @@ from tests.proof.corruption import (
 )
 from tests.support import days, rolling
 
+pytestmark = pytest.mark.slow
+
 write = days.write
 
 IN_RIGA: Final = "casino_id = 'riga' AND day <> gaming_day AND currency = 'EUR'"

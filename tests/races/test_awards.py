@@ -3,6 +3,7 @@
 from decimal import Decimal
 from functools import partial
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import transact
@@ -17,6 +18,8 @@ from jackpot_service.usecases.changes.request_change import RequestChange, reque
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 from tests.support import people
+
+pytestmark = pytest.mark.slow
 
 ANN, BOB, CLEO = (Principal(name, Role.OPERATOR) for name in ("Ann", "Bob", "Cleo"))
 

@@ -20,6 +20,8 @@ from tests.races.processes import CONFIG, LONGEST_RACE_S, Racer, in_threads, rac
 from tests.support.accepting import accept_bets
 from tests.support.logins import owner_url
 
+pytestmark = pytest.mark.slow
+
 BATCH = (
     scene.euro("b1"),
     Bet("b2", "p2", "1", "GBP", 100),

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.domain.corrections import NothingToCorrect
@@ -10,6 +11,8 @@ from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.changes.kinds import Applied
 from tests.races import books, scene
 from tests.races.processes import Racer, race
+
+pytestmark = pytest.mark.slow
 
 ROUND = RoundName("T1", "r1")
 ROUNDS_MEANWHILE = 25

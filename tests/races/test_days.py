@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import transact
@@ -18,6 +19,8 @@ from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import rolling
 from tests.support.accepting import accept_bets
+
+pytestmark = pytest.mark.slow
 
 RIGA_SERVER = Principal("server of Riga", Role.TABLE, "riga")
 

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from functools import partial
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.domain.errors import LedgerError
@@ -11,6 +12,8 @@ from jackpot_service.usecases.cancel_round import RoundCancelledNow
 from jackpot_service.usecases.settle_round import BetCountMismatch, RoundSettledNow
 from tests.races import books, scene
 from tests.races.processes import Racer, race
+
+pytestmark = pytest.mark.slow
 
 ROUNDS = tuple(f"r{number}" for number in range(15))
 BETS_BEFORE = 3

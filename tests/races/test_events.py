@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.api.event_stream import EventStream
@@ -18,6 +19,8 @@ from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 from tests.support import publishing
+
+pytestmark = pytest.mark.slow
 
 WRITERS = 5
 ROUNDS_EACH = 40

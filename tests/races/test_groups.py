@@ -20,6 +20,8 @@ from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
 from tests.support.loop import accepted
 
+pytestmark = pytest.mark.slow
+
 TIMES = 4
 ROUNDS = tuple(f"r{number}" for number in range(8))
 MANY_ROUNDS = tuple(f"m{number}" for number in range(400))

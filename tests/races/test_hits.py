@@ -15,6 +15,8 @@ from jackpot_service.usecases.settle_round import RoundSettledNow
 from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, race
 
+pytestmark = pytest.mark.slow
+
 BASE_AMOUNT = Decimal(5000)
 BETS_MEANWHILE = 60
 METER_PART, RESERVE_PART = Decimal("0.45"), Decimal("0.05")

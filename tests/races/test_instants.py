@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import pairwise
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.app import create_app
@@ -30,6 +31,8 @@ from tests.races.processes import CONFIG, Racer, in_threads, race
 from tests.support import equations, two_people
 from tests.support.accepting import accept_bets
 from tests.support.told import Told, by_books, over_http
+
+pytestmark = pytest.mark.slow
 
 WRITERS = 4
 THREADS = 4

@@ -6,6 +6,7 @@ from datetime import timedelta
 from functools import partial
 from itertools import count
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import reading, transact
@@ -23,6 +24,8 @@ from tests.exports.jobs import kinds
 from tests.exports.jobs.kinds import Kinds
 from tests.races import books, scene
 from tests.races.processes import Racer, race
+
+pytestmark = pytest.mark.slow
 
 AUDITOR = Principal("Ada", Role.AUDITOR)
 RUNNERS = 4

@@ -4,6 +4,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import transact
@@ -21,6 +22,8 @@ from jackpot_service.usecases.suspend_jackpot import SetDoor, resume_jackpot, su
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import people
+
+pytestmark = pytest.mark.slow
 
 BETTORS = 3
 BETS = 200

@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import partial
 from itertools import count
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.api.bet_groups import BetGroups
@@ -23,6 +24,8 @@ from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
 from tests.support.loop import accepted
 from tests.support.owing import owed_minor
+
+pytestmark = pytest.mark.slow
 
 PROCESSES = 8
 PLAYERS_OF_A_PROCESS = 2

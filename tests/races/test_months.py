@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.config.settings import Config
@@ -16,6 +17,8 @@ from tests.races import books, scene
 from tests.races.processes import CONFIG, Racer, in_threads, race
 from tests.support.accepting import accept_bets
 from tests.support.logins import owner_url
+
+pytestmark = pytest.mark.slow
 
 BETTORS = 2
 PARTS = 5

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import pytest
 import sqlalchemy
 from psycopg.errors import UniqueViolation
 from sqlalchemy.exc import IntegrityError
@@ -14,6 +15,8 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
 from tests.races import books, scene
 from tests.races.processes import Racer, race
+
+pytestmark = pytest.mark.slow
 
 NAMES = ("Alice", "\N{CYRILLIC CAPITAL LETTER A}lice", "AIice", "ALICE")
 TURNS = 5

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.api.bet_groups import BetGroups
@@ -21,6 +22,8 @@ from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
 from tests.support import people
 from tests.support.loop import accepted
+
+pytestmark = pytest.mark.slow
 
 BETTORS = 3
 THREADS = 4

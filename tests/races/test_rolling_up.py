@@ -3,12 +3,15 @@
 from functools import partial
 from typing import Final
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import snapshot
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import rolling
+
+pytestmark = pytest.mark.slow
 
 TABLES: Final = ("T1", "T2", "T3")
 ROUNDS: Final = 40

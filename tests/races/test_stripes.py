@@ -3,6 +3,7 @@
 from decimal import Decimal
 from functools import partial
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import transact
@@ -11,6 +12,8 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
+
+pytestmark = pytest.mark.slow
 
 BETTORS = 3
 BETS_EACH = 150

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 
+import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import read, transact
@@ -25,6 +26,8 @@ from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import two_people
+
+pytestmark = pytest.mark.slow
 
 SKEWS_S = (-0.3, 0.0, 0.3)
 """How far the clock of each writing process is off."""

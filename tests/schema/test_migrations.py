@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
+import pytest
 import sqlalchemy
 from alembic.script import ScriptDirectory
 
@@ -13,6 +14,8 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.schema import migrate
 from tests.support import everything
 from tests.support.logins import service_url
+
+pytestmark = pytest.mark.slow
 
 GRANTED = "granted"
 

@@ -14,6 +14,8 @@ from jackpot_service.schema import migrate
 from jackpot_service.schema.migrate import NoSuchRevision, SchemaInUse, SchemaState, SchemaTooNew
 from tests.support.next_version import THIS, add_revision, scripts_in, statements_up
 
+pytestmark = pytest.mark.slow
+
 TAKES = re.compile(
     r"\b(drop|rename|truncate|revoke|delete\s+from|set\s+not\s+null|(set\s+data\s+)?type\s+\w+\s+using"
     r"|add\s+constraint|create\s+unique\s+index)\b",

@@ -29,11 +29,12 @@ def books_obey_their_laws(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def books_verify(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After every test with a house: everything booked can be derived again, to the last digit."""
+    """After every test with a house: everything booked can be derived again; in `make quick`, no law is broken."""
     if "house" not in request.fixturenames:
         yield
         return
     house: House = request.getfixturevalue("house")
     yield
-    mismatches = house.books.mismatches()
+    look = house.books.broken_laws if request.config.getoption("--without-proof") else house.books.mismatches
+    mismatches = look()
     assert not mismatches, "\n".join(map(str, mismatches))
