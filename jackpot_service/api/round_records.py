@@ -114,7 +114,7 @@ class CompensationSchema(Schema):
     player_id = fields.String(required=True)
     amount_minor = fields.Integer(required=True)
     currency = fields.String(required=True)
-    cost = decimal("In the base currency, exact, at the round's rates.")
+    cost_base = decimal("In the base currency, exact, at the round's rates.")
     document = fields.String(required=True)
     act = fields.Integer(required=True, metadata={"description": "The act that gave it: its seq."})
 
@@ -253,7 +253,7 @@ def _compensation(given: Compensation) -> dict[str, Any]:
         "player_id": given.player_id,
         "amount_minor": given.amount_minor,
         "currency": given.currency,
-        "cost": plain(given.cost),
+        "cost_base": plain(given.cost),
         "document": given.document,
         "act": given.act_seq,
     }

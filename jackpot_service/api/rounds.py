@@ -116,7 +116,7 @@ class BetsAcceptedSchema(Schema):
     replayed = fields.Integer(required=True, metadata={"description": "Booked before, by the same ids."})
     void = fields.List(fields.String(), required=True, metadata={"description": "Ids of the batch that are void."})
     meter = fields.Nested(MeterSchema(), required=True)
-    share_per_unit = decimal("What one unit staked would get of the meter, in its own currency.", allow_none=True)
+    payout_per_unit = decimal("What one unit staked would get of the meter, in its own currency.", allow_none=True)
 
 
 class BetsVoidedSchema(Schema):
@@ -201,7 +201,7 @@ def _of_accepted(done: BetsAccepted) -> dict[str, Any]:
         "replayed": done.replayed,
         "void": done.void,
         "meter": answers.of_meter(done.meter, done.base_rate),
-        "share_per_unit": None if done.share_per_unit is None else plain(done.share_per_unit),
+        "payout_per_unit": None if done.share_per_unit is None else plain(done.share_per_unit),
     }
 
 

@@ -192,7 +192,7 @@ def test_an_event_adds_up_to_the_money_of_its_round(house: House) -> None:
     ]
     assert settled["refunds"] == [{"currency": "EUR", "amount_minor": 250, "bets": 1}]
     assert settled["awards"] == [{"currency": "EUR", "amount_minor": 2500, "awards": 1}]
-    assert (made["amount_minor"], made["cost"], made["state"]) == (2500, "25", "payable")
+    assert (made["amount_minor"], made["cost_base"], made["state"]) == (2500, "25", "payable")
     assert house.books.balance("j1", "casino:c1") == (-350 + 250 + 2500) // 100
 
 
