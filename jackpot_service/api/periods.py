@@ -48,7 +48,7 @@ class ClosingSchema(RequestSchema):
 class KeptReportSchema(Schema):
     """What a report said."""
 
-    edition = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
+    report_version = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
     sha256 = fields.String(required=True)
 
 

@@ -119,13 +119,15 @@ class ReportSchema(Schema):
     scope = described(fields.Dict, "What else was asked.")
     positions = described(fields.Dict, "By book: each stripe's last entry that counts.")
     opening_positions = described(fields.Dict, "By jackpot that was open then: each stripe's last entry before `from`.")
-    edition = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
-    closed_in_edition = described(
-        fields.Integer, "The report's edition when exactly this period was closed; null if it was not.", allow_none=True
+    report_version = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
+    closed_report_version = described(
+        fields.Integer,
+        "The version of the report when exactly this period was closed; null if it was not.",
+        allow_none=True,
     )
-    closed_as = described(
+    content_sha256 = described(
         fields.String,
-        "What it said when its period was closed, as a SHA-256; null if that was in another edition of it.",
+        "What it said when its period was closed, as a SHA-256; null if that was another version of it.",
         allow_none=True,
     )
     sections = fields.List(fields.Nested(SectionSchema()), required=True)
@@ -219,9 +221,9 @@ def _shown(document: Document) -> Mapping[str, Any]:
         "scope": document.scope,
         "positions": document.positions,
         "opening_positions": document.opening_positions,
-        "edition": document.edition,
-        "closed_in_edition": None if document.kept is None else document.kept.edition,
-        "closed_as": document.closed_as,
+        "report_version": document.edition,
+        "closed_report_version": None if document.kept is None else document.kept.edition,
+        "content_sha256": document.closed_as,
         "sections": [
             {
                 "name": section.name,
