@@ -7,9 +7,9 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import answers
-from jackpot_service.api.door import Blueprint, answer, look, now, principal
 from jackpot_service.api.fields import CurrencyCode, ReadField
 from jackpot_service.api.lists import Limit, ListQuerySchema, cursor
+from jackpot_service.api.request_context import Blueprint, answer, look, now, principal
 from jackpot_service.api.schemas import AwardSchema, MeterSchema, RequestSchema, decimal
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session

@@ -10,8 +10,8 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import report_files
-from jackpot_service.api.door import Blueprint, answer, door, look, now, principal, report_place
 from jackpot_service.api.fields import Identifier, Instant, ReadField, instant_or_day
+from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
@@ -188,13 +188,13 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
     report = report_of(name)
     question = _question(report, query)
     frame.require_section(report, query["section"])
-    config = door().config
+    config = context().config
     until = time.monotonic() + config.report_timeout_s
     with deadlines.anew(config.report_timeout_s + config.request_timeout_s), ExitStack() as opened:
         opened.enter_context(report_place())
         at = now()
         asked = look(lambda session: questions.asked(session, report, question, config.longest_open, now=at))
-        whole = opened.enter_context(made(door().engine, report, asked, now=at, longest_s=config.report_timeout_s))
+        whole = opened.enter_context(made(context().engine, report, asked, now=at, longest_s=config.report_timeout_s))
         document = whole.narrowed(query["section"])
         if query["format"] == CSV:
             return report_files.csv(document, opened)

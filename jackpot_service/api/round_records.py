@@ -7,9 +7,9 @@ import flask
 from marshmallow import Schema, fields
 
 from jackpot_service.api import answers
-from jackpot_service.api.door import Blueprint, act, answer, principal
 from jackpot_service.api.fields import Instant
 from jackpot_service.api.lists import ListQuerySchema, cursor
+from jackpot_service.api.request_context import Blueprint, act, answer, principal
 from jackpot_service.api.schemas import AwardSchema, RoundSchema, SettlementSchema, decimal, described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.batches import BookedBet

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.api.door import EXTENSION
 from jackpot_service.api.event_stream import EventStream
+from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.database.transactions import Busy
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.events import windows
@@ -422,9 +422,9 @@ def test_what_is_there_is_told_without_waiting_and_nobody_waits_who_has_no_place
 
 
 def test_if_as_many_wait_as_may_one_more_is_told_to_come_again(house: House) -> None:
-    door = house.app.extensions[EXTENSION]
+    context = house.app.extensions[EXTENSION]
     house.app.extensions[EXTENSION] = replace(
-        door, events=EventStream(house.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
+        context, events=EventStream(house.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
     )
 
     answer = house.get("/v1/events?after=now&wait=20")
