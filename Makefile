@@ -18,7 +18,7 @@ SEED ?= 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run quick test test-long test-deep soak chaos wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories lock bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run quick test test-long test-deep soak chaos tour wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories lock bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -102,6 +102,9 @@ define BUILD_WHEEL
     echo dist/*.whl
 endef
 export BUILD_WHEEL
+
+tour: setup  ## which files of the package a bet, a result, a report and a change request enter; how large it is
+	@exec $(BIN)/python -m tests.tour
 
 wheel: setup  ## dist/….whl: the service, which is installed with what requirements.txt locks; its client; the demo
 	@sh -euc "$$BUILD_WHEEL"

@@ -1,4 +1,4 @@
-"""The only wiring: configuration, database, clock and doors become one Flask application."""
+"""The only wiring: configuration, database, clock and API become one Flask application."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,6 @@ from jackpot_service.api import (
     awards,
     changes,
     description,
-    doors,
     events,
     exceptions,
     health,
@@ -31,16 +30,17 @@ from jackpot_service.api import (
     round_records,
     rounds,
     security_headers,
+    suspensions,
 )
 from jackpot_service.api.asgi import InThreads
 from jackpot_service.api.bet_groups import BetGroups
-from jackpot_service.api.door import EXTENSION, PRINCIPAL, Door
 from jackpot_service.api.entrance import Entrance
 from jackpot_service.api.event_stream import EventStream
-from jackpot_service.api.lane import Lane
+from jackpot_service.api.fast_path import FastPath
 from jackpot_service.api.places import Places
 from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
+from jackpot_service.api.request_context import EXTENSION, PRINCIPAL, RequestContext
 from jackpot_service.api.request_ids import REQUEST_ID, request_id
 from jackpot_service.api.routes import Routes
 from jackpot_service.api.turns import Turns
@@ -72,7 +72,7 @@ BLUEPRINTS = (
     rounds.blueprint,
     round_records.blueprint,
     jackpots.blueprint,
-    doors.blueprint,
+    suspensions.blueprint,
     meters.blueprint,
     rates.blueprint,
     changes.blueprint,
@@ -92,7 +92,7 @@ BLUEPRINTS = (
 class Application(flask.Flask):
     """A Flask application without asynchronous views, and `asgi`, as which a server calls it."""
 
-    asgi: Lane
+    asgi: FastPath
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Take every view as it is; Flask would inspect each of a request's functions again."""
@@ -125,7 +125,7 @@ def create_app(
     groups = BetGroups(engine, threads=threads, longest_wait_s=config.request_timeout_s, most_on_loop=shares.bets)
     recent = _meters(config, engine, clock, threads, most_on_loop=shares.meters)
     stream = EventStream(engine, threads=threads, longest_wait_s=config.request_timeout_s)
-    door = app.extensions[EXTENSION] = Door(
+    context = app.extensions[EXTENSION] = RequestContext(
         engine=engine,
         threads=threads,
         bet_groups=groups,
@@ -148,9 +148,9 @@ def create_app(
     _guard(app, authenticator, routes)
     app.before_request_funcs.setdefault(None, []).insert(0, _name_request)
     app.after_request(_add_headers)
-    app.asgi = Lane(
-        _in_threads(app, door, longest_s=config.request_timeout_s),
-        door,
+    app.asgi = FastPath(
+        _in_threads(app, context, longest_s=config.request_timeout_s),
+        context,
         entrance=Entrance(config, authenticator, monotonic=monotonic),
         routes=routes,
         calls=(rounds.bets_call(config), meters.METER_CALL),
@@ -159,9 +159,9 @@ def create_app(
     return app
 
 
-def _in_threads(app: Application, door: Door, *, longest_s: float) -> InThreads:
+def _in_threads(app: Application, context: RequestContext, *, longest_s: float) -> InThreads:
     """Have Flask called in threads, of which there are as many as may be held in all."""
-    places = (door.calls.places, door.events.places, door.reports)
+    places = (context.calls.places, context.events.places, context.reports)
     threads = sum(one.at_most for one in places) + SPARE_THREADS
     return InThreads(app, ThreadPoolExecutor(threads, "flask"), longest_s=longest_s)
 

@@ -24,7 +24,7 @@ def of_round(view: RoundView) -> dict[str, Any]:
         "rules_version": round_.rules_version,
         "rate_sheet": round_.rate_sheet,
         "bet_count": round_.bet_count,
-        "weight": plain(round_.weight),
+        "total_stake_base": plain(round_.weight),
     }
 
 
@@ -37,9 +37,9 @@ def of_meter(meter: Meter, rate: Rate) -> dict[str, Any]:
         "currency": rate.currency,
         "amount_minor": amount_minor,
         "amount": format(from_minor(amount_minor, rate.exponent), "f"),
-        "exact": plain(meter.exact),
+        "amount_exact": plain(meter.exact),
         "overflow": plain(meter.overflow),
-        "as_of": instant(meter.as_of),
+        "last_movement_at": instant(meter.as_of),
         "version": meter.version,
     }
 
@@ -51,7 +51,7 @@ def of_settlement(
     return {
         "policy": settlement.policy,
         "meter_before": plain(settlement.meter_before),
-        "weight": plain(settlement.weight),
+        "total_stake_base": plain(settlement.weight),
         "awards": [of_award(award) for award in awards],
         "refunds": [of_refund(bet) for bet in refunds],
         "meter_after": plain(settlement.meter_after),
@@ -73,7 +73,7 @@ def of_award(award: BookedAward) -> dict[str, Any]:
         "tier": award.tier,
         "amount_minor": award.amount_minor,
         "currency": award.currency,
-        "cost": plain(award.cost),
+        "cost_base": plain(award.cost),
         "state": award.state.value,
     }
 

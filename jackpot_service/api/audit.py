@@ -6,9 +6,9 @@ from typing import Any
 import flask
 from marshmallow import Schema, fields, validate
 
-from jackpot_service.api.door import Blueprint, answer, look
 from jackpot_service.api.fields import Identifier, Text
 from jackpot_service.api.lists import PeriodQuerySchema, cursor
+from jackpot_service.api.request_context import Blueprint, answer, look
 from jackpot_service.api.schemas import described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind

@@ -8,9 +8,9 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import answers, schemas
-from jackpot_service.api.door import Blueprint, act, answer, look, now, principal
 from jackpot_service.api.fields import Identifier, Instant, ReadField, Text
 from jackpot_service.api.lists import DEFAULT_LISTED, Limit
+from jackpot_service.api.request_context import Blueprint, act, answer, look, now, principal
 from jackpot_service.api.schemas import AwardSchema, RequestSchema, described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.awards import AwardState, AwardStep

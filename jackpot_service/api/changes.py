@@ -8,9 +8,9 @@ import structlog
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import schemas
-from jackpot_service.api.door import Blueprint, act_or_rehearse, answer, door, look, now, principal
 from jackpot_service.api.fields import Flag, JsonObject, Text, Truth
 from jackpot_service.api.lists import ListQuerySchema, cursor
+from jackpot_service.api.request_context import Blueprint, act_or_rehearse, answer, context, look, now, principal
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.changes import ChangeKind, ChangeState, Outcome
@@ -138,7 +138,9 @@ class ChangesSchema(Schema):
 def post_change(query: Mapping[str, Any], body: Mapping[str, Any]) -> flask.Response:
     """Ask for a change. With `dry_run=true` nothing is recorded, and the answer shows what approving it would do."""
     act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
-    command = RequestChange(act, body["kind"], body["payload"], body["base_version"], rate_band=door().config.rate_band)
+    command = RequestChange(
+        act, body["kind"], body["payload"], body["base_version"], rate_band=context().config.rate_band
+    )
     done = act_or_rehearse(lambda session: request_change(session, command), dry_run=query["dry_run"])
     return answer(shown(done.change, done.preview, at=now()), 200 if done.is_replay or query["dry_run"] else 201)
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
-from jackpot_service.api.door import Blueprint, answer, door, end_turn, has_left, principal
 from jackpot_service.api.fields import ReadField
+from jackpot_service.api.request_context import Blueprint, answer, context, end_turn, has_left, principal
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database import deadlines
@@ -98,8 +98,8 @@ def get_events(query: Mapping[str, Any]) -> flask.Response:
     """Tell what happened after a cursor: at least once, nothing skipped; `wait` waits for something to happen."""
     reader = principal()
     wait_s = query["wait"]
-    with deadlines.anew(wait_s + door().config.request_timeout_s):
-        page = door().events.page(
+    with deadlines.anew(wait_s + context().config.request_timeout_s):
+        page = context().events.page(
             reader, query["after"], limit=query["limit"], wait_s=wait_s, before_waiting=end_turn, has_left=has_left
         )
     with_people = is_of_the_house(reader)

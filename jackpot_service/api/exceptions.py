@@ -8,10 +8,10 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import schemas
-from jackpot_service.api.door import Blueprint, act, answer, door, look, now, principal
 from jackpot_service.api.fields import Flag, Identifier, ReadField, Text
 from jackpot_service.api.lists import PeriodQuerySchema
 from jackpot_service.api.refusals import KINDS
+from jackpot_service.api.request_context import Blueprint, act, answer, context, look, now, principal
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.exceptions import EXCEPTION_ID
@@ -142,7 +142,7 @@ def post_acknowledgement(body: Mapping[str, Any], exception_id: str) -> flask.Re
 
 
 def _opened_before() -> datetime:
-    return now() - door().config.longest_open
+    return now() - context().config.longest_open
 
 
 def _acknowledged(exception_id: str, done: RecordedAct) -> dict[str, Any]:

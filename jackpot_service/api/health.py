@@ -7,9 +7,9 @@ from typing import Final
 import flask
 from marshmallow import Schema, fields
 
-from jackpot_service.api import lane
-from jackpot_service.api.door import Blueprint, Door, answer, door
+from jackpot_service.api import fast_path
 from jackpot_service.api.readiness import Ready
+from jackpot_service.api.request_context import Blueprint, RequestContext, answer, context
 from jackpot_service.api.schemas import described
 from jackpot_service.auth.authenticator import anyone
 
@@ -48,7 +48,7 @@ def get_health() -> flask.Response:
 @blueprint.alt_response(503, schema=ReadinessSchema(), description="It cannot take bets now.")
 def get_readiness() -> flask.Response:
     """Tell whether it can take bets: the database is a writable primary of the right schema, and the clock is right."""
-    ready = door().readiness.look()
+    ready = context().readiness.look()
     return answer(ready.as_body(), _status_of(ready))
 
 
@@ -56,17 +56,17 @@ def _status_of(ready: Ready) -> HTTPStatus:
     return HTTPStatus.OK if ready.is_ready else HTTPStatus.SERVICE_UNAVAILABLE
 
 
-async def _take_health(_door: Door) -> lane.Answer:
-    return lane.Answer(ALIVE)
+async def _take_health(_context: RequestContext) -> fast_path.Answer:
+    return fast_path.Answer(ALIVE)
 
 
-async def _take_readiness(door: Door) -> lane.Answer:
-    ready = await door.readiness.found()
-    return lane.Answer(ready.as_body(), _status_of(ready))
+async def _take_readiness(context: RequestContext) -> fast_path.Answer:
+    ready = await context.readiness.found()
+    return fast_path.Answer(ready.as_body(), _status_of(ready))
 
 
 CALLS: Final = (
-    lane.OpenCall(re.compile("/healthz"), _take_health),
-    lane.OpenCall(re.compile("/readyz"), _take_readiness),
+    fast_path.OpenCall(re.compile("/healthz"), _take_health),
+    fast_path.OpenCall(re.compile("/readyz"), _take_readiness),
 )
 """The same calls as the event loop answers them."""

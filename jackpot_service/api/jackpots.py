@@ -7,9 +7,9 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import answers
-from jackpot_service.api.door import Blueprint, answer, look, now, principal
 from jackpot_service.api.fields import CurrencyCode, ReadField
 from jackpot_service.api.lists import Limit, ListQuerySchema, cursor
+from jackpot_service.api.request_context import Blueprint, answer, look, now, principal
 from jackpot_service.api.schemas import AwardSchema, MeterSchema, RequestSchema, decimal
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
@@ -135,7 +135,7 @@ class HitSchema(Schema):
     round_id = fields.String(required=True)
     hit_at = fields.DateTime(required=True)
     meter_before = decimal("What was on offer.")
-    weight = decimal("The value of the bets on dealt hands.")
+    total_stake_base = decimal("The value of the bets on dealt hands.")
     paid = decimal("What was paid of it.")
     carried = decimal("What was left, and carried into the next cycle.")
     house_seed = decimal("What the house put in.")
@@ -261,7 +261,7 @@ def _hit(hit: Hit, reader: Principal) -> dict[str, Any]:
         "round_id": hit.round.round_id,
         "hit_at": instant(hit.hit_at),
         "meter_before": plain(hit.settlement.meter_before),
-        "weight": plain(hit.settlement.weight),
+        "total_stake_base": plain(hit.settlement.weight),
         "paid": plain(hit.paid),
         "carried": None if hit.settlement.carried is None else plain(hit.settlement.carried),
         "house_seed": plain(hit.settlement.house_seed),

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
-from jackpot_service.api.door import Blueprint, act, answer, door, look, now, principal
 from jackpot_service.api.fields import Identifier, JsonObject, ReadField
 from jackpot_service.api.lists import ListQuerySchema
+from jackpot_service.api.request_context import Blueprint, act, answer, context, look, now, principal
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.jobs import JOB_ID, Job, JobState
@@ -123,9 +123,9 @@ class JobsSchema(Schema):
 @blueprint.alt_response(200, schema=JobSchema(), description="It was asked for before.")
 def post_job(body: Mapping[str, Any]) -> flask.Response:
     """Ask for a job. A key with a casino may ask for reports of its own casino, not for a jackpot's whole journal."""
-    asker = Asker(principal(), now(), door().config.longest_open)
+    asker = Asker(principal(), now(), context().config.longest_open)
     command = AskJob(asker, body["request_id"], KINDS[body["kind"]], body["parameters"])
-    asked = asking.ask(door().engine, command)
+    asked = asking.ask(context().engine, command)
     return answer(_shown(asked.job), 200 if asked.is_replay else 201)
 
 
@@ -159,7 +159,7 @@ def get_job_file(job_id: str) -> flask.Response:
     """Read the file of a job that is done, under its name and media type; 409 until then, 404 when it was removed."""
     job = _visible(job_id)
     asking.require_file(job)
-    response = flask.Response(asking.file_of(door().engine, job), content_type=job.media_type)
+    response = flask.Response(asking.file_of(context().engine, job), content_type=job.media_type)
     response.headers["Content-Disposition"] = f'attachment; filename="{job.file_name}"'
     response.content_length = job.size
     return response
@@ -179,4 +179,4 @@ def _visible(job_id: str) -> Job:
 
 
 def _shown(job: Job) -> dict[str, Any]:
-    return shown(job, kept=door().config.files_kept)
+    return shown(job, kept=context().config.files_kept)

@@ -7,9 +7,9 @@ import flask
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import schemas
-from jackpot_service.api.door import Blueprint, act, answer, look, now, principal
 from jackpot_service.api.fields import BoundedList, Identifier, Text, Truth
 from jackpot_service.api.lists import ListQuerySchema, cursor
+from jackpot_service.api.request_context import Blueprint, act, answer, look, now, principal
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.facts import instant

@@ -10,10 +10,10 @@ import flask
 from marshmallow import ValidationError
 from werkzeug.http import is_resource_modified
 
-from jackpot_service.api import answers, lane
-from jackpot_service.api.door import Blueprint, Door, answer, door
+from jackpot_service.api import answers, fast_path
 from jackpot_service.api.fields import ReadField
 from jackpot_service.api.jackpots import CurrencyQuerySchema
+from jackpot_service.api.request_context import Blueprint, RequestContext, answer, context
 from jackpot_service.api.schemas import MeterSchema
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.principals import Principal, Role
@@ -48,7 +48,7 @@ class MeterQuerySchema(CurrencyQuerySchema):
 @blueprint.alt_response(304, description="Nothing was booked since the answer of this ETag.")
 def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     """Show the meter, from the committed books; only with `max_age=1` it may be a second old."""
-    recent = door().meters
+    recent = context().meters
     state = recent.get(jackpot_id) if query["max_age"] else recent.read(jackpot_id)
     currency = query["currency"] or state.rules.base
     response = answer(answers.of_meter(state.meter, state.sheet.rate(currency)))
@@ -58,20 +58,22 @@ def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     return response
 
 
-async def _take(door: Door, request: lane.Request, _caller: Principal, jackpot_id: str) -> lane.Answer:
+async def _take(
+    context: RequestContext, request: fast_path.Request, _caller: Principal, jackpot_id: str
+) -> fast_path.Answer:
     if request.query not in {b"", b"max_age=1"} or b"if-match" in request.headers:
-        raise lane.NotPlain
-    look = door.meters.get_async if request.query else door.meters.read_async
+        raise fast_path.Fallback
+    look = context.meters.get_async if request.query else context.meters.read_async
     state = await look(jackpot_id, ends_at=request.ends_at)
     currency = state.rules.base
     etag = f'"{_etag(state, currency)}"'
     headers = ((b"etag", etag.encode()), (b"cache-control", b"no-cache"))
     if not is_resource_modified({"HTTP_IF_NONE_MATCH": request.header(b"if-none-match")}, etag=etag):
-        return lane.Answer(None, HTTPStatus.NOT_MODIFIED, headers)
-    return lane.Answer(answers.of_meter(state.meter, state.sheet.rate(currency)), headers=headers)
+        return fast_path.Answer(None, HTTPStatus.NOT_MODIFIED, headers)
+    return fast_path.Answer(answers.of_meter(state.meter, state.sheet.rate(currency)), headers=headers)
 
 
-METER_CALL: Final = lane.Call("GET", re.compile(f"/v1/jackpots/{lane.ID}/meter"), allowed(get_meter), _take)
+METER_CALL: Final = fast_path.Call("GET", re.compile(f"/v1/jackpots/{fast_path.ID}/meter"), allowed(get_meter), _take)
 """The same call as it takes the fast path: in the jackpot's own currency, perhaps only if it has another tag."""
 
 

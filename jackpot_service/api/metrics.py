@@ -15,7 +15,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
-from jackpot_service.api.door import Blueprint, look, now, principal
+from jackpot_service.api.request_context import Blueprint, look, now, principal
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.principals import Role

@@ -8,9 +8,9 @@ import flask
 from marshmallow import Schema, fields
 
 from jackpot_service.api import closing, schemas
-from jackpot_service.api.door import Blueprint, answer, door, look, now, principal, report_place
 from jackpot_service.api.fields import ReadField, Text, instant_or_day
 from jackpot_service.api.lists import ListQuerySchema, cursor
+from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
@@ -48,7 +48,7 @@ class ClosingSchema(RequestSchema):
 class KeptReportSchema(Schema):
     """What a report said."""
 
-    edition = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
+    report_version = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
     sha256 = fields.String(required=True)
 
 
@@ -92,10 +92,10 @@ def post_closed_period(body: Mapping[str, Any]) -> flask.Response:
     """Close everything before an instant that is over: what its reports say is kept by hashes."""
     require_house(principal())
     act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
-    longest_s = door().config.report_timeout_s
+    longest_s = context().config.report_timeout_s
     # Each report may take so long; the rest is a call as any other.
-    with deadlines.anew(longest_s * len(REPORTS) + door().config.request_timeout_s), report_place():
-        done = closing.closed(door().engine, act, body["end"], longest_s=longest_s)
+    with deadlines.anew(longest_s * len(REPORTS) + context().config.request_timeout_s), report_place():
+        done = closing.closed(context().engine, act, body["end"], longest_s=longest_s)
     return answer(_shown(done.period), 200 if done.is_replay else 201)
 
 

@@ -8,9 +8,9 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from jackpot_service.api import answers
-from jackpot_service.api.door import Blueprint, answer, look, now
 from jackpot_service.api.fields import CurrencyCode, Instant, ReadField
 from jackpot_service.api.lists import ListQuerySchema, cursor
+from jackpot_service.api.request_context import Blueprint, answer, look, now
 from jackpot_service.api.schemas import RequestSchema, decimal, described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import sqlalchemy
 import structlog
 
-from jackpot_service.api.door import door, now, principal
+from jackpot_service.api.request_context import context, now, principal
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.acceptance import StakeOutOfRange
 from jackpot_service.domain.batches import BetConflict
@@ -63,7 +63,7 @@ def kept_if_refused(run: Callable[[], T], *, call: str, table_id: str, round_id:
         return run()
     except TO_KEEP as refusal:
         name = RoundName(table_id, round_id)
-        keep(door().engine, record_of(refusal, asked(), call=call, name=name, caller=principal(), at=now()))
+        keep(context().engine, record_of(refusal, asked(), call=call, name=name, caller=principal(), at=now()))
         raise
 
 

@@ -10,8 +10,8 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import report_files
-from jackpot_service.api.door import Blueprint, answer, door, look, now, principal, report_place
 from jackpot_service.api.fields import Identifier, Instant, ReadField, instant_or_day
+from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
@@ -119,13 +119,15 @@ class ReportSchema(Schema):
     scope = described(fields.Dict, "What else was asked.")
     positions = described(fields.Dict, "By book: each stripe's last entry that counts.")
     opening_positions = described(fields.Dict, "By jackpot that was open then: each stripe's last entry before `from`.")
-    edition = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
-    closed_in_edition = described(
-        fields.Integer, "The report's edition when exactly this period was closed; null if it was not.", allow_none=True
+    report_version = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
+    closed_report_version = described(
+        fields.Integer,
+        "The version of the report when exactly this period was closed; null if it was not.",
+        allow_none=True,
     )
-    closed_as = described(
+    content_sha256 = described(
         fields.String,
-        "What it said when its period was closed, as a SHA-256; null if that was in another edition of it.",
+        "What it said when its period was closed, as a SHA-256; null if that was another version of it.",
         allow_none=True,
     )
     sections = fields.List(fields.Nested(SectionSchema()), required=True)
@@ -186,13 +188,13 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
     report = report_of(name)
     question = _question(report, query)
     frame.require_section(report, query["section"])
-    config = door().config
+    config = context().config
     until = time.monotonic() + config.report_timeout_s
     with deadlines.anew(config.report_timeout_s + config.request_timeout_s), ExitStack() as opened:
         opened.enter_context(report_place())
         at = now()
         asked = look(lambda session: questions.asked(session, report, question, config.longest_open, now=at))
-        whole = opened.enter_context(made(door().engine, report, asked, now=at, longest_s=config.report_timeout_s))
+        whole = opened.enter_context(made(context().engine, report, asked, now=at, longest_s=config.report_timeout_s))
         document = whole.narrowed(query["section"])
         if query["format"] == CSV:
             return report_files.csv(document, opened)
@@ -219,9 +221,9 @@ def _shown(document: Document) -> Mapping[str, Any]:
         "scope": document.scope,
         "positions": document.positions,
         "opening_positions": document.opening_positions,
-        "edition": document.edition,
-        "closed_in_edition": None if document.kept is None else document.kept.edition,
-        "closed_as": document.closed_as,
+        "report_version": document.edition,
+        "closed_report_version": None if document.kept is None else document.kept.edition,
+        "content_sha256": document.closed_as,
         "sections": [
             {
                 "name": section.name,

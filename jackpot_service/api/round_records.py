@@ -7,9 +7,9 @@ import flask
 from marshmallow import Schema, fields
 
 from jackpot_service.api import answers
-from jackpot_service.api.door import Blueprint, act, answer, principal
 from jackpot_service.api.fields import Instant
 from jackpot_service.api.lists import ListQuerySchema, cursor
+from jackpot_service.api.request_context import Blueprint, act, answer, principal
 from jackpot_service.api.schemas import AwardSchema, RoundSchema, SettlementSchema, decimal, described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.batches import BookedBet
@@ -114,7 +114,7 @@ class CompensationSchema(Schema):
     player_id = fields.String(required=True)
     amount_minor = fields.Integer(required=True)
     currency = fields.String(required=True)
-    cost = decimal("In the base currency, exact, at the round's rates.")
+    cost_base = decimal("In the base currency, exact, at the round's rates.")
     document = fields.String(required=True)
     act = fields.Integer(required=True, metadata={"description": "The act that gave it: its seq."})
 
@@ -253,7 +253,7 @@ def _compensation(given: Compensation) -> dict[str, Any]:
         "player_id": given.player_id,
         "amount_minor": given.amount_minor,
         "currency": given.currency,
-        "cost": plain(given.cost),
+        "cost_base": plain(given.cost),
         "document": given.document,
         "act": given.act_seq,
     }

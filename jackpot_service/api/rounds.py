@@ -10,15 +10,15 @@ from typing import Any
 import flask
 from marshmallow import Schema, fields, validate
 
-from jackpot_service.api import answers, lane
+from jackpot_service.api import answers, fast_path
 from jackpot_service.api.bet_lists import BetList
-from jackpot_service.api.door import Blueprint, Door, act, answer, door, now, principal
 from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
 from jackpot_service.api.hands import Cards, HandSchema, hands_of
 from jackpot_service.api.in_time import by_thread
 from jackpot_service.api.parsing import read_json
 from jackpot_service.api.places import Caller
 from jackpot_service.api.refusals import TO_KEEP, Asked, keep, kept_if_refused, record_of
+from jackpot_service.api.request_context import Blueprint, RequestContext, act, answer, context, now, principal
 from jackpot_service.api.schemas import (
     MeterSchema,
     RefundSchema,
@@ -52,7 +52,7 @@ MOST_DEALT = {"maxItems": MOST_HANDS}
 
 def most_in_batch() -> int:
     """The largest batch that the configuration allows."""
-    return door().config.max_batch
+    return context().config.max_batch
 
 
 def most_hands() -> int:
@@ -117,7 +117,7 @@ class BetsAcceptedSchema(Schema):
     replayed = fields.Integer(required=True, metadata={"description": "Booked before, by the same ids."})
     void = fields.List(fields.String(), required=True, metadata={"description": "Ids of the batch that are void."})
     meter = fields.Nested(MeterSchema(), required=True)
-    share_per_unit = decimal("What one unit staked would get of the meter, in its own currency.", allow_none=True)
+    payout_per_unit = decimal("What one unit staked would get of the meter, in its own currency.", allow_none=True)
 
 
 class BetsVoidedSchema(Schema):
@@ -151,7 +151,7 @@ def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Respo
     """Book a batch of a round's bets. The round opens with its first."""
     command = _command(principal(), table_id, round_id, body, now=now())
     done = kept_if_refused(
-        lambda: door().bet_groups.accept(command),
+        lambda: context().bet_groups.accept(command),
         call="bets",
         table_id=table_id,
         round_id=round_id,
@@ -160,31 +160,33 @@ def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Respo
     return answer(_of_accepted(done), _status(done))
 
 
-def bets_call(config: Config) -> lane.Call:
+def bets_call(config: Config) -> fast_path.Call:
     """The same call as it takes the fast path."""
     schema = BetsSchema(most=lambda: config.max_batch)
 
-    async def take(door: Door, request: lane.Request, caller: Principal, table_id: str, round_id: str) -> lane.Answer:
-        request.require_plain()
-        turn = await door.bets.take(
+    async def take(
+        context: RequestContext, request: fast_path.Request, caller: Principal, table_id: str, round_id: str
+    ) -> fast_path.Answer:
+        request.require_usual()
+        turn = await context.bets.take(
             Caller.of(caller), 1 + len(request.body) // BYTES_OF_A_PLACE, ends_at=request.ends_at
         )
         try:
-            command = _command(caller, table_id, round_id, schema.load(read_json(request.body)), now=door.clock())
+            command = _command(caller, table_id, round_id, schema.load(read_json(request.body)), now=context.clock())
             try:
-                done = await door.bet_groups.accept_async(command, ends_at=request.ends_at)
+                done = await context.bet_groups.accept_async(command, ends_at=request.ends_at)
             except TO_KEEP as refusal:
                 record = record_of(
-                    refusal, _asked(command), call="bets", name=command.name, caller=caller, at=door.clock()
+                    refusal, _asked(command), call="bets", name=command.name, caller=caller, at=context.clock()
                 )
-                await by_thread(door.threads, partial(keep, door.engine, record), ends_at=request.ends_at)
+                await by_thread(context.threads, partial(keep, context.engine, record), ends_at=request.ends_at)
                 raise
         finally:
             turn.end()
-        return lane.Answer(_of_accepted(done), _status(done))
+        return fast_path.Answer(_of_accepted(done), _status(done))
 
-    path = re.compile(f"/v1/tables/{lane.ID}/rounds/{lane.ID}/bets")
-    return lane.Call("POST", path, allowed(post_bets), take)
+    path = re.compile(f"/v1/tables/{fast_path.ID}/rounds/{fast_path.ID}/bets")
+    return fast_path.Call("POST", path, allowed(post_bets), take)
 
 
 def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, Any], *, now: datetime) -> AcceptBets:
@@ -204,7 +206,7 @@ def _of_accepted(done: BetsAccepted) -> dict[str, Any]:
         "replayed": done.replayed,
         "void": done.void,
         "meter": answers.of_meter(done.meter, done.base_rate),
-        "share_per_unit": None if done.share_per_unit is None else plain(done.share_per_unit),
+        "payout_per_unit": None if done.share_per_unit is None else plain(done.share_per_unit),
     }
 
 

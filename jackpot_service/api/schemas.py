@@ -49,7 +49,7 @@ class RoundSchema(Schema):
     rules_version = described(fields.Integer, "The rules version pinned when the round was first seen.")
     rate_sheet = described(fields.Integer, "The rate sheet pinned when the round was first seen.")
     bet_count = described(fields.Integer, "Bets accepted and not void.")
-    weight = decimal("Their stakes' value in the base currency.")
+    total_stake_base = decimal("Their stakes' value in the base currency.")
 
 
 class MeterSchema(Schema):
@@ -60,9 +60,9 @@ class MeterSchema(Schema):
     currency = described(fields.String, "The currency of `amount` and `amount_minor`.")
     amount_minor = described(fields.Integer, "On offer, in whole minor units, rounded down; for display.")
     amount = decimal("The same as a text with the currency's decimals.")
-    exact = decimal("On offer, exact, in the base currency.")
+    amount_exact = decimal("On offer, exact, in the base currency.")
     overflow = decimal("What a limit keeps off the offer, in the base currency.")
-    as_of = fields.DateTime(required=True, metadata={"description": "Nothing has moved since."})
+    last_movement_at = described(fields.DateTime, "Nothing has moved since.")
     version = described(fields.String, "Changes with every entry of the jackpot.")
 
 
@@ -76,7 +76,7 @@ class AwardSchema(Schema):
     tier = fields.String(required=True, validate=validate.OneOf([tier.value for tier in Tier]))
     amount_minor = described(fields.Integer, "Whole minor units of `currency`, rounded down.")
     currency = described(fields.String, "The player's own currency.")
-    cost = decimal("What it costs in the base currency, exact.")
+    cost_base = decimal("What it costs in the base currency, exact.")
     state = described(
         fields.String,
         "How it stands; in the answer to a result, how it began. Held and then approved, or reinstated: payable.",
@@ -98,7 +98,7 @@ class SettlementSchema(Schema):
 
     policy = described(fields.String, "How several winners are paid.")
     meter_before = decimal("M: on offer after refunds, the round's own contributions included.")
-    weight = decimal("W: the value of the bets on dealt hands.")
+    total_stake_base = decimal("W: the value of the bets on dealt hands.")
     awards = described(fields.List, "By bet id, then tier.", cls_or_instance=fields.Nested(AwardSchema))
     refunds = described(fields.List, "The bets on dead hands.", cls_or_instance=fields.Nested(RefundSchema))
     meter_after = decimal("On offer after the settlement.")

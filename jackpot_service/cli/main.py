@@ -1,4 +1,4 @@
-"""The command line: the same use cases through another door."""
+"""The command line: the same use cases as the API."""
 
 import gc
 import os

@@ -54,5 +54,5 @@ def require_next(period: Period, *, last: Period | None, now: datetime) -> None:
 
 def facts_of(period: Period, reports: Mapping[str, KeptReport]) -> Facts:
     """What the act of closing a period shows."""
-    kept = {name: {"edition": one.edition, "sha256": one.sha256} for name, one in sorted(reports.items())}
+    kept = {name: {"report_version": one.edition, "sha256": one.sha256} for name, one in sorted(reports.items())}
     return {"from": instant(period.start), "to": instant(period.end), "reports": kept}

@@ -39,7 +39,7 @@ def draft_of(telling: OfAward, award: ToldAward, *, currency: str) -> Draft:
         "tier": award.name.tier,
         "amount_minor": award.amount_minor,
         "currency": award.currency,
-        "cost": plain(award.cost),
+        "cost_base": plain(award.cost),
         "base_currency": currency,
         "funded_by": award.funded_by,
     }

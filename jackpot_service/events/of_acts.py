@@ -123,7 +123,8 @@ def _accounts(award: Mapping[str, Any]) -> dict[str, Any]:
 def _compensated(told: Told) -> list[Telling]:
     recorded = dict(told.act.after)
     round_ = _plainly(recorded.pop("round"))
-    data = {**round_, **recorded, "base_currency": told.bases[round_["jackpot_id"]]}
+    cost = recorded.pop("cost")
+    data = {**round_, "cost_base": cost, **recorded, "base_currency": told.bases[round_["jackpot_id"]]}
     return [told.draft(EventType.ROUND_COMPENSATED, data)]
 
 
@@ -138,7 +139,7 @@ def _corrected(told: Told) -> list[Telling]:
         "correction": recorded["number"],
         "cycle": recorded["cycle"],
         "meter": recorded["meter"],
-        "weight": recorded["weight"],
+        "total_stake_base": recorded["weight"],
         "awards": _sums(recorded["awards"]),
         "reversed": _sums(recorded["reversed"]),
         "refunded_bet_ids": recorded["refunds"],

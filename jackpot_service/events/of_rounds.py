@@ -59,7 +59,7 @@ def _settled(told: Told, settlement: SettledRound, stakes: Stakes, awards: Settl
         "awards": totals(awards.totals.listed(), counted="awards"),
         "currency": told.currency,
         "policy": settlement.policy,
-        "weight": plain(settlement.weight),
+        "total_stake_base": plain(settlement.weight),
         "meter_before": plain(settlement.meter_before),
         "meter_after": plain(settlement.meter_after),
         "reserve_after": plain(settlement.reserve_after),

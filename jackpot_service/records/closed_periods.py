@@ -44,5 +44,5 @@ def add(session: Session, closed: ClosedPeriod) -> None:
 
 
 def _period(row: Row[Any]) -> ClosedPeriod:
-    reports = {name: KeptReport(told["edition"], told["sha256"]) for name, told in row.reports.items()}
+    reports = {name: KeptReport(told["report_version"], told["sha256"]) for name, told in row.reports.items()}
     return ClosedPeriod(Period(row.starts_at, row.ends_at), reports, row.entry_seq)

@@ -169,7 +169,7 @@ def _refusals() -> Select[*tuple[Any, ...]]:
 
 
 def _open_rounds(opened_before: datetime) -> Select[*tuple[Any, ...]]:
-    facts = {"bet_count": RoundRow.bet_count, "weight": func.trim_scale(RoundRow.weight).cast(Text)}
+    facts = {"bet_count": RoundRow.bet_count, "total_stake_base": func.trim_scale(RoundRow.weight).cast(Text)}
     return select(
         id_of(RoundRow.opened_at, ROUND_OPEN, RoundRow.table_id, RoundRow.round_id).label("exception_id"),
         _text(f"'{ROUND_OPEN}'").label("kind"),
@@ -254,5 +254,5 @@ def _exception(row: Row[*tuple[Any, ...]]) -> NotedException:
 def _sentence(kind: str, facts: Mapping[str, Any]) -> str:
     if kind == ROUND_OPEN:
         bets = "1 bet" if facts["bet_count"] == 1 else f"{facts['bet_count']} bets"
-        return f"Still open; {bets}, worth {facts['weight']} in the base currency."
+        return f"Still open; {bets}, worth {facts['total_stake_base']} in the base currency."
     return f"One person alone asked for and approved {facts['kind']} {facts['request_id']}: {facts['reason']}"

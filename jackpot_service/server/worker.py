@@ -16,7 +16,7 @@ import structlog
 from uvicorn.config import STARTUP_FAILURE
 
 from jackpot_service.api.asgi import Receive, Scope, Send
-from jackpot_service.api.door import EXTENSION
+from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.app import Application, create_app
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
@@ -69,10 +69,10 @@ class Served:
     """The application as uvicorn calls it: for each request, and once for the life of the worker."""
 
     def __init__(self, application: Application) -> None:
-        door = application.extensions[EXTENSION]
+        context = application.extensions[EXTENSION]
         self._asgi = application.asgi
-        self._events = door.events
-        self._most_body_bytes = door.config.max_body_bytes + BODY_SLACK
+        self._events = context.events
+        self._most_body_bytes = context.config.max_body_bytes + BODY_SLACK
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; see the specification of ASGI."""

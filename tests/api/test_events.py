@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.api.door import EXTENSION
 from jackpot_service.api.event_stream import EventStream
+from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.database.transactions import Busy
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.events import windows
@@ -192,7 +192,7 @@ def test_an_event_adds_up_to_the_money_of_its_round(house: House) -> None:
     ]
     assert settled["refunds"] == [{"currency": "EUR", "amount_minor": 250, "bets": 1}]
     assert settled["awards"] == [{"currency": "EUR", "amount_minor": 2500, "awards": 1}]
-    assert (made["amount_minor"], made["cost"], made["state"]) == (2500, "25", "payable")
+    assert (made["amount_minor"], made["cost_base"], made["state"]) == (2500, "25", "payable")
     assert house.books.balance("j1", "casino:c1") == (-350 + 250 + 2500) // 100
 
 
@@ -422,9 +422,9 @@ def test_what_is_there_is_told_without_waiting_and_nobody_waits_who_has_no_place
 
 
 def test_if_as_many_wait_as_may_one_more_is_told_to_come_again(house: House) -> None:
-    door = house.app.extensions[EXTENSION]
+    context = house.app.extensions[EXTENSION]
     house.app.extensions[EXTENSION] = replace(
-        door, events=EventStream(house.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
+        context, events=EventStream(house.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
     )
 
     answer = house.get("/v1/events?after=now&wait=20")

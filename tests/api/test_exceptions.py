@@ -92,7 +92,7 @@ def test_a_round_is_one_when_it_has_been_open_for_a_quarter_of_an_hour_and_no_lo
 
     (exception,) = listed(opened)
     assert (exception["kind"], exception["noticed_at"], exception["principal"]) == ("round-open", since, None)
-    assert exception["facts"] == {"bet_count": 2, "weight": "2.17"}
+    assert exception["facts"] == {"bet_count": 2, "total_stake_base": "2.17"}
     assert exception["detail"] == "Still open; 2 bets, worth 2.17 in the base currency."
     opened.cancel(round_id="open")
     assert listed(opened) == []

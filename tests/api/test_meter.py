@@ -112,7 +112,7 @@ def test_a_meter_is_shown_rounded_down_in_a_currencys_own_decimals(
     meter = opened.meter(currency=currency)
 
     assert (meter["currency"], meter["amount"], meter["amount_minor"]) == (currency, amount, amount_minor)
-    assert Decimal(meter["exact"]) == 1000
+    assert Decimal(meter["amount_exact"]) == 1000
     assert Decimal(meter["overflow"]) == 0
 
 
@@ -122,8 +122,8 @@ def test_a_meter_is_as_of_its_last_movement(opened: House) -> None:
     opened.bet(bet())
     after = opened.meter()
 
-    assert opened.meter()["as_of"] == after["as_of"]
-    assert after["as_of"] > before["as_of"]
+    assert opened.meter()["last_movement_at"] == after["last_movement_at"]
+    assert after["last_movement_at"] > before["last_movement_at"]
     assert after["version"] != before["version"]
 
 
@@ -148,5 +148,5 @@ def test_the_share_of_a_unit_is_told_while_a_round_of_shared_rules_is_open(house
     house.settle(hand("1"))
     over = house.post_bets(bet("b4")).ok(200)
 
-    assert shared["share_per_unit"] == "333.3333333333"
-    assert (owned["share_per_unit"], empty["share_per_unit"], over["share_per_unit"]) == (None, None, None)
+    assert shared["payout_per_unit"] == "333.3333333333"
+    assert (owned["payout_per_unit"], empty["payout_per_unit"], over["payout_per_unit"]) == (None, None, None)

@@ -161,7 +161,7 @@ def test_a_loop_reads_without_a_thread_and_leaves_to_one_what_it_cannot() -> Non
 
 
 def test_a_meter_on_the_loop_is_the_one_that_a_thread_reads_whatever_the_jackpot_does(house: House) -> None:
-    """The second reading of the lane has a connection of its own; the view of a currency is Flask's, in a thread."""
+    """The fast path's second reading has a connection of its own; the view of a currency is Flask's, in a thread."""
     house.open(base_amount="1000")
 
     def require_the_same() -> None:

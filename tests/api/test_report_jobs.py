@@ -215,7 +215,7 @@ def test_a_period_that_is_closed_later_does_not_change_the_file(opened: House) -
     heads = [dict(workbooks.texts(workbooks.read(file_of(opened, job))["head"])) for job in (before, after)]
 
     assert "closed as" not in heads[0]
-    assert heads[1]["closed as"] == report(opened, "trial-balance", end="2026-11-21")["closed_as"]
+    assert heads[1]["closed as"] == report(opened, "trial-balance", end="2026-11-21")["content_sha256"]
 
 
 def test_the_hash_of_another_edition_than_a_job_makes_is_not_shown(

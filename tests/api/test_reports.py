@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from jackpot_service.api import report_files
-from jackpot_service.api.door import EXTENSION
+from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.exports.files import csv_file, xlsx_file

@@ -125,7 +125,7 @@ def test_the_round_of_the_readme_comes_to_the_figures_of_the_readme(
     engine.dispose()
 
     assert isinstance(bets, dict)
-    assert (bets["round"]["weight"], bets["meter"]["exact"]) == ("3.043", "5434.05")
+    assert (bets["round"]["total_stake_base"], bets["meter"]["amount_exact"]) == ("3.043", "5434.05")
     assert isinstance(result, dict)
     awards = [(award["amount_minor"], award["currency"]) for award in result["settlement"]["awards"]]
     assert awards == [(178_575, "EUR"), (178_575, "GBP"), (1_785_754, "SEK")]

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import sqlalchemy
 
-from jackpot_service.api.door import EXTENSION
+from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.app import create_app
 from jackpot_service.auth.authenticator import KEPT_S
 from jackpot_service.config.settings import Config

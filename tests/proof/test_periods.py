@@ -56,7 +56,7 @@ def test_reports_of_another_edition_are_told_and_are_no_mismatch(
 FIRST = "starts_at IS NULL"
 SECOND = "starts_at IS NOT NULL"
 KEPT = "'{trial-balance,sha256}'"
-OF_ANOTHER_EDITION = f"jsonb_set(jsonb_set(reports, {KEPT}, '\"x\"'), '{{trial-balance,edition}}', '99')"
+OF_ANOTHER_EDITION = f"jsonb_set(jsonb_set(reports, {KEPT}, '\"x\"'), '{{trial-balance,report_version}}', '99')"
 
 CORRUPTIONS: Final = (
     change("closed_periods", f"reports = jsonb_set(reports, {KEPT}, '\"x\"')", FIRST, "closed-period entry-digest"),

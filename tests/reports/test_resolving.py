@@ -229,5 +229,5 @@ def test_a_meter_says_since_when_nothing_has_moved_and_is_another_answer_then(op
     resolve(opened, instant)
     after = opened.get(auditor, headers={"If-None-Match": before.headers["ETag"]})
 
-    assert (after.status, after.body["exact"]) == (200, before.body["exact"])
-    assert datetime.fromisoformat(after.body["as_of"]) == instant
+    assert (after.status, after.body["amount_exact"]) == (200, before.body["amount_exact"])
+    assert datetime.fromisoformat(after.body["last_movement_at"]) == instant

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import psycopg
 
-from jackpot_service.api.door import EXTENSION
+from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.database.transactions import Session
 from tests.support.bets import bet
 from tests.support.house import House

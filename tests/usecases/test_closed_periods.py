@@ -65,9 +65,9 @@ def test_a_closed_period_keeps_what_its_reports_said(busy: House) -> None:
     assert closed["reports"].keys() == {one.name for one in REPORTS.values() if one.is_kept}
     assert busy.get(PATH, key=busy.person("Fay", Role.FINANCE)).ok()["items"] == [closed]
     shown = report(busy, "trial-balance", f"to={instant(end)}")
-    assert shown["closed_as"] == closed["reports"]["trial-balance"]["sha256"]
-    assert report(busy, "trial-balance", f"to={instant(end)}&jackpot_id=j1")["closed_as"] is None
-    assert report(busy, "trial-balance", "")["closed_as"] is None
+    assert shown["content_sha256"] == closed["reports"]["trial-balance"]["sha256"]
+    assert report(busy, "trial-balance", f"to={instant(end)}&jackpot_id=j1")["content_sha256"] is None
+    assert report(busy, "trial-balance", "")["content_sha256"] is None
 
 
 def test_a_report_shows_the_hash_only_if_it_is_that_of_its_own_edition(
@@ -76,14 +76,14 @@ def test_a_report_shows_the_hash_only_if_it_is_that_of_its_own_edition(
     query = f"to={instant(midnight(busy))}"
     kept = close(busy, midnight(busy)).ok(201)["reports"]
     first = report(busy, "rtp", query)
-    assert raise_edition(monkeypatch, "rtp") == kept["rtp"]["edition"] + 1
+    assert raise_edition(monkeypatch, "rtp") == kept["rtp"]["report_version"] + 1
 
     shown, open_period, other = (
         report(busy, *asked) for asked in (("rtp", query), ("rtp", ""), ("trial-balance", query))
     )
 
-    told = ("edition", "closed_in_edition", "closed_as")
-    edition, sha256 = kept["rtp"]["edition"], kept["rtp"]["sha256"]
+    told = ("report_version", "closed_report_version", "content_sha256")
+    edition, sha256 = kept["rtp"]["report_version"], kept["rtp"]["sha256"]
     assert [first[name] for name in told] == [edition, edition, sha256]
     assert [shown[name] for name in told] == [edition + 1, edition, None]
     assert [open_period[name] for name in told] == [edition + 1, None, None]
@@ -134,7 +134,7 @@ def test_a_stranger_figures_the_hashes_from_the_answers_alone(
                     check=True,
                 )
 
-                assert figured.stdout == f"{kept['sha256']}\n" == f"{answered.ok()['closed_as']}\n"
+                assert figured.stdout == f"{kept['sha256']}\n" == f"{answered.ok()['content_sha256']}\n"
 
 
 def test_what_is_found_later_is_booked_in_the_open_period(busy: House) -> None:

@@ -50,7 +50,7 @@ def test_the_record_of_the_round_shows_its_compensations(cancelled: House) -> No
     cancelled.change("compensation", GIVEN | {"amount_minor": 1, "bet_id": "a", "currency": "EUR"}, request_id="q2")
 
     given = [
-        (one["bet_id"], one["player_id"], one["amount_minor"], one["currency"], one["cost"], one["document"])
+        (one["bet_id"], one["player_id"], one["amount_minor"], one["currency"], one["cost_base"], one["document"])
         for one in cancelled.round()["compensations"]
     ]
     assert given == [

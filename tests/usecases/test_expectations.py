@@ -73,7 +73,7 @@ def test_a_new_rate_sheet_is_pinned_by_the_next_round(opened: House) -> None:
     accepted = opened.bet(bet(currency="GBP"), round_id="new")
 
     assert accepted["round"]["rate_sheet"] == number
-    assert accepted["round"]["weight"] == "1.2"
+    assert accepted["round"]["total_stake_base"] == "1.2"
 
 
 def test_nobody_is_refused_by_what_was_in_force_before(opened: House) -> None:
@@ -81,7 +81,7 @@ def test_nobody_is_refused_by_what_was_in_force_before(opened: House) -> None:
     opened.publish(CHF="1.05")
     opened.clock.at += timedelta(seconds=1)
 
-    assert opened.bet(bet(currency="CHF"), round_id="new")["round"]["weight"] == "1.05"
+    assert opened.bet(bet(currency="CHF"), round_id="new")["round"]["total_stake_base"] == "1.05"
 
 
 def test_a_refusal_does_not_end_what_is_expected(opened: House) -> None:

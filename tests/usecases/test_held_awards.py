@@ -156,7 +156,7 @@ def test_what_the_meter_has_not_any_more_the_house_puts_in_as_after_any_award(ho
     house.settle(hand("1", STRAIGHT_FLUSH))
     house.change("held-awards", REJECT, request_id="no")
     house.change("seed-recovery", {"jackpot_id": "j1", "amount": "9000"}, request_id="recovered")
-    assert house.meter()["exact"] == "90000.07"
+    assert house.meter()["amount_exact"] == "90000.07"
 
     house.change("held-awards", REINSTATE, request_id="yes")
 

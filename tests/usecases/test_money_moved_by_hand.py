@@ -51,7 +51,7 @@ def test_scenario_39_an_adjustment_takes_two_people_and_a_reason_and_is_no_win(o
     assert effect["before"]["pools"]["meter_players"] == "450"
     assert effect["after"]["pools"]["meter_players"] == "350"
     assert (effect["after"]["document"], effect["after"]["cause"]) == ("memo 7", "count-error")
-    assert opened.meter()["exact"] == "1350"
+    assert opened.meter()["amount_exact"] == "1350"
     assert opened.books.moved("j1", "pool:meter:players", "adjustment") == -100
     assert opened.books.balance("j1", "house:adjustments") == 100
     assert opened.books.moved("j1", "pool:meter:players", "award") == 0
@@ -109,7 +109,7 @@ def test_the_meter_is_not_adjusted_above_its_limit(house: House) -> None:
 
     ask(house, amount="9.56").problem(422, "above-limit")
     move(house, amount="9.55")
-    assert (house.meter()["exact"], house.meter()["overflow"]) == ("1000", "0")
+    assert (house.meter()["amount_exact"], house.meter()["overflow"]) == ("1000", "0")
 
 
 def test_a_meter_beyond_its_limit_is_adjusted_downwards(house: House) -> None:
@@ -224,7 +224,7 @@ def test_the_house_takes_back_seed_down_to_what_the_cycle_was_promised(house: Ho
         "prize_fund": "318.4",
     }
     assert house.books.moved("j1", "house:seed", "recovery") == 450
-    assert house.meter()["exact"] == "1000"
+    assert house.meter()["amount_exact"] == "1000"
 
 
 def test_in_later_cycles_the_reset_amount_is_what_was_promised(house: House) -> None:
@@ -236,7 +236,7 @@ def test_in_later_cycles_the_reset_amount_is_what_was_promised(house: House) -> 
     ask(house, "seed-recovery", amount="45.01").problem(422, "seed-committed")
     move(house, "seed-recovery", amount="45")
 
-    assert house.meter()["exact"] == "300"
+    assert house.meter()["amount_exact"] == "300"
 
 
 def test_of_a_meter_the_house_takes_back_no_more_than_is_its_own(house: House) -> None:
@@ -257,7 +257,7 @@ def test_a_limit_counts_for_what_is_on_offer_after_a_recovery(house: House) -> N
 
     ask(house, "seed-recovery", amount="45.01").problem(422, "seed-committed")
     move(house, "seed-recovery", amount="45")
-    assert (house.meter()["exact"], house.meter()["overflow"]) == ("1000", "0")
+    assert (house.meter()["amount_exact"], house.meter()["overflow"]) == ("1000", "0")
 
 
 def test_a_recovery_is_taken_back_by_a_negative_one_as_far_as_the_limit_lets_the_meter_offer_it(house: House) -> None:

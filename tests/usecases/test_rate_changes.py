@@ -383,7 +383,7 @@ def test_what_was_only_tried_is_not_taken_for_the_sheet_of_that_number(house: Ho
     change(house, rates={"GBP": "1.18"})
 
     assert rates(house)["GBP"] == "1.18"
-    assert house.bet(bet(currency="GBP"))["round"]["weight"] == "1.18"
+    assert house.bet(bet(currency="GBP"))["round"]["total_stake_base"] == "1.18"
 
 
 def test_the_source_of_its_rates_is_kept_with_the_sheet_and_in_the_audit_trail(house: House) -> None:

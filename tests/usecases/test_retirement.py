@@ -46,7 +46,7 @@ def test_scenario_41_the_players_money_goes_to_the_other_jackpot_and_the_houses_
         ("j2", "transfer_received"),
     ]
     assert two.get("/v1/jackpots/j1").ok()["state"] == "retired"
-    assert two.meter("j2")["exact"] == "2000"
+    assert two.meter("j2")["amount_exact"] == "2000"
 
 
 def test_scenario_41_it_is_refused_while_a_round_is_open(two: House) -> None:

@@ -57,7 +57,7 @@ def test_a_hit_refills_to_the_newest_reset_amount_and_its_cycle_has_the_newest_l
 
     hit(house, round_id="hit")
 
-    assert house.meter()["exact"] == "500"
+    assert house.meter()["amount_exact"] == "500"
     assert (rules(house)["version"], rules(house)["rules"]["limit"]) == (3, "5000")
 
 

@@ -27,7 +27,7 @@ def test_added_stripes_hold_nothing_and_the_meter_is_as_before(house: House) -> 
 
     assert spread(house, 9) == 4
 
-    assert house.meter()["exact"] == before["exact"]
+    assert house.meter()["amount_exact"] == before["amount_exact"]
     assert house.meter()["version"] != before["version"]
     assert house.books.pools("j1").meter_house == 1000
 

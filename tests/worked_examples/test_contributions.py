@@ -36,8 +36,8 @@ def require_contribution(house: House, stake: Body, *, value: str, parts: tuple[
     assert meter + reserve + prize_fund + margin == Decimal(value)
     assert house.books.pools("j1") == Pools(meter, ZERO, reserve, prize_fund)
     assert house.books.balance("j1", "house:margin") == margin
-    assert Decimal(accepted["meter"]["exact"]) == meter
-    assert Decimal(accepted["round"]["weight"]) == Decimal(value)
+    assert Decimal(accepted["meter"]["amount_exact"]) == meter
+    assert Decimal(accepted["round"]["total_stake_base"]) == Decimal(value)
 
 
 def test_scenario_01_one_euro_is_split_to_the_last_cent(house: House) -> None:
@@ -246,7 +246,7 @@ def test_scenario_08_a_limit_keeps_the_rest_off_the_offer(house: House) -> None:
     meter = house.meter()
     assert meter["amount"] == "1000.00"
     assert meter["amount_minor"] == 100_000
-    assert Decimal(meter["exact"]) == 1000
+    assert Decimal(meter["amount_exact"]) == 1000
     assert Decimal(meter["overflow"]) == Decimal("0.25")
     assert accepted["meter"] == meter
     assert house.books.pools("j1").meter == Decimal("1000.25")

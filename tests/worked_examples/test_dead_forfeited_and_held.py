@@ -27,7 +27,7 @@ def test_a_dead_hand_is_refunded_and_has_no_part_in_the_share(house: House) -> N
         {"bet_id": "misdealt", "player_id": "player-of-misdealt", "amount_minor": 500, "currency": "GBP"}
     ]
     assert Decimal(settlement["meter_before"]) == 1000
-    assert Decimal(settlement["weight"]) == 1
+    assert Decimal(settlement["total_stake_base"]) == 1
     assert [(award["bet_id"], award["amount_minor"]) for award in settlement["awards"]] == [("winner", 100_000)]
     assert house.books.balance("j1", "casino:c1", "GBP") == 0
     assert house.books.pools("j1") == Pools(Decimal("0.05"), Decimal(0), Decimal(0), Decimal("0.3184"))
@@ -41,7 +41,7 @@ def test_the_cards_of_a_forfeited_hand_hit_nothing(house: House) -> None:
 
     assert (settlement["refunds"], settlement["cycle_after"]) == ([], 1)
     assert [(award["bet_id"], award["tier"]) for award in settlement["awards"]] == [("stays", "flush")]
-    assert Decimal(settlement["weight"]) == 1
+    assert Decimal(settlement["total_stake_base"]) == 1
     assert house.books.pools("j1").meter == Decimal("1000.90")
 
 
@@ -124,7 +124,7 @@ def test_held_awards_are_held_in_the_base_currency_at_their_cost(house: House) -
 
     settlement = house.settle(hand("1", FLUSH))
 
-    assert [(award["amount_minor"], award["cost"]) for award in settlement["awards"]] == [(2500, "29.25")]
+    assert [(award["amount_minor"], award["cost_base"]) for award in settlement["awards"]] == [(2500, "29.25")]
     assert house.books.balance("j1", "awards:held") == Decimal("29.25")
     assert house.books.balance("j1", "casino:c1", "GBP") == -1
 

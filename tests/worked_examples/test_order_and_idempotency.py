@@ -18,7 +18,7 @@ def test_scenario_09_the_same_batch_twice_contributes_once(house: House) -> None
 
     assert (first["accepted"], first["replayed"]) == (2, 0)
     assert (again["accepted"], again["replayed"]) == (0, 2)
-    same = ("round", "void", "meter", "share_per_unit")
+    same = ("round", "void", "meter", "payout_per_unit")
     assert {name: again[name] for name in same} == {name: first[name] for name in same}
     assert house.books.pools("j1") == pools
     assert house.books.counts() == counts
@@ -108,7 +108,7 @@ def test_scenario_13_a_void_gives_back_exactly_what_its_bet_brought(house: House
     first = house.void("b1")
 
     assert (first["voided"], first["unknown"]) == (["b1"], [])
-    assert (first["round"]["bet_count"], first["round"]["weight"]) == (0, "0")
+    assert (first["round"]["bet_count"], first["round"]["total_stake_base"]) == (0, "0")
     assert house.books.pools("j1") == Pools()
     assert house.books.balance("j1", "casino:c1", "SEK") == 0
     assert house.void("b1") == first
@@ -123,7 +123,7 @@ def test_scenario_13_a_void_that_is_repeated_after_another_bet_shows_the_round_a
     again = house.void("b1")
 
     assert again == first
-    assert (again["round"]["bet_count"], again["round"]["weight"]) == (1, "1.17")
+    assert (again["round"]["bet_count"], again["round"]["total_stake_base"]) == (1, "1.17")
     assert house.live_bets("T1", "r1") == 2
     house.settle(hand("2", FLUSH), hand("3", ROYAL_FLUSH))
     assert house.void("b1") == first

@@ -24,7 +24,7 @@ def paid(settlement: Body) -> dict[str, tuple[int, str]]:
 
 
 def cost(settlement: Body) -> Decimal:
-    return sum((Decimal(award["cost"]) for award in settlement["awards"]), Decimal(0))
+    return sum((Decimal(award["cost_base"]) for award in settlement["awards"]), Decimal(0))
 
 
 def test_scenario_20_a_euro_a_pound_and_ten_crowns_share_5434_05(house: House) -> None:
@@ -33,10 +33,10 @@ def test_scenario_20_a_euro_a_pound_and_ten_crowns_share_5434_05(house: House) -
     accepted = house.bet(*THREE_CURRENCIES)
     settlement = house.settle(hand("1", ROYAL_FLUSH), hand("2"))
 
-    assert Decimal(accepted["meter"]["exact"]) == Decimal("5434.05")
-    assert Decimal(accepted["share_per_unit"]) == Decimal("1785.7541899441")
+    assert Decimal(accepted["meter"]["amount_exact"]) == Decimal("5434.05")
+    assert Decimal(accepted["payout_per_unit"]) == Decimal("1785.7541899441")
     assert Decimal(settlement["meter_before"]) == Decimal("5434.05")
-    assert Decimal(settlement["weight"]) == Decimal("3.043")
+    assert Decimal(settlement["total_stake_base"]) == Decimal("3.043")
     assert paid(settlement) == {"e": (178575, "EUR"), "g": (178575, "GBP"), "s": (1785754, "SEK")}
     assert {award["tier"] for award in settlement["awards"]} == {"royal_flush"}
     assert {award["state"] for award in settlement["awards"]} == {"payable"}
@@ -62,7 +62,7 @@ def test_scenario_21_a_payout_is_less_than_a_minor_unit_below_its_share(house: H
 
     settlement = house.settle(hand("1", ROYAL_FLUSH))
 
-    factor = Fraction(settlement["meter_before"]) / Fraction(settlement["weight"])
+    factor = Fraction(settlement["meter_before"]) / Fraction(settlement["total_stake_base"])
     assert len(settlement["awards"]) == len(bets)
     for award in settlement["awards"]:
         short = int(award["bet_id"].partition("-")[2]) * factor - award["amount_minor"]
@@ -79,7 +79,7 @@ def test_scenario_22_a_rate_that_moves_before_the_result_changes_no_payout(house
     settlement = house.settle(hand("1", ROYAL_FLUSH), hand("2"))
 
     assert paid(settlement) == {"e": (178575, "EUR"), "g": (178575, "GBP"), "s": (1785754, "SEK")}
-    assert Decimal(settlement["weight"]) == Decimal("3.043")
+    assert Decimal(settlement["total_stake_base"]) == Decimal("3.043")
     assert house.round()["rate_sheet"]["number"] == 1
     house.bet(bet(currency="GBP"), round_id="r2")
     assert Decimal(house.round("r2")["bets"][0]["contribution"]["value"]) == Decimal("1.30")

@@ -107,7 +107,7 @@ def first_year(years: Years) -> None:
         play(house, f"filled-{number}", hand("1"), stake_minor=10_000)
     years.change(ChangeKind.RATE_SHEET, {"base": "EUR", "rates": {"GBP": "1.18"}})
     (award,) = play(house, "won", hand("1", FLUSH), currency="GBP")["awards"]
-    assert award["cost"] == "29.5"
+    assert award["cost_base"] == "29.5"
     years.put(f"/v1/awards/{award['award_id']}/payment", "paid", house.key(Role.TABLE))
     assert play(house, "dead", dead("1"))["refunds"]
     house.post_bets(bet("late"), round_id="dead").problem(409, "round-settled")

@@ -53,7 +53,7 @@ def placed_bets(fields: Fields) -> PlacedBets:
         replayed=fields.whole("replayed"),
         void=fields.texts("void"),
         meter=meter(fields.section("meter")),
-        share_per_unit=fields.decimal_or_none("share_per_unit"),
+        payout_per_unit=fields.decimal_or_none("payout_per_unit"),
     )
 
 
@@ -87,7 +87,7 @@ def round_view(fields: Fields) -> RoundView:
         rules_version=fields.label("rules_version"),
         rate_sheet=fields.label("rate_sheet"),
         bet_count=fields.whole("bet_count"),
-        weight=fields.decimal("weight"),
+        total_stake_base=fields.decimal("total_stake_base"),
     )
 
 
@@ -99,8 +99,8 @@ def meter(fields: Fields) -> Meter:
         currency=fields.text("currency"),
         amount_minor=fields.whole("amount_minor"),
         amount=fields.text("amount"),
-        exact=fields.decimal("exact"),
-        as_of=fields.instant("as_of"),
+        amount_exact=fields.decimal("amount_exact"),
+        last_movement_at=fields.instant("last_movement_at"),
         version=fields.label("version"),
     )
 
@@ -110,7 +110,7 @@ def settlement(fields: Fields) -> Settlement:
     return Settlement(
         policy=fields.text_or_none("policy"),
         meter_before=fields.decimal_or_none("meter_before"),
-        weight=fields.decimal_or_none("weight"),
+        total_stake_base=fields.decimal_or_none("total_stake_base"),
         awards=tuple(map(award, fields.sections("awards"))),
         refunds=tuple(map(refund, fields.sections("refunds"))),
         meter_after=fields.decimal_or_none("meter_after"),
@@ -132,7 +132,7 @@ def award(fields: Fields) -> Award:
         tier=fields.text("tier"),
         amount_minor=fields.whole("amount_minor"),
         currency=fields.text("currency"),
-        cost=fields.decimal("cost"),
+        cost_base=fields.decimal("cost_base"),
         state=_word(fields, "state", AwardState),
     )
 

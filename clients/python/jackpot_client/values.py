@@ -79,7 +79,7 @@ class Hand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundView:
-    """A round as the ledger sees it; `bet_count` are the bets accepted and not voided, `weight` their converted sum."""
+    """A round as the ledger sees it; `bet_count` are its live bets, `total_stake_base` what they are worth."""
 
     jackpot_id: str
     table_id: str
@@ -89,33 +89,33 @@ class RoundView:
     rules_version: int | str
     rate_sheet: int | str
     bet_count: int
-    weight: Decimal
+    total_stake_base: Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meter:
-    """The progressive amount on offer: `amount` to show, `exact` in the jackpot's base currency."""
+    """The progressive amount on offer: `amount` to show, `amount_exact` in the jackpot's base currency."""
 
     jackpot_id: str
     cycle: int
     currency: str
     amount_minor: int
     amount: str
-    exact: Decimal
-    as_of: datetime
+    amount_exact: Decimal
+    last_movement_at: datetime
     version: int | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedBets:
-    """The answer to a batch; `void` are those of its bets that are void, `share_per_unit` None where none is shared."""
+    """The answer to a batch; `void` are its bets that are void, `payout_per_unit` is None where none is shared."""
 
     round: RoundView
     accepted: int
     replayed: int
     void: tuple[str, ...]
     meter: Meter
-    share_per_unit: Decimal | None
+    payout_per_unit: Decimal | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class VoidedBets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Award:
-    """One bet's prize in its player's currency; `cost` is what it cost the pools, in the jackpot's base currency."""
+    """One bet's prize in its player's currency; `cost_base` is its cost to the pools, in the base currency."""
 
     award_id: str
     bet_id: str
@@ -138,7 +138,7 @@ class Award:
     tier: str
     amount_minor: int
     currency: str
-    cost: Decimal
+    cost_base: Decimal
     state: AwardState
 
 
@@ -158,7 +158,7 @@ class Settlement:
 
     policy: str | None
     meter_before: Decimal | None
-    weight: Decimal | None
+    total_stake_base: Decimal | None
     awards: tuple[Award, ...]
     refunds: tuple[Refund, ...]
     meter_after: Decimal | None

@@ -48,7 +48,7 @@ ROUND_JSON = {
     "rules_version": 1,
     "rate_sheet": 3,
     "bet_count": 1,
-    "weight": "1",
+    "total_stake_base": "1",
 }
 METER_JSON = {
     "jackpot_id": "live",
@@ -56,8 +56,8 @@ METER_JSON = {
     "currency": "EUR",
     "amount_minor": 543405,
     "amount": "5434.05",
-    "exact": "5434.050000000000000001",
-    "as_of": "2026-01-02T03:04:05.678901Z",
+    "amount_exact": "5434.050000000000000001",
+    "last_movement_at": "2026-01-02T03:04:05.678901Z",
     "version": 7,
 }
 PLACED_JSON = {
@@ -66,7 +66,7 @@ PLACED_JSON = {
     "replayed": 0,
     "void": [],
     "meter": METER_JSON,
-    "share_per_unit": "1785.7541899441",
+    "payout_per_unit": "1785.7541899441",
 }
 AWARD_JSON = {
     "award_id": "a1",
@@ -76,14 +76,14 @@ AWARD_JSON = {
     "tier": "royal_flush",
     "amount_minor": 543405,
     "currency": "EUR",
-    "cost": "5434.05",
+    "cost_base": "5434.05",
     "state": "payable",
 }
 REFUND_JSON = {"bet_id": "b2", "player_id": "p2", "amount_minor": 50, "currency": "JPY"}
 SETTLEMENT_JSON: dict[str, object] = {
     "policy": "share_by_stake",
     "meter_before": "5434.050000000000000001",
-    "weight": "1",
+    "total_stake_base": "1",
     "awards": [AWARD_JSON],
     "refunds": [REFUND_JSON],
     "meter_after": "0.5",
@@ -514,11 +514,15 @@ def test_placed_bets_are_read_exactly(client: JackpotClient, service: Service) -
     service.script = [PLACED]
     placed = place(client)
     assert (placed.accepted, placed.replayed, placed.void) == (1, 0, ())
-    assert placed.share_per_unit == Decimal("1785.7541899441")
-    assert placed.meter.exact == Decimal("5434.050000000000000001")
+    assert placed.payout_per_unit == Decimal("1785.7541899441")
+    assert placed.meter.amount_exact == Decimal("5434.050000000000000001")
     assert placed.meter.amount_minor == 543405
-    assert placed.meter.as_of == datetime(2026, 1, 2, 3, 4, 5, 678901, UTC)
-    assert (placed.round.state, placed.round.weight, placed.round.rate_sheet) == (RoundState.OPEN, Decimal(1), 3)
+    assert placed.meter.last_movement_at == datetime(2026, 1, 2, 3, 4, 5, 678901, UTC)
+    assert (placed.round.state, placed.round.total_stake_base, placed.round.rate_sheet) == (
+        RoundState.OPEN,
+        Decimal(1),
+        3,
+    )
 
 
 def test_a_settlement_is_read_exactly(client: JackpotClient, service: Service) -> None:
@@ -532,7 +536,7 @@ def test_a_settlement_is_read_exactly(client: JackpotClient, service: Service) -
     assert settlement.carried == Decimal("0.000000000000000001")
     (award,) = settlement.awards
     assert (award.tier, award.amount_minor, award.currency) == ("royal_flush", 543405, "EUR")
-    assert (award.cost, award.state) == (Decimal("5434.05"), AwardState.PAYABLE)
+    assert (award.cost_base, award.state) == (Decimal("5434.05"), AwardState.PAYABLE)
     assert settlement.refunds == (Refund(bet_id="b2", player_id="p2", amount_minor=50, currency="JPY"),)
 
 
@@ -541,7 +545,9 @@ def test_a_settlement_that_touched_nothing_has_nulls_where_the_contract_says_so(
 ) -> None:
     service.script = [Reply(201, {**SETTLED_JSON, "settlement": LOSING_SETTLEMENT_JSON})]
     settlement = client.put_result(table_id=TABLE, round_id=ROUND, bet_count=1, hands=[]).settlement
-    assert (settlement.policy, settlement.meter_before, settlement.weight, settlement.cycle_after) == (None,) * 4
+    assert (settlement.policy, settlement.meter_before, settlement.total_stake_base, settlement.cycle_after) == (
+        None,
+    ) * 4
     assert (settlement.awards, settlement.refunds) == ((), ())
 
 
@@ -576,19 +582,19 @@ def test_a_missing_field_of_a_settlement_is_an_error_even_if_it_may_be_null(
         ("amount_minor", "543405"),
         ("amount_minor", True),
         ("amount_minor", None),
-        ("exact", 5434.05),
-        ("exact", 5434),
-        ("exact", "5.4e3"),
-        ("exact", "NaN"),
-        ("exact", "\u0665"),
-        ("exact", None),
+        ("amount_exact", 5434.05),
+        ("amount_exact", 5434),
+        ("amount_exact", "5.4e3"),
+        ("amount_exact", "NaN"),
+        ("amount_exact", "\u0665"),
+        ("amount_exact", None),
         ("cycle", True),
         ("cycle", "1"),
         ("cycle", 1.0),
         ("currency", 7),
-        ("as_of", "2026-01-02T03:04:05"),
-        ("as_of", "yesterday"),
-        ("as_of", None),
+        ("last_movement_at", "2026-01-02T03:04:05"),
+        ("last_movement_at", "yesterday"),
+        ("last_movement_at", None),
     ],
 )
 def test_a_field_of_another_type_is_an_error(client: JackpotClient, service: Service, name: str, value: object) -> None:

@@ -39,7 +39,7 @@ def test_meters_equal_the_journal_and_what_the_meter_shows(house: House, seed: i
         row = only(rows_of(document), jackpot_id=jackpot_id)
         require_booked(house, row, start=edges[1])
         shown = house.meter(jackpot_id)
-        assert (row["cycle"], row["display"]) == (shown["cycle"], shown["exact"])
+        assert (row["cycle"], row["display"]) == (shown["cycle"], shown["amount_exact"])
 
 
 def require_booked(

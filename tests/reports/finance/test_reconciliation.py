@@ -62,7 +62,7 @@ def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_wha
     house.clock.at = datetime(2026, 12, 1, tzinfo=UTC)
     kept = close_november(house)
     closed = {name: report(house, name, **NOVEMBER) for name in kept}
-    assert {name: shown["closed_as"] for name, shown in closed.items()} == kept
+    assert {name: shown["content_sha256"] for name, shown in closed.items()} == kept
     reconciliation = closed["reconciliation"]
 
     contributed = {row["account"]: row for row in rows_of(reconciliation, "contributions")}
@@ -93,7 +93,7 @@ def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_wha
     assert {name: figures(shown) for name, shown in again.items()} == {
         name: figures(shown) for name, shown in closed.items()
     }
-    assert {name: shown["closed_as"] for name, shown in again.items()} == kept
+    assert {name: shown["content_sha256"] for name, shown in again.items()} == kept
     assert [taken_back[:2] for taken_back in reversed_awards(effect)] == [("a", "flush"), ("b", "flush")]
     assert (put_back(house, **NOVEMBER), put_back(house, start=NOVEMBER["end"])) == ("0", "2792.5")
     assert differing(house) == differing(house, start=NOVEMBER["end"]) == 0

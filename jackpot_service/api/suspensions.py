@@ -1,4 +1,4 @@
-"""A jackpot's door to bets: closed and opened again by one operator."""
+"""Suspending a jackpot, and resuming it: one operator does it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,8 +7,8 @@ import flask
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import schemas
-from jackpot_service.api.door import Blueprint, act, answer, now, principal
 from jackpot_service.api.fields import Text
+from jackpot_service.api.request_context import Blueprint, act, answer, now, principal
 from jackpot_service.api.schemas import RequestSchema
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
@@ -18,18 +18,18 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.suspend_jackpot import DoorSet, SetDoor, resume_jackpot, suspend_jackpot
 
 blueprint = Blueprint(
-    "doors", __name__, url_prefix="/v1/jackpots", description="Suspending jackpots, and resuming them."
+    "suspensions", __name__, url_prefix="/v1/jackpots", description="Suspending jackpots, and resuming them."
 )
 
 
-class DoorRequestSchema(RequestSchema):
+class SuspensionRequestSchema(RequestSchema):
     """Why, under the caller's id."""
 
     request_id = schemas.request_id()
     reason = Text(required=True)
 
 
-class DoorSchema(Schema):
+class JackpotStateSchema(Schema):
     """How the jackpot stood after the request; of a replay, as it did then."""
 
     jackpot_id = fields.String(required=True)
@@ -38,25 +38,27 @@ class DoorSchema(Schema):
 
 @blueprint.route("/<id:jackpot_id>/suspension", methods=["PUT"])
 @allow(Role.OPERATOR)
-@blueprint.arguments(DoorRequestSchema())
-@blueprint.response(201, DoorSchema(), description="It takes no bets from now on.")
-@blueprint.alt_response(200, schema=DoorSchema(), description="It was asked for before.")
+@blueprint.arguments(SuspensionRequestSchema())
+@blueprint.response(201, JackpotStateSchema(), description="It takes no bets from now on.")
+@blueprint.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")
 def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> flask.Response:
-    """Refuse a jackpot's bets from now on; rounds still settle, are refunded and reported. A machine may ask too."""
-    return _set(body, jackpot_id, suspend_jackpot)
+    """Refuse a jackpot's bets from now on; all else goes on. A service account may do it too."""
+    return _answer(body, jackpot_id, suspend_jackpot)
 
 
 @blueprint.route("/<id:jackpot_id>/resumption", methods=["PUT"])
 @allow(Role.OPERATOR)
-@blueprint.arguments(DoorRequestSchema())
-@blueprint.response(201, DoorSchema(), description="It takes bets from now on.")
-@blueprint.alt_response(200, schema=DoorSchema(), description="It was asked for before.")
+@blueprint.arguments(SuspensionRequestSchema())
+@blueprint.response(201, JackpotStateSchema(), description="It takes bets from now on.")
+@blueprint.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")
 def put_resumption(body: Mapping[str, Any], jackpot_id: str) -> flask.Response:
-    """Take a jackpot's bets again. A person asks for it; a retired jackpot is never resumed."""
-    return _set(body, jackpot_id, resume_jackpot)
+    """Take a jackpot's bets again. A user does it; a retired jackpot is never resumed."""
+    return _answer(body, jackpot_id, resume_jackpot)
 
 
-def _set(body: Mapping[str, Any], jackpot_id: str, use_case: Callable[[Session, SetDoor], DoorSet]) -> flask.Response:
+def _answer(
+    body: Mapping[str, Any], jackpot_id: str, use_case: Callable[[Session, SetDoor], DoorSet]
+) -> flask.Response:
     command = SetDoor(Act(principal(), now(), request_id=body["request_id"], reason=body["reason"]), jackpot_id)
     done = act(lambda session: use_case(session, command))
     return answer({"jackpot_id": done.jackpot_id, "state": done.life.value}, 200 if done.is_replay else 201)

@@ -24,11 +24,11 @@ from marshmallow import ValidationError
 from jackpot_service.api import asgi, security_headers
 from jackpot_service.api.asgi import ENVIRON, PRESENCE, InThreads, Receive, Scope, Send, path_of
 from jackpot_service.api.bodies import ROOM, Body, Gone, length_of
-from jackpot_service.api.door import END_TURN, PRINCIPAL, Door
 from jackpot_service.api.entrance import Entrance
 from jackpot_service.api.parsing import MEDIA_TYPES, invalid_by
 from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.problems import MEDIA_TYPE, Problem, problem_of
+from jackpot_service.api.request_context import END_TURN, PRINCIPAL, RequestContext
 from jackpot_service.api.request_ids import REQUEST_ID, request_id
 from jackpot_service.api.routes import Routes
 from jackpot_service.domain.principals import Role
@@ -48,8 +48,8 @@ _REQUEST_ID: Final = REQUEST_ID.lower().encode()
 _PROBLEM: Final = MEDIA_TYPE.encode()
 
 
-class NotPlain(Exception):
-    """The call is not as nearly all others are."""
+class Fallback(Exception):
+    """The fast path does not take this call: Flask answers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class Request:
         """The value of a header, empty if there is none."""
         return self.headers.get(name, b"").decode("latin-1")
 
-    def require_plain(self) -> None:
-        """Raises: NotPlain unless its body was sent as JSON of a stated length, without an encoding and a query."""
+    def require_usual(self) -> None:
+        """Raises: Fallback unless its body was sent as JSON of a stated length, without an encoding and a query."""
         if (
             self.header(b"content-type").partition(";")[0].strip(" \t").lower() not in MEDIA_TYPES
             or not _ENCODINGS.isdisjoint(self.headers)
@@ -93,7 +93,7 @@ class Request:
             or length_of(self.headers.get(b"content-length", b"")) != len(self.body)
             or len(self.body) > LONGEST_BODY
         ):
-            raise NotPlain
+            raise Fallback
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Call:
     """
     A call that may take the fast path: its method and path, who may make it, and what answers it.
 
-    `take` is given the ids of the path. It raises NotPlain before it does anything, or what the call is refused by. It
+    `take` is given the ids of the path. It raises Fallback before it does anything, or what the call is refused by. It
     must not wait but by `await`: all calls of a process share its thread.
     """
 
@@ -116,16 +116,16 @@ class OpenCall:
     """A GET, or HEAD, that needs no key and takes any query: it is always answered here, behind no other call."""
 
     path: re.Pattern[str]
-    take: Callable[[Door], Awaitable[Answer]]
+    take: Callable[[RequestContext], Awaitable[Answer]]
 
 
-class Lane:
+class FastPath:
     """The application as a server calls it: first what both ways need, then the fast path, then Flask."""
 
     def __init__(
         self,
         flask: InThreads,
-        door: Door,
+        context: RequestContext,
         *,
         entrance: Entrance,
         routes: Routes,
@@ -133,10 +133,10 @@ class Lane:
         open_calls: Iterable[OpenCall] = (),
     ) -> None:
         self._flask = flask
-        self._door = door
+        self._context = context
         self._entrance = entrance
         self._routes = routes
-        self._room = Places("bytes of bodies", max(ROOM, 2 * door.config.max_body_bytes))
+        self._room = Places("bytes of bodies", max(ROOM, 2 * context.config.max_body_bytes))
         self._calls = tuple(calls)
         self._open_calls = tuple(open_calls)
 
@@ -145,7 +145,7 @@ class Lane:
         if scope["type"] != "http":
             await send({"type": "websocket.close"})
             return
-        request = Request(scope, ends_at=time.monotonic() + self._door.config.request_timeout_s)
+        request = Request(scope, ends_at=time.monotonic() + self._context.config.request_timeout_s)
         with ExitStack() as held:
             try:
                 answered = await self._answered(scope, request, receive, held)
@@ -165,7 +165,7 @@ class Lane:
         """Answer a call; None leaves it to Flask, which has the body and a turn then, if it needs them."""
         open_call = self._open_call_of(scope)
         if open_call is not None:
-            return await open_call.take(self._door)
+            return await open_call.take(self._context)
         call, ids = self._call_of(scope)
         roles = self._routes.roles(scope["method"], path_of(scope)) if call is None else call.roles
         if roles is None:
@@ -178,13 +178,13 @@ class Lane:
             body = Body(self._room)
             held.callback(body.forget)
             reads_since = time.monotonic()
-            await body.read(receive, caller, most_bytes=self._door.config.max_body_bytes)
+            await body.read(receive, caller, most_bytes=self._context.config.max_body_bytes)
             request.body = body.data
             request.ends_at += time.monotonic() - reads_since  # That was the client's time.
         if call is not None and not request.has_header_twice:
-            with suppress(NotPlain):
-                return await call.take(self._door, request, principal, *ids)
-        turn = await self._door.calls.take(caller, ends_at=request.ends_at)
+            with suppress(Fallback):
+                return await call.take(self._context, request, principal, *ids)
+        turn = await self._context.calls.take(caller, ends_at=request.ends_at)
         held.callback(turn.end)
         scope[ENVIRON] = {PRINCIPAL: principal, END_TURN: turn.end, PRESENCE: scope.get("state", {}).get(PRESENCE)}
         return None
@@ -203,7 +203,7 @@ class Lane:
     def _is_too_long(self, request: Request) -> bool:
         """Whether a body is longer than Flask takes, as its head says: then none of it is read, and Flask says why."""
         length = length_of(request.headers.get(b"content-length", b""))
-        return length is not None and length > self._door.config.max_body_bytes + 1
+        return length is not None and length > self._context.config.max_body_bytes + 1
 
 
 def _refused(error: Exception, scope: Scope) -> Problem:

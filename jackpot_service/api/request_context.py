@@ -1,4 +1,4 @@
-"""What every view of the JSON door has at hand, and how it answers."""
+"""What every view of the API has at hand, and how it answers."""
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
@@ -40,7 +40,7 @@ END_TURN: Final = "jackpot.end-turn"
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class RequestContext:
     """
     What the application was wired with: its database, its configuration, its clock, its bounds.
 
@@ -87,15 +87,15 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         return mark
 
 
-def door() -> Door:
-    """The door of the application that handles this request."""
-    found: Door = flask.current_app.extensions[EXTENSION]
+def context() -> RequestContext:
+    """Return the context of the application that handles this request."""
+    found: RequestContext = flask.current_app.extensions[EXTENSION]
     return found
 
 
 def now() -> datetime:
     """The clock, read here and passed inward."""
-    return door().clock()
+    return context().clock()
 
 
 def principal() -> Principal:
@@ -118,7 +118,7 @@ def has_left() -> bool:
 @contextmanager
 def report_place() -> Iterator[None]:
     """Hold one of the places of reports. Raises: Busy."""
-    with door().reports.place(Caller.of(principal())):
+    with context().reports.place(Caller.of(principal())):
         end_turn()
         yield
 
@@ -129,17 +129,17 @@ def _nothing() -> None:
 
 def act(use_case: Callable[[Session], T]) -> T:
     """Run a use case in a transaction of its own; see `transact`."""
-    return transact(door().engine, use_case)
+    return transact(context().engine, use_case)
 
 
 def act_or_rehearse(use_case: Callable[[Session], T], *, dry_run: bool) -> T:
     """Run a use case in a transaction of its own, which a dry run takes back."""
-    return rehearse(door().engine, use_case) if dry_run else act(use_case)
+    return rehearse(context().engine, use_case) if dry_run else act(use_case)
 
 
 def look(report: Callable[[Session], T]) -> T:
     """Read a report, each of its statements by itself."""
-    return read(door().engine, report)
+    return read(context().engine, report)
 
 
 def answer(body: Mapping[str, Any], status: int = 200) -> flask.Response:

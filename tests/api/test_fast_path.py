@@ -16,11 +16,11 @@ from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
 from jackpot_service.api.asgi import InThreads, Receive, Scope, Send
 from jackpot_service.api.bet_groups import BetGroups
-from jackpot_service.api.door import EXTENSION
-from jackpot_service.api.lane import LONGEST_BODY, Call
+from jackpot_service.api.fast_path import LONGEST_BODY, Call
 from jackpot_service.api.parsing import Invalid, KeyTwice, NotJson
 from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.rate_limits import TooManyRequests
+from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.api.turns import Turns
 from jackpot_service.app import Application
 from jackpot_service.database.transactions import Busy, OutcomeUnknown
@@ -53,7 +53,7 @@ def opened(house: House) -> House:
     return house
 
 
-def without_lane(house: House) -> Application:
+def without_fast_path(house: House) -> Application:
     """Another process of the application, which has Flask alone: nothing is looked at on the loop."""
     app = house.start()
     flask_alone = InThreads(app, ThreadPoolExecutor(2), longest_s=5)
@@ -105,8 +105,8 @@ BATCHES: dict[str, Body] = {
 }
 
 
-def test_every_batch_is_answered_by_the_lane_as_flask_answers_it(opened: House, subtests: pytest.Subtests) -> None:
-    alone = without_lane(opened)
+def test_every_batch_is_answered_by_the_fast_path_as_flask_answers_it(opened: House, subtests: pytest.Subtests) -> None:
+    alone = without_fast_path(opened)
     for table in ("T1", "T2"):
         opened.post_voids("voided", table_id=table).ok()
     for app in (opened.app, alone):  # Whoever sees a key for the first time looks at the clock once more.
@@ -115,46 +115,50 @@ def test_every_batch_is_answered_by_the_lane_as_flask_answers_it(opened: House, 
         with subtests.test(name):
             at = opened.clock()
             with seen_by_flask(opened.app) as seen:
-                laned = posted(opened, "T1", body, opened.app)
+                fast = posted(opened, "T1", body, opened.app)
             opened.clock.at = at
             by_flask = posted(opened, "T2", body, alone)
             assert seen == []
             status, headers, shown = told(by_flask)
             as_if = orjson.loads(orjson.dumps(shown).replace(b'"j2"', b'"j1"').replace(b'"T2"', b'"T1"'))
-            assert told(laned) == (status, headers, as_if)
+            assert told(fast) == (status, headers, as_if)
 
 
 @pytest.mark.parametrize("query", ["", "?max_age=1"])
-def test_the_meter_is_shown_by_the_lane_as_flask_shows_it(opened: House, query: str) -> None:
+def test_the_meter_is_shown_by_the_fast_path_as_flask_shows_it(opened: House, query: str) -> None:
     opened.bet(bet())
     opened.get(METER.format(jackpot="j1")).ok()  # So that what is a second old is this.
     key, path = opened.key(Role.AUDITOR), METER.format(jackpot="j1") + query
 
     with seen_by_flask(opened.app) as seen:
-        laned = opened.call("GET", path, key=key)
-    by_flask = opened.call("GET", path, key=key, app=without_lane(opened))
+        fast = opened.call("GET", path, key=key)
+    by_flask = opened.call("GET", path, key=key, app=without_fast_path(opened))
 
-    assert (seen, laned.status) == ([], 200)
-    assert told(laned) == told(by_flask)
+    assert (seen, fast.status) == ([], 200)
+    assert told(fast) == told(by_flask)
 
 
 @pytest.mark.parametrize(
     ("tag", "status"),
     [("{}", 304), ('"other", {}', 304), ("W/{}", 304), ("*", 304), ('"other"', 200), ("not a tag", 200), ("", 200)],
 )
-def test_a_meter_that_is_known_is_not_shown_again_by_the_lane_as_by_flask(opened: House, tag: str, status: int) -> None:
+def test_a_meter_that_is_known_is_not_shown_again_by_the_fast_path_as_by_flask(
+    opened: House, tag: str, status: int
+) -> None:
     key, path = opened.key(Role.AUDITOR), METER.format(jackpot="j1")
     known = opened.call("GET", path, key=key).headers["ETag"]
 
     with seen_by_flask(opened.app) as seen:
-        laned = opened.call("GET", path, key=key, headers={"If-None-Match": tag.format(known)})
-    by_flask = opened.call("GET", path, key=key, headers={"If-None-Match": tag.format(known)}, app=without_lane(opened))
+        fast = opened.call("GET", path, key=key, headers={"If-None-Match": tag.format(known)})
+    by_flask = opened.call(
+        "GET", path, key=key, headers={"If-None-Match": tag.format(known)}, app=without_fast_path(opened)
+    )
 
-    assert (seen, laned.status) == ([], status)
-    assert told(laned) == told(by_flask)
+    assert (seen, fast.status) == ([], status)
+    assert told(fast) == told(by_flask)
 
 
-def test_a_body_with_a_character_set_is_for_the_lane_too(opened: House) -> None:
+def test_a_body_with_a_character_set_is_for_the_fast_path_too(opened: House) -> None:
     for media_type in ("application/json; charset=utf-8", "Application/JSON"):
         with seen_by_flask(opened.app) as seen:
             posted(opened, "T1", {"bets": [bet()]}, opened.app, **{"Content-Type": media_type})
@@ -180,7 +184,7 @@ BAD_BODIES: dict[str, bytes] = {
 
 
 def test_every_bad_body_is_refused_as_flask_refuses_it(opened: House, subtests: pytest.Subtests) -> None:
-    alone = without_lane(opened)
+    alone = without_fast_path(opened)
     opened.bet(bet("known"))
     for name, body in BAD_BODIES.items():
         with subtests.test(name):
@@ -190,7 +194,7 @@ def test_every_bad_body_is_refused_as_flask_refuses_it(opened: House, subtests: 
 
 
 def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: House, subtests: pytest.Subtests) -> None:
-    alone, table, auditor = without_lane(opened), opened.key(Role.TABLE), opened.key(Role.AUDITOR)
+    alone, table, auditor = without_fast_path(opened), opened.key(Role.TABLE), opened.key(Role.AUDITOR)
     bets, meter = PATH.format(table="T1", round="r1"), METER.format(jackpot="j1")
     body = orjson.dumps({"bets": [bet()]})
     known, again = PATH.format(table="T1", round="r0"), orjson.dumps({"bets": [bet("first")]})
@@ -219,7 +223,7 @@ def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: House
 def test_what_the_loop_finds_wrong_before_flask_is_asked_is_told_as_flask_tells_it(
     opened: House, subtests: pytest.Subtests
 ) -> None:
-    alone, table, auditor = without_lane(opened), opened.key(Role.TABLE), opened.key(Role.AUDITOR)
+    alone, table, auditor = without_fast_path(opened), opened.key(Role.TABLE), opened.key(Role.AUDITOR)
     bets, meter, voids = (
         PATH.format(table="T1", round="r1"),
         METER.format(jackpot="j1"),
@@ -276,7 +280,7 @@ ERRORS: dict[str, Exception] = {
 
 @pytest.mark.parametrize("name", ERRORS)
 def test_every_kind_of_error_has_the_same_answer_from_the_loop_and_from_flask(opened: House, name: str) -> None:
-    alone, key = without_lane(opened), opened.key(Role.AUDITOR)
+    alone, key = without_fast_path(opened), opened.key(Role.AUDITOR)
 
     def raise_it(**_: object) -> flask.Response:
         raise ERRORS[name]
@@ -315,13 +319,15 @@ class Counting(BetGroups):
 
 
 def counting(house: House, failing: Exception | None = None) -> Counting:
-    door = house.app.extensions[EXTENSION]
-    groups = Counting(door.bet_groups, failing=failing)
-    object.__setattr__(door, "bet_groups", groups)
+    context = house.app.extensions[EXTENSION]
+    groups = Counting(context.bet_groups, failing=failing)
+    object.__setattr__(context, "bet_groups", groups)
     return groups
 
 
-def test_what_finance_must_see_of_a_refusal_in_the_lane_is_kept_once_and_nothing_asked_twice(opened: House) -> None:
+def test_what_finance_must_see_of_a_refusal_on_the_fast_path_is_kept_once_and_nothing_asked_twice(
+    opened: House,
+) -> None:
     opened.bet(bet())
     groups = counting(opened)
     posted(opened, "T1", {"bets": [bet(stake_minor=200)]}, opened.app).problem(409, "bet-conflict")
@@ -346,14 +352,14 @@ class LastPlace(Places):
         return not was_given and super().has_taken(caller, count)
 
 
-def test_what_the_lane_came_to_needs_no_second_place(opened: House) -> None:
+def test_what_the_fast_path_came_to_needs_no_second_place(opened: House) -> None:
     """A batch may be in the books whose outcome is unknown: whoever is told «nothing was written» would lose it."""
-    door = opened.app.extensions[EXTENSION]
+    context = opened.app.extensions[EXTENSION]
     opened.bet(bet())
-    object.__setattr__(door, "bets", Turns(LastPlace(), longest_wait_s=0))
+    object.__setattr__(context, "bets", Turns(LastPlace(), longest_wait_s=0))
     posted(opened, "T1", {"bets": [bet(stake_minor=200)]}, opened.app).problem(409, "bet-conflict")
 
-    object.__setattr__(door, "bets", Turns(LastPlace(), longest_wait_s=0))
+    object.__setattr__(context, "bets", Turns(LastPlace(), longest_wait_s=0))
     groups = counting(opened, OutcomeUnknown("The connection broke."))
     posted(opened, "T1", {"bets": [bet("b2")]}, opened.app).problem(503, "outcome-unknown")
 
@@ -418,7 +424,7 @@ def test_a_refused_call_leaves_no_more_behind_than_flask_does(opened: House) -> 
         return gc.collect()
 
     opened.bet(bet())
-    assert left_by(opened.app) <= left_by(without_lane(opened)) + 5
+    assert left_by(opened.app) <= left_by(without_fast_path(opened)) + 5
 
 
 def test_a_body_longer_than_it_says_is_not_read_to_its_end(opened: House) -> None:
@@ -435,7 +441,7 @@ def test_a_length_that_is_none_is_answered_as_flask_answers_it(opened: House, le
     def sent(app: Application) -> Answer:
         return posted(opened, "T1", {"bets": [bet()]}, app, **{"Content-Length": length})
 
-    assert told(sent(opened.app)) == told(sent(without_lane(opened)))
+    assert told(sent(opened.app)) == told(sent(without_fast_path(opened)))
 
 
 def test_what_was_not_seen_before_is_asked_for_by_a_thread_and_the_call_goes_on_on_the_loop(opened: House) -> None:
@@ -451,7 +457,7 @@ def test_what_was_not_seen_before_is_asked_for_by_a_thread_and_the_call_goes_on_
             assert seen == []
 
 
-def test_an_answer_of_the_lane_carries_the_id_that_the_request_sent(opened: House) -> None:
+def test_an_answer_of_the_fast_path_carries_the_id_that_the_request_sent(opened: House) -> None:
     for sent, told_id in (("mine-1", True), ("not an id", False), ("", False)):
         with seen_by_flask(opened.app) as seen:
             answer = posted(opened, "T1", {"bets": [bet()]}, opened.app, **{"X-Request-Id": sent})
