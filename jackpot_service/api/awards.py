@@ -9,7 +9,6 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import answers, schemas
 from jackpot_service.api.door import Blueprint, act, answer, look, now, principal
-from jackpot_service.api.fields import Identifier, Instant, ReadField, Text
 from jackpot_service.api.lists import DEFAULT_LISTED, Limit
 from jackpot_service.api.schemas import AwardSchema, RequestSchema, described
 from jackpot_service.auth.authenticator import allow
@@ -20,6 +19,7 @@ from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardRecord, Position, Wanted
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.fields import Identifier, Instant, ReadField, Text
 
 READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 PAYERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR)

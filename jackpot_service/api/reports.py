@@ -11,7 +11,6 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import report_files
 from jackpot_service.api.door import Blueprint, answer, door, look, now, principal, report_place
-from jackpot_service.api.fields import Identifier, Instant, ReadField, instant_or_day
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
@@ -27,6 +26,7 @@ from jackpot_service.reports.finance.frame import By, Report
 from jackpot_service.reports.finance.registry import REPORTS, report_of
 from jackpot_service.reports.making import made
 from jackpot_service.reports.questions import Edge, Question
+from jackpot_service.usecases.fields import Identifier, Instant, ReadField, instant_or_day
 
 JSON, CSV, XLSX = "json", "csv", "xlsx"
 

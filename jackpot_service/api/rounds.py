@@ -13,8 +13,6 @@ from marshmallow import Schema, fields, validate
 from jackpot_service.api import answers, lane
 from jackpot_service.api.bet_lists import BetList
 from jackpot_service.api.door import Blueprint, Door, act, answer, door, now, principal
-from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
-from jackpot_service.api.hands import Cards, HandSchema, hands_of
 from jackpot_service.api.parsing import read_json
 from jackpot_service.api.places import Caller
 from jackpot_service.api.refusals import TO_KEEP, Asked, keep, kept_if_refused, record_of
@@ -34,6 +32,8 @@ from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
+from jackpot_service.usecases.fields import BoundedList, Identifier, Instant, Text, Whole
+from jackpot_service.usecases.hands import Cards, HandSchema, hands_of
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
 

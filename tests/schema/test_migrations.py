@@ -16,7 +16,7 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import read, snapshot, transact
 from jackpot_service.domain.awards import AwardState
-from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, PrincipalConflict, Role
 from jackpot_service.ledger import instants, recent_bets
@@ -311,7 +311,7 @@ def test_books_in_which_the_emergency_path_was_switched_are_not_taken_back(empty
 def _change_rules(engine: sqlalchemy.Engine, settings: dict[str, Any]) -> None:
     named = [Principal(name, Role.OPERATOR) for name in "ab"]
     acts = [people.enrolled(engine, Act(one, scene.now(), request_id="q1", reason="as agreed")) for one in named]
-    asked = RequestChange(acts[0], ChangeKind.RULES, {"jackpot_id": "live", "settings": settings})
+    asked = RequestChange(acts[0], "rules", {"jackpot_id": "live", "settings": settings})
     transact(engine, lambda session: request_change(session, asked))
     decided = DecideChange(replace(acts[1], request_id=None), "q1", Outcome.APPROVED)
     transact(engine, lambda session: decide_change(session, decided))
