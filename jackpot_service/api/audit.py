@@ -6,7 +6,6 @@ from typing import Any
 import flask
 from marshmallow import Schema, fields, validate
 
-from jackpot_service.api.fields import Identifier, Text
 from jackpot_service.api.lists import PeriodQuerySchema, cursor
 from jackpot_service.api.request_context import Blueprint, answer, look
 from jackpot_service.api.schemas import described
@@ -14,6 +13,7 @@ from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.audit import Wanted, audit_page, shown
+from jackpot_service.usecases.fields import Identifier, Text
 
 KINDS = sorted(kind.value for kind in ACT_KINDS)
 

@@ -8,7 +8,6 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import answers, schemas
-from jackpot_service.api.fields import Identifier, Instant, ReadField, Text
 from jackpot_service.api.lists import DEFAULT_LISTED, Limit
 from jackpot_service.api.request_context import Blueprint, act, answer, look, now, principal
 from jackpot_service.api.schemas import AwardSchema, RequestSchema, described
@@ -20,6 +19,7 @@ from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardRecord, Position, Wanted
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.fields import Identifier, Instant, ReadField, Text
 
 READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 PAYERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR)

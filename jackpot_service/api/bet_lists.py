@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError
 
-from jackpot_service.api.fields import (
+from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, LARGEST_MINOR
+from jackpot_service.usecases.fields import (
     CurrencyCode,
     Identifier,
     Instant,
@@ -18,8 +20,6 @@ from jackpot_service.api.fields import (
     require_at_most,
     stake,
 )
-from jackpot_service.domain.bets import Bet, Bets
-from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, LARGEST_MINOR
 
 
 class BetList(ReadField[Bets]):

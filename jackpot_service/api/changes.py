@@ -8,18 +8,19 @@ import structlog
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import schemas
-from jackpot_service.api.fields import Flag, JsonObject, Text, Truth
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.request_context import Blueprint, act_or_rehearse, answer, context, look, now, principal
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow
-from jackpot_service.domain.changes import ChangeKind, ChangeState, Outcome
+from jackpot_service.domain.changes import ChangeState, Outcome
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change, visible
 from jackpot_service.usecases.changes.shown import shown
+from jackpot_service.usecases.fields import Flag, JsonObject, Text, Truth
 
 log = structlog.get_logger()
 
@@ -46,17 +47,15 @@ class ChangesQuerySchema(ListQuerySchema):
     """Which change requests."""
 
     state = fields.Enum(ChangeState, by_value=True, load_default=None)
-    kind = fields.Enum(ChangeKind, by_value=True, load_default=None)
+    kind = fields.String(validate=validate.OneOf(list(KINDS)), load_default=None)
 
 
 class ChangeRequestSchema(RequestSchema):
     """What is asked for, and why."""
 
     request_id = schemas.request_id()
-    kind = fields.Enum(ChangeKind, by_value=True, required=True)
-    payload = JsonObject(
-        required=True, metadata={"description": "What the kind of change needs: docs/changes.md has one of each."}
-    )
+    kind = fields.String(validate=validate.OneOf(list(KINDS)), required=True)
+    payload = JsonObject(required=True, metadata={"description": "What such a change needs."})
     reason = Text(required=True)
     base_version = Text(load_default=None, metadata={"description": "The version that the maker saw."})
 
@@ -102,7 +101,7 @@ class ChangeSchema(Schema):
     """A change request."""
 
     request_id = fields.String(required=True)
-    kind = fields.String(required=True, validate=validate.OneOf([one.value for one in ChangeKind]))
+    kind = fields.String(required=True, validate=validate.OneOf(list(KINDS)))
     subject = fields.String(required=True)
     jackpot_id = fields.String(required=True, allow_none=True)
     payload = fields.Dict(required=True)

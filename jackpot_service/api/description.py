@@ -1,10 +1,11 @@
 """The API's description: openapi.yaml is written from here and from the schemas, and a test fails when it drifts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import flask
 import flask_smorest
+from apispec.core import Components
 from apispec.yaml_utils import dict_to_yaml
 from flask_smorest.spec import FlaskPlugin
 from werkzeug.routing import BaseConverter
@@ -13,6 +14,7 @@ from jackpot_service.api import problems
 from jackpot_service.auth.authenticator import roles_of
 from jackpot_service.config.settings import Config
 from jackpot_service.domain.shapes import IDENTIFIER, IDENTIFIER_PATTERN
+from jackpot_service.usecases.changes.registry import KINDS
 
 
 class IdentifierConverter(BaseConverter):
@@ -75,6 +77,9 @@ def text(api: Api, app: flask.Flask) -> str:
     What is open to all says that it needs no key; all else may be answered 429.
     """
     document = api.described()
+    of_kinds = _described_kinds(api.spec.components)
+    document["components"]["schemas"] = dict(api.spec.components.schemas)
+    document["components"]["schemas"]["ChangeRequest"].update(of_kinds)
     document["components"]["responses"][_LIMITED_NAME] = _LIMITED
     for rule in app.url_map.iter_rules():
         operations = document["paths"][FlaskPlugin.flaskpath2openapi(rule.rule)]
@@ -87,6 +92,21 @@ def text(api: Api, app: flask.Flask) -> str:
                 operations[method]["responses"]["429"] = {"$ref": f"#/components/responses/{_LIMITED_NAME}"}
     written: str = dict_to_yaml(document)
     return written
+
+
+def _described_kinds(components: Components) -> Mapping[str, Any]:
+    """Describe the payload of each kind; what a change request says of its kinds besides its own members."""
+    found = {}
+    for kind in KINDS.values():
+        payload, request = kind.payload.__name__, f"{kind.payload.__name__.removesuffix('Payload')}Change"
+        components.schema(payload, schema=kind.payload)
+        members = {"kind": {"const": kind.name}, "payload": {"$ref": f"#/components/schemas/{payload}"}}
+        components.schema(request, {"type": "object", "required": [*members], "properties": members})
+        found[kind.name] = f"#/components/schemas/{request}"
+    return {
+        "oneOf": [{"$ref": address} for address in found.values()],
+        "discriminator": {"propertyName": "kind", "mapping": found},
+    }
 
 
 _LIMITED_NAME = "TOO_MANY_REQUESTS"

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Final
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
-from jackpot_service.api.fields import ReadField
 from jackpot_service.api.request_context import Blueprint, answer, context, end_turn, has_left, principal
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow
@@ -16,6 +15,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.events.cursor import BEGINNING, LONGEST, Cursor, decode, encode
 from jackpot_service.events.event import EventType, as_cloud_event
 from jackpot_service.events.sight import is_of_the_house
+from jackpot_service.usecases.fields import ReadField
 
 MOST_TOLD: Final = 1000
 DEFAULT_TOLD: Final = 100

@@ -8,7 +8,6 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import schemas
-from jackpot_service.api.fields import Flag, Identifier, ReadField, Text
 from jackpot_service.api.lists import PeriodQuerySchema
 from jackpot_service.api.refusals import KINDS
 from jackpot_service.api.request_context import Blueprint, act, answer, context, look, now, principal
@@ -22,6 +21,7 @@ from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.reports.exceptions import exceptions_page, shown
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.fields import Flag, Identifier, ReadField, Text
 
 blueprint = Blueprint(
     "exceptions",

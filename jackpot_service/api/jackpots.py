@@ -7,7 +7,6 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import answers
-from jackpot_service.api.fields import CurrencyCode, ReadField
 from jackpot_service.api.lists import Limit, ListQuerySchema, cursor
 from jackpot_service.api.request_context import Blueprint, answer, look, now, principal
 from jackpot_service.api.schemas import AwardSchema, MeterSchema, RequestSchema, decimal
@@ -22,6 +21,7 @@ from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.domain.rules_text import in_sentences
 from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits, pending_rules
+from jackpot_service.usecases.fields import CurrencyCode, ReadField
 
 DEFAULT_HITS = 25
 

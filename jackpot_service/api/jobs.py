@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
-from jackpot_service.api.fields import Identifier, JsonObject, ReadField
 from jackpot_service.api.lists import ListQuerySchema
 from jackpot_service.api.request_context import Blueprint, act, answer, context, look, now, principal
 from jackpot_service.api.schemas import RequestSchema, described
@@ -18,6 +17,7 @@ from jackpot_service.exports.jobs.kinds import Asker
 from jackpot_service.exports.jobs.registry import KINDS
 from jackpot_service.exports.jobs.shown import shown
 from jackpot_service.records import jobs as records
+from jackpot_service.usecases.fields import Identifier, JsonObject, ReadField
 
 blueprint = Blueprint(
     "jobs",

@@ -7,7 +7,6 @@ import flask
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import schemas
-from jackpot_service.api.fields import BoundedList, Identifier, Text, Truth
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.request_context import Blueprint, act, answer, look, now, principal
 from jackpot_service.api.schemas import RequestSchema, described
@@ -18,6 +17,7 @@ from jackpot_service.records import keys as records
 from jackpot_service.records.keys import ListedKey
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.fields import BoundedList, Identifier, Text, Truth
 from jackpot_service.usecases.revoke_key import find, revoke_key
 
 blueprint = Blueprint(

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, validates_schema
 
-from jackpot_service.api.fields import Instant, ReadField
 from jackpot_service.api.schemas import RequestSchema
+from jackpot_service.usecases.fields import Instant, ReadField
 
 MOST_LISTED = 200
 DEFAULT_LISTED = 50

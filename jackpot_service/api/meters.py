@@ -11,13 +11,13 @@ from marshmallow import ValidationError
 from werkzeug.http import is_resource_modified
 
 from jackpot_service.api import answers, fast_path
-from jackpot_service.api.fields import ReadField
 from jackpot_service.api.jackpots import CurrencyQuerySchema
 from jackpot_service.api.request_context import Blueprint, RequestContext, answer, context
 from jackpot_service.api.schemas import MeterSchema
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.jackpots import JackpotState
+from jackpot_service.usecases.fields import ReadField
 
 blueprint = Blueprint("meters", __name__, url_prefix="/v1/jackpots", description="Meters, for everyone with a key.")
 

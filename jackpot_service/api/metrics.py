@@ -17,10 +17,10 @@ from prometheus_client.registry import Collector
 
 from jackpot_service.api.request_context import Blueprint, look, now, principal
 from jackpot_service.auth.authenticator import allow, require_house
-from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.gauges import Gauges, gauges
 from jackpot_service.telemetry import counters
+from jackpot_service.usecases.changes.registry import KINDS
 
 blueprint = Blueprint("metrics", __name__, description="For those who watch the service.")
 
@@ -57,7 +57,7 @@ class _Read(Collector):
         yield _by_kind(
             "jackpot_change_requests_pending",
             "Change requests that wait for another person.",
-            {kind.value: 0 for kind in ChangeKind} | dict(self.gauges.pending_changes),
+            dict.fromkeys(KINDS, 0) | dict(self.gauges.pending_changes),
         )
         yield _by_kind(
             "jackpot_exceptions_kept", "Refusals kept for finance, since the beginning.", self.gauges.exceptions

@@ -6,7 +6,7 @@ The default parser of webargs answers 500 to 100,000 nested brackets and to inte
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NoReturn
@@ -18,6 +18,7 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnprocessableEntity, UnsupportedMediaType
 
 from jackpot_service.domain.errors import Flaw
+from jackpot_service.usecases.payloads import flaws_in
 
 MEDIA_TYPES = frozenset({"application/json"})
 
@@ -86,7 +87,8 @@ class Parser(FlaskParser):
 
 def invalid_by(messages: Any) -> Invalid:  # noqa: ANN401  marshmallow's nested messages
     """Make the error of a body about which marshmallow has something to say."""
-    return Invalid(tuple(sorted(islice(flaws_in(messages, ""), MOST_FLAWS), key=lambda flaw: flaw.pointer)))
+    flaws = islice(flaws_in(messages, "", code=Invalid.problem_code), MOST_FLAWS)
+    return Invalid(tuple(sorted(flaws, key=lambda flaw: flaw.pointer)))
 
 
 def refuse_query(names: Iterable[str]) -> None:
@@ -146,19 +148,3 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         message = f"The body names {', '.join(map(repr, twice[:MOST_SAID]))} twice in one object."
         raise KeyTwice(message)
     return document
-
-
-def flaws_in(messages: Any, pointer: str) -> Iterator[Flaw]:  # noqa: ANN401  marshmallow's nested messages
-    """Flatten marshmallow's messages: a mapping goes one level down, a list holds the sentences."""
-    if isinstance(messages, Mapping):
-        for name, inner in messages.items():
-            if name == "_schema":
-                yield from flaws_in(inner, pointer)
-            else:
-                escaped = str(name).replace("~", "~0").replace("/", "~1")
-                yield from flaws_in(inner, f"{pointer}/{escaped}")
-    elif isinstance(messages, list):
-        for message in messages:
-            yield from flaws_in(message, pointer)
-    else:
-        yield Flaw(pointer, Invalid.problem_code, str(messages))

@@ -8,7 +8,6 @@ import flask
 from marshmallow import Schema, fields
 
 from jackpot_service.api import closing, schemas
-from jackpot_service.api.fields import ReadField, Text, instant_or_day
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
 from jackpot_service.api.schemas import RequestSchema, described
@@ -20,6 +19,7 @@ from jackpot_service.records import closed_periods
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.finance.spans import midnight
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.fields import ReadField, Text, instant_or_day
 
 blueprint = Blueprint(
     "closed-periods", __name__, url_prefix="/v1/closed-periods", description="Periods that finance has closed."

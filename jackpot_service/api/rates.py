@@ -8,7 +8,6 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from jackpot_service.api import answers
-from jackpot_service.api.fields import CurrencyCode, Instant, ReadField
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.request_context import Blueprint, answer, look, now
 from jackpot_service.api.schemas import RequestSchema, decimal, described
@@ -20,6 +19,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.reports import rates
 from jackpot_service.reports.rates import RateThen, SheetShown
+from jackpot_service.usecases.fields import CurrencyCode, Instant, ReadField
 
 LARGEST_NUMBER = 2**31 - 1
 

@@ -10,7 +10,6 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import report_files
-from jackpot_service.api.fields import Identifier, Instant, ReadField, instant_or_day
 from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
 from jackpot_service.api.schemas import RequestSchema, described
 from jackpot_service.auth.authenticator import allow, require_house
@@ -27,6 +26,7 @@ from jackpot_service.reports.finance.frame import By, Report
 from jackpot_service.reports.finance.registry import REPORTS, report_of
 from jackpot_service.reports.making import made
 from jackpot_service.reports.questions import Edge, Question
+from jackpot_service.usecases.fields import Identifier, Instant, ReadField, instant_or_day
 
 JSON, CSV, XLSX = "json", "csv", "xlsx"
 

@@ -7,7 +7,6 @@ import flask
 from marshmallow import Schema, fields
 
 from jackpot_service.api import answers
-from jackpot_service.api.fields import Instant
 from jackpot_service.api.lists import ListQuerySchema, cursor
 from jackpot_service.api.request_context import Blueprint, act, answer, principal
 from jackpot_service.api.schemas import AwardSchema, RoundSchema, SettlementSchema, decimal, described
@@ -24,6 +23,7 @@ from jackpot_service.domain.verdict import Hand
 from jackpot_service.records.compensations import Compensation
 from jackpot_service.records.corrections import BookedCorrection
 from jackpot_service.reports.rounds import RoundRecord, latest_rounds, round_record
+from jackpot_service.usecases.fields import Instant
 
 READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 

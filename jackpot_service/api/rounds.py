@@ -12,8 +12,6 @@ from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import answers, fast_path
 from jackpot_service.api.bet_lists import BetList
-from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
-from jackpot_service.api.hands import Cards, HandSchema, hands_of
 from jackpot_service.api.in_time import by_thread
 from jackpot_service.api.parsing import read_json
 from jackpot_service.api.places import Caller
@@ -35,6 +33,8 @@ from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
+from jackpot_service.usecases.fields import BoundedList, Identifier, Instant, Text, Whole
+from jackpot_service.usecases.hands import Cards, HandSchema, hands_of
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
 

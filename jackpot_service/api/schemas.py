@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from marshmallow import RAISE, Schema, fields, validate
+from marshmallow import Schema, fields, validate
 
-from jackpot_service.api.fields import Identifier
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.rules import Tier
+from jackpot_service.usecases.fields import Identifier, StrictSchema
 
 DECIMAL = r"^-?\d+(\.\d+)?$"
 
@@ -31,11 +31,8 @@ def request_id() -> Identifier:
     return Identifier(required=True, metadata={"description": "The caller's id of this request, kept for ever."})
 
 
-class RequestSchema(Schema):
-    """A body or a query; what it does not name is refused."""
-
-    class Meta:  # noqa: D106  marshmallow's options
-        unknown = RAISE
+class RequestSchema(StrictSchema):
+    """A body or a query."""
 
 
 class RoundSchema(Schema):

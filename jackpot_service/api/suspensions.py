@@ -7,7 +7,6 @@ import flask
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import schemas
-from jackpot_service.api.fields import Text
 from jackpot_service.api.request_context import Blueprint, act, answer, now, principal
 from jackpot_service.api.schemas import RequestSchema
 from jackpot_service.auth.authenticator import allow
@@ -15,6 +14,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.fields import Text
 from jackpot_service.usecases.suspend_jackpot import DoorSet, SetDoor, resume_jackpot, suspend_jackpot
 
 blueprint = Blueprint(

@@ -13,9 +13,10 @@ from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import Identifier, JsonDocument, Text, pairs, reason_option, request_id_option
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import Session, read, rehearse, transact
-from jackpot_service.domain.changes import ChangeKind, ChangeState, Outcome
+from jackpot_service.domain.changes import ChangeState, Outcome
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.request_change import ChangeRequested, RequestChange, find, request_change
 from jackpot_service.usecases.changes.shown import shown
 
@@ -34,7 +35,7 @@ def changes() -> None:
 
 
 @changes.command("request")
-@click.argument("kind", type=click.Choice([kind.value for kind in ChangeKind]))
+@click.argument("kind", type=click.Choice(list(KINDS)))
 @click.argument("payload", type=JsonDocument())
 @reason_option
 @request_id_option
@@ -53,7 +54,7 @@ def request(  # noqa: PLR0917  click passes what its options say
     """Ask for a change; PAYLOAD is JSON, or @FILE."""
     with opened_engine(config) as engine:
         act = signed_act(config, engine, request_id=request_id, reason=reason)
-        command = RequestChange(act, ChangeKind(kind), payload, base_version, rate_band=config.rate_band)
+        command = RequestChange(act, kind, payload, base_version, rate_band=config.rate_band)
         done = _run(engine, lambda session: request_change(session, command), dry_run=dry_run)
     print_request(done, at=act.now, dry_run=dry_run)
 

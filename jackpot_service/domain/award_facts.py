@@ -1,8 +1,7 @@
-"""What acts on awards and on casinos' statements record, in the form that digests cover (see `domain.facts`)."""
+"""What acts on awards record, in the form that digests cover (see `domain.facts`)."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import Protocol
 
 from jackpot_service.domain.awards import AwardStep
@@ -76,53 +75,3 @@ def _of_award(award: MadeAward, step: AwardStep, origin: Mapping[AwardKey, Origi
 def of_payment(*, reference: str | None, paid_at: datetime | None) -> Facts:
     """What a casino says of having paid an award."""
     return {"reference": reference, "paid_at": instant(paid_at)}
-
-
-def of_compensation(
-    round_: OfRound,
-    *,
-    bet_id: str,
-    player_id: str,
-    amount_minor: int,
-    currency: str,
-    cost: Decimal,
-    document: str,
-) -> Facts:
-    """What the house gave for a bet of a cancelled round, and by which document."""
-    return {
-        "round": of_round(round_),
-        "bet_id": bet_id,
-        "player_id": player_id,
-        "amount_minor": amount_minor,
-        "currency": currency,
-        "cost": plain(cost),
-        "document": document,
-    }
-
-
-def of_statement(
-    *,
-    jackpot_id: str,
-    casino_id: str,
-    currency: str,
-    reference: str,
-    period_from: datetime,
-    period_to: datetime,
-    amount: Decimal,
-    positions: Sequence[int],
-    balance_before: Decimal,
-    balance_after: Decimal,
-) -> Facts:
-    """A casino's statement settled: the period, what was paid, the balance before (at which positions) and after."""
-    return {
-        "jackpot_id": jackpot_id,
-        "casino_id": casino_id,
-        "currency": currency,
-        "reference": reference,
-        "from": instant(period_from),
-        "to": instant(period_to),
-        "amount": plain(amount),
-        "positions": list(positions),
-        "balance_before": plain(balance_before),
-        "balance_after": plain(balance_after),
-    }

@@ -8,46 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from jackpot_service.domain.errors import Conflict, Forbidden, NotFound, Refused
-from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.principals import Principal
+
+RETIREMENT = "retirement"
+"""The name of the kind of change that concerns two jackpots: the one that ends, and its target."""
 
 LIFETIME = timedelta(days=7)
 """How long a change request can be approved."""
-
-
-class ChangeKind(StrEnum):
-    """What can be asked for."""
-
-    RATE_SHEET = "rate-sheet"
-    RULES = "rules"
-    RETIREMENT = "retirement"
-    ADJUSTMENT = "adjustment"
-    SEED_RECOVERY = "seed-recovery"
-    PRIZE_FUND_TRUE_UP = "prize-fund-true-up"
-    HELD_AWARDS = "held-awards"
-    COMPENSATION = "compensation"
-    ROUND_CORRECTION = "round-correction"
-    STATEMENT_SETTLEMENT = "statement-settlement"
-
-
-ROLES: Final[Mapping[ChangeKind, frozenset[Role]]] = MappingProxyType(
-    {
-        ChangeKind.RATE_SHEET: frozenset({Role.RATES}),
-        ChangeKind.RULES: frozenset({Role.OPERATOR}),
-        ChangeKind.RETIREMENT: frozenset({Role.OPERATOR}),
-        ChangeKind.ADJUSTMENT: frozenset({Role.OPERATOR}),
-        ChangeKind.SEED_RECOVERY: frozenset({Role.OPERATOR}),
-        ChangeKind.PRIZE_FUND_TRUE_UP: frozenset({Role.OPERATOR}),
-        ChangeKind.HELD_AWARDS: frozenset({Role.OPERATOR}),
-        ChangeKind.COMPENSATION: frozenset({Role.OPERATOR}),
-        ChangeKind.ROUND_CORRECTION: frozenset({Role.OPERATOR}),
-        ChangeKind.STATEMENT_SETTLEMENT: frozenset({Role.OPERATOR}),
-    }
-)
-"""Who asks for each kind of change, and who decides it. The database's table `change_deciders` says the same."""
 
 
 class Outcome(StrEnum):
@@ -91,7 +61,7 @@ class Change:
     """
 
     request_id: str
-    kind: ChangeKind
+    kind: str
     subject: str
     jackpot_id: str | None
     payload: Mapping[str, Any]

@@ -1,8 +1,10 @@
 """The life of a jackpot: open, perhaps suspended for a while, once retired."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from jackpot_service.domain.errors import Conflict, Forbidden
+from jackpot_service.domain.facts import Facts
 
 
 class Life(StrEnum):
@@ -32,3 +34,8 @@ def require_not_retired(jackpot_id: str, life: Life) -> None:
     if life is Life.RETIRED:
         message = f"Jackpot {jackpot_id} is retired."
         raise JackpotRetired(message, jackpot_id=jackpot_id)
+
+
+def facts_of_life(life: Life, *, positions: Sequence[int]) -> Facts:
+    """Write where a jackpot stands from now on, and the positions at which it was seen."""
+    return {"state": life.value, "positions": list(positions)}

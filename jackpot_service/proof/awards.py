@@ -10,10 +10,11 @@ from typing import Any, Final
 from sqlalchemy import Row
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import award_facts, held_awards
+from jackpot_service.domain import award_facts
 from jackpot_service.domain.accounts import AWARDS_HELD
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep, is_a_life, state_of
-from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward, Origin
+from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, plain, total
 from jackpot_service.ledger import replay
@@ -24,6 +25,8 @@ from jackpot_service.proof import acts, compensations, corrections, documents, p
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.settlements import positions_are_right
+from jackpot_service.usecases.changes.held_awards import DecideAwards, RoundAwards, Running, decide
+from jackpot_service.usecases.changes.kinds import Done
 
 Found = Iterator[Mismatch]
 
@@ -38,8 +41,7 @@ STEP_OF: Final[Mapping[str, AwardStep]] = {
 PAGE = 1000
 """Of so many acts the rounds are looked for at a time."""
 
-_STOOD: Final = {decision.step: decision.state for decision in Decision}
-"""Where awards stood that a decision was about, by the step that they took by it."""
+DECISION_OF: Final = {decision.step: decision for decision in Decision}
 
 
 class HeldMoney:
@@ -96,8 +98,10 @@ def _key(row: Row[Any]) -> AwardKey:
     return row.bet_id, row.tier, row.correction
 
 
-def _is_before(step: Row[Any], act: Row[Any]) -> bool:
-    return step.act_seq is None or step.act_seq < act.seq
+def _stood_before(act: Row[Any], steps: Sequence[Row[Any]]) -> AwardState | None:
+    """Where an award stood before an act; None where it had taken no step."""
+    before = [AwardStep(row.step) for row in steps if row.act_seq is None or row.act_seq < act.seq]
+    return state_of(before) if before else None
 
 
 def _steps(round_: RoundDocuments) -> defaultdict[AwardKey, list[Row[Any]]]:
@@ -161,61 +165,57 @@ class ActsOnRounds:
 
     def _step_is_due(self, row: Row[Any], round_: RoundDocuments) -> Found:
         book, step = self._jackpot.jackpot_id, STEP_OF[row.kind]
-        made = {award.key: award for award in _made(round_)}
-        awards = [made[key] for key in self._due_to(row, round_)]
         if step is AwardStep.PAID:
-            told = {**award_facts.of_step(round_.round, step, awards), "payment": row.after.get("payment")}
-            yield from acts.says(row, told, book)
-        elif step is AwardStep.APPROVED:
-            sheet = self._jackpot.sheet(round_.round.rate_sheet)
-            yield from acts.says(row, award_facts.of_step(round_.round, step, awards), book)
-            due = held_awards.approval(awards, casino_id=round_.round.casino_id, sheet=sheet)
-            yield from acts.booked(row, due, book, self._entries)
-        elif step is AwardStep.REINSTATED:
-            yield from self._reinstatement_is_due(row, awards, round_)
-        else:
-            origin = _origin(round_)
-            yield from acts.says(row, award_facts.of_step(round_.round, step, awards, origin=origin), book)
-            due = held_awards.rejection(awards, origin, base=self._jackpot.base)
-            yield from acts.booked(row, due, book, self._entries)
+            made = {award.key: award for award in _made(round_)}
+            awards = [made[key] for key in _named_by(row)]
+            due = {**award_facts.of_step(round_.round, step, awards), "payment": row.after.get("payment")}
+            yield from acts.says(row, due, book)
+            return
+        running = None
+        if step is AwardStep.REINSTATED:
+            yield from self._reinstatement_was_possible(row, round_)
+            running = self._running(row, round_)
+        done = self._decided(row, round_, running)
+        yield from acts.says(row, done.recorded, book)
+        yield from acts.booked(row, done.postings, book, self._entries)
 
-    def _reinstatement_is_due(self, row: Row[Any], awards: Sequence[MadeAward], round_: RoundDocuments) -> Found:
-        """It paid from the accounts that the rejections gave the money back to, but not from a meter won since."""
-        jackpot, book = self._jackpot, self._jackpot.jackpot_id
-        entry = self._entries[row.effects[0]["seq"]]
-        running, positions = jackpot.cycle_at(entry), row.after["positions"]
-        yield from positions_are_right(positions, running, entry, jackpot, names_all=True)
+    def _decided(self, row: Row[Any], round_: RoundDocuments, running: Running | None) -> Done:
+        """Decide again, of the bets that were asked for, from where awards stood; what is refused makes nothing due."""
+        request = self._jackpot.references.change_requests.get(row.decides)
+        # A decision that nobody asked for is found by `changes`.
+        bet_ids = [key[0] for key in _named_by(row)] if request is None else request.payload.get("bets")
+        steps = _steps(round_)
+        awards = [(award, _stood_before(row, steps.get(award.key, ()))) for award in _made(round_)]
+        settled = next(entry for entry in round_.entries if entry.kind == EntryKind.RESULT).postings()
+        state = RoundAwards(round_.round, self._jackpot.sheet(round_.round.rate_sheet), awards, settled, running)
+        one = round_.round
+        named = {"jackpot_id": one.jackpot_id, "table_id": one.table_id, "round_id": one.round_id}
+        try:
+            return decide(state, DecideAwards(**named, decision=DECISION_OF[STEP_OF[row.kind]], bet_ids=bet_ids or ()))
+        except Conflict as refusal:
+            return Done(EntryKind(row.kind), {}, {"refused": refusal.detail})
+
+    def _reinstatement_was_possible(self, row: Row[Any], round_: RoundDocuments) -> Found:
+        jackpot, entry = self._jackpot, self._entries[row.effects[0]["seq"]]
+        running = jackpot.cycle_at(entry)
+        yield from positions_are_right(row.after["positions"], running, entry, jackpot, names_all=True)
         if any(other.seq < entry.seq for other in jackpot.corrections.get(round_.round.round_key, ())):
-            yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", f"a {row.kind} after the round was corrected")
-        origin = held_awards.taken_again(_origin(round_), won_since=self._returned_before(running.seq_on(0), round_))
-        yield from acts.says(row, award_facts.of_reinstatement(round_.round, awards, origin, positions=positions), book)
-        due = held_awards.reinstatement(
-            awards,
-            origin,
-            jackpot.pools.at(positions),
-            running=jackpot.rules[running.rules_version],
-            casino_id=round_.round.casino_id,
-            sheet=jackpot.sheet(round_.round.rate_sheet),
-        )
-        yield from acts.booked(row, due, book, self._entries)
+            detail = f"a {row.kind} after the round was corrected"
+            yield Mismatch(Code.ACT_RECORD, jackpot.jackpot_id, f"act {row.seq}", detail)
+
+    def _running(self, row: Row[Any], round_: RoundDocuments) -> Running:
+        """What a reinstatement saw: it pays from where the rejections returned the money, or a meter won since."""
+        jackpot, positions = self._jackpot, row.after["positions"]
+        running = jackpot.cycle_at(self._entries[row.effects[0]["seq"]])
+        returned_before = self._returned_before(running.seq_on(0), round_)
+        rules = jackpot.rules[running.rules_version]
+        return Running(jackpot.pools.at(positions), positions, rules, returned_before, is_corrected=False)
 
     def _returned_before(self, cut: int, round_: RoundDocuments) -> set[AwardKey]:
         """The round's awards whose rejection was booked on stripe 0 before a cycle began there."""
         rejections = [row for row in round_.of("award_steps") if row.step == AwardStep.REJECTED]
         by_act = self._jackpot.references.acts
         return {_key(row) for row in rejections if by_act[row.act_seq].effects[0]["seq"] <= cut}
-
-    def _due_to(self, row: Row[Any], round_: RoundDocuments) -> list[AwardKey]:
-        """The awards that an act takes a step with: of a decision, all that stood so, of the bets asked for."""
-        request = self._jackpot.references.change_requests.get(row.decides)
-        if request is None:  # A payment, or a decision that nobody asked for, which `changes` finds.
-            return _named_by(row)
-        asked, stood = request.payload.get("bets"), _STOOD[STEP_OF[row.kind]]
-        return [
-            key
-            for key, steps in _steps(round_).items()
-            if (asked is None or key[0] in asked) and _stands([step for step in steps if _is_before(step, row)], stood)
-        ]
 
 
 def lives_are_possible(round_: RoundDocuments) -> Found:
@@ -252,9 +252,3 @@ def _made(round_: RoundDocuments) -> list[MadeAward]:
         MadeAward(row.bet_id, row.tier, row.amount_minor, row.currency, row.cost, row.funded_by, row.correction)
         for row in round_.of("awards")
     ]
-
-
-def _origin(round_: RoundDocuments) -> Mapping[AwardKey, Origin]:
-    """Which account paid how much of each award of the settlement."""
-    settled = next(entry for entry in round_.entries if entry.kind == EntryKind.RESULT)
-    return held_awards.origins([award for award in _made(round_) if not award.correction], settled.postings())

@@ -6,34 +6,23 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.proof import people, requests
+from jackpot_service.proof import people
 from jackpot_service.proof.references import References
+from jackpot_service.usecases.changes.registry import CARRIES_OUT, KINDS
 
 Found = Iterator[Mismatch]
 Entries = Mapping[int, BookedEntry]
 Done = tuple[int, str, str | None]
 """The seq of an act, the kind of change that it carries out, and the jackpot that it is about."""
 
-CARRIES_OUT: Mapping[str, ChangeKind] = {
-    EntryKind.RATES_PUBLISHED: ChangeKind.RATE_SHEET,
-    EntryKind.RULES_CHANGED: ChangeKind.RULES,
-    EntryKind.JACKPOT_RETIRED: ChangeKind.RETIREMENT,
-    EntryKind.ADJUSTMENT: ChangeKind.ADJUSTMENT,
-    EntryKind.SEED_RECOVERED: ChangeKind.SEED_RECOVERY,
-    EntryKind.PRIZE_FUND_TRUED_UP: ChangeKind.PRIZE_FUND_TRUE_UP,
-    EntryKind.AWARDS_APPROVED: ChangeKind.HELD_AWARDS,
-    EntryKind.AWARDS_REJECTED: ChangeKind.HELD_AWARDS,
-    EntryKind.AWARDS_REINSTATED: ChangeKind.HELD_AWARDS,
-    EntryKind.COMPENSATION: ChangeKind.COMPENSATION,
-    EntryKind.ROUND_CORRECTED: ChangeKind.ROUND_CORRECTION,
-    EntryKind.STATEMENT_SETTLED: ChangeKind.STATEMENT_SETTLEMENT,
-}
-"""The kind of change request that each kind of act carries out; the others are one person's."""
+_UNREADABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+"""What reading a payload raises that is not one of its kind."""
 
 DECISIONS = frozenset({EntryKind.CHANGE_APPROVED, EntryKind.CHANGE_REJECTED})
 
@@ -89,7 +78,8 @@ def what_was_approved_was_done(references: References, _entries: Entries) -> Fou
     done: defaultdict[str, list[Done]] = defaultdict(list)
     for seq, act in references.acts.items():
         if act.decides is not None and act.kind is not None and act.kind not in DECISIONS:
-            done[act.decides].append((seq, CARRIES_OUT.get(act.kind, act.kind), act.jackpot_id))
+            kind = CARRIES_OUT.get(act.kind)
+            done[act.decides].append((seq, act.kind if kind is None else kind.name, act.jackpot_id))
     for request_id in sorted(done.keys() | references.change_decisions.keys()):
         due = _due(references, request_id)
         if done[request_id] != due:
@@ -113,8 +103,22 @@ def what_was_done_was_asked_for(references: References, _entries: Entries) -> Fo
     for seq, act in references.acts.items():
         request = references.change_requests.get(act.decides)
         if request is not None and act.kind in CARRIES_OUT:
-            for wrong in requests.not_as_asked(request, act):
+            for wrong in _not_as_asked(request, act):
                 yield _mismatch(Code.CHANGE_DONE, request, f"act {seq}: {wrong}")
+
+
+def _not_as_asked(request: Row[Any], act: Row[Any]) -> Iterator[str]:
+    """Say in what an act does not show what its change request asked for. The rest is decided again, see `moves`."""
+    try:
+        kind = KINDS.get(request.kind)
+        asked = {"jackpot_id": request.payload.get("jackpot_id"), **(kind.stated(request.payload) if kind else {})}
+        shown = {**act.after, **act.after.get("round", {}), "jackpot_id": act.jackpot_id}
+    except _UNREADABLE as error:
+        yield f"cannot be compared: {type(error).__name__}: {error}"
+        return
+    for name, due in asked.items():
+        if shown.get(name) != due:
+            yield f"shows {name} {shown.get(name)}, asked for was {due}"
 
 
 def nobody_did_alone_what_takes_two(references: References, _entries: Entries) -> Found:

@@ -6,12 +6,10 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from jackpot_service.domain import correction_facts
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep
-from jackpot_service.domain.corrections import Correction, correct
+from jackpot_service.domain.corrections import Correction
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.outcomes import require_hands_of_one_deck
 from jackpot_service.domain.past_verdicts import VerdictInForce, borne_by
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
@@ -22,6 +20,8 @@ from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.settlements import positions_are_right
 from jackpot_service.records import corrections
 from jackpot_service.records.verdicts import award_id
+from jackpot_service.usecases.changes.kinds import Done
+from jackpot_service.usecases.changes.round_correction import SettledRound, decide
 
 Found = Iterator[Mismatch]
 
@@ -33,6 +33,7 @@ class Corrected:
     entry: BookedEntry
     act: Row[Any]
     due: Correction
+    done: Done
 
 
 def corrections_are_of_acts(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -46,21 +47,21 @@ def corrections_are_of_acts(round_: RoundDocuments, jackpot: Jackpot) -> Found:
 
 def corrections_are_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """Each correction is what its result makes of the verdict before it, and so are the awards and their steps."""
-    done: list[Corrected] = []
+    corrected: list[Corrected] = []
     last: Mapping[str, Any] | None = None
     for entry in _entries(round_, jackpot):
         act, told = _act(entry, jackpot), jackpot.effects[entry.seq].recorded
         in_force = corrections.in_force(_first(entry, act, round_, jackpot), last)
         try:
-            due = _due(entry, told, in_force, round_, jackpot)
+            due, done = _due(entry, told, in_force, round_, jackpot)
         except Refused as refusal:
             yield Mismatch(Code.RESULT_HANDS, entry.book, entry.place, f"{round_.place}: {refusal.detail}")
             return
-        done.append(Corrected(entry, act, due))
-        yield from _recorded_is(done[-1], told, in_force, round_, jackpot)
+        corrected.append(Corrected(entry, act, due, done))
+        yield from _recorded_is(corrected[-1], told, round_, jackpot)
         last = told
-    yield from _awards_are(done, round_, jackpot)
-    yield from _steps_are(done, round_, jackpot)
+    yield from _awards_are(corrected, round_, jackpot)
+    yield from _steps_are(corrected, round_, jackpot)
 
 
 def acts_on(round_: RoundDocuments, jackpot: Jackpot) -> Sequence[Row[Any]]:
@@ -100,44 +101,40 @@ def _due(
     in_force: VerdictInForce,
     round_: RoundDocuments,
     jackpot: Jackpot,
-) -> Correction:
+) -> tuple[Correction, Done]:
     """Raises: whatever such a correction would have been refused by."""
-    result = corrections.result_of(told["result"])
-    require_hands_of_one_deck(result.hands, result.dealer)
-    return correct(
+    state = SettledRound(
+        round_.round,
         [one.bet for one in round_.bets if not one.is_void],
-        result,
         in_force,
-        terms=terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None),
-        pools=jackpot.pools.at(told["positions"]),
-        won_since=won_since(entry, round_, jackpot),
+        terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None),
+        jackpot.pools.at(told["positions"]),
+        told["positions"],
+        won_since(entry, round_, jackpot),
     )
+    return decide(state, corrections.result_of(told["result"]))
 
 
 def _recorded_is(
     corrected: Corrected,
     told: Mapping[str, Any],
-    in_force: VerdictInForce,
     round_: RoundDocuments,
     jackpot: Jackpot,
 ) -> Found:
     """The act recorded the correction that was due, and the verdict before it, and booked what that makes."""
-    entry, act, due = corrected.entry, corrected.act, corrected.due
+    entry, act, done = corrected.entry, corrected.act, corrected.done
     running = jackpot.cycle_at(entry)
     yield from positions_are_right(told["positions"], running, entry, jackpot, names_all=True)
-    yield from postings_are(due.postings, entry, round_)
-    result = corrections.result_of(told["result"])
+    yield from postings_are(done.postings, entry, round_)
+    counted = corrections.result_of(told["result"]).bet_count
     live = [one for one in round_.bets if not one.is_void]
-    if result.bet_count != len(live):
-        detail = f"{round_.place}: counts {result.bet_count}, live were {len(live)}"
+    if counted != len(live):
+        detail = f"{round_.place}: counts {counted}, live were {len(live)}"
         yield Mismatch(Code.RESULT_COUNT, entry.book, entry.place, detail)
-    recorded = correction_facts.of_correction(
-        due, round_.round, result, cycle=running.cycle, positions=told["positions"]
-    )
     shown = (
-        ("it recorded", told, recorded),
-        ("its act shows", act.after, correction_facts.with_postings(recorded, due.postings)),
-        ("its act shows before", act.before or {}, correction_facts.of_verdict_in_force(in_force)),
+        ("it recorded", told, done.recorded),
+        ("its act shows", act.after, done.shown),
+        ("its act shows before", act.before or {}, done.before),
     )
     for where, found, wanted in shown:
         for name in sorted(wanted.keys() | found.keys()):

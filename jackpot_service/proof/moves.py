@@ -1,20 +1,101 @@
-"""Whether what people did to a jackpot's rules, door and money booked what was asked for, from what they saw."""
+"""Whether what people did to a jackpot's rules, life and money is what their decision makes of what they saw."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import Row
 
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.lives import facts_of_life
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.proof.dues import DUE, Scene
+from jackpot_service.proof.doors import LIFE_AFTER, life_before
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.order import Seen
+from jackpot_service.proof.references import RecordedEffect
+from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState
+from jackpot_service.usecases.changes.kinds import Conditions, Done, Kind
+from jackpot_service.usecases.changes.registry import CARRIES_OUT
+from jackpot_service.usecases.changes.retirement import RetireJackpot, receive
 
 Found = Iterator[Mismatch]
 
 _UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 """What is raised where an act could not have been done, or says something that no such act says."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """An effect with all that it depends on, as it was when it was booked."""
+
+    jackpot: Jackpot
+    entry: BookedEntry
+    effect: RecordedEffect
+
+    @property
+    def act(self) -> Row[Any]:
+        """The act that booked it."""
+        return self.jackpot.references.acts[self.effect.act]
+
+    def request(self, kind: Kind[Any]) -> Any:  # noqa: ANN401  what the kind makes of a payload
+        """What its maker asked for, read as a kind of change."""
+        payload = self.jackpot.references.change_requests[self.act.decides].payload
+        return kind.complete(kind.read(payload), Conditions(self.entry.booked_at, self.act.decides))
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Where the stripes stood. Raises: LookupError if it does not say so."""
+        if self.effect.positions is None:
+            message = "it names no positions"
+            raise LookupError(message)
+        return self.effect.positions
+
+    @cached_property
+    def state(self) -> JackpotState:
+        """The jackpot as the decision saw it."""
+        jackpot, cycle = self.jackpot, self.jackpot.cycle_at(self.entry)
+        newest = max(version for version, seq in jackpot.rules_seqs.items() if seq < self.entry.seq)
+        return JackpotState(
+            jackpot.jackpot_id,
+            life_before(jackpot.doors, self.entry.seq),
+            jackpot.pools.at(self.positions),
+            self.positions,
+            cycle.cycle,
+            jackpot.rules[cycle.rules_version],
+            newest,
+            jackpot.rules,
+            Decimal(jackpot.effects[1].recorded["base_amount"]),
+        )
+
+
+def _suspension(scene: Scene) -> Done:
+    kind = EntryKind(scene.entry.kind)
+    life = life_before(scene.jackpot.doors, scene.entry.seq)
+    recorded = facts_of_life(LIFE_AFTER[kind], positions=scene.positions)
+    return Done(kind, {"state": life.value}, recorded)
+
+
+def _transfer(scene: Scene) -> Done:
+    request = RetireJackpot(scene.act.jackpot_id, scene.entry.book, scene.act.decides)
+    return receive(scene.state, scene.act.after, request)
+
+
+def _decided(kind: JackpotKind[Any]) -> Callable[[Scene], Done]:
+    return lambda scene: kind.decide(scene.state, scene.request(kind))
+
+
+DUE: Mapping[str, Callable[[Scene], Done]] = {
+    EntryKind.JACKPOT_SUSPENDED: _suspension,
+    EntryKind.JACKPOT_RESUMED: _suspension,
+    EntryKind.TRANSFER_RECEIVED: _transfer,
+    **{act: _decided(kind) for act, kind in CARRIES_OUT.items() if isinstance(kind, JackpotKind)},
+}
+"""What each kind of effect makes due."""
 
 
 def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
@@ -46,7 +127,7 @@ def positions_are_right(scene: Scene) -> Found:
 
 def it_did_what_was_due(scene: Scene) -> Found:
     """The same code that decided it makes the same postings and figures of the request and of the pools then."""
-    due = DUE[EntryKind(scene.entry.kind)](scene)
+    due = DUE[scene.entry.kind](scene)
     if scene.entry.lines != replay.lines_of(due.postings):
         yield _mismatch(Code.ENTRY_POSTINGS, scene, f"booked {scene.entry.lines}, due was {due.postings}")
     if scene.effect.recorded != due.recorded:

@@ -6,13 +6,12 @@ from typing import Any, Final
 
 from sqlalchemy import Row
 
-from jackpot_service.domain import changes
-from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.references import References
+from jackpot_service.usecases.changes.registry import KINDS
 
 Found = Iterator[Mismatch]
 
@@ -38,7 +37,7 @@ def reasons_against_checker(row: Row[Any], request: Row[Any], references: Refere
         return
     if Principal(checker.name, Role(checker.role), is_automaton=checker.is_automaton).is_machine:
         yield f"{row.checker} is a service account"
-    if checker.role not in changes.ROLES[ChangeKind(request.kind)]:
+    if request.kind not in KINDS or checker.role not in KINDS[request.kind].roles:
         yield f"the role {checker.role} decides no {request.kind}"
     if maker is not None and checker.name != maker.name and _is_alike(checker, maker):
         yield f"{row.checker} is {request.maker} in other letters"

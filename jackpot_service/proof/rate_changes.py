@@ -1,17 +1,19 @@
 """Whether each rate sheet that two people made is what they agreed on: the request, put over the sheet before it."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import Row
 
+from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.rate_changes import rates_after, stated_rates
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.rate_changes import stated_rates
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof.references import References
+from jackpot_service.usecases.changes.kinds import Conditions
+from jackpot_service.usecases.changes.rate_sheet import RateSheetChange, Sheet, decide
 
 Found = Iterator[Mismatch]
 
@@ -33,19 +35,18 @@ def _wrong(references: References, sheet: Row[Any], request: Row[Any], entry: Bo
     """Say in what a sheet is not what was asked for; None if it is."""
     try:
         agreed = _agreed(references, request, entry)
-    except (LookupError, ArithmeticError, ValueError, TypeError, AttributeError) as error:
+    except (LedgerError, LookupError, ArithmeticError, ValueError, TypeError, AttributeError) as error:
         return f"makes none: {type(error).__name__}"
     rates = stated_rates(references.sheets[sheet.base, sheet.number])
-    if (sheet.base, rates, sheet.effective_at, sheet.source) != agreed:
+    due = (agreed.base, agreed.rates, agreed.effective_at, facts.of_rate_source(agreed.source))
+    if (sheet.base, rates, sheet.effective_at, sheet.source) != due:
         return "makes another sheet"
     return None
 
 
-def _agreed(references: References, request: Row[Any], entry: BookedEntry) -> tuple[Any, ...]:
-    """Base, rates, effective time and source that a request makes: in force from its booking unless it says when."""
-    payload, number = request.payload, int(request.base_version)
-    before = stated_rates(references.sheets[payload["base"], number]) if number else {}
-    rates = {code: Decimal(rate) for code, rate in payload.get("rates", {}).items()}
-    after = rates_after(before, rates=rates, leaves=payload.get("leaves", ()), is_whole=payload.get("whole", False))
-    effective_at = datetime.fromisoformat(payload["effective_at"]) if "effective_at" in payload else entry.booked_at
-    return payload["base"], after, effective_at, payload.get("source")
+def _agreed(references: References, request: Row[Any], entry: BookedEntry) -> Sheet:
+    """Decide again what a request makes of the sheet before: in force from its booking unless it says when."""
+    kind, number = RateSheetChange(), int(request.base_version)
+    asked = kind.complete(kind.read(request.payload), Conditions(entry.booked_at, request.request_id))
+    before = stated_rates(references.sheets[asked.base, number]) if number else {}
+    return decide(before, asked)

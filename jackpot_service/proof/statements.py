@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import accounts, award_facts, posting_rules
+from jackpot_service.domain import accounts
 from jackpot_service.domain.money import EXACT, ZERO, plain, total
 from jackpot_service.ledger import balances, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
@@ -17,6 +17,7 @@ from jackpot_service.ledger.verified import NOTHING, Verified
 from jackpot_service.proof import acts
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.records.schema import StatementSettlementRow
+from jackpot_service.usecases.changes.statement_settlement import SettleStatement, decide
 
 Found = Iterator[Mismatch]
 
@@ -72,21 +73,18 @@ class Statements:
         if balance != row.balance_before:
             detail = f"states {plain(row.balance_before)} before it, its entries make {plain(balance)}"
             yield Mismatch(Code.STATEMENT_BALANCE, self._book, _place(row), detail)
-        due = award_facts.of_statement(
-            jackpot_id=row.jackpot_id,
-            casino_id=row.casino_id,
-            currency=row.currency,
-            reference=row.reference,
-            period_from=row.period_from,
-            period_to=row.period_to,
-            amount=row.amount,
-            positions=row.positions,
-            balance_before=row.balance_before,
-            balance_after=EXACT.add(row.balance_before, row.amount),
+        request = SettleStatement(
+            row.jackpot_id,
+            row.casino_id,
+            row.currency,
+            row.period_from,
+            row.period_to,
+            row.amount,
+            row.reference,
         )
-        yield from acts.says(act, due, self._book)
-        postings = posting_rules.for_statement(row.amount, casino_id=row.casino_id, currency=row.currency)
-        yield from acts.booked(act, postings, self._book, entries)
+        due = decide(row.balance_before, row.positions, request)
+        yield from acts.says(act, due.recorded, self._book)
+        yield from acts.booked(act, due.postings, self._book, entries)
 
     def _balance_before(self, row: Row[Any]) -> Decimal:
         """Where only what came since was replayed, it is summed anew; what was verified before is taken as stated."""

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Row, Select, and_, func, insert, or_, select
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.changes import Change, ChangeKind, ChangeState, Decision, Outcome
+from jackpot_service.domain.changes import RETIREMENT, Change, ChangeState, Decision, Outcome
 from jackpot_service.records.schema import ChangeDecisionRow, ChangeRequestRow
 
 
@@ -16,7 +16,7 @@ def add(session: Session, change: Change, *, entry_seq: int) -> None:
     session.execute(
         insert(ChangeRequestRow).values(
             request_id=change.request_id,
-            kind=change.kind.value,
+            kind=change.kind,
             subject=change.subject,
             jackpot_id=change.jackpot_id,
             payload=dict(change.payload),
@@ -56,7 +56,7 @@ def find(session: Session, request_id: str) -> Change | None:
 
 def last_approved(session: Session, jackpot_id: str) -> int:
     """The act of the last approval of a change that concerns a jackpot, also as the one that receives; 0 if none."""
-    receives = and_(ChangeRequestRow.kind == ChangeKind.RETIREMENT, ChangeRequestRow.payload["to"].astext == jackpot_id)
+    receives = and_(ChangeRequestRow.kind == RETIREMENT, ChangeRequestRow.payload["to"].astext == jackpot_id)
     question = (
         select(func.coalesce(func.max(ChangeDecisionRow.entry_seq), 0))
         .join(ChangeRequestRow, ChangeRequestRow.request_id == ChangeDecisionRow.request_id)
@@ -72,14 +72,14 @@ def latest(
     before: int | None,
     at: datetime,
     state: ChangeState | None = None,
-    kind: ChangeKind | None = None,
+    kind: str | None = None,
 ) -> Sequence[tuple[int, Change]]:
     """List change requests, the latest first, each with its act's seq: those before one, in a state at an instant."""
     question = _select().order_by(ChangeRequestRow.entry_seq.desc()).limit(limit)
     if before is not None:
         question = question.where(ChangeRequestRow.entry_seq < before)
     if kind is not None:
-        question = question.where(ChangeRequestRow.kind == kind.value)
+        question = question.where(ChangeRequestRow.kind == kind)
     if state in {ChangeState.APPROVED, ChangeState.REJECTED}:
         question = question.where(ChangeDecisionRow.outcome == state)
     elif state is not None:
@@ -111,7 +111,7 @@ def _change(row: Row[*tuple[Any, ...]]) -> Change:
         )
     return Change(
         request_id=row.request_id,
-        kind=ChangeKind(row.kind),
+        kind=row.kind,
         subject=row.subject,
         jackpot_id=row.jackpot_id,
         payload=row.payload,

@@ -6,7 +6,6 @@ from decimal import Decimal
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
-from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import plain
@@ -15,6 +14,7 @@ from jackpot_service.domain.reference_rates import ReferenceRates
 from jackpot_service.records import changes, pinned, rate_sheets
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, RequestConflict
+from jackpot_service.usecases.changes.rate_sheet import RateSheetChange
 from jackpot_service.usecases.changes.request_change import ChangeRequested, RequestChange, request_change
 
 
@@ -79,7 +79,7 @@ def propose_reference_rates(session: Session, command: ProposeReferenceRates) ->
         "rates": _rates(command, in_force),
         "source": facts.of_rate_source(command.source),
     }
-    asked = RequestChange(command.act, ChangeKind.RATE_SHEET, payload, rate_band=command.rate_band)
+    asked = RequestChange(command.act, RateSheetChange.name, payload, rate_band=command.rate_band)
     return Proposed(request_change(session, asked), kept)
 
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import life_facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.lives import Life, PersonRequired
+from jackpot_service.domain.lives import Life, PersonRequired, facts_of_life
 from jackpot_service.usecases import acts, jackpot_acts
 from jackpot_service.usecases.acts import Act
 
@@ -57,7 +56,7 @@ def _set(session: Session, command: SetDoor, kind: EntryKind, life: Life) -> Doo
     if acts.find_replay(session, act, kind, asked) is not None:
         return DoorSet(command.jackpot_id, life, is_replay=True)
     jackpot = jackpot_acts.hold_unretired(session, command.jackpot_id)
-    recorded = life_facts.of_life(life, positions=jackpot.books.positions)
+    recorded = facts_of_life(life, positions=jackpot.books.positions)
     effects = []
     if jackpot.life is not life:
         effects.append(

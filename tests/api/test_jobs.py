@@ -168,8 +168,8 @@ def test_nobody_has_more_jobs_than_that_wait(opened: House) -> None:
     opened.ask_job(ASKED, request_id="one-more").ok(201)
 
 
-WRONG_PARAMETERS: Final[Sequence[tuple[Body, str]]] = (
-    ({}, "jackpot_id"),
+WRONG_PARAMETERS: Final[Sequence[tuple[Body, *tuple[str, ...]]]] = (
+    ({}, "format", "jackpot_id"),
     ({"jackpot_id": "j1"}, "format"),
     ({**ASKED, "format": "xlsx"}, "format"),
     ({**ASKED, "format": ["hledger"]}, "format"),
@@ -196,11 +196,13 @@ WRONG_PARAMETERS: Final[Sequence[tuple[Body, str]]] = (
 
 
 def test_parameters_of_another_shape_are_refused(opened: House, subtests: pytest.Subtests) -> None:
-    for parameters, pointer in WRONG_PARAMETERS:
+    for parameters, *pointers in WRONG_PARAMETERS:
         with subtests.test(str(parameters)[:120]):
             before = opened.books.counts()
 
-            opened.ask_job(parameters).problem(422, "payload-invalid", f"/parameters/{pointer}")
+            opened.ask_job(parameters).problem(
+                422, "payload-invalid", *(f"/parameters/{pointer}" for pointer in pointers)
+            )
 
             assert opened.books.counts() == before
 

@@ -7,8 +7,8 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from jackpot_service.domain.changes import ROLES
 from jackpot_service.domain.principals import NAME_LETTERS, BadPrincipal, Principal, Role, require_legible
+from jackpot_service.usecases.changes.registry import KINDS
 from tests.support.bets import bet
 from tests.support.hands import FOUR_OF_A_KIND, hand
 from tests.support.house import House
@@ -77,7 +77,7 @@ def decide(
 def test_the_table_of_who_decides_is_that_of_the_code(application: psycopg.Connection[Any]) -> None:
     found = application.execute("SELECT kind, role FROM change_deciders").fetchall()
 
-    assert sorted(found) == sorted((kind.value, role.value) for kind, roles in ROLES.items() for role in roles)
+    assert sorted(found) == sorted((kind.name, role.value) for kind in KINDS.values() for role in kind.roles)
 
 
 def test_another_person_whose_role_decides_it_is_let(application: psycopg.Connection[Any]) -> None:

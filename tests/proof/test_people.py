@@ -10,7 +10,7 @@ import sqlalchemy
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, transact
-from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.proof.proof import verify
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
@@ -44,7 +44,7 @@ def write(url: str) -> None:
         people.enrolled(engine, act(Principal("robot", Role.OPERATOR, is_automaton=True)))
         _play(engine)
         people.switch(url, act(), is_on=True)
-        ask(engine, ChangeKind.ADJUSTMENT, ADJUSTMENT, "alone", by=ODA)
+        ask(engine, "adjustment", ADJUSTMENT, "alone", by=ODA)
         decide(engine, "alone", by=ODA, is_emergency=True)
         people.switch(url, act(), is_on=False)
 
@@ -59,13 +59,11 @@ def _play(engine: sqlalchemy.Engine) -> None:
     scene.bet(engine, "T1", "cancelled", scene.euro("b1"))
     scene.cancel(engine, "T1", "cancelled")
     for kind, payload in CHANGES.items():
-        ask(engine, kind, payload, kind.value, by=OLGA)
-        decide(engine, kind.value, by=OTTO)
+        ask(engine, kind, payload, kind, by=OLGA)
+        decide(engine, kind, by=OTTO)
 
 
-def ask(
-    engine: sqlalchemy.Engine, kind: ChangeKind, payload: Mapping[str, Any], request_id: str, *, by: Principal
-) -> None:
+def ask(engine: sqlalchemy.Engine, kind: str, payload: Mapping[str, Any], request_id: str, *, by: Principal) -> None:
     transact(engine, partial(request_change, command=RequestChange(act(by, request_id), kind, payload)))
 
 
@@ -79,9 +77,9 @@ ADJUSTMENT: Final = {"jackpot_id": "live", "account": "reserve", "amount": "1"} 
     "document": "memo 1",
     "cause": "count-error",
 }
-CHANGES: Final[Mapping[ChangeKind, Mapping[str, Any]]] = {
-    ChangeKind.HELD_AWARDS: {"jackpot_id": "live", "table_id": "T1", "round_id": "held", "decision": "approve"},
-    ChangeKind.COMPENSATION: {
+CHANGES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "held-awards": {"jackpot_id": "live", "table_id": "T1", "round_id": "held", "decision": "approve"},
+    "compensation": {
         "jackpot_id": "live",
         "table_id": "T1",
         "round_id": "cancelled",
@@ -90,7 +88,7 @@ CHANGES: Final[Mapping[ChangeKind, Mapping[str, Any]]] = {
         "currency": "EUR",
         "document": "minutes 1",
     },
-    ChangeKind.ROUND_CORRECTION: {
+    "round-correction": {
         "jackpot_id": "live",
         "table_id": "T1",
         "round_id": "lost",
@@ -101,7 +99,7 @@ CHANGES: Final[Mapping[ChangeKind, Mapping[str, Any]]] = {
 BY_ANOTHER: Final = "UPDATE entries SET principal = '{}' WHERE jackpot_id = '-' AND kind = '{}'"
 """Who did an act is in its entry, whose digest covers it."""
 
-HELD: Final = f"request_id = '{ChangeKind.HELD_AWARDS}'"
+HELD: Final = f"request_id = '{'held-awards'}'"
 
 CORRUPTIONS: Final = (
     *(

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from jackpot_service.database import transactions
 from jackpot_service.database.transactions import Base, Session
-from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger.mismatches import Code
@@ -48,7 +48,7 @@ def decide(
 def ask(casino: history.Casino, request_id: str, **payload: Any) -> None:
     act = Act(Principal("Ann", Role.RATES), casino.now, request_id=request_id, reason="the market moves")
     people.enrolled(casino.engine, act)
-    command = RequestChange(act, ChangeKind.RATE_SHEET, {"base": "EUR", **payload})
+    command = RequestChange(act, "rate-sheet", {"base": "EUR", **payload})
     casino.act(partial(request_change, command=command))
 
 

@@ -12,7 +12,6 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.corrections import NothingToCorrect
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records.rounds import RoundName
@@ -112,7 +111,7 @@ class History:
             payload["bets"] = [bet_id]
             transact(
                 self.engine,
-                lambda session: two_people.change(session, ChangeKind.HELD_AWARDS, payload, now=scene.now()),
+                lambda session: two_people.change(session, "held-awards", payload, now=scene.now()),
             )
 
 

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import transact
-from jackpot_service.domain.changes import ChangeDecided, ChangeKind, Outcome
+from jackpot_service.domain.changes import ChangeDecided, Outcome
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records.verdicts import BookedAward
@@ -34,7 +34,7 @@ def ask(engine: sqlalchemy.Engine, round_id: str, decision: str, *, attempt: int
     request_id = f"{decision}-{round_id}-{attempt}"
     payload = {"jackpot_id": "live", "table_id": "T1", "round_id": round_id, "decision": decision}
     act = Act(ANN, scene.now(), request_id=request_id, reason="as agreed")
-    command = RequestChange(people.enrolled(engine, act), ChangeKind.HELD_AWARDS, payload)
+    command = RequestChange(people.enrolled(engine, act), "held-awards", payload)
     transact(engine, lambda session: request_change(session, command))
     return request_id
 

@@ -14,7 +14,6 @@ import sqlalchemy
 from jackpot_service.app import create_app
 from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.bets import Bet, Bets
-from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger import instants
@@ -91,21 +90,21 @@ def _bet(engine: sqlalchemy.Engine, table: str, round_id: str, *, behind: timede
     transact(engine, lambda session: accept_bets(session, command))
 
 
-def _change(engine: sqlalchemy.Engine, kind: ChangeKind, payload: Mapping[str, str]) -> Applied:
+def _change(engine: sqlalchemy.Engine, kind: str, payload: Mapping[str, str]) -> Applied:
     return transact(engine, lambda session: two_people.change(session, kind, payload, now=scene.now()))
 
 
 def _decide(engine: sqlalchemy.Engine, table: str, round_id: str, decision: str) -> None:
     """Decide about what a round left to be held; a round without such awards is refused."""
     payload = {"jackpot_id": "live", "table_id": table, "round_id": round_id, "decision": decision}
-    scene.attempted(partial(_change, engine, ChangeKind.HELD_AWARDS, payload))
+    scene.attempted(partial(_change, engine, "held-awards", payload))
 
 
 def _pay_statement(engine: sqlalchemy.Engine, reference: str) -> None:
     now = scene.now()
     payload = {"jackpot_id": "live", "casino_id": scene.CASINO, "reference": reference, "currency": "GBP"}
     payload |= {"from": (now - timedelta(days=1)).isoformat(), "to": now.isoformat(), "amount": "0.75"}
-    _change(engine, ChangeKind.STATEMENT_SETTLEMENT, payload)
+    _change(engine, "statement-settlement", payload)
 
 
 def report(racer: Racer, *, seed: int, key: str) -> list[Told]:

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import transact
-from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.principals import Principal, Role
@@ -40,9 +40,7 @@ def set_door(engine: sqlalchemy.Engine, use_case: Any, request_id: str) -> None:
     transact(engine, lambda session: use_case(session, command))
 
 
-def two_people(
-    engine: sqlalchemy.Engine, kind: ChangeKind, payload: dict[str, Any], request_id: str
-) -> LedgerError | None:
+def two_people(engine: sqlalchemy.Engine, kind: str, payload: dict[str, Any], request_id: str) -> LedgerError | None:
     """Have a change asked for and approved; how it was refused, if it was."""
     asked = RequestChange(people.enrolled(engine, act("ann", request_id)), kind, payload)
     decided = DecideChange(people.enrolled(engine, act("bob")), request_id, Outcome.APPROVED)
@@ -99,7 +97,7 @@ def change_rules(racer: Racer) -> int:
     refusals = [
         two_people(
             racer.engine,
-            ChangeKind.RULES,
+            "rules",
             {"jackpot_id": "live", "settings": {"split.meter": f"0.4{turn}", "reset_amount": str(100 + turn)}},
             f"q{turn}",
         )
@@ -138,9 +136,7 @@ def retire(racer: Racer) -> list[str]:
     """Try to retire the jackpot until it is; how often it was refused."""
     refusals: list[str] = []
     while True:
-        refusal = two_people(
-            racer.engine, ChangeKind.RETIREMENT, {"jackpot_id": "live", "to": "heir"}, f"q{len(refusals)}"
-        )
+        refusal = two_people(racer.engine, "retirement", {"jackpot_id": "live", "to": "heir"}, f"q{len(refusals)}")
         if refusal is None:
             return refusals
         assert isinstance(refusal, StillInPlay), refusal
@@ -190,9 +186,7 @@ def test_of_two_who_approve_one_adjustment_at_once_one_does_and_it_is_booked_onc
 ) -> None:
     scene.open_live(engine, "live", tables=["T1"])
     stated = {"account": "meter", "amount": "12.34", "document": "memo", "cause": "count-error"}
-    asked = RequestChange(
-        people.enrolled(engine, act("ann", "q0")), ChangeKind.ADJUSTMENT, {"jackpot_id": "live", **stated}
-    )
+    asked = RequestChange(people.enrolled(engine, act("ann", "q0")), "adjustment", {"jackpot_id": "live", **stated})
     transact(engine, lambda session: request_change(session, asked))
 
     outcomes = race(

@@ -12,7 +12,7 @@ import sqlalchemy
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.changes import ChangeDecided, ChangeKind, ChangeStale, Outcome
+from jackpot_service.domain.changes import ChangeDecided, ChangeStale, Outcome
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.acts import Act
@@ -35,7 +35,7 @@ DECISIONS = 12
 
 def ask(racer: Racer, request_id: str, **rates: str) -> None:
     act = Act(Principal("Ann", Role.RATES), scene.now(), request_id=request_id, reason="the market moves")
-    command = RequestChange(people.enrolled(racer.engine, act), ChangeKind.RATE_SHEET, {"base": "EUR", "rates": rates})
+    command = RequestChange(people.enrolled(racer.engine, act), "rate-sheet", {"base": "EUR", "rates": rates})
     transact(racer.engine, lambda session: request_change(session, command))
 
 

@@ -13,7 +13,6 @@ import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import read, transact
-from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.ledger import instants
@@ -101,7 +100,7 @@ def end(racer: Racer, *, off_by: float) -> None:
                 scene.bet(racer.engine, f"E{number}", round_id, scene.euro("a"))
                 scene.settle(racer.engine, f"E{number}", round_id, 1, {"1": scene.NOTHING})
             payload = {"jackpot_id": ending, "to": "live"}
-            retiring = partial(two_people.change, kind=ChangeKind.RETIREMENT, payload=payload, now=scene.now())
+            retiring = partial(two_people.change, kind="retirement", payload=payload, now=scene.now())
             transact(racer.engine, retiring)
             more = AddStripes(Act(SYSTEM_OPERATOR, scene.now()), "live", 3 + number)
             transact(racer.engine, partial(add_stripes, command=more))

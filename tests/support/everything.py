@@ -8,7 +8,7 @@ import sqlalchemy
 from jackpot_service import signing
 from jackpot_service.api.closing import closed
 from jackpot_service.database.transactions import transact
-from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.exports.jobs.asking import AskJob, ask
 from jackpot_service.exports.jobs.kinds import Asker
@@ -91,8 +91,8 @@ def _administer(engine: sqlalchemy.Engine) -> None:
     given = {"table_id": "T1", "round_id": "r3", "bet_id": "b1", "amount_minor": 1, "document": "minutes"}
     paid = {"casino_id": "c1", "from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z", "amount": "1"}
     for kind, payload in (
-        (ChangeKind.COMPENSATION, given),
-        (ChangeKind.STATEMENT_SETTLEMENT, paid | {"reference": "january"}),
+        ("compensation", given),
+        ("statement-settlement", paid | {"reference": "january"}),
     ):
         asking, deciding = (
             people.enrolled(engine, Act(Principal(name, Role.OPERATOR), scene.now(), request_id, "as agreed"))

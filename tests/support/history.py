@@ -15,7 +15,7 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
-from jackpot_service.domain.changes import Change, ChangeKind, Outcome
+from jackpot_service.domain.changes import Change, Outcome
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.verdict import Hand, HandStatus
@@ -106,7 +106,7 @@ class Casino:
         return self.act(
             lambda session: request_change(
                 session,
-                RequestChange(people.enrol(session, self.sign("Rita", request_id)), ChangeKind.RATE_SHEET, payload),
+                RequestChange(people.enrol(session, self.sign("Rita", request_id)), "rate-sheet", payload),
             )
         ).change
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import rate_sheets
@@ -34,7 +34,7 @@ def publish(
     if effective_at is not None:
         payload["effective_at"] = effective_at.isoformat()
     asking = people.enrol(session, Act(ASKS, now, request_id=f"sheet-{base}-{last + 1}", reason="as the market moved"))
-    change = request_change(session, RequestChange(asking, ChangeKind.RATE_SHEET, payload)).change
+    change = request_change(session, RequestChange(asking, "rate-sheet", payload)).change
     approving = people.enrol(session, Act(APPROVES, now))
     decide_change(session, DecideChange(approving, change.request_id, Outcome.APPROVED, change.to_confirm))
     return last + 1

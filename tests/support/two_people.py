@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.changes import ChangeKind, Outcome
+from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records.rounds import RoundName
@@ -19,7 +19,7 @@ from tests.support import people
 ASKS, APPROVES = Principal("Ann", Role.OPERATOR), Principal("Bob", Role.OPERATOR)
 
 
-def change(session: Session, kind: ChangeKind, payload: Mapping[str, Any], *, now: datetime) -> Applied:
+def change(session: Session, kind: str, payload: Mapping[str, Any], *, now: datetime) -> Applied:
     """Have a change asked for and approved; what it did. Raises: whatever it is refused by."""
     asking = people.enrol(session, Act(ASKS, now, request_id=uuid4().hex, reason="as agreed"))
     asked = request_change(session, RequestChange(asking, kind, payload)).change
@@ -37,4 +37,4 @@ def correct(session: Session, jackpot_id: str, name: RoundName, result: Result, 
         "dealer": [*result.dealer],
     }
     payload = {"jackpot_id": jackpot_id, "table_id": name.table_id, "round_id": name.round_id, "result": told}
-    return change(session, ChangeKind.ROUND_CORRECTION, payload, now=now)
+    return change(session, "round-correction", payload, now=now)

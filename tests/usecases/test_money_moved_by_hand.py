@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.domain.adjustments import Cause
 from jackpot_service.domain.principals import Role
+from jackpot_service.usecases.changes.adjustment import Cause
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.domain.changes import ChangeKind, ChangeStale, Outcome
+from jackpot_service.domain.changes import ChangeStale, Outcome
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
-from jackpot_service.usecases.changes.rate_sheet import read
+from jackpot_service.usecases.changes.rate_sheet import RateSheetChange
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
 from tests.support.answers import Answer, Body
@@ -173,7 +173,7 @@ def test_an_approval_that_had_to_wait_sees_what_was_approved_before_it(house: Ho
     people(house)
     for request_id, rate in (("q1", "1.18"), ("q2", "1.19")):
         act = Act(ANN, house.clock(), request_id=request_id, reason="the morning's rates")
-        command = RequestChange(act, ChangeKind.RATE_SHEET, {"base": "EUR", "rates": {"GBP": rate}})
+        command = RequestChange(act, "rate-sheet", {"base": "EUR", "rates": {"GBP": rate}})
         house.transact(partial(request_change, command=command))
     early, late = house.clock(), house.clock()
     house.transact(lambda session: decide_change(session, decided("q1", late)))
@@ -187,7 +187,7 @@ def test_an_approval_that_had_to_wait_sees_what_was_approved_before_it(house: Ho
 def test_a_sheet_is_in_force_not_before_it_is_booked(house: House) -> None:
     people(house)
     act = Act(ANN, house.clock(), request_id="q1", reason="the morning's rates")
-    command = RequestChange(act, ChangeKind.RATE_SHEET, {"base": "EUR", "rates": {"GBP": "1.18"}})
+    command = RequestChange(act, "rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}})
     house.transact(lambda session: request_change(session, command))
     slow = house.clock()
     house.add_casino("c2")
@@ -295,7 +295,9 @@ def test_in_an_emergency_too_the_figure_is_repeated(house: House) -> None:
 # What cannot be.
 
 
-NO_SHEET: Final[tuple[tuple[Body, str, str], ...]] = (
+SOURCE: Final = ("date", "name", "sha256")
+
+NO_SHEET: Final[tuple[tuple[Body, str, *tuple[str, ...]], ...]] = (
     ({"rates": {"GBP": "NaN"}}, "payload-invalid", "/payload/rates/GBP"),
     ({"rates": {"SEK": "0.09", "GBP": "Infinity"}}, "payload-invalid", "/payload/rates/GBP"),
     ({"rates": {"GBP": 1.17}}, "payload-invalid", "/payload/rates/GBP"),
@@ -332,8 +334,13 @@ NO_SHEET: Final[tuple[tuple[Body, str, str], ...]] = (
     ({"base": "XXX", "rates": {"GBP": "1.17"}}, "unknown-currency", "/payload/base"),
     ({"base": "euro", "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/base"),
     ({"rates": {"GBP": "1.17"}, "by": "me"}, "payload-invalid", "/payload/by"),
-    ({"rates": {"GBP": "1.17"}, "source": {}}, "payload-invalid", "/payload/source"),
-    ({"rates": {"GBP": "1.17"}, "source": {"name": "ecb"}}, "payload-invalid", "/payload/source/date"),
+    ({"rates": {"GBP": "1.17"}, "source": {}}, "payload-invalid", *(f"/payload/source/{name}" for name in SOURCE)),
+    (
+        {"rates": {"GBP": "1.17"}, "source": {"name": "ecb"}},
+        "payload-invalid",
+        "/payload/source/date",
+        "/payload/source/sha256",
+    ),
     (
         {"rates": {"GBP": "1.17"}, "source": {"name": "ecb", "date": "2026-02-30", "sha256": "0" * 64}},
         "payload-invalid",
@@ -357,20 +364,20 @@ def test_what_cannot_be_is_refused_with_a_pointer_and_nothing_is_written(
 ) -> None:
     people(house)
 
-    for number, (payload, code, pointer) in enumerate(NO_SHEET):
+    for number, (payload, code, *pointers) in enumerate(NO_SHEET):
         with subtests.test(payload=payload):
             before = house.books.counts()
 
             refused = ask(house, f"q{number}", **payload)
 
-            refused.problem(422, code, pointer)
+            refused.problem(422, code, *pointers)
             assert len(refused.text) < 2000
             assert house.books.counts() == before
 
 
 def test_a_payload_is_read_without_a_house() -> None:
     with pytest.raises(LookupError, match="completed before"):
-        _ = read({"base": "EUR", "rates": {"GBP": "1"}}).in_force_from
+        _ = RateSheetChange().read({"base": "EUR", "rates": {"GBP": "1"}}).in_force_from
 
 
 # A trial leaves nothing, also not in the memory of its connection.

@@ -8,7 +8,7 @@ import sqlalchemy
 from sqlalchemy import NullPool, text
 
 from jackpot_service.domain.currencies import UnknownCurrency
-from jackpot_service.usecases.changes.kinds import BadPayload
+from jackpot_service.usecases.payloads import BadPayload
 from jackpot_service.usecases.publish_rates import (
     BadRate,
     ExponentChanged,

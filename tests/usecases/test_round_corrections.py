@@ -106,9 +106,9 @@ def test_the_dealers_cards_alone_may_be_corrected(house: House) -> None:
     assert house.round()["corrections"][0]["verdict"]["result"]["dealer"] == ["2h", "2s"]
 
 
-NO_RESULTS: Final[tuple[tuple[Any, str], ...]] = (
+NO_RESULTS: Final[tuple[tuple[Any, *tuple[str, ...]], ...]] = (
     (None, "/payload/result"),
-    ({}, "/payload/result"),
+    ({}, "/payload/result/bet_count", "/payload/result/hands"),
     ([], "/payload/result"),
     ({"hands": [hand("1")]}, "/payload/result/bet_count"),
     ({"bet_count": True, "hands": [hand("1")]}, "/payload/result/bet_count"),
@@ -116,14 +116,14 @@ NO_RESULTS: Final[tuple[tuple[Any, str], ...]] = (
     ({"bet_count": 1}, "/payload/result/hands"),
     ({"bet_count": 1, "hands": []}, "/payload/result/hands"),
     ({"bet_count": 1, "hands": [7]}, "/payload/result/hands/0"),
-    ({"bet_count": 1, "hands": [{"cards": []}]}, "/payload/result/hands/0"),
-    ({"bet_count": 1, "hands": [{"hand": "1", "status": []}]}, "/payload/result/hands/0"),
-    ({"bet_count": 1, "hands": [{"hand": "1", "status": "lost"}]}, "/payload/result/hands/0"),
-    ({"bet_count": 1, "hands": [{"hand": "1", "cards": "As"}]}, "/payload/result/hands/0"),
-    ({"bet_count": 1, "hands": [{"hand": "1", "cards": ["1s"]}]}, "/payload/result/hands/0"),
-    ({"bet_count": 1, "hands": [{"hand": "1", "cards": [{}]}]}, "/payload/result/hands/0"),
-    ({"bet_count": 1, "hands": [{"hand": "1", "colour": "red"}]}, "/payload/result/hands/0"),
-    ({"bet_count": 1, "hands": [hand("1"), {"hand": "2", "cards": "As"}]}, "/payload/result/hands/1"),
+    ({"bet_count": 1, "hands": [{"cards": []}]}, "/payload/result/hands/0/hand"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "status": []}]}, "/payload/result/hands/0/status"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "status": "lost"}]}, "/payload/result/hands/0/status"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "cards": "As"}]}, "/payload/result/hands/0/cards"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "cards": ["1s"]}]}, "/payload/result/hands/0/cards/0"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "cards": [{}]}]}, "/payload/result/hands/0/cards/0"),
+    ({"bet_count": 1, "hands": [{"hand": "1", "colour": "red"}]}, "/payload/result/hands/0/colour"),
+    ({"bet_count": 1, "hands": [hand("1"), {"hand": "2", "cards": "As"}]}, "/payload/result/hands/1/cards"),
     ({"bet_count": 1, "hands": [dead(str(number)) for number in range(61)]}, "/payload/result/hands"),
     ({"bet_count": 1, "hands": [hand("1")], "dealer": "As"}, "/payload/result/dealer"),
     ({"bet_count": 1, "hands": [hand("1")], "dealer": ["xx"]}, "/payload/result/dealer/0"),
@@ -134,14 +134,14 @@ NO_RESULTS: Final[tuple[tuple[Any, str], ...]] = (
 def test_a_payload_that_tells_no_result_is_refused(house: House, subtests: pytest.Subtests) -> None:
     settled(house)
 
-    for number, (result, pointer) in enumerate(NO_RESULTS):
+    for number, (result, *pointers) in enumerate(NO_RESULTS):
         with subtests.test(result=result):
             before = house.books.counts()
 
             told = {**payload(hand("1")), "result": result}
             asked = house.ask("round-correction", told, request_id=f"q{number}")
 
-            asked.problem(422, "payload-invalid", pointer)
+            asked.problem(422, "payload-invalid", *pointers)
             assert house.books.counts() == before
 
 

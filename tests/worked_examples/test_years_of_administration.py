@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.principals import Role
+from jackpot_service.usecases.changes.registry import KINDS
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.correcting import payload as correction
@@ -34,17 +34,17 @@ WHY, SEEN = "as agreed", "seen and compared"
 PEOPLE: Final[Mapping[Role, tuple[str, str]]] = {Role.OPERATOR: ("Ann", "Bob"), Role.RATES: ("Rita", "Ruth")}
 """Who asks and who approves."""
 
-DONE_AS: Final[Mapping[ChangeKind, str]] = {
-    ChangeKind.RATE_SHEET: "rates_published",
-    ChangeKind.RULES: "rules_changed",
-    ChangeKind.RETIREMENT: "jackpot_retired",
-    ChangeKind.ADJUSTMENT: "adjustment",
-    ChangeKind.SEED_RECOVERY: "seed_recovered",
-    ChangeKind.PRIZE_FUND_TRUE_UP: "prize_fund_trued_up",
-    ChangeKind.HELD_AWARDS: "awards_approved",
-    ChangeKind.COMPENSATION: "compensation",
-    ChangeKind.ROUND_CORRECTION: "round_corrected",
-    ChangeKind.STATEMENT_SETTLEMENT: "statement_settled",
+DONE_AS: Final[Mapping[str, str]] = {
+    "rate-sheet": "rates_published",
+    "rules": "rules_changed",
+    "retirement": "jackpot_retired",
+    "adjustment": "adjustment",
+    "seed-recovery": "seed_recovered",
+    "prize-fund-true-up": "prize_fund_trued_up",
+    "held-awards": "awards_approved",
+    "compensation": "compensation",
+    "round-correction": "round_corrected",
+    "statement-settlement": "statement_settled",
 }
 """The act by which a change of a kind is done, where it is approved as it is here."""
 
@@ -80,10 +80,10 @@ class Years:
     """A house and what two people changed in it; each change's id is its kind's name."""
 
     house: House
-    effects: dict[ChangeKind, Body] = field(default_factory=dict)
+    effects: dict[str, Body] = field(default_factory=dict)
 
-    def change(self, kind: ChangeKind, payload: Body) -> None:
-        role = Role.RATES if kind is ChangeKind.RATE_SHEET else Role.OPERATOR
+    def change(self, kind: str, payload: Body) -> None:
+        role = Role.RATES if kind == "rate-sheet" else Role.OPERATOR
         asks, approves = PEOPLE[role]
         self.house.ask(kind, payload, request_id=kind, by=asks, role=role, reason=WHY).ok(201)
         decided = self.house.approve(kind, by=approves, role=role, reason=SEEN).ok()
@@ -105,7 +105,7 @@ def first_year(years: Years) -> None:
     house = years.house
     for number in range(10):
         play(house, f"filled-{number}", hand("1"), stake_minor=10_000)
-    years.change(ChangeKind.RATE_SHEET, {"base": "EUR", "rates": {"GBP": "1.18"}})
+    years.change("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}})
     (award,) = play(house, "won", hand("1", FLUSH), currency="GBP")["awards"]
     assert award["cost_base"] == "29.5"
     years.put(f"/v1/awards/{award['award_id']}/payment", "paid", house.key(Role.TABLE))
@@ -113,7 +113,7 @@ def first_year(years: Years) -> None:
     house.post_bets(bet("late"), round_id="dead").problem(409, "round-settled")
     (late,) = house.get("/v1/exceptions").ok()["items"]
     years.post(f"/v1/exceptions/{late['exception_id']}/acknowledgement", "looked", house.person("Fay", Role.FINANCE))
-    years.change(ChangeKind.STATEMENT_SETTLEMENT, statement("1000", "2026-10"))
+    years.change("statement-settlement", statement("1000", "2026-10"))
     assert house.books.balance("j1", "casino:c1") == 0
 
 
@@ -127,12 +127,12 @@ def second_year(years: Years) -> None:
     created = years.post("/v1/keys", "key", ann, principal="Kim", role="auditor")
     assert house.get("/v1/jackpots", key=created["key"]).status == 200
     years.post(f"/v1/keys/{created['key_id']}/revocation", "no-key", ann)
-    years.change(ChangeKind.SEED_RECOVERY, {"jackpot_id": "j1", "amount": "100"})
-    years.change(ChangeKind.ADJUSTMENT, adjustment("meter", "-50"))
-    years.change(ChangeKind.RULES, {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
+    years.change("seed-recovery", {"jackpot_id": "j1", "amount": "100"})
+    years.change("adjustment", adjustment("meter", "-50"))
+    years.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
     settlement = house.settle(hand("1", ROYAL_FLUSH), round_id="open")
     assert {award["state"] for award in settlement["awards"]} == {"held"}
-    years.change(ChangeKind.HELD_AWARDS, of_round("open", decision="approve"))
+    years.change("held-awards", of_round("open", decision="approve"))
     assert house.get("/v1/jackpots/j1/rules").ok()["version"] == 2
 
 
@@ -142,17 +142,17 @@ def third_year(years: Years) -> None:
     house.bet(bet(), round_id="cancelled")
     house.cancel(round_id="cancelled")
     given = of_round("cancelled", bet_id="b1", amount_minor=5000, currency="GBP", document="minutes 7")
-    years.change(ChangeKind.COMPENSATION, given)
+    years.change("compensation", given)
     play(house, "wrong", hand("1", THREE_OF_A_KIND))
     right = correction(hand("1", STRAIGHT), round_id="wrong")
-    years.change(ChangeKind.ROUND_CORRECTION, right)
+    years.change("round-correction", right)
     play(house, "hit", hand("1", ROYAL_FLUSH))
     house.change("held-awards", of_round("hit", decision="reject"), request_id="second-hit")
-    years.change(ChangeKind.PRIZE_FUND_TRUE_UP, {"jackpot_id": "j1"})
+    years.change("prize-fund-true-up", {"jackpot_id": "j1"})
     house.ask("adjustment", adjustment("reserve", "1"), request_id="unwanted").ok(201)
     bob = house.person("Bob", Role.OPERATOR)
     house.post("/v1/change-requests/unwanted/rejection", {"reason": SEEN}, key=bob).ok()
-    years.change(ChangeKind.RETIREMENT, {"jackpot_id": "j1", "to": "j2"})
+    years.change("retirement", {"jackpot_id": "j1", "to": "j2"})
     house.post_bets(bet(), round_id="after").problem(409, "jackpot-suspended")
     play(house, "on", hand("1", ROYAL_FLUSH), table_id="T2")
 
@@ -179,7 +179,7 @@ def test_a_house_lives_for_years_through_every_kind_of_change_and_its_books_show
         years.pass_a_year()
 
     changes = house.get("/v1/change-requests?limit=100").ok()["items"]
-    assert {change["kind"] for change in changes} == set(ChangeKind) == years.effects.keys()
+    assert {change["kind"] for change in changes} == set(KINDS) == years.effects.keys()
     assert house.books.pools("j1") == Pools()
     assert house.books.mismatches() == ()
     acts = trail(house)
@@ -205,9 +205,9 @@ def named(act: Body) -> tuple[str | None, str | None]:
     return act["request_id"], act["decides"]
 
 
-def assert_told(acts: list[Body], kind: ChangeKind, effect: Body) -> None:
+def assert_told(acts: list[Body], kind: str, effect: Body) -> None:
     """Who asked for a change, who approved and did it, why, and what it changed."""
-    asks, approves = PEOPLE[Role.RATES if kind is ChangeKind.RATE_SHEET else Role.OPERATOR]
+    asks, approves = PEOPLE[Role.RATES if kind == "rate-sheet" else Role.OPERATOR]
     asked, approved, done = (act for act in acts if kind in named(act))
     assert [(act["kind"], act["principal"], act["reason"], *named(act)) for act in (asked, approved, done)] == [
         ("change_requested", asks, WHY, kind, None),
@@ -270,9 +270,9 @@ class TakenBack:
     `first` happens before both. `verdict` is what the change is about, if it was not there before: it goes as well.
     """
 
-    kind: ChangeKind
+    kind: str
     payload: Body
-    by: ChangeKind
+    by: str
     back: Body
     first: Callable[[House], object] = do_nothing
     verdict: Callable[[House], object] = do_nothing
@@ -293,7 +293,7 @@ def overlooked(house: House) -> None:
 def rejected(house: House) -> None:
     """Four of a kind, which two people did not believe: 250 are in the prize fund again."""
     won(*FOUR_OF_A_KIND)(house)
-    house.change(ChangeKind.HELD_AWARDS, of_round("round", decision="reject"), request_id="rejected")
+    house.change("held-awards", of_round("round", decision="reject"), request_id="rejected")
 
 
 def right(*hands: Body) -> Body:
@@ -310,13 +310,13 @@ def cancelled(house: House) -> None:
 
 def compensated(house: House) -> None:
     cancelled(house)
-    house.change(ChangeKind.COMPENSATION, compensation(2500), request_id="given")
+    house.change("compensation", compensation(2500), request_id="given")
 
 
-ADJUSTED: Final = ChangeKind.ADJUSTMENT
-RECOVERED: Final = ChangeKind.SEED_RECOVERY
-CORRECTED: Final = ChangeKind.ROUND_CORRECTION
-SETTLED: Final = ChangeKind.STATEMENT_SETTLEMENT
+ADJUSTED: Final = "adjustment"
+RECOVERED: Final = "seed-recovery"
+CORRECTED: Final = "round-correction"
+SETTLED: Final = "statement-settlement"
 
 MONEY: Final[Mapping[str, TakenBack]] = {
     **{
@@ -327,13 +327,13 @@ MONEY: Final[Mapping[str, TakenBack]] = {
         for amount, opposite in (("4.5", "-4.5"), ("-4.5", "4.5"))
     },
     "a whole prize fund taken by the house": TakenBack(
-        ChangeKind.PRIZE_FUND_TRUE_UP,
+        "prize-fund-true-up",
         {"jackpot_id": "j1"},
         ADJUSTED,
         adjustment("prize_fund", "31.84", "other-documented"),
     ),
     "a part of the prize fund taken by the house": TakenBack(
-        ChangeKind.PRIZE_FUND_TRUE_UP,
+        "prize-fund-true-up",
         {"jackpot_id": "j1", "amount": "-1.84"},
         ADJUSTED,
         adjustment("prize_fund", "1.84", "other-documented"),
@@ -356,30 +356,28 @@ MONEY: Final[Mapping[str, TakenBack]] = {
         RECOVERED, {"jackpot_id": "j1", "amount": "-45"}, RECOVERED, {"jackpot_id": "j1", "amount": "45"}
     ),
     "a shortage of the prize fund paid by the house": TakenBack(
-        ChangeKind.PRIZE_FUND_TRUE_UP,
+        "prize-fund-true-up",
         {"jackpot_id": "j1"},
         ADJUSTED,
         adjustment("prize_fund", "-2468.16", "other-documented"),
         won(*STRAIGHT_FLUSH),
     ),
-    "a compensation": TakenBack(
-        ChangeKind.COMPENSATION, compensation(2500), ChangeKind.COMPENSATION, compensation(-2500), cancelled
-    ),
+    "a compensation": TakenBack("compensation", compensation(2500), "compensation", compensation(-2500), cancelled),
     "a compensation taken back": TakenBack(
-        ChangeKind.COMPENSATION, compensation(-1000), ChangeKind.COMPENSATION, compensation(1000), compensated
+        "compensation", compensation(-1000), "compensation", compensation(1000), compensated
     ),
     "an overlooked hit": TakenBack(
         CORRECTED, right(hand("1", ROYAL_FLUSH)), CORRECTED, right(hand("1", NOTHING)), overlooked
     ),
     "held awards that were approved": TakenBack(
-        ChangeKind.HELD_AWARDS,
+        "held-awards",
         of_round("round", decision="approve"),
         CORRECTED,
         right(hand("1", NOTHING)),
         verdict=won(*FOUR_OF_A_KIND),
     ),
     "rejected awards that were reinstated": TakenBack(
-        ChangeKind.HELD_AWARDS,
+        "held-awards",
         of_round("round", decision="reinstate"),
         CORRECTED,
         right(hand("1", NOTHING)),
@@ -388,13 +386,13 @@ MONEY: Final[Mapping[str, TakenBack]] = {
 }
 """By what docs/changes.md says: what takes back what each kind of change moved."""
 
-FOR_GOOD: Final = {ChangeKind.RETIREMENT}
+FOR_GOOD: Final = {"retirement"}
 
-NO_MONEY: Final = {ChangeKind.RATE_SHEET, ChangeKind.RULES}
+NO_MONEY: Final = {"rate-sheet", "rules"}
 
 
 def test_of_every_kind_it_is_said_whether_it_moves_money_and_what_takes_it_back() -> None:
-    assert {moved.kind for moved in MONEY.values()} == set(ChangeKind) - FOR_GOOD - NO_MONEY
+    assert {moved.kind for moved in MONEY.values()} == set(KINDS) - FOR_GOOD - NO_MONEY
 
 
 @pytest.fixture
@@ -435,7 +433,7 @@ def test_a_rejection_is_taken_back_to_where_an_approval_would_have_led(bets_stan
     before = rows(house)
 
     for decision in ("reject", "reinstate"):
-        house.change(ChangeKind.HELD_AWARDS, of_round("round", decision=decision), request_id=decision)
+        house.change("held-awards", of_round("round", decision=decision), request_id=decision)
 
     _, balances = money(house)
     assert ("awards:held", "EUR") not in balances

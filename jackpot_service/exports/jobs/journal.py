@@ -1,13 +1,14 @@
 """The kind of job that exports a jackpot's journal as the text of another program; see `reports.export.journal`."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy
+from marshmallow import ValidationError, fields, validate, validates_schema
 
 from jackpot_service.database.transactions import read, reading
-from jackpot_service.domain.errors import Flaw
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.shapes import LARGEST_MINOR
@@ -15,8 +16,8 @@ from jackpot_service.exports.jobs.kinds import Asker, JobForbidden, Json, Kind, 
 from jackpot_service.exports.journal import FORMS, PIECE_BYTES, JournalExport, Mark, journal_export, pieces
 from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.reports.making import positions_at
-from jackpot_service.usecases.changes.kinds import BadPayload
-from jackpot_service.usecases.changes.payloads import Payload
+from jackpot_service.usecases.fields import Identifier, Instant, ListOf, Whole
+from jackpot_service.usecases.payloads import Payload, load
 
 MEDIA_TYPE = "text/plain; charset=utf-8"
 
@@ -31,31 +32,30 @@ class Asked:
 
     jackpot_id: str
     form: str
-    positions: tuple[int, ...] | None
-    as_of: datetime | None
+    positions: tuple[int, ...] | None = None
+    as_of: datetime | None = None
+
+
+class JournalParameters(Payload):
+    """Whose journal, in which form, and up to where."""
+
+    makes = Asked
+
+    jackpot_id = Identifier(required=True)
+    form = fields.String(required=True, data_key="format", validate=validate.OneOf(list(FORMS)))
+    positions = ListOf(Whole(most=LARGEST_MINOR), most=MOST_STRIPES)
+    as_of = Instant()
+
+    @validates_schema
+    def _one_end(self, data: Mapping[str, Any], **_: object) -> None:
+        if {"positions", "as_of"} <= data.keys():
+            message = "Either positions or as_of says where the journal ends."
+            raise ValidationError(message, "as_of")
 
 
 def _read(parameters: Json) -> Asked:
-    given = Payload(parameters, at="/parameters")
-    asked = Asked(
-        given.identifier("jackpot_id"),
-        given.one_of("format", *FORMS),
-        given.items("positions", _position, what="the seqs of stripes 0, 1, 2 …", most=MOST_STRIPES)
-        if given.has("positions")
-        else None,
-        given.perhaps("as_of", given.instant),
-    )
-    given.end()
-    if asked.positions is not None and asked.as_of is not None:
-        message = "Either positions or as_of says where the journal ends."
-        raise BadPayload(message, flaws=(Flaw("/parameters/as_of", BadPayload.code, "stands beside positions"),))
+    asked: Asked = load(JournalParameters, parameters, at="/parameters")
     return asked
-
-
-def _position(value: object) -> int:
-    if type(value) is not int or not 0 <= value <= LARGEST_MINOR:
-        raise ValueError
-    return value
 
 
 def _require(principal: Principal, _asked: Asked) -> None:

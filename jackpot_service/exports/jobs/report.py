@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy
+from marshmallow import ValidationError, fields, validate
 
 from jackpot_service.database.transactions import read
 from jackpot_service.domain.closed_periods import KeptReport
@@ -29,7 +30,8 @@ from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import Asked, By, Report
 from jackpot_service.reports.finance.registry import report_of
 from jackpot_service.reports.questions import Question
-from jackpot_service.usecases.changes.payloads import Payload
+from jackpot_service.usecases.fields import Identifier, Instant, InstantOrDay, ListOf, ReadField
+from jackpot_service.usecases.payloads import Payload, load
 
 ROWS: Final = 2_000
 """Rows of a piece: some hundred kilobytes of CSV."""
@@ -52,31 +54,43 @@ class Wanted:
     section: str | None
 
 
+class ByField(ReadField[By]):
+    """What a report's figures are grouped by."""
+
+    def read(self, value: object) -> By:
+        """Raises: ValidationError."""
+        if value in list(By):
+            return By(str(value))
+        message = f"must be one of {', '.join(By)}"
+        raise ValidationError(message)
+
+
+class ReportParameters(Payload):
+    """Which report, what is asked of it, and as what file."""
+
+    @staticmethod
+    def makes(**given: Any) -> Wanted:  # noqa: ANN401  the fields below
+        """Find the report. Raises: UnknownReport; BadQuestion for a section that the report does not have."""
+        report, form, section = report_of(given.pop("name")), given.pop("form"), given.pop("section", None)
+        frame.require_section(report, section)
+        return Wanted(report, Question(**given), form, section)
+
+    name = Identifier(required=True)
+    form = fields.String(required=True, data_key="format", validate=validate.OneOf(["csv", "xlsx"]))
+    section = Identifier()
+    jackpot_id = Identifier()
+    casino_id = Identifier()
+    table_id = Identifier()
+    round_id = Identifier()
+    start = InstantOrDay(data_key="from")
+    end = InstantOrDay(data_key="to")
+    as_of = Instant()
+    by = ListOf(ByField(), most=len(By))
+
+
 def _read(parameters: Json) -> Wanted:
-    """Raises: BadPayload; UnknownReport; BadQuestion for a section that the report does not have."""
-    given = Payload(parameters, at="/parameters")
-    question = Question(
-        jackpot_id=given.perhaps("jackpot_id", given.identifier),
-        casino_id=given.perhaps("casino_id", given.identifier),
-        table_id=given.perhaps("table_id", given.identifier),
-        round_id=given.perhaps("round_id", given.identifier),
-        start=given.perhaps("from", given.instant_or_day),
-        end=given.perhaps("to", given.instant_or_day),
-        as_of=given.perhaps("as_of", given.instant),
-        by=given.items("by", _by, what=f"some of {', '.join(By)}", most=len(By)) if given.has("by") else (),
-    )
-    name, form = given.identifier("name"), given.one_of("format", *FORMS)
-    section = given.perhaps("section", given.identifier)
-    given.end()
-    report = report_of(name)
-    frame.require_section(report, section)
-    return Wanted(report, question, form, section)
-
-
-def _by(value: object) -> By:
-    if value not in list(By):
-        raise ValueError
-    return By(str(value))
+    wanted: Wanted = load(ReportParameters, parameters, at="/parameters")
+    return wanted
 
 
 def _require(principal: Principal, wanted: Wanted) -> None:

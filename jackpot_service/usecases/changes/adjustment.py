@@ -1,86 +1,152 @@
 """An adjustment: a pool of a jackpot is corrected by a difference, which a document shows and the house bears."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from enum import StrEnum
+
+from marshmallow import fields
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import life_facts
-from jackpot_service.domain.adjustments import Adjustment, Cause, Pool, adjusted
-from jackpot_service.domain.changes import ChangeKind
-from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import ZERO, product, total
+from jackpot_service.domain import accounts, posting_rules
+from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.journal import EntryKind, Postings
+from jackpot_service.domain.money import ZERO, plain, product, total
+from jackpot_service.domain.pools import Pools
 from jackpot_service.records import lives, pinned
-from jackpot_service.usecases import jackpot_acts
-from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Kind, Subject
-from jackpot_service.usecases.changes.payloads import Payload
+from jackpot_service.usecases.changes.jackpots import (
+    JackpotKind,
+    JackpotState,
+    facts_of_pools,
+    require_amount,
+    require_within,
+)
+from jackpot_service.usecases.changes.kinds import Done, Subject
+from jackpot_service.usecases.fields import Amount, Identifier, Text
+from jackpot_service.usecases.payloads import Payload
+
+
+class Pool(StrEnum):
+    """What can be adjusted. Of the meter it is the players' part: the house's has its own ways in and out."""
+
+    METER = "meter"
+    RESERVE = "reserve"
+    PRIZE_FUND = "prize_fund"
+
+
+class Cause(StrEnum):
+    """Why a pool is adjusted: a closed list, so that adjustments can be counted by it."""
+
+    EQUIPMENT_MALFUNCTION = "equipment-malfunction"
+    COUNT_ERROR = "count-error"
+    PROMOTIONAL_CONTRIBUTION = "promotional-contribution"
+    REGULATOR_ORDER = "regulator-order"
+    REVERSED_ADJUSTMENT = "reversed-adjustment"
+    OTHER_DOCUMENTED = "other-documented"
+
+
+class BelowZero(Refused):
+    """The pool does not hold so much."""
+
+    code = "below-zero"
+    title = "The pool would fall below zero"
 
 
 @dataclass(frozen=True, slots=True)
 class AdjustJackpot:
-    """Which jackpot is adjusted, and how."""
+    """A difference by which a jackpot's pool is corrected, the document that shows why, and the cause."""
 
     jackpot_id: str
-    adjustment: Adjustment
+    pool: Pool
+    amount: Decimal
+    document: str
+    cause: Cause
 
 
-def read(values: Mapping[str, Any]) -> AdjustJackpot:
-    """Read `{"jackpot_id", "account", "amount", "document", "cause"}`. Raises: BadPayload."""
-    payload = Payload(values)
-    change = AdjustJackpot(
-        payload.identifier("jackpot_id"),
-        Adjustment(
-            pool=Pool(payload.one_of("account", *Pool)),
-            amount=payload.amount("amount"),
-            document=payload.text("document"),
-            cause=Cause(payload.one_of("cause", *Cause)),
-        ),
-    )
-    payload.end()
-    return change
+class AdjustmentPayload(Payload):
+    """A pool is corrected by a difference."""
+
+    makes = AdjustJackpot
+
+    jackpot_id = Identifier(required=True)
+    pool = fields.Enum(Pool, by_value=True, required=True, data_key="account")
+    amount = Amount(required=True)
+    document = Text(required=True)
+    cause = fields.Enum(Cause, by_value=True, required=True)
 
 
-def apply(session: Session, act: Act, change: AdjustJackpot) -> Applied:
-    """Book the adjustment. Raises: UnknownJackpot, JackpotRetired, BadAmount, BelowZero, AboveLimit."""
-    jackpot = jackpot_acts.hold_unretired(session, change.jackpot_id)
-    pools = jackpot.books.pools
-    postings = adjusted(
-        change.adjustment,
-        pools,
-        limit=jackpot.rules.limit,
-        base=jackpot.base,
-        refundable=_refundable(session, change),
-    )
-    before = life_facts.of_pools(pools)
-    recorded = life_facts.of_adjustment(
-        change.adjustment, positions=jackpot.books.positions, after=pools + postings.pools()
-    )
-    effect = jackpot_acts.do(
-        session, act, jackpot, EntryKind.ADJUSTMENT, before=before, recorded=recorded, postings=postings
-    )
-    return Applied(before, recorded, (effect,))
+class Adjustment(JackpotKind[AdjustJackpot]):
+    """The kind."""
+
+    name = "adjustment"
+    payload = AdjustmentPayload
+    acts = {EntryKind.ADJUSTMENT: "jackpot.adjusted"}  # noqa: RUF012  declared in `Kind`
+
+    def subject(self, request: AdjustJackpot) -> Subject:
+        """Name the pool."""
+        return Subject(f"{request.pool} of jackpot {request.jackpot_id}", request.jackpot_id)
+
+    def look(self, session: Session, state: JackpotState, request: AdjustJackpot) -> JackpotState:
+        """
+        Look at what refunds may still take back from the reserve: what live bets of open rounds put there.
+
+        The other pools may fall below zero by a refund, and are made good in their own ways; the reserve never does.
+        """
+        if request.pool is not Pool.RESERVE or request.amount > ZERO:
+            return state
+        weights = lives.open_weights(session, request.jackpot_id)
+        parts = (
+            product(weight, pinned.rules(session, request.jackpot_id, version).split.reserve)
+            for version, weight in weights
+        )
+        return replace(state, refundable=total(parts))
+
+    def decide(self, state: JackpotState, request: AdjustJackpot) -> Done:
+        """
+        Decide an adjustment; the house bears it. Players' money below zero is filled from the house's part first.
+
+        A prize fund may be below zero, by an adjustment too.
+
+        Raises: BadAmount; BelowZero if it takes more than there is; AboveLimit if it adds what the limit keeps off
+        offer.
+
+        Source: domain decisions 2 and 21 (docs/decisions/money-moved-by-hand.md).
+        """
+        require_amount(request.amount)
+        pools = state.pools
+        filled = posting_rules.for_fill(pools.fill, base=state.base) if request.pool is Pool.METER else Postings()
+        postings = filled + posting_rules.for_adjustment(_ACCOUNTS[request.pool], request.amount, base=state.base)
+        after = pools + postings.pools()
+        if request.pool is not Pool.PRIZE_FUND and request.amount < ZERO:
+            _require_enough(request, before=pools + filled.pools(), after=after, state=state)
+        if request.pool is Pool.METER and request.amount > ZERO:
+            require_within(state.rules.limit, after, base=state.base)
+        recorded = {
+            "account": request.pool.value,
+            "amount": plain(request.amount),
+            "document": request.document,
+            "cause": request.cause.value,
+            **facts_of_pools(after),
+            "positions": list(state.positions),
+        }
+        return Done(EntryKind.ADJUSTMENT, facts_of_pools(pools), recorded, postings)
 
 
-def _refundable(session: Session, change: AdjustJackpot) -> Decimal:
-    """
-    What refunds may still take back from the pool: of the reserve what live bets of open rounds put there.
-
-    The other pools may fall below zero by a refund, and are made good in their own ways; the reserve never does.
-    """
-    if change.adjustment.pool is not Pool.RESERVE or change.adjustment.amount > ZERO:
-        return ZERO
-    weights = lives.open_weights(session, change.jackpot_id)
-    return total(
-        product(weight, pinned.rules(session, change.jackpot_id, version).split.reserve) for version, weight in weights
-    )
+def _require_enough(request: AdjustJackpot, *, before: Pools, after: Pools, state: JackpotState) -> None:
+    if _held(after, request.pool) < state.refundable:
+        kept = f", of which open rounds may take back {plain(state.refundable)}" if state.refundable else ""
+        message = (
+            f"{_ACCOUNTS[request.pool]} holds {plain(_held(before, request.pool))} {state.base}{kept}; "
+            f"it cannot be adjusted by {plain(request.amount)}."
+        )
+        raise BelowZero(message)
 
 
-KIND = Kind(
-    name=ChangeKind.ADJUSTMENT,
-    read=read,
-    subject=lambda change: Subject(f"{change.adjustment.pool} of jackpot {change.jackpot_id}", change.jackpot_id),
-    version=lambda session, change: jackpot_acts.money_version(session, change.jackpot_id),
-    apply=apply,
-)
+_ACCOUNTS = {
+    Pool.METER: accounts.METER_PLAYERS,
+    Pool.RESERVE: accounts.RESERVE,
+    Pool.PRIZE_FUND: accounts.PRIZE_FUND,
+}
+
+
+def _held(pools: Pools, pool: Pool) -> Decimal:
+    return {Pool.METER: pools.meter_players, Pool.RESERVE: pools.reserve, Pool.PRIZE_FUND: pools.prize_fund}[pool]

@@ -1,10 +1,10 @@
 """
-A compensation: what the house gives, by a manual decision, to somebody who would have won in a cancelled round.
+A compensation: what the house grants, by a manual decision, to somebody who would have won in a cancelled round.
 
-A negative one takes back what was given.
+A negative one takes back what was granted.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import award_facts, posting_rules
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import RateSheet, plain
@@ -21,13 +20,13 @@ from jackpot_service.domain.rules import LARGEST_AMOUNT
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import compensations
 from jackpot_service.records.compensations import Compensation
-from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes import of_rounds
-from jackpot_service.usecases.changes.kinds import Applied, Kind
-from jackpot_service.usecases.changes.of_rounds import NamedRound
-from jackpot_service.usecases.changes.payloads import Payload, flawed
+from jackpot_service.usecases.changes.jackpots import book
+from jackpot_service.usecases.changes.kinds import Applied, Done, Kind, Subject
+from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload
+from jackpot_service.usecases.fields import CurrencyCode, Identifier, MinorUnits, Text
+from jackpot_service.usecases.payloads import flawed
 
 
 class RoundNotCancelled(Conflict):
@@ -44,124 +43,155 @@ class UnknownBet(NotFound):
     title = "Unknown bet"
 
 
-class NotGiven(Conflict):
-    """No more is taken back than was given for the bet in that currency."""
+class NotGranted(Conflict):
+    """No more is taken back than was granted for the bet in that currency."""
 
     code = "compensation-not-given"
-    title = "So much was not given"
+    title = "Amount exceeds what was granted"
 
 
-@dataclass(frozen=True, slots=True)
-class CompensationAsked:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compensate(OfRound):
     """
-    What to give for which bet, in a currency of the round's own rate sheet, and the document that says why.
+    What to grant for which bet, in a currency of the round's own rate sheet, and the document that says why.
 
-    A negative amount is taken back from what was given for the bet in that currency.
+    A negative amount is taken back from what was granted for the bet in that currency.
     """
 
-    round: NamedRound
     bet_id: str
-    player_id: str | None
+    player_id: str | None = None
     amount_minor: int
     currency: str
     document: str
 
 
-def read(values: Mapping[str, Any]) -> CompensationAsked:
-    """
-    Read what to give; `player_id` may be left out.
+class CompensationPayload(OfRoundPayload):
+    """The house grants something to a bettor of a cancelled round."""
 
-    `{"jackpot_id", "table_id", "round_id", "bet_id", "player_id"?, "amount_minor", "currency", "document"}`
+    makes = Compensate
 
-    Raises: BadPayload.
-    """
-    payload = Payload(values)
-    change = CompensationAsked(
-        round=of_rounds.read(payload),
-        bet_id=payload.identifier("bet_id"),
-        player_id=payload.identifier("player_id") if payload.has("player_id") else None,
-        amount_minor=payload.minor("amount_minor"),
-        currency=payload.currency("currency"),
-        document=payload.text("document"),
-    )
-    payload.end()
-    return change
+    bet_id = Identifier(required=True)
+    player_id = Identifier(metadata={"description": "If stated, it has to be that of the bet."})
+    amount_minor = MinorUnits(required=True, metadata={"description": "Negative: taken back."})
+    currency = CurrencyCode(required=True)
+    document = Text(required=True)
 
 
-def apply(session: Session, act: Act, change: CompensationAsked) -> Applied:
-    """Book it. Raises: UnknownJackpot, UnknownRound, RoundNotCancelled, UnknownBet, NotGiven, NoRate, BadPayload."""
-    round_ = of_rounds.find(session, change.round)
-    if round_.state is not RoundState.CANCELLED:
+@dataclass(frozen=True, slots=True)
+class CancelledRound:
+    """A round with its rates, its live bets, and what was granted before, by bet and currency."""
+
+    round: Round
+    sheet: RateSheet
+    live: Mapping[str, Bet]
+    granted_minor: Mapping[tuple[str, str], int]
+    compensations: int
+
+
+def require_possible(state: CancelledRound, request: Compensate) -> None:
+    """Raises: RoundNotCancelled, UnknownBet, NoRate, BadPayload, NotGranted."""
+    round_ = state.round
+    if state.round.state is not RoundState.CANCELLED:
         message = f"Round {round_.round_id} of table {round_.table_id} is {round_.state}: nothing is to be compensated."
         raise RoundNotCancelled(message, table_id=round_.table_id, round_id=round_.round_id, state=str(round_.state))
-    player_id = _bet(session, round_, change).player_id
-    sheet = of_rounds.sheet_of(session, round_)
-    cost = _cost(change, sheet)
-    given = compensations.of_round(session, round_)
-    _require_given(change, given)
-    recorded = award_facts.of_compensation(
-        round_,
-        bet_id=change.bet_id,
-        player_id=player_id,
-        amount_minor=change.amount_minor,
-        currency=change.currency,
-        cost=cost,
-        document=change.document,
-    )
-    before = {"compensations": len(given)}
-    act_seq, effect = acts.do(
-        session,
-        act,
-        EntryKind.COMPENSATION,
-        book=round_.jackpot_id,
-        subject=change.round.subject.name,
-        before=before,
-        recorded=recorded,
-        postings=posting_rules.for_compensation(
-            change.amount_minor, change.currency, casino_id=round_.casino_id, sheet=sheet
-        ),
-    )
-    new = Compensation(act_seq, change.bet_id, player_id, change.amount_minor, change.currency, cost, change.document)
-    compensations.add(session, round_, new)
-    return Applied(before, recorded, (effect,))
+    bet = state.live.get(request.bet_id)
+    if bet is None or request.player_id not in {None, bet.player_id}:
+        player = "" if request.player_id is None else f" of player {request.player_id}"
+        message = f"Round {round_.round_id} of table {round_.table_id} has no live bet {request.bet_id}{player}."
+        raise UnknownBet(message, table_id=round_.table_id, round_id=round_.round_id, bet_id=request.bet_id)
+    _cost(state, request)
+    before = state.granted_minor.get((request.bet_id, request.currency), 0)
+    if request.amount_minor < 0 and before + request.amount_minor < 0:
+        message = f"For bet {request.bet_id} {before} minor units of {request.currency} were granted."
+        raise NotGranted(message, bet_id=request.bet_id, currency=request.currency, given_minor=before)
 
 
-def _cost(change: CompensationAsked, sheet: RateSheet) -> Decimal:
-    """Raises: NoRate, BadPayload."""
-    cost = sheet.base_value(change.amount_minor, change.currency)
+def granted(state: CancelledRound, request: Compensate, *, player_id: str) -> Done:
+    """Figure what is granted to a player, at the round's own rates. Raises: NoRate, BadPayload."""
+    recorded = {
+        "round": award_facts.of_round(state.round),
+        "bet_id": request.bet_id,
+        "player_id": player_id,
+        "amount_minor": request.amount_minor,
+        "currency": request.currency,
+        "cost": plain(_cost(state, request)),
+        "document": request.document,
+    }
+    postings = posting_rules.for_compensation(
+        request.amount_minor, request.currency, casino_id=state.round.casino_id, sheet=state.sheet
+    )
+    return Done(EntryKind.COMPENSATION, {"compensations": state.compensations}, recorded, postings)
+
+
+def _cost(state: CancelledRound, request: Compensate) -> Decimal:
+    cost = state.sheet.base_value(request.amount_minor, request.currency)
     if abs(cost) >= LARGEST_AMOUNT:
-        raise flawed("amount_minor", f"is worth {plain(cost)} {sheet.base}: more than any compensation could be")
+        raise flawed("amount_minor", f"is worth {plain(cost)} {state.sheet.base}: more than any compensation could be")
     return cost
 
 
-def _require_given(change: CompensationAsked, given: Iterable[Compensation]) -> None:
-    before = sum(one.amount_minor for one in given if (one.bet_id, one.currency) == (change.bet_id, change.currency))
-    if change.amount_minor < 0 and before + change.amount_minor < 0:
-        message = f"For bet {change.bet_id} {before} minor units of {change.currency} were given."
-        raise NotGiven(message, bet_id=change.bet_id, currency=change.currency, given_minor=before)
+def decide(state: CancelledRound, request: Compensate) -> Done:
+    """Decide what is granted to the player of the bet. Raises: as `require_possible` and `granted`."""
+    require_possible(state, request)
+    return granted(state, request, player_id=state.live[request.bet_id].player_id)
 
 
-def _bet(session: Session, round_: Round, change: CompensationAsked) -> Bet:
+class CompensationKind(Kind[Compensate]):
+    """The kind."""
+
+    name = "compensation"
+    payload = CompensationPayload
+    acts = {EntryKind.COMPENSATION: "jackpot.round.compensated"}  # noqa: RUF012  declared in `Kind`
+    needs_unretired = False
+
+    def subject(self, request: Compensate) -> Subject:
+        """Name the round."""
+        return request.subject
+
+    def version(self, session: Session, request: Compensate) -> str:
+        """Count the round's compensations: another that is granted meanwhile should be looked at first."""
+        return str(len(compensations.of_round(session, of_rounds.find(session, request))))
+
+    def releases(self, session: Session, request: Compensate) -> Round:
+        """Return the round."""
+        return of_rounds.find(session, request)
+
+    def stated(self, payload: object) -> Mapping[str, Any]:
+        """Return all that is asked for."""
+        request = self.read(payload)
+        player = {} if request.player_id is None else {"player_id": request.player_id}
+        names = ("bet_id", "amount_minor", "currency", "document")
+        return request.stated | player | {name: getattr(request, name) for name in names}
+
+    def apply(self, session: Session, act: Act, request: Compensate) -> Applied:
+        """Book it. Raises: UnknownJackpot, UnknownRound, and as `decide`."""
+        round_ = of_rounds.find(session, request)
+        done = decide(_read(session, round_, request), request)
+        act_seq, applied = book(session, act, done, jackpot_id=round_.jackpot_id, subject=request.subject.name)
+        new = Compensation(
+            act_seq,
+            request.bet_id,
+            done.recorded["player_id"],
+            request.amount_minor,
+            request.currency,
+            Decimal(done.recorded["cost"]),
+            request.document,
+        )
+        compensations.add(session, round_, new)
+        return applied
+
+
+def _read(session: Session, round_: Round, request: Compensate) -> CancelledRound:
     with pipelined(session) as pipe:
-        cursor = bet_records.send_of_round(pipe, round_.jackpot_id, RoundName(round_.table_id, round_.round_id))
-    for bet in bet_records.live(bet_records.booked_of(cursor)):
-        if bet.bet_id == change.bet_id and change.player_id in {None, bet.player_id}:
-            return bet
-    player = "" if change.player_id is None else f" of player {change.player_id}"
-    message = f"Round {round_.round_id} of table {round_.table_id} has no live bet {change.bet_id}{player}."
-    raise UnknownBet(message, table_id=round_.table_id, round_id=round_.round_id, bet_id=change.bet_id)
+        cursor = bet_records.send_of_round(pipe, round_.jackpot_id, request.name)
+    live = {bet.bet_id: bet for bet in bet_records.live(bet_records.booked_of(cursor))}
+    sheet, before = of_rounds.sheet_of(session, round_), compensations.of_round(session, round_)
+    return CancelledRound(round_, sheet, live, granted_before(before), len(before))
 
 
-def version(session: Session, change: CompensationAsked) -> str:
-    """Count the round's compensations: another that is given meanwhile should be looked at first."""
-    return str(len(compensations.of_round(session, of_rounds.find(session, change.round))))
-
-
-KIND = Kind(
-    name=ChangeKind.COMPENSATION,
-    read=read,
-    subject=lambda change: change.round.subject,
-    version=version,
-    apply=apply,
-    releases=lambda session, change: of_rounds.find(session, change.round),
-)
+def granted_before(rows: Any) -> dict[tuple[str, str], int]:  # noqa: ANN401  compensations, or their rows
+    """Sum minor units by bet and currency."""
+    found: dict[tuple[str, str], int] = {}
+    for one in rows:
+        found[one.bet_id, one.currency] = found.get((one.bet_id, one.currency), 0) + one.amount_minor
+    return found

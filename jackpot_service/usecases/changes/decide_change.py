@@ -14,7 +14,7 @@ from jackpot_service.records import emergency_switches
 from jackpot_service.usecases import acts, key_makers
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Conditions
-from jackpot_service.usecases.changes.registry import kind_of
+from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.request_change import find, require_role
 
 
@@ -61,7 +61,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     """
     acts.lock(session)
     change = find(session, command.request_id)
-    kind = kind_of(change.kind)
+    kind = KINDS[change.kind]
     require_role(command.act, kind)
     if _is_replay(change, command):
         return ChangeDecidedNow(change, None, is_replay=True)
@@ -78,7 +78,9 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     if command.outcome is Outcome.REJECTED:
         _record(session, command, change, decision)
         return ChangeDecidedNow(replace(change, decision=decision), None, is_replay=False)
-    parsed = kind.complete(kind.read(change.payload), Conditions(acts.booking_time(session, command.act)))
+    parsed = kind.complete(
+        kind.read(change.payload), Conditions(acts.booking_time(session, command.act), change.request_id)
+    )
     changes.require_base_version(change.base_version, kind.version(session, parsed))
     changes.require_confirmed(change, command.confirmed)
     _require_no_key_maker(session, command, kind.releases(session, parsed))

@@ -1,27 +1,25 @@
-"""What the mechanism of change requests has to know of a kind of change."""
+"""What a kind of change is: one class in a module of its own, listed once in `registry`."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.changes import ChangeKind
-from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind, Postings
+from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rate_changes import DEFAULT_BAND
 from jackpot_service.domain.rounds import Round
+from jackpot_service.usecases import payloads
 from jackpot_service.usecases.acts import Act, Effect
+from jackpot_service.usecases.payloads import Payload
 
 C = TypeVar("C")
 
-
-class BadPayload(Refused):
-    """The payload does not say what such a change needs."""
-
-    code = "payload-invalid"
-    title = "The payload cannot be"
+NO_POSTINGS: Final = Postings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +27,13 @@ class Conditions:
     """
     What a change depends on that is neither in its payload nor in the books.
 
-    `booked_at` is the instant at which it would be booked now; `rate_band` how far the installation lets rates move
-    without asking again, which matters only when a change is asked for: what must be confirmed stays what it was.
+    `booked_at` is the instant at which it would be booked now. `request_id` is that of the change request. `rate_band`
+    is how far the installation lets rates move without asking again, which matters only when a change is asked for:
+    what must be confirmed stays what it was.
     """
 
     booked_at: datetime
+    request_id: str
     rate_band: Decimal = DEFAULT_BAND
 
 
@@ -46,6 +46,26 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
+class Done:
+    """
+    What a change comes to: the act's and its entry's kind, what the entry records, and what it books.
+
+    The act shows `before`, and `after`: unless stated, what the entry records.
+    """
+
+    kind: EntryKind
+    before: Facts
+    recorded: Facts
+    postings: Postings = NO_POSTINGS
+    after: Facts | None = None
+
+    @property
+    def shown(self) -> Facts:
+        """What the act shows as the state after it."""
+        return self.recorded if self.after is None else self.after
+
+
+@dataclass(frozen=True, slots=True)
 class Applied:
     """What a change did, or would do: the state before and after, and the entries booked in jackpots' books."""
 
@@ -54,36 +74,57 @@ class Applied:
     effects: tuple[Effect, ...] = ()
 
 
-def _as_read(change: C, _conditions: Conditions) -> C:
-    return change
-
-
-def _no_round(_session: Session, _change: object) -> Round | None:
-    return None
-
-
-def _nothing_to_confirm(_session: Session, _change: object) -> Mapping[str, str]:
-    return {}
-
-
-@dataclass(frozen=True, slots=True)
-class Kind(Generic[C]):
+class Kind(ABC, Generic[C]):
     """
-    A kind of change, as functions of the mechanism's steps.
+    A kind of change.
 
-    `read` turns the payload into a value and raises BadPayload (or another refusal) for what cannot be. `complete` puts
-    in what the payload leaves to the moment, when it is asked for and again when it is approved. `version` names the
-    state of the subject that the change is made against. `to_confirm` finds the figures that an approver must repeat.
-    `releases` finds the round whose players get money by it, or None: nobody who made a key of that round approves it.
-    `apply` does the change by an act of its own, and raises what it is refused by: under the lock of the reference
-    book, in the transaction that approves it, and for a dry run in one that is rolled back.
+    `payload` is the schema of what its maker states. `roles` may ask for it and decide it. `acts` are the kinds of act
+    that carry it out, each with the type of its event. A retired jackpot refuses it if `needs_unretired`.
+
+    Each module has a pure `decide(state, request)` besides: `apply` reads the state under its locks, calls it, and
+    writes what it makes; the proof reads the state as of then from the books, calls it, and compares.
     """
 
-    name: ChangeKind
-    read: Callable[[Mapping[str, Any]], C]
-    subject: Callable[[C], Subject]
-    version: Callable[[Session, C], str]
-    apply: Callable[[Session, Act, C], Applied]
-    to_confirm: Callable[[Session, C], Mapping[str, str]] = field(default=_nothing_to_confirm)
-    complete: Callable[[C, Conditions], C] = field(default=_as_read)
-    releases: Callable[[Session, C], Round | None] = field(default=_no_round)
+    name: ClassVar[str]
+    payload: ClassVar[type[Payload]]
+    roles: ClassVar[frozenset[Role]] = frozenset({Role.OPERATOR})
+    acts: ClassVar[Mapping[EntryKind, str]]
+    needs_unretired: ClassVar[bool] = True
+
+    def read(self, values: Any) -> C:  # noqa: ANN401  JSON
+        """Turn the payload into a value. Raises: BadPayload, or another refusal, for what cannot be."""
+        read: C = payloads.load(self.payload, values)
+        return read
+
+    def complete(self, request: C, _conditions: Conditions) -> C:
+        """Put in what the payload leaves to the moment: when it is asked for, and again when it is approved."""
+        return request
+
+    @abstractmethod
+    def subject(self, request: C) -> Subject:
+        """Name what it is about."""
+
+    @abstractmethod
+    def version(self, session: Session, request: C) -> str:
+        """Name the state of the subject that the change is made against."""
+
+    @abstractmethod
+    def apply(self, session: Session, act: Act, request: C) -> Applied:
+        """
+        Do the change by an act of its own; raises what it is refused by.
+
+        Under the lock of the reference book, in the transaction that approves it; for a dry run in one that is rolled
+        back.
+        """
+
+    def to_confirm(self, _session: Session, _request: C) -> Mapping[str, str]:
+        """Find the figures that an approver must repeat."""
+        return {}
+
+    def releases(self, _session: Session, _request: C) -> Round | None:
+        """Find the round whose players get money by it: nobody who made a key of that round approves it."""
+        return None
+
+    def stated(self, _payload: object) -> Mapping[str, Any]:
+        """Return what its act shows of the payload under the same names; nothing where `decide` makes it all anew."""
+        return {}

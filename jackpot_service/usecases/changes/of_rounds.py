@@ -8,12 +8,13 @@ from jackpot_service.domain.rounds import Round
 from jackpot_service.records import pinned, references, rounds
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.changes.kinds import Subject
-from jackpot_service.usecases.changes.payloads import Payload
+from jackpot_service.usecases.fields import Identifier
+from jackpot_service.usecases.payloads import Payload
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRound:
-    """A round by the ids that people know it by."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfRound:
+    """A request about a round, by the ids that people know it by."""
 
     jackpot_id: str
     table_id: str
@@ -24,18 +25,31 @@ class NamedRound:
         """What a change of it is about."""
         return Subject(f"round {self.table_id}/{self.round_id}", self.jackpot_id)
 
+    @property
+    def name(self) -> RoundName:
+        """The round's name in its jackpot."""
+        return RoundName(self.table_id, self.round_id)
 
-def read(payload: Payload) -> NamedRound:
-    """Read `"jackpot_id", "table_id", "round_id"`. Raises: BadPayload."""
-    return NamedRound(payload.identifier("jackpot_id"), payload.identifier("table_id"), payload.identifier("round_id"))
+    @property
+    def stated(self) -> dict[str, str]:
+        """The ids of the round, as acts show them."""
+        return {"table_id": self.table_id, "round_id": self.round_id}
 
 
-def find(session: Session, named: NamedRound) -> Round:
+class OfRoundPayload(Payload):
+    """A payload about a round."""
+
+    jackpot_id = Identifier(required=True)
+    table_id = Identifier(required=True)
+    round_id = Identifier(required=True)
+
+
+def find(session: Session, request: OfRound) -> Round:
     """Raises: UnknownJackpot, UnknownRound."""
-    references.require_base(session, named.jackpot_id)
-    return rounds.require(session, named.jackpot_id, RoundName(named.table_id, named.round_id))
+    references.require_base(session, request.jackpot_id)
+    return rounds.require(session, request.jackpot_id, request.name)
 
 
 def sheet_of(session: Session, round_: Round) -> RateSheet:
-    """The rate sheet that a round is pinned to."""
+    """Return the rate sheet that a round is pinned to."""
     return pinned.sheet(session, references.require_base(session, round_.jackpot_id), round_.rate_sheet)

@@ -1,20 +1,15 @@
 """A true-up of a prize fund: the house pays what it lacks, or takes what it has too much."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
-from jackpot_service.database.transactions import Session
-from jackpot_service.domain import life_facts
-from jackpot_service.domain.accounts import PRIZE_FUND
-from jackpot_service.domain.adjustments import trued_up
-from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.domain import posting_rules
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.usecases import jackpot_acts
-from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Kind, Subject
-from jackpot_service.usecases.changes.payloads import Payload
+from jackpot_service.domain.money import POOL_DECIMALS, ZERO, has_decimals, negated, plain
+from jackpot_service.usecases.changes.jackpots import BadAmount, JackpotKind, JackpotState, facts_of_pools
+from jackpot_service.usecases.changes.kinds import Done, Subject
+from jackpot_service.usecases.fields import Amount, Identifier
+from jackpot_service.usecases.payloads import Payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,36 +17,48 @@ class TrueUp:
     """By how much a prize fund is moved towards zero; None is exactly to zero, whatever it holds when approved."""
 
     jackpot_id: str
-    amount: Decimal | None
+    amount: Decimal | None = None
 
 
-def read(values: Mapping[str, Any]) -> TrueUp:
-    """Read `{"jackpot_id", "amount"?}`. Raises: BadPayload."""
-    payload = Payload(values)
-    change = TrueUp(payload.identifier("jackpot_id"), payload.amount("amount") if payload.has("amount") else None)
-    payload.end()
-    return change
+class TrueUpPayload(Payload):
+    """A prize fund is brought to zero, or towards it."""
+
+    makes = TrueUp
+
+    jackpot_id = Identifier(required=True)
+    amount = Amount(metadata={"description": "What the fund gets; negative: gives. Without it: exactly to zero."})
 
 
-def apply(session: Session, act: Act, change: TrueUp) -> Applied:
-    """Book the true-up. Raises: UnknownJackpot, JackpotRetired, BadAmount."""
-    jackpot = jackpot_acts.hold_unretired(session, change.jackpot_id)
-    pools = jackpot.books.pools
-    postings = trued_up(change.amount, pools, base=jackpot.base)
-    before = life_facts.of_pools(pools)
-    recorded = life_facts.of_amount(
-        postings.moved(PRIZE_FUND), positions=jackpot.books.positions, after=pools + postings.pools()
-    )
-    effect = jackpot_acts.do(
-        session, act, jackpot, EntryKind.PRIZE_FUND_TRUED_UP, before=before, recorded=recorded, postings=postings
-    )
-    return Applied(before, recorded, (effect,))
+class PrizeFundTrueUp(JackpotKind[TrueUp]):
+    """The kind."""
 
+    name = "prize-fund-true-up"
+    payload = TrueUpPayload
+    acts = {EntryKind.PRIZE_FUND_TRUED_UP: "jackpot.prize-fund.trued-up"}  # noqa: RUF012  declared in `Kind`
 
-KIND = Kind(
-    name=ChangeKind.PRIZE_FUND_TRUE_UP,
-    read=read,
-    subject=lambda change: Subject(f"prize fund of jackpot {change.jackpot_id}", change.jackpot_id),
-    version=lambda session, change: jackpot_acts.money_version(session, change.jackpot_id),
-    apply=apply,
-)
+    def subject(self, request: TrueUp) -> Subject:
+        """Name the prize fund."""
+        return Subject(f"prize fund of jackpot {request.jackpot_id}", request.jackpot_id)
+
+    def decide(self, state: JackpotState, request: TrueUp) -> Done:
+        """
+        Decide a true-up: a surplus goes to the house, a shortage is paid by it; the fund's deviation is its risk.
+
+        Raises: BadAmount if there is nothing to true up, or the amount leads away from zero or beyond it.
+        """
+        missing = negated(state.pools.prize_fund)
+        amount = missing if request.amount is None else request.amount
+        is_towards_zero = min(missing, ZERO) <= amount <= max(missing, ZERO)
+        if not amount or not has_decimals(amount, POOL_DECIMALS) or not is_towards_zero:
+            message = (
+                f"The prize fund holds {plain(state.pools.prize_fund)} {state.base}; "
+                f"it is trued up by {plain(missing)} at most."
+            )
+            raise BadAmount(message)
+        postings = posting_rules.for_true_up(amount, base=state.base)
+        recorded = {
+            "amount": plain(amount),
+            **facts_of_pools(state.pools + postings.pools()),
+            "positions": list(state.positions),
+        }
+        return Done(EntryKind.PRIZE_FUND_TRUED_UP, facts_of_pools(state.pools), recorded, postings)

@@ -11,24 +11,29 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from marshmallow import ValidationError, fields, validates_schema
+
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, rate_changes
-from jackpot_service.domain.changes import ChangeKind
 from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.domain.errors import Flaw
-from jackpot_service.domain.rate_changes import DEFAULT_BAND, RateSource
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.principals import Role
+from jackpot_service.domain.rate_changes import DEFAULT_BAND, Rates, RateSource
 from jackpot_service.domain.shapes import CURRENCY
 from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind, Subject
-from jackpot_service.usecases.changes.payloads import Payload, currency_of, decimal_of, flawed
+from jackpot_service.usecases.fields import Amount, CurrencyCode, Day, Instant, ListOf, ObjectOf, Sha256, Text, Truth
+from jackpot_service.usecases.payloads import Payload, flawed
 from jackpot_service.usecases.publish_rates import BadRate, PublishRates, publish_rates, sheet_at
 
-RATES = 'rates as plain decimal numbers in strings, such as "1.17", by currency'
+MOST_CURRENCIES = 300
+"""More than there are."""
 
 
 @dataclass(frozen=True, slots=True)
-class RateChange:
+class ChangeRates:
     """
     A new sheet. `rates` are base units per one unit; currencies in `leaves` leave, or with `is_whole` all others do.
 
@@ -37,11 +42,11 @@ class RateChange:
     """
 
     base: str
-    rates: Mapping[str, Decimal]
+    rates: Rates
     leaves: tuple[str, ...]
     is_whole: bool
-    effective_at: datetime | None
-    source: RateSource | None
+    effective_at: datetime | None = None
+    source: RateSource | None = None
     band: Decimal = DEFAULT_BAND
 
     @property
@@ -53,105 +58,119 @@ class RateChange:
         return self.effective_at
 
 
-def read(values: Mapping[str, Any]) -> RateChange:
-    """
-    Read `{"base", "rates"?, "leaves"?, "whole"?, "effective_at"?, "source"?}`.
+class SourcePayload(Payload):
+    """The document that the rates were taken from."""
 
-    Raises: BadPayload, also if it changes nothing, or says two things of one currency.
-    """
-    payload = Payload(values)
-    change = RateChange(
-        base=payload.currency("base"),
-        rates=payload.mapping("rates", decimal_of, what=RATES) if payload.has("rates") else {},
-        leaves=payload.items("leaves", currency_of, what="currencies") if payload.has("leaves") else (),
-        is_whole=payload.has("whole") and payload.flag("whole"),
-        effective_at=payload.instant("effective_at") if payload.has("effective_at") else None,
-        source=_source(payload.nested("source")) if payload.has("source") else None,
-    )
-    payload.end()
-    _require_sense(change)
-    return change
+    makes = RateSource
+
+    name = Text(required=True)
+    day = Day(required=True, data_key="date")
+    sha256 = Sha256(required=True)
 
 
-def _source(payload: Payload) -> RateSource:
-    source = RateSource(payload.text("name"), payload.day("date"), payload.sha256("sha256"))
-    payload.end()
-    return source
+class RateSheetPayload(Payload):
+    """A base currency gets a new sheet."""
+
+    makes = ChangeRates
+
+    base = CurrencyCode(required=True)
+    rates = ObjectOf(Amount(), load_default=dict, metadata={"description": "Base units per one unit, by currency."})
+    leaves = ListOf(CurrencyCode(), most=MOST_CURRENCIES, load_default=())
+    is_whole = Truth(data_key="whole", load_default=False, metadata={"description": "What is not stated leaves."})
+    effective_at = Instant(metadata={"description": "Without it: from the approval on."})
+    source = fields.Nested(SourcePayload())
+
+    @validates_schema
+    def _sense(self, data: Mapping[str, Any], **_: object) -> None:
+        rates, leaves = data["rates"], data["leaves"]
+        if not all(CURRENCY.fullmatch(code) for code in rates):
+            message = "names something that is not a currency's three capital letters"
+            raise ValidationError(message, "rates")
+        if not rates and (data["is_whole"] or not leaves):
+            message = "must hold at least one rate"
+            raise ValidationError(message, "rates")
+        if data["is_whole"] and leaves:
+            message = "has no place beside a whole sheet, from which whatever it does not state leaves"
+            raise ValidationError(message, "leaves")
+        for place, code in enumerate(leaves):
+            if code in rates or code in leaves[:place]:
+                raise flawed(f"leaves/{place}", f"names {code}, of which something else is said as well")
 
 
-def _require_sense(change: RateChange) -> None:
-    if not all(CURRENCY.fullmatch(code) for code in change.rates):
-        raise flawed("rates", "names something that is not a currency's three capital letters")
-    if not change.rates and (change.is_whole or not change.leaves):
-        raise flawed("rates", "must hold at least one rate")
-    if change.is_whole and change.leaves:
-        raise flawed("leaves", "has no place beside a whole sheet, from which whatever it does not state leaves")
-    for place, code in enumerate(change.leaves):
-        if code in change.rates or code in change.leaves[:place]:
-            raise flawed(f"leaves/{place}", f"names {code}, of which something else is said as well")
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What a change of rates makes: the rates, when they come into force, and their source."""
+
+    base: str
+    rates: Rates
+    effective_at: datetime
+    source: RateSource | None
 
 
-def complete(change: RateChange, conditions: Conditions) -> RateChange:
-    """Put in when it comes into force, if that is when it is booked. Raises: BadPayload for a time that has passed."""
-    effective_at = change.effective_at or conditions.booked_at
-    if effective_at < conditions.booked_at:
-        raise flawed("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")
-    return replace(change, effective_at=effective_at, band=conditions.rate_band)
-
-
-def apply(session: Session, act: Act, change: RateChange) -> Applied:
-    """
-    Put the sheet in force. Its `until` is when a later sheet takes its place, None as long as there is none.
-
-    Raises: BadPayload for a currency that is not there to leave; UnknownCurrency; BadRate.
-    """
-    before = _before(session, change)
-    for place, code in enumerate(change.leaves):
+def decide(before: Rates, request: ChangeRates) -> Sheet:
+    """Put the request over the rates before. Raises: BadPayload for a currency that is not there to leave."""
+    for place, code in enumerate(request.leaves):
         if code not in before:
             raise flawed(f"leaves/{place}", f"names {code}, of which the sheet before has no rate")
-    shown_before = sheet_at(session, change.base, at=change.in_force_from)
-    rates = rate_changes.rates_after(before, rates=change.rates, leaves=change.leaves, is_whole=change.is_whole)
-    command = PublishRates(act, change.base, rates, change.in_force_from, change.source)
-    try:
-        sheet = publish_rates(session, command)
-    except (BadRate, UnknownCurrency) as error:
-        raise _pointed(error, change) from None
-    source = facts.of_rate_source(change.source)
-    after = facts.of_sheet(sheet, effective_at=change.in_force_from, source=source)
-    following = rate_sheets.next_after(session, change.base, at=change.in_force_from)
-    until = None if following is None else facts.instant(following.effective_at)
-    return Applied(shown_before, {**after, "until": until})
+    rates = rate_changes.rates_after(before, rates=request.rates, leaves=request.leaves, is_whole=request.is_whole)
+    return Sheet(request.base, rates, request.in_force_from, request.source)
 
 
-def _before(session: Session, change: RateChange) -> dict[str, Decimal]:
-    found = rate_sheets.in_force(session, change.base, at=change.in_force_from)
-    return {} if found is None else rate_changes.stated_rates(pinned.sheet(session, change.base, found.number))
+class RateSheetChange(Kind[ChangeRates]):
+    """The kind."""
+
+    name = "rate-sheet"
+    payload = RateSheetPayload
+    roles = frozenset({Role.RATES})
+    acts = {EntryKind.RATES_PUBLISHED: "jackpot.rates.published"}  # noqa: RUF012  declared in `Kind`
+    needs_unretired = False
+
+    def complete(self, request: ChangeRates, conditions: Conditions) -> ChangeRates:
+        """Put in when it comes into force: without it, when booked. Raises: BadPayload for a time in the past."""
+        effective_at = request.effective_at or conditions.booked_at
+        if effective_at < conditions.booked_at:
+            raise flawed("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")
+        return replace(request, effective_at=effective_at, band=conditions.rate_band)
+
+    def subject(self, request: ChangeRates) -> Subject:
+        """Name the sheet's base currency."""
+        return Subject(f"rate sheet {request.base}")
+
+    def version(self, session: Session, request: ChangeRates) -> str:
+        """Name the number of the sheet before; 0 if there is none."""
+        found = rate_sheets.in_force(session, request.base, at=request.in_force_from)
+        return "0" if found is None else str(found.number)
+
+    def to_confirm(self, session: Session, request: ChangeRates) -> Mapping[str, str]:
+        """Find the rates that are hard to believe."""
+        return rate_changes.to_confirm(_before(session, request), request.rates, band=request.band)
+
+    def apply(self, session: Session, act: Act, request: ChangeRates) -> Applied:
+        """
+        Put the sheet in force. Its `until` is when a later sheet takes its place, None as long as there is none.
+
+        Raises: BadPayload; UnknownCurrency; BadRate.
+        """
+        new = decide(_before(session, request), request)
+        shown_before = sheet_at(session, request.base, at=new.effective_at)
+        try:
+            sheet = publish_rates(session, PublishRates(act, new.base, new.rates, new.effective_at, new.source))
+        except (BadRate, UnknownCurrency) as error:
+            raise _pointed(error, request) from None
+        after = facts.of_sheet(sheet, effective_at=new.effective_at, source=facts.of_rate_source(new.source))
+        following = rate_sheets.next_after(session, request.base, at=new.effective_at)
+        until = None if following is None else facts.instant(following.effective_at)
+        return Applied(shown_before, {**after, "until": until})
 
 
-def _version(session: Session, change: RateChange) -> str:
-    """The number of the sheet before; 0 if there is none."""
-    found = rate_sheets.in_force(session, change.base, at=change.in_force_from)
-    return "0" if found is None else str(found.number)
+def _before(session: Session, request: ChangeRates) -> Rates:
+    found = rate_sheets.in_force(session, request.base, at=request.in_force_from)
+    return {} if found is None else rate_changes.stated_rates(pinned.sheet(session, request.base, found.number))
 
 
-def _to_confirm(session: Session, change: RateChange) -> Mapping[str, str]:
-    return rate_changes.to_confirm(_before(session, change), change.rates, band=change.band)
-
-
-def _pointed(error: BadRate | UnknownCurrency, change: RateChange) -> BadRate | UnknownCurrency:
+def _pointed(error: BadRate | UnknownCurrency, request: ChangeRates) -> BadRate | UnknownCurrency:
     """Point to what is wrong: a currency of the sheet before that is no money any more has to leave."""
     code = error.facts.get("currency")
-    field = f"rates/{code}" if code in change.rates else "base" if code == change.base else "leaves"
+    field = f"rates/{code}" if code in request.rates else "base" if code == request.base else "leaves"
     flaw = Flaw(f"/payload/{field}", error.code, error.detail)
     return type(error)(error.detail, flaws=(flaw,), **error.facts)
-
-
-KIND = Kind(
-    name=ChangeKind.RATE_SHEET,
-    read=read,
-    subject=lambda change: Subject(f"rate sheet {change.base}"),
-    version=_version,
-    apply=apply,
-    to_confirm=_to_confirm,
-    complete=complete,
-)

@@ -7,7 +7,7 @@ from typing import Any
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import changes, facts
-from jackpot_service.domain.changes import LIFETIME, Change, ChangeKind
+from jackpot_service.domain.changes import LIFETIME, Change
 from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
@@ -17,7 +17,7 @@ from jackpot_service.records import changes as records
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
-from jackpot_service.usecases.changes.registry import kind_of
+from jackpot_service.usecases.changes.registry import KINDS
 
 
 class KindForbidden(Forbidden):
@@ -36,7 +36,7 @@ class RequestChange:
     """
 
     act: Act
-    kind: ChangeKind
+    kind: str
     payload: Mapping[str, Any]
     base_version: str | None = None
     rate_band: Decimal = DEFAULT_BAND
@@ -57,14 +57,14 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
 
     Raises: KindForbidden; RequestConflict; BadPayload; ChangeStale; whatever the change itself is refused by.
     """
-    kind = kind_of(command.kind)
+    kind = KINDS[command.kind]
     require_role(command.act, kind)
     parsed = kind.read(command.payload)
     acts.lock(session)
     replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _asked(command))
     if replayed is not None:
         return ChangeRequested(find(session, replayed.after["request_id"]), None, is_replay=True)
-    parsed = kind.complete(parsed, Conditions(acts.booking_time(session, command.act), command.rate_band))
+    parsed = kind.complete(parsed, _conditions(session, command))
     version = kind.version(session, parsed)
     if command.base_version is not None:
         changes.require_base_version(command.base_version, version)
@@ -77,7 +77,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
         subject=change.subject,
         after=facts.of_change(
             request_id=change.request_id,
-            kind=change.kind.value,
+            kind=change.kind,
             payload=change.payload,
             base_version=change.base_version,
             to_confirm=change.to_confirm,
@@ -90,11 +90,14 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
     return ChangeRequested(change, preview, is_replay=False)
 
 
+def _conditions(session: Session, command: RequestChange) -> Conditions:
+    return Conditions(acts.booking_time(session, command.act), command.act.request_id or "", command.rate_band)
+
+
 def require_role(act: Act, kind: Kind[Any]) -> None:
     """Raises: KindForbidden."""
-    roles = changes.ROLES[kind.name]
-    if act.principal.role not in roles:
-        message = f"A {kind.name} is for {', '.join(sorted(roles))}, not for a key of role {act.principal.role}."
+    if act.principal.role not in kind.roles:
+        message = f"A {kind.name} is for {', '.join(sorted(kind.roles))}, not for a key of role {act.principal.role}."
         raise KindForbidden(message, role=str(act.principal.role))
 
 
@@ -120,7 +123,7 @@ def _unknown(request_id: str) -> changes.UnknownChange:
 
 def _asked(command: RequestChange) -> Facts:
     return {
-        "kind": command.kind.value,
+        "kind": command.kind,
         "payload": dict(command.payload),
         "reason": command.act.reason,
         "base_version": command.base_version,

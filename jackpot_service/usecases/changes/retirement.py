@@ -1,35 +1,39 @@
-"""The end of a jackpot: its door closes for good, the players' money goes to another, the house's back to the house."""
+"""The end of a jackpot: no more bets for good; its players' money goes to another, the house's back to the house."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any
+from decimal import Decimal
+
+from marshmallow import validates_schema
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import life_facts, retirement
-from jackpot_service.domain.accounts import HOUSE_SEED
-from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.domain import accounts, posting_rules
 from jackpot_service.domain.errors import Conflict, Refused
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life
-from jackpot_service.domain.retirement import Estate
+from jackpot_service.domain.money import EXACT, ZERO, negated, plain
+from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.rules import FundedBy
 from jackpot_service.records import changes, lives, references
 from jackpot_service.usecases import acts, jackpot_acts
 from jackpot_service.usecases.acts import Act, Effect
-from jackpot_service.usecases.changes.kinds import Applied, Kind, Subject
-from jackpot_service.usecases.changes.payloads import Payload
+from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState, facts_of_pools, state_of
+from jackpot_service.usecases.changes.kinds import Applied, Conditions, Done, Subject
+from jackpot_service.usecases.fields import Identifier
 from jackpot_service.usecases.jackpot_acts import StillJackpot
+from jackpot_service.usecases.payloads import Payload
 
 
-class BadHeir(Refused):
-    """The estate cannot go to that jackpot."""
+class BadTarget(Refused):
+    """The balances cannot be transferred to that jackpot."""
 
     code = "heir-invalid"
     title = "The jackpot cannot receive it"
 
 
-class HeirClosed(Conflict):
-    """The jackpot that shall receive the estate takes no bets now."""
+class TargetClosed(Conflict):
+    """The target jackpot takes no bets now."""
 
     code = "heir-closed"
     title = "The receiving jackpot is not open"
@@ -42,68 +46,177 @@ class StillInPlay(Conflict):
     title = "The jackpot is still in play"
 
 
+class PoolsShort(Conflict):
+    """The prize fund, the reserve or the players' part of the meter is below zero: the house makes that good first."""
+
+    code = "pools-short"
+    title = "A pool is below zero"
+
+
 @dataclass(frozen=True, slots=True)
 class RetireJackpot:
-    """Which jackpot ends, and which receives the players' money."""
+    """Which jackpot ends, and which receives the players' money; the transfer is named by the change request."""
 
     jackpot_id: str
     to: str
+    request_id: str = ""
 
 
-def read(values: Mapping[str, Any]) -> RetireJackpot:
-    """Read `{"jackpot_id", "to"}`. Raises: BadPayload; BadHeir for a jackpot to itself."""
-    payload = Payload(values)
-    change = RetireJackpot(payload.identifier("jackpot_id"), payload.identifier("to"))
-    payload.end()
-    if change.to == change.jackpot_id:
-        message = "A jackpot does not receive its own money."
-        raise BadHeir(message, jackpot_id=change.to)
-    return change
+class RetirementPayload(Payload):
+    """A jackpot ends and hands its players' money to another."""
+
+    makes = RetireJackpot
+
+    jackpot_id = Identifier(required=True)
+    to = Identifier(required=True, metadata={"description": "The jackpot that receives."})
+
+    @validates_schema
+    def _two_jackpots(self, data: dict[str, str], **_: object) -> None:
+        if data["to"] == data["jackpot_id"]:
+            message = "A jackpot does not receive its own money."
+            raise BadTarget(message, jackpot_id=data["to"])
 
 
-def version(session: Session, change: RetireJackpot) -> str:
-    """Name the state of both. Raises: UnknownJackpot."""
-    references.require_base(session, change.to)
-    return f"{jackpot_acts.money_version(session, change.jackpot_id)}/{changes.last_approved(session, change.to)}"
+@dataclass(frozen=True, slots=True)
+class Balances:
+    """The players' money that is transferred: of the meter, of the reserve and of the prize fund."""
+
+    meter: Decimal
+    reserve: Decimal
+    prize_fund: Decimal
+
+    @property
+    def facts(self) -> Facts:
+        """What entries record of them."""
+        return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
 
 
-def apply(session: Session, act: Act, change: RetireJackpot) -> Applied:
+class Retirement(JackpotKind[RetireJackpot]):
+    """The kind."""
+
+    name = "retirement"
+    payload = RetirementPayload
+    acts = {EntryKind.JACKPOT_RETIRED: "jackpot.retired"}  # noqa: RUF012  declared in `Kind`
+
+    def complete(self, request: RetireJackpot, conditions: Conditions) -> RetireJackpot:
+        """Put in the change request's id."""
+        return replace(request, request_id=conditions.request_id)
+
+    def subject(self, request: RetireJackpot) -> Subject:
+        """Name the jackpot."""
+        return Subject(f"jackpot {request.jackpot_id}", request.jackpot_id)
+
+    def version(self, session: Session, request: RetireJackpot) -> str:
+        """Name the state of both. Raises: UnknownJackpot."""
+        references.require_base(session, request.to)
+        return f"{super().version(session, request)}/{changes.last_approved(session, request.to)}"
+
+    def decide(self, state: JackpotState, request: RetireJackpot) -> Done:
+        """
+        Empty the pools of a retired jackpot: the players' money to the transfer, the house's part of the meter to it.
+
+        Raises: PoolsShort.
+
+        Source: domain decision 22 (docs/decisions/money-moved-by-hand.md).
+        """
+        pools, base = state.pools, state.base
+        balances = _transferable(pools)
+        leaving = {
+            accounts.METER_PLAYERS: negated(balances.meter),
+            accounts.RESERVE: negated(balances.reserve),
+            accounts.PRIZE_FUND: negated(balances.prize_fund),
+        }
+        postings = posting_rules.joined(
+            [
+                posting_rules.for_fill(pools.fill, base=base),
+                posting_rules.for_recovery(EXACT.subtract(pools.meter_house, pools.fill), base=base),
+                posting_rules.for_transfer(leaving, request_id=request.request_id, base=base),
+            ]
+        )
+        recorded = {
+            "state": Life.RETIRED.value,
+            "to": request.to,
+            "estate": balances.facts,
+            "to_house_seed": plain(postings.moved(accounts.HOUSE_SEED)),
+            **facts_of_pools(pools + postings.pools()),
+            "positions": list(state.positions),
+        }
+        before = {"state": state.life.value, **facts_of_pools(pools)}
+        return Done(EntryKind.JACKPOT_RETIRED, before, recorded, postings)
+
+    def apply(self, session: Session, act: Act, request: RetireJackpot) -> Applied:
+        """
+        Close the jackpot and empty it: two entries, one in each book, which together move nothing but between them.
+
+        The jackpot that ends is locked before it is looked at, so that no bet comes between; looking may take long, so
+        the other is locked only then.
+
+        Raises: UnknownJackpot, JackpotRetired, StillInPlay, BadTarget, TargetClosed, PoolsShort.
+        """
+        ending = jackpot_acts.hold_unretired(session, request.jackpot_id)
+        _require_out_of_play(session, request.jackpot_id)
+        target = _held_target(session, request.to, ending)
+        done = self.decide(state_of(session, ending), request)
+        received = receive(state_of(session, target), done.recorded, request)
+        act_seq = acts.next_seq(session)
+        not_before = jackpot_acts.booking_time(session, act, (ending, target))
+        effects = (
+            _book(session, act, ending, done, act_seq=act_seq, not_before=not_before),
+            _book(session, act, target, received, act_seq=act_seq, not_before=not_before),
+        )
+        acts.post(
+            session,
+            act,
+            done.kind,
+            subject=f"jackpot {request.jackpot_id}",
+            before=done.before,
+            after=done.recorded,
+            jackpot_id=request.jackpot_id,
+            effects=effects,
+        )
+        return Applied(done.before, done.recorded, effects)
+
+
+def receive(state: JackpotState, sent: Facts, request: RetireJackpot) -> Done:
     """
-    Close the door and empty the jackpot: two entries, one in each book, which together move nothing but between them.
+    Decide the other half: put the transferred balances, as the retirement recorded them, into the target, like to like.
 
-    The jackpot that ends is locked before it is looked at, so that no bet comes between; looking may take long, so
-    the other is locked only then.
-
-    Raises: UnknownJackpot, JackpotRetired, StillInPlay, BadHeir, HeirClosed, PoolsShort.
+    Where the target's meter pays the fixed prizes, what was for them becomes its meter: it has no use for a prize fund.
     """
-    ending = jackpot_acts.hold_unretired(session, change.jackpot_id)
-    _require_out_of_play(session, change.jackpot_id)
-    heir = jackpot_acts.hold(session, change.to)
-    if heir.base != ending.base:
-        message = f"Jackpot {change.to} is in {heir.base}, {change.jackpot_id} in {ending.base}."
-        raise BadHeir(message, jackpot_id=change.to)
-    if heir.life is not Life.OPEN:
-        message = f"Jackpot {change.to} is {heir.life}."
-        raise HeirClosed(message, jackpot_id=change.to)
-    estate = retirement.estate_of(ending.books.pools)
-    place = _Place(acts.next_seq(session), jackpot_acts.booking_time(session, act, (ending, heir)))
-    effects = (
-        _book_the_end(session, act, ending, estate, to=change.to, place=place),
-        _book_the_receipt(session, act, heir, estate, came_from=change.jackpot_id, place=place),
-    )
-    before = {"state": ending.life.value, **life_facts.of_pools(ending.books.pools)}
-    after = effects[0].recorded
-    acts.post(
-        session,
-        act,
-        EntryKind.JACKPOT_RETIRED,
-        subject=f"jackpot {change.jackpot_id}",
-        before=before,
-        after=after,
-        jackpot_id=change.jackpot_id,
-        effects=effects,
-    )
-    return Applied(before, after, effects)
+    balances = Balances(**{name: Decimal(amount) for name, amount in sent["estate"].items()})
+    has_prize_fund = state.rules.fixed_prizes_from is FundedBy.PRIZE_FUND
+    coming = {
+        accounts.METER_PLAYERS: balances.meter if has_prize_fund else EXACT.add(balances.meter, balances.prize_fund),
+        accounts.RESERVE: balances.reserve,
+        accounts.PRIZE_FUND: balances.prize_fund if has_prize_fund else ZERO,
+    }
+    postings = posting_rules.for_transfer(coming, request_id=request.request_id, base=state.base)
+    recorded = {
+        "from": request.jackpot_id,
+        "estate": balances.facts,
+        **facts_of_pools(state.pools + postings.pools()),
+        "positions": list(state.positions),
+    }
+    return Done(EntryKind.TRANSFER_RECEIVED, {}, recorded, postings)
+
+
+def _transferable(pools: Pools) -> Balances:
+    """
+    Find what a jackpot with these pools hands on, once the house's part has filled the players', if that is below zero.
+
+    Raises: PoolsShort if a pool is below zero even so; an adjustment or a true-up, each approved, lifts it.
+    """
+    balances = Balances(EXACT.add(pools.meter_players, pools.fill), pools.reserve, pools.prize_fund)
+    named = {
+        "players' part of the meter": balances.meter,
+        "reserve": balances.reserve,
+        "prize fund": balances.prize_fund,
+    }
+    for name, amount in named.items():
+        if amount < ZERO:
+            message = f"The {name} is {plain(amount)}: it is lifted to zero before the jackpot is retired."
+            raise PoolsShort(message)
+    return balances
 
 
 def _require_out_of_play(session: Session, jackpot_id: str) -> None:
@@ -117,73 +230,28 @@ def _require_out_of_play(session: Session, jackpot_id: str) -> None:
         raise StillInPlay(message)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """The act's seq, and when both entries are booked."""
+def _held_target(session: Session, jackpot_id: str, ending: StillJackpot) -> StillJackpot:
+    target = jackpot_acts.hold(session, jackpot_id)
+    if target.base != ending.base:
+        message = f"Jackpot {jackpot_id} is in {target.base}, {ending.jackpot_id} in {ending.base}."
+        raise BadTarget(message, jackpot_id=jackpot_id)
+    if target.life is not Life.OPEN:
+        message = f"Jackpot {jackpot_id} is {target.life}."
+        raise TargetClosed(message, jackpot_id=jackpot_id)
+    return target
 
-    act_seq: int
-    not_before: datetime
 
-
-def _book_the_end(
-    session: Session, act: Act, ending: StillJackpot, estate: Estate, *, to: str, place: _Place
+def _book(
+    session: Session, act: Act, jackpot: StillJackpot, done: Done, *, act_seq: int, not_before: datetime
 ) -> Effect:
-    pools = ending.books.pools
-    postings = retirement.left(pools, request_id=_request(act), base=ending.base)
-    recorded = life_facts.of_retirement(
-        estate,
-        to=to,
-        house=postings.moved(HOUSE_SEED),
-        positions=ending.books.positions,
-        after=pools + postings.pools(),
-    )
     return jackpot_acts.book(
         session,
         act,
-        ending,
-        EntryKind.JACKPOT_RETIRED,
-        act_seq=place.act_seq,
-        not_before=place.not_before,
-        recorded=recorded,
-        postings=postings,
-        accepting=False,
+        jackpot,
+        done.kind,
+        act_seq=act_seq,
+        not_before=not_before,
+        recorded=done.recorded,
+        postings=done.postings,
+        accepting=False if done.kind is EntryKind.JACKPOT_RETIRED else None,
     )
-
-
-def _book_the_receipt(
-    session: Session, act: Act, heir: StillJackpot, estate: Estate, *, came_from: str, place: _Place
-) -> Effect:
-    pools = heir.books.pools
-    postings = retirement.received(
-        estate, request_id=_request(act), fixed_prizes_from=heir.rules.fixed_prizes_from, base=heir.base
-    )
-    recorded = life_facts.of_transfer_received(
-        estate, came_from=came_from, positions=heir.books.positions, after=pools + postings.pools()
-    )
-    return jackpot_acts.book(
-        session,
-        act,
-        heir,
-        EntryKind.TRANSFER_RECEIVED,
-        act_seq=place.act_seq,
-        not_before=place.not_before,
-        recorded=recorded,
-        postings=postings,
-    )
-
-
-def _request(act: Act) -> str:
-    """The change request that is carried out: what the transfer's account is named by."""
-    if act.decides is None:
-        message = "A retirement carries out a change request."
-        raise ValueError(message)
-    return act.decides
-
-
-KIND = Kind(
-    name=ChangeKind.RETIREMENT,
-    read=read,
-    subject=lambda change: Subject(f"jackpot {change.jackpot_id}", change.jackpot_id),
-    version=version,
-    apply=apply,
-)

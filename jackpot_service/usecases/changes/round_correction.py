@@ -1,93 +1,286 @@
-"""A correction of a settled round: its right result, as its table server should have told it."""
+"""
+A correction of a settled round: its right result, as its table server should have sent it.
 
-from collections.abc import Mapping
+The round is judged anew and paid for by a further entry; nothing is rewritten.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
-from jackpot_service.database.transactions import Session
-from jackpot_service.domain.cards import DECK, Card
-from jackpot_service.domain.changes import ChangeKind
-from jackpot_service.domain.outcomes import Result
-from jackpot_service.domain.verdict import Hand, HandStatus
+from marshmallow import fields, validate
+
+from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.batches import BookedBet
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.corrections import Correction, correct
+from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.facts import Facts, of_entitlements, of_postings, of_result
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.lives import require_not_retired
+from jackpot_service.domain.money import plain
+from jackpot_service.domain.outcomes import Result, require_hands_of_one_deck
+from jackpot_service.domain.past_verdicts import VerdictInForce, borne_by
+from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.settlement import Award, Terms
+from jackpot_service.domain.shapes import LARGEST_MINOR
+from jackpot_service.ledger import books, replay, stripes
+from jackpot_service.ledger.books import Books
+from jackpot_service.records import bets as bet_records
+from jackpot_service.records import corrections, lives, rounds, verdicts
 from jackpot_service.records.rounds import RoundName
+from jackpot_service.usecases import reversals
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes import of_rounds
-from jackpot_service.usecases.changes.kinds import Applied, Kind
-from jackpot_service.usecases.changes.of_rounds import NamedRound
-from jackpot_service.usecases.changes.payloads import Payload, identifier_of
-from jackpot_service.usecases.correct_round import CorrectRound, correct_round, lock_and_name
+from jackpot_service.usecases.changes.jackpots import book
+from jackpot_service.usecases.changes.kinds import Applied, Done, Kind, Subject
+from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload
+from jackpot_service.usecases.fields import BoundedList, Whole
+from jackpot_service.usecases.hands import Cards, HandSchema, hands_of
+from jackpot_service.usecases.payloads import Payload
+from jackpot_service.usecases.settle_round import require_count
 
 MOST_HANDS = 60
 """Far more than one deck can deal; and each of them may be dead, without cards."""
 
-HANDS = f'at most {MOST_HANDS} hands, such as {{"hand": "1", "cards": ["As", …]}} or {{"hand": "2", "status": "dead"}}'
+
+class RoundNotSettled(Conflict):
+    """The round has no verdict: it is open, or it was cancelled."""
+
+    code = "round-not-settled"
+    title = "The round is not settled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectRound(OfRound):
+    """Which round was settled wrongly, and its right result."""
+
+    result: Result
+
+
+class ResultPayload(Payload):
+    """A result as a table server sends it, without its time."""
+
+    @staticmethod
+    def makes(bet_count: int, hands: Sequence[Mapping[str, Any]], dealer: Any) -> Result:  # noqa: ANN401  cards
+        """Make the domain's result."""
+        return Result(bet_count, hands_of(hands), dealer)
+
+    bet_count = Whole(most=LARGEST_MINOR, required=True)
+    hands = BoundedList(
+        fields.Nested(HandSchema()), most=lambda: MOST_HANDS, required=True, validate=validate.Length(min=1)
+    )
+    dealer = Cards(load_default=())
+
+
+class CorrectionPayload(OfRoundPayload):
+    """A settled round is judged anew."""
+
+    makes = CorrectRound
+
+    result = fields.Nested(ResultPayload(), required=True)
 
 
 @dataclass(frozen=True, slots=True)
-class RoundCorrection:
-    """Which round of which jackpot, and its right result."""
-
-    jackpot_id: str
-    name: RoundName
-    result: Result
-
-    @property
-    def round(self) -> NamedRound:
-        """The round by its ids."""
-        return NamedRound(self.jackpot_id, self.name.table_id, self.name.round_id)
-
-
-def read(values: Mapping[str, Any]) -> RoundCorrection:
+class SettledRound:
     """
-    Read `{"jackpot_id", "table_id", "round_id", "result": {"bet_count", "hands": […], "dealer"?: […]}}`.
+    A settled round as its correction sees it: its live bets, the verdict in force, and its jackpot.
 
-    A result is what a table server puts, without its time. Raises: BadPayload.
+    `won_since` are the bets whose cycle was won since they were booked; the pools are those at the positions.
     """
-    payload = Payload(values)
-    told = payload.nested("result")
-    correction = RoundCorrection(
-        jackpot_id=payload.identifier("jackpot_id"),
-        name=RoundName(payload.identifier("table_id"), payload.identifier("round_id")),
-        result=Result(
-            bet_count=told.whole("bet_count"),
-            hands=told.items("hands", _hand, what=HANDS, most=MOST_HANDS),
-            dealer=told.items("dealer", _card, what="cards", least=0, most=len(DECK)) if told.has("dealer") else (),
-        ),
+
+    round: Round
+    live: Sequence[Bet]
+    in_force: VerdictInForce
+    terms: Terms
+    pools: Pools
+    positions: Sequence[int]
+    won_since: frozenset[str]
+
+
+def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
+    """
+    Give a settled round another verdict, made from the right result under the round's own rules and rates.
+
+    Raises: BadHands, CardRepeated, HandMissing, NothingToCorrect.
+    """
+    require_hands_of_one_deck(result.hands, result.dealer)
+    correction = correct(
+        state.live,
+        result,
+        state.in_force,
+        terms=state.terms,
+        pools=state.pools,
+        won_since=state.won_since,
     )
-    told.end()
-    payload.end()
-    return correction
+    recorded = _facts_of(correction, state, result)
+    after = {**recorded, "postings": of_postings(correction.postings)}
+    before = _facts_of_verdict(state.in_force)
+    return correction, Done(EntryKind.ROUND_CORRECTED, before, recorded, correction.postings, after)
 
 
-def _hand(value: object) -> Hand:
-    """Raises: ValueError."""
-    if not isinstance(value, dict) or not value.keys() <= {"hand", "status", "cards"}:
-        raise ValueError
-    cards = value.get("cards", [])
-    if not isinstance(cards, list) or len(cards) > len(DECK):
-        raise ValueError
-    status = HandStatus(value.get("status", HandStatus.DEALT))
-    return Hand(identifier_of(value.get("hand")), status, tuple(map(_card, cards)))
+class RoundCorrection(Kind[CorrectRound]):
+    """The kind."""
+
+    name = "round-correction"
+    payload = CorrectionPayload
+    acts = {EntryKind.ROUND_CORRECTED: "jackpot.round.corrected"}  # noqa: RUF012  declared in `Kind`
+
+    def subject(self, request: CorrectRound) -> Subject:
+        """Name the round."""
+        return request.subject
+
+    def version(self, session: Session, request: CorrectRound) -> str:
+        """
+        Name the state that a correction is made against, and keep it until the commit.
+
+        It changes with every correction of the round, with every step of its awards, and with every hit: not with bets.
+
+        Raises: UnknownRound, RoundNotSettled.
+        """
+        round_ = _settled(session, request)
+        cycle = _lock_and_read(session, request.jackpot_id).cycle.cycle
+        return f"{corrections.count(session, round_)}.{corrections.count_steps(session, round_)}.{cycle}"
+
+    def releases(self, session: Session, request: CorrectRound) -> Round:
+        """Return the round."""
+        return of_rounds.find(session, request)
+
+    def stated(self, payload: object) -> Mapping[str, Any]:
+        """Return the round and its right result."""
+        request = self.read(payload)
+        return {**request.stated, "result": of_result(request.result)}
+
+    def apply(self, session: Session, act: Act, request: CorrectRound) -> Applied:
+        """
+        Judge the round anew.
+
+        Locks all stripes of the jackpot. The round needs no lock: once it is settled, nothing but an act changes
+        anything about it.
+
+        Raises: UnknownRound, RoundNotSettled, JackpotRetired, BetCountMismatch, and as `decide`.
+        """
+        round_ = _settled(session, request)
+        held = _lock_and_read(session, request.jackpot_id)
+        life = lives.life_of(session, request.jackpot_id, is_accepting=held.is_accepting)
+        require_not_retired(request.jackpot_id, life)
+        live = _live(session, request.jackpot_id, request.name)
+        require_count(request.result, live, name=request.name)
+        correction, done = decide(_state(session, round_, live, held), request.result)
+        act_seq, applied = book(session, act, done, jackpot_id=round_.jackpot_id, subject=request.subject.name)
+        corrections.add(session, round_, correction, act_seq=act_seq, now=act.now)
+        return applied
 
 
-def _card(value: object) -> Card:
-    """Raises: ValueError."""
-    if not isinstance(value, str) or value not in DECK:
-        raise ValueError
-    return Card(value)
+def _settled(session: Session, request: CorrectRound) -> Round:
+    round_ = rounds.require(session, request.jackpot_id, request.name)
+    if round_.state is not RoundState.SETTLED:
+        message = f"Round {round_.round_id} of table {round_.table_id} is {round_.state}: it has no verdict to correct."
+        raise RoundNotSettled(message, table_id=round_.table_id, round_id=round_.round_id, state=round_.state.value)
+    return round_
 
 
-def apply(session: Session, act: Act, change: RoundCorrection) -> Applied:
-    """Judge the round anew. Raises: what `correct_round` raises."""
-    done = correct_round(session, CorrectRound(act, change.jackpot_id, change.name, change.result))
-    return Applied(done.before, done.after, (done.effect,))
+def _lock_and_read(session: Session, jackpot_id: str) -> Books:
+    with pipelined(session) as pipe:
+        stripes.lock_all(pipe, jackpot_id)
+        cursor = books.send_read(pipe, jackpot_id)
+    return books.books_of(cursor)
 
 
-KIND = Kind(
-    name=ChangeKind.ROUND_CORRECTION,
-    read=read,
-    subject=lambda change: change.round.subject,
-    version=lambda session, change: lock_and_name(session, change.jackpot_id, change.name),
-    apply=apply,
-    releases=lambda session, change: of_rounds.find(session, change.round),
-)
+def _live(session: Session, jackpot_id: str, name: RoundName) -> tuple[BookedBet, ...]:
+    with pipelined(session) as pipe:
+        cursor = bet_records.send_of_round(pipe, jackpot_id, name)
+    return tuple(one for one in bet_records.booked_of(cursor) if not one.is_void)
+
+
+def _state(session: Session, round_: Round, live: Sequence[BookedBet], held: Books) -> SettledRound:
+    with pipelined(session) as pipe:
+        cursor = bet_records.send_places(pipe, round_)
+    return SettledRound(
+        round_,
+        [one.bet for one in live],
+        _in_force(session, round_, running=held.cycle.cycle),
+        reversals.terms(session, round_, held.cycle),
+        held.pools,
+        held.positions,
+        reversals.won_since(live, held.cycle, bet_records.places_of(cursor)),
+    )
+
+
+def _in_force(session: Session, round_: Round, *, running: int) -> VerdictInForce:
+    with pipelined(session) as pipe:
+        result_cursors = verdicts.send_result(pipe, round_)
+        settlement_cursors = verdicts.send_settlement(pipe, round_)
+    settlement, _ = verdicts.settlement_of(settlement_cursors)
+    entries = replay.entries_of_rounds(session, round_.jackpot_id, after=round_.round_key - 1, upto=round_.round_key)
+    settled = next(entry for entry in entries if entry.step == settlement.step)
+    first = VerdictInForce(
+        number=0,
+        result=verdicts.result_of(result_cursors),
+        meter=settlement.meter_before,
+        awards=corrections.past_awards(session, round_),
+        borne=borne_by(settled.lines),
+        its_meter_runs=settlement.cycle_after == running,
+    )
+    return corrections.in_force(first, corrections.last(session, round_))
+
+
+def _facts_of_verdict(verdict: VerdictInForce) -> Facts:
+    """The verdict that a correction replaces, with every award of the round that had not been taken back."""
+    return {
+        "number": verdict.number,
+        "result": of_result(verdict.result),
+        "meter": plain(verdict.meter),
+        "awards": [
+            _facts_of_award(past.award, correction=past.correction)
+            for past in verdict.awards
+            if past.award.state is not AwardState.REVERSED
+        ],
+        "borne": _borne(verdict.borne),
+    }
+
+
+def _facts_of(correction: Correction, state: SettledRound, result: Result) -> Facts:
+    """Another verdict on a settled round: its result, its figures, the awards it made and those it took back."""
+    return {
+        "table_id": state.round.table_id,
+        "round_id": state.round.round_id,
+        "round_key": state.round.round_key,
+        "number": correction.number,
+        "result": of_result(result),
+        "cycle": state.terms.cycle,
+        "positions": list(state.positions),
+        "meter": plain(correction.meter),
+        "weight": plain(correction.weight),
+        "entitlements": of_entitlements(correction.entitlements),
+        "awards": [_facts_of_award(award, correction=correction.number) for award in correction.awards],
+        "reversed": [_facts_of_award(past.award, correction=past.correction) for past in correction.reversed_awards],
+        "refunds": [bet.bet_id for bet in correction.refunds],
+        "borne": _borne(correction.borne),
+        "house_seed": plain(correction.house_seed),
+        "meter_after": plain(correction.meter_after),
+        "reserve_after": plain(correction.reserve_after),
+        "prize_fund_after": plain(correction.prize_fund_after),
+    }
+
+
+def _facts_of_award(award: Award, *, correction: int) -> Facts:
+    """An award in the state it is in; `correction` is the verdict that made it."""
+    return {
+        "bet_id": award.bet.bet_id,
+        "tier": str(award.tier),
+        "amount_minor": award.amount_minor,
+        "currency": award.bet.currency,
+        "cost": plain(award.cost),
+        "funded_by": str(award.funded_by),
+        "state": str(award.state),
+        "correction": correction,
+    }
+
+
+def _borne(amounts: Mapping[Account, Decimal]) -> Facts:
+    return {account: plain(amount) for account, amount in sorted(amounts.items()) if amount}

@@ -2,75 +2,138 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from marshmallow import ValidationError
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import currencies, life_facts
-from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.domain import currencies
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.rule_changes import changed
-from jackpot_service.domain.settings import require_payable_stakes
-from jackpot_service.records import pinned, references
-from jackpot_service.usecases import jackpot_acts
+from jackpot_service.domain.money import ZERO, plain, product
+from jackpot_service.domain.odds import fixed_prize_cost
+from jackpot_service.domain.ratios import rounded
+from jackpot_service.domain.rules import BadRules, FundedBy, JackpotRules, StakeMultiple, as_document, from_document
+from jackpot_service.domain.settings import require_payable_stakes, with_settings
+from jackpot_service.records import references
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Kind, Subject
-from jackpot_service.usecases.changes.payloads import Payload
+from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState
+from jackpot_service.usecases.changes.kinds import Done, Subject
+from jackpot_service.usecases.fields import Identifier, ObjectOf, ReadField
+from jackpot_service.usecases.payloads import Payload
 
 
 @dataclass(frozen=True, slots=True)
-class RulesChange:
+class ChangeRules:
     """Which parameters of which jackpot get which values; None takes an optional one away."""
 
     jackpot_id: str
     settings: Mapping[str, str | None]
 
 
-def read(values: Mapping[str, Any]) -> RulesChange:
-    """Read `{"jackpot_id", "settings": {name: text or null}}`. Raises: BadPayload."""
-    payload = Payload(values)
-    change = RulesChange(
-        jackpot_id=payload.identifier("jackpot_id"),
-        settings=payload.mapping("settings", _setting, what="settings by name, each a text, or null to take it away"),
-    )
-    payload.end()
-    return change
+class Setting(ReadField[str | None]):
+    """A setting's value, a text; null takes it away."""
+
+    described: ClassVar = {"type": ["string", "null"]}
+
+    def read(self, value: object) -> str | None:
+        """Raises: ValidationError."""
+        if value is None or isinstance(value, str):
+            return value
+        message = "must be a text, or null to take the setting away"
+        raise ValidationError(message)
 
 
-def _setting(value: object) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise ValueError
-    return value
+class RulesPayload(Payload):
+    """A jackpot gets new parameters, in force once it is won."""
+
+    makes = ChangeRules
+
+    jackpot_id = Identifier(required=True)
+    settings = ObjectOf(Setting(), required=True, metadata={"description": "Settings by name."})
 
 
-def version(session: Session, change: RulesChange) -> str:
-    """Name the newest version, pending or not: settings change that one. Raises: UnknownJackpot."""
-    references.require_base(session, change.jackpot_id)
-    return str(references.last_rules_version(session, change.jackpot_id))
+class RulesChange(JackpotKind[ChangeRules]):
+    """The kind."""
+
+    name = "rules"
+    payload = RulesPayload
+    acts = {EntryKind.RULES_CHANGED: "jackpot.rules.changed"}  # noqa: RUF012  declared in `Kind`
+
+    def subject(self, request: ChangeRules) -> Subject:
+        """Name the rules."""
+        return Subject(f"rules of jackpot {request.jackpot_id}", request.jackpot_id)
+
+    def version(self, session: Session, request: ChangeRules) -> str:
+        """Name the newest version, pending or not: settings change that one. Raises: UnknownJackpot."""
+        references.require_base(session, request.jackpot_id)
+        return str(references.last_rules_version(session, request.jackpot_id))
+
+    def decide(self, state: JackpotState, request: ChangeRules) -> Done:
+        """
+        Change the newest rules. They are no cycle's until the next hit, which holds all stripes as this does.
+
+        Raises: UnknownSetting; BadRules for settings that change nothing or make no jackpot, a limit below the meter,
+        or a reset amount that does not cover the largest fixed prize that the meter pays.
+        """
+        version = state.newest_version
+        before = state.versions[version]
+        after = with_settings(before, request.settings)
+        if after == before:
+            message = "These settings are those of the newest rules already."
+            raise BadRules(message)
+        on_offer = state.pools.on_offer(state.rules.limit)
+        if after.limit is not None and after.limit < on_offer:
+            message = f"The limit may not lie below the meter, which offers {plain(on_offer)} {after.base}."
+            raise BadRules(message)
+        largest = _largest_prize_of_the_meter(after)
+        if after.reset_amount < largest:
+            message = f"The reset amount must cover the largest fixed prize that the meter pays, {plain(largest)}."
+            raise BadRules(message)
+        recorded = {
+            **_facts(version + 1, after),
+            "fixed_prizes": _cost_against_split(after),
+            "positions": list(state.positions),
+        }
+        return Done(EntryKind.RULES_CHANGED, _facts(version, before), recorded)
+
+    def write(self, session: Session, act: Act, state: JackpotState, done: Done) -> None:
+        """Write the new version. Raises: UnknownCurrency, BadRules for stakes whose awards could not be paid."""
+        rules = done.recorded["rules"]
+        after = from_document(rules["document"])
+        require_payable_stakes(after, exponent=currencies.tender(after.base, on=act.now.date()).exponent)
+        entry_seq = state.positions[0] + 1
+        references.add_rules(session, state.jackpot_id, rules["version"], after, entry_seq=entry_seq)
 
 
-def apply(session: Session, act: Act, change: RulesChange) -> Applied:
+def _facts(version: int, rules: JackpotRules) -> Facts:
+    return {"rules": {"version": version, "document": as_document(rules)}}
+
+
+def _largest_prize_of_the_meter(rules: JackpotRules) -> Decimal:
     """
-    Write the new version. It is no cycle's until the next hit, which holds all stripes as this does.
+    Find the largest fixed prize of one bet that the meter has to pay, in base units; 0 where a prize fund does.
 
-    Raises: UnknownJackpot, JackpotRetired, UnknownSetting, UnknownCurrency, BadRules.
+    A largest stake of a single currency does not lower it: stakes in others may still be worth `largest_stake`.
     """
-    jackpot = jackpot_acts.hold_unretired(session, change.jackpot_id)
-    newest = references.last_rules_version(session, change.jackpot_id)
-    before = pinned.rules(session, change.jackpot_id, newest)
-    after = changed(before, change.settings, on_offer=jackpot.books.pools.on_offer(jackpot.rules.limit))
-    require_payable_stakes(after, exponent=currencies.tender(after.base, on=act.now.date()).exponent)
-    positions = jackpot.books.positions
-    references.add_rules(session, change.jackpot_id, newest + 1, after, entry_seq=positions[0] + 1)
-    old = life_facts.of_rules(newest, before)
-    new = life_facts.of_rules_change(newest + 1, after, positions=positions)
-    effect = jackpot_acts.do(session, act, jackpot, EntryKind.RULES_CHANGED, before=old, recorded=new)
-    return Applied(old, new, (effect,))
+    if rules.fixed_prizes_from is FundedBy.PRIZE_FUND:
+        return ZERO
+    times = max((prize.times for prize in rules.prizes.values() if isinstance(prize, StakeMultiple)), default=0)
+    return product(rules.token or rules.largest_stake or ZERO, Decimal(times))
 
 
-KIND = Kind(
-    name=ChangeKind.RULES,
-    read=read,
-    subject=lambda change: Subject(f"rules of jackpot {change.jackpot_id}", change.jackpot_id),
-    version=version,
-    apply=apply,
-)
+def _cost_against_split(rules: JackpotRules) -> dict[str, Any]:
+    """
+    Say what the fixed prizes cost on average, exactly and in per cent of turnover, against the part that pays them.
+
+    Of the meter's part of the split it is said where the meter pays them.
+    """
+    cost = fixed_prize_cost(rules)
+    part = rules.split.prize_fund if rules.fixed_prizes_from is FundedBy.PRIZE_FUND else rules.split.meter
+    return {
+        "paid_from": rules.fixed_prizes_from.value,
+        "cost": str(cost),
+        "cost_percent": plain(rounded(100 * cost)),
+        "split_percent": plain(product(part, Decimal(100))),
+    }

@@ -1,20 +1,30 @@
 """A recovery of house seed: the house takes back money of its own that the meter no longer needs; or puts some in."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
-from jackpot_service.database.transactions import Session
-from jackpot_service.domain import life_facts
-from jackpot_service.domain.adjustments import promised, recovered
-from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.domain import posting_rules
+from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.ledger import books
-from jackpot_service.usecases import jackpot_acts
-from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Kind, Subject
-from jackpot_service.usecases.changes.payloads import Payload
+from jackpot_service.domain.money import EXACT, ZERO, plain
+from jackpot_service.domain.pools import Pools
+from jackpot_service.usecases.changes.jackpots import (
+    JackpotKind,
+    JackpotState,
+    facts_of_pools,
+    require_amount,
+    require_within,
+)
+from jackpot_service.usecases.changes.kinds import Done, Subject
+from jackpot_service.usecases.fields import Amount, Identifier
+from jackpot_service.usecases.payloads import Payload
+
+
+class SeedCommitted(Refused):
+    """So much of the house's money is not free: it is not there, or it carries what the players were promised."""
+
+    code = "seed-committed"
+    title = "The house's seed is not free"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,41 +35,62 @@ class RecoverSeed:
     amount: Decimal
 
 
-def read(values: Mapping[str, Any]) -> RecoverSeed:
-    """Read `{"jackpot_id", "amount"}`. Raises: BadPayload."""
-    payload = Payload(values)
-    change = RecoverSeed(payload.identifier("jackpot_id"), payload.amount("amount"))
-    payload.end()
-    return change
+class SeedRecoveryPayload(Payload):
+    """The house takes back money of its own from the meter, or puts some in."""
+
+    makes = RecoverSeed
+
+    jackpot_id = Identifier(required=True)
+    amount = Amount(required=True, metadata={"description": "What the house gets; negative: puts in."})
 
 
-def apply(session: Session, act: Act, change: RecoverSeed) -> Applied:
-    """Book the recovery. Raises: UnknownJackpot, JackpotRetired, BadAmount, SeedCommitted, AboveLimit."""
-    jackpot = jackpot_acts.hold_unretired(session, change.jackpot_id)
-    pools = jackpot.books.pools
-    postings = recovered(
-        change.amount,
-        pools,
-        limit=jackpot.rules.limit,
-        promised=promised(
-            jackpot.rules.reset_amount,
-            base_amount=books.base_amount(session, change.jackpot_id),
-            cycle=jackpot.books.cycle.cycle,
-        ),
-        base=jackpot.base,
-    )
-    before = life_facts.of_pools(pools)
-    recorded = life_facts.of_amount(change.amount, positions=jackpot.books.positions, after=pools + postings.pools())
-    effect = jackpot_acts.do(
-        session, act, jackpot, EntryKind.SEED_RECOVERED, before=before, recorded=recorded, postings=postings
-    )
-    return Applied(before, recorded, (effect,))
+class SeedRecovery(JackpotKind[RecoverSeed]):
+    """The kind."""
+
+    name = "seed-recovery"
+    payload = SeedRecoveryPayload
+    acts = {EntryKind.SEED_RECOVERED: "jackpot.seed.recovered"}  # noqa: RUF012  declared in `Kind`
+
+    def subject(self, request: RecoverSeed) -> Subject:
+        """Name the seed."""
+        return Subject(f"seed of jackpot {request.jackpot_id}", request.jackpot_id)
+
+    def decide(self, state: JackpotState, request: RecoverSeed) -> Done:
+        """
+        Decide a recovery. Players' money below zero is filled from the house's part first.
+
+        Raises: BadAmount; SeedCommitted; AboveLimit if seed would be put in that the limit keeps off offer.
+        """
+        require_amount(request.amount)
+        pools, base = state.pools, state.base
+        fill = posting_rules.for_fill(pools.fill, base=base)
+        postings = fill + posting_rules.for_recovery(request.amount, base=base)
+        after = pools + postings.pools()
+        if request.amount < ZERO:
+            require_within(state.rules.limit, after, base=base)
+        else:
+            _require_free(request.amount, after, state)
+        recorded = {
+            "amount": plain(request.amount),
+            **facts_of_pools(after),
+            "positions": list(state.positions),
+        }
+        return Done(EntryKind.SEED_RECOVERED, facts_of_pools(pools), recorded, postings)
 
 
-KIND = Kind(
-    name=ChangeKind.SEED_RECOVERY,
-    read=read,
-    subject=lambda change: Subject(f"seed of jackpot {change.jackpot_id}", change.jackpot_id),
-    version=lambda session, change: jackpot_acts.money_version(session, change.jackpot_id),
-    apply=apply,
-)
+def _require_free(amount: Decimal, after: Pools, state: JackpotState) -> None:
+    """Raises: SeedCommitted if the house has not so much, or less would be on offer than was promised."""
+    if after.meter_house < ZERO:
+        held = plain(EXACT.add(after.meter_house, amount))
+        message = f"Of the meter {held} {state.base} is the house's."
+        raise SeedCommitted(message)
+    offered, promised = after.on_offer(state.rules.limit), _promised(state)
+    if offered < promised:
+        message = f"The meter would offer {plain(offered)}; this cycle was promised {plain(promised)} {state.base}."
+        raise SeedCommitted(message)
+
+
+def _promised(state: JackpotState) -> Decimal:
+    """What the running cycle was to start with: the reset amount of its rules, of the first also the base amount."""
+    reset_amount = state.rules.reset_amount
+    return max(reset_amount, state.base_amount) if state.cycle == 1 else reset_amount

@@ -13,7 +13,7 @@ def shown(change: Change, effect: Applied | None, *, at: datetime) -> dict[str, 
     decision = change.decision
     return {
         "request_id": change.request_id,
-        "kind": change.kind.value,
+        "kind": change.kind,
         "subject": change.subject,
         "jackpot_id": change.jackpot_id,
         "payload": change.payload,

@@ -6,20 +6,23 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from marshmallow import validates_schema
+
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain import accounts, award_facts, currencies, posting_rules
-from jackpot_service.domain.changes import ChangeKind
+from jackpot_service.domain import accounts, currencies, posting_rules
 from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, has_decimals, plain
 from jackpot_service.domain.rules import LARGEST_AMOUNT
 from jackpot_service.ledger import balances, books
 from jackpot_service.records import references, statements
 from jackpot_service.records.statements import Account, SettledStatement
-from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Kind, Subject
-from jackpot_service.usecases.changes.payloads import Payload, flawed
+from jackpot_service.usecases.changes.jackpots import book
+from jackpot_service.usecases.changes.kinds import Applied, Done, Kind, Subject
+from jackpot_service.usecases.fields import Amount, CurrencyCode, Identifier, Instant, Text
+from jackpot_service.usecases.payloads import Payload, flawed
 
 
 class StatementSettled(Conflict):
@@ -30,83 +33,113 @@ class StatementSettled(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class StatementPaid:
+class SettleStatement:
     """What a casino paid (negative: was paid) for a period, and the reference under which."""
 
-    account: Account
+    jackpot_id: str
+    casino_id: str
+    currency: str
     period_from: datetime
     period_to: datetime
     amount: Decimal
     reference: str
 
+    @property
+    def account(self) -> Account:
+        """The account that is settled."""
+        return Account(self.jackpot_id, self.casino_id, self.currency)
 
-def read(values: Mapping[str, Any]) -> StatementPaid:
-    """
-    Read what was paid; `amount` is in units of the currency, positive where the casino paid.
 
-    `{"jackpot_id", "casino_id", "currency", "from", "to", "amount", "reference"}`
+class StatementPayload(Payload):
+    """What a casino paid is booked against the bank."""
 
-    Raises: BadPayload, UnknownCurrency.
-    """
-    payload = Payload(values)
-    account = Account(payload.identifier("jackpot_id"), payload.identifier("casino_id"), payload.currency("currency"))
-    change = StatementPaid(
-        account, payload.instant("from"), payload.instant("to"), payload.amount("amount"), payload.text("reference")
+    makes = SettleStatement
+
+    jackpot_id = Identifier(required=True)
+    casino_id = Identifier(required=True)
+    currency = CurrencyCode(required=True)
+    period_from = Instant(required=True, data_key="from")
+    period_to = Instant(required=True, data_key="to")
+    amount = Amount(
+        required=True, metadata={"description": "In units of the currency, positive where the casino paid."}
     )
-    payload.end()
-    if change.period_from >= change.period_to:
-        raise flawed("to", "must lie after from")
-    _require_payable(change.amount, account.currency)
-    return change
+    reference = Text(required=True)
+
+    @validates_schema
+    def _sense(self, data: Mapping[str, Any], **_: object) -> None:
+        """Raises: BadPayload, UnknownCurrency."""
+        if data["period_from"] >= data["period_to"]:
+            raise flawed("to", "must lie after from")
+        amount, currency = data["amount"], data["currency"]
+        decimals = currencies.known(currency).exponent
+        if amount == ZERO or not has_decimals(amount, decimals) or abs(amount) >= LARGEST_AMOUNT:
+            raise flawed("amount", f"must be a payable amount of {currency}: not 0, with at most {decimals} decimals")
 
 
-def _require_payable(amount: Decimal, currency: str) -> None:
-    decimals = currencies.known(currency).exponent
-    if amount == ZERO or not has_decimals(amount, decimals) or abs(amount) >= LARGEST_AMOUNT:
-        raise flawed("amount", f"must be a payable amount of {currency}: not 0, with at most {decimals} decimals")
+def decide(balance: Decimal, positions: tuple[int, ...], request: SettleStatement) -> Done:
+    """Settle a statement against what the casino is owed with the jackpot's stripes at these positions."""
+    recorded = {
+        "jackpot_id": request.jackpot_id,
+        "casino_id": request.casino_id,
+        "currency": request.currency,
+        "reference": request.reference,
+        "from": instant(request.period_from),
+        "to": instant(request.period_to),
+        "amount": plain(request.amount),
+        "positions": list(positions),
+        "balance_before": plain(balance),
+        "balance_after": plain(EXACT.add(balance, request.amount)),
+    }
+    postings = posting_rules.for_statement(request.amount, casino_id=request.casino_id, currency=request.currency)
+    return Done(EntryKind.STATEMENT_SETTLED, {"balance": plain(balance)}, recorded, postings)
 
 
-def apply(session: Session, act: Act, change: StatementPaid) -> Applied:
-    """Book it. Raises: UnknownJackpot, UnknownCasino, StatementSettled, BadPayload for a period that is not over."""
-    account = change.account
-    references.require_base(session, account.jackpot_id)
-    references.require_casino(session, account.casino_id)
-    if change.period_to > act.now:
-        raise flawed("to", "must not lie in the future")
-    if statements.is_settled(session, account, change.reference):
-        message = (
-            f"Statement {change.reference} of casino {account.casino_id} in {account.currency} was settled before."
+class StatementSettlement(Kind[SettleStatement]):
+    """The kind."""
+
+    name = "statement-settlement"
+    payload = StatementPayload
+    acts = {EntryKind.STATEMENT_SETTLED: "jackpot.statement.settled"}  # noqa: RUF012  declared in `Kind`
+    needs_unretired = False
+
+    def subject(self, request: SettleStatement) -> Subject:
+        """Name the casino's account."""
+        return Subject(f"statement of casino {request.casino_id} in {request.currency}", request.jackpot_id)
+
+    def version(self, session: Session, request: SettleStatement) -> str:
+        """Name the act by which a statement of the account was settled last."""
+        return str(statements.last_act(session, request.account))
+
+    def stated(self, payload: object) -> Mapping[str, Any]:
+        """Return all that is asked for."""
+        recorded = decide(ZERO, (), self.read(payload)).recorded
+        return {name: recorded[name] for name in recorded.keys() - {"positions", "balance_before", "balance_after"}}
+
+    def apply(self, session: Session, act: Act, request: SettleStatement) -> Applied:
+        """Book it. Raises: UnknownJackpot, UnknownCasino, StatementSettled, BadPayload for a period in the future."""
+        account = request.account
+        references.require_base(session, account.jackpot_id)
+        references.require_casino(session, account.casino_id)
+        if request.period_to > act.now:
+            raise flawed("to", "must not lie in the future")
+        if statements.is_settled(session, account, request.reference):
+            message = f"Statement {request.reference} of casino {account.casino_id} in {account.currency} was settled."
+            raise StatementSettled(message, casino_id=account.casino_id, reference=request.reference)
+        positions, balance = _balance(session, account)
+        done = decide(balance, positions, request)
+        subject = self.subject(request).name
+        act_seq, applied = book(session, act, done, jackpot_id=account.jackpot_id, subject=subject)
+        settled = SettledStatement(
+            account,
+            request.reference,
+            request.period_from,
+            request.period_to,
+            request.amount,
+            positions,
+            balance,
         )
-        raise StatementSettled(message, casino_id=account.casino_id, reference=change.reference)
-    positions, balance = _balance(session, account)
-    settled = SettledStatement(
-        account, change.reference, change.period_from, change.period_to, change.amount, positions, balance
-    )
-    recorded = award_facts.of_statement(
-        jackpot_id=account.jackpot_id,
-        casino_id=account.casino_id,
-        currency=account.currency,
-        reference=change.reference,
-        period_from=change.period_from,
-        period_to=change.period_to,
-        amount=change.amount,
-        positions=positions,
-        balance_before=balance,
-        balance_after=EXACT.add(balance, change.amount),
-    )
-    before = {"balance": plain(balance)}
-    act_seq, effect = acts.do(
-        session,
-        act,
-        EntryKind.STATEMENT_SETTLED,
-        book=account.jackpot_id,
-        subject=_subject(change).name,
-        before=before,
-        recorded=recorded,
-        postings=posting_rules.for_statement(change.amount, casino_id=account.casino_id, currency=account.currency),
-    )
-    statements.add(session, settled, act_seq=act_seq)
-    return Applied(before, recorded, (effect,))
+        statements.add(session, settled, act_seq=act_seq)
+        return applied
 
 
 def _balance(session: Session, account: Account) -> tuple[tuple[int, ...], Decimal]:
@@ -124,17 +157,3 @@ def _balance(session: Session, account: Account) -> tuple[tuple[int, ...], Decim
         positions=positions,
     )
     return positions, EXACT.add(balance, moved)
-
-
-def _subject(change: StatementPaid) -> Subject:
-    account = change.account
-    return Subject(f"statement of casino {account.casino_id} in {account.currency}", account.jackpot_id)
-
-
-KIND = Kind(
-    name=ChangeKind.STATEMENT_SETTLEMENT,
-    read=read,
-    subject=_subject,
-    version=lambda session, change: str(statements.last_act(session, change.account)),
-    apply=apply,
-)

@@ -5,10 +5,9 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, validate
 
-from jackpot_service.api.fields import Identifier, ReadField
-from jackpot_service.api.schemas import RequestSchema
 from jackpot_service.domain.cards import BadCard, Card, parse_card
 from jackpot_service.domain.verdict import Hand, HandStatus
+from jackpot_service.usecases.fields import Identifier, ReadField, StrictSchema
 
 MOST_CARDS = 52
 
@@ -50,7 +49,7 @@ def _card(text: object) -> Card:
         raise ValidationError(error.detail) from None
 
 
-class HandSchema(RequestSchema):
+class HandSchema(StrictSchema):
     """A hand of a round. A dealt hand has its five cards; dead and forfeited ones need none."""
 
     hand = Identifier(required=True)

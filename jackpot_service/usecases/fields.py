@@ -6,23 +6,35 @@ marshmallow's own integers take 5.7 and "5", its decimals round; these refuse.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any, ClassVar, TypeVar
 
-from marshmallow import ValidationError, fields
+from marshmallow import RAISE, Schema, ValidationError, fields
 
+from jackpot_service.domain.money import EXACT
 from jackpot_service.domain.shapes import (
     CURRENCY,
     CURRENCY_PATTERN,
     DAY,
+    DECIMAL,
     IDENTIFIER,
     IDENTIFIER_PATTERN,
     INSTANT,
     LARGEST_MINOR,
+    SHA256,
 )
 
 LONGEST_TEXT = 500
+MOST_DIGITS = 60
 
 T = TypeVar("T")
+
+
+class StrictSchema(Schema):
+    """An object; what it does not name is refused."""
+
+    class Meta:  # noqa: D106  marshmallow's options
+        unknown = RAISE
 
 
 class ReadField(fields.Field[T]):
@@ -186,6 +198,119 @@ class Instant(ReadField[datetime]):
     def read(self, value: object) -> datetime:
         """Raises: ValidationError."""
         return instant(value)
+
+
+class InstantOrDay(ReadField[datetime | date]):
+    """A time by RFC 3339, or a day of the calendar."""
+
+    described: ClassVar = {"type": "string"}
+
+    def read(self, value: object) -> datetime | date:
+        """Raises: ValidationError."""
+        return instant_or_day(value)
+
+
+class Day(ReadField[date]):
+    """A day of the calendar."""
+
+    described: ClassVar = {"type": "string", "format": "date"}
+
+    def read(self, value: object) -> date:
+        """Raises: ValidationError."""
+        found = instant_or_day(value)
+        if not isinstance(found, datetime):
+            return found
+        message = "must be a day, such as 2026-11-20"
+        raise ValidationError(message)
+
+
+class Sha256(ReadField[str]):
+    """A SHA-256."""
+
+    described: ClassVar = {"type": "string", "pattern": f"^{SHA256.pattern}$"}
+
+    def read(self, value: object) -> str:
+        """Raises: ValidationError."""
+        if type(value) is str and SHA256.fullmatch(value):
+            return value
+        message = "must be 64 hexadecimal digits in lower case"
+        raise ValidationError(message)
+
+
+class Amount(ReadField[Decimal]):
+    """An exact decimal number in a string; no number, no exponent, no white space. It may be negative."""
+
+    described: ClassVar = {"type": "string", "format": "decimal", "pattern": f"^{DECIMAL.pattern}$"}
+
+    def read(self, value: object) -> Decimal:
+        """Raises: ValidationError."""
+        if type(value) is str and len(value) <= MOST_DIGITS and DECIMAL.fullmatch(value):
+            return EXACT.create_decimal(value)
+        message = 'must be a plain decimal number in a string, such as "-12.50"'
+        raise ValidationError(message)
+
+
+class MinorUnits(ReadField[int]):
+    """A whole number of minor units that is not 0. It may be negative."""
+
+    described: ClassVar = {"type": "integer", "minimum": -LARGEST_MINOR, "maximum": LARGEST_MINOR, "not": {"const": 0}}
+
+    def read(self, value: object) -> int:
+        """Raises: ValidationError."""
+        if type(value) is int and 0 < abs(value) <= LARGEST_MINOR:
+            return value
+        message = "must be a whole number of minor units, not 0"
+        raise ValidationError(message)
+
+
+class ObjectOf(ReadField[dict[str, T]]):
+    """An object of at least one member, whose values one field reads."""
+
+    def __init__(self, value: ReadField[T], *, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:  # noqa: ANN401
+        described = {"type": "object", "minProperties": 1, "additionalProperties": dict(value.metadata)}
+        super().__init__(metadata={**described, **(metadata or {})}, **kwargs)
+        self.value = value
+
+    def read(self, value: object) -> dict[str, T]:
+        """Raises: ValidationError, by member."""
+        if not isinstance(value, dict) or not value:
+            message = "must be an object with at least one member"
+            raise ValidationError(message)
+        found: dict[str, T] = {}
+        wrong: dict[str, Any] = {}
+        for name, inner in value.items():
+            try:
+                found[name] = self.value.read(inner)
+            except ValidationError as error:
+                wrong[name] = error.messages
+        if wrong:
+            raise ValidationError(wrong)
+        return found
+
+
+class ListOf(ReadField[tuple[T, ...]]):
+    """A list of `least` to `most` items, which one field reads; its length is looked at first."""
+
+    def __init__(self, item: ReadField[T], *, most: int, least: int = 1, **kwargs: Any) -> None:  # noqa: ANN401
+        described = {"type": "array", "minItems": least, "maxItems": most, "items": dict(item.metadata)}
+        super().__init__(metadata=described, **kwargs)
+        self.item, self.least, self.most = item, least, most
+
+    def read(self, value: object) -> tuple[T, ...]:
+        """Raises: ValidationError, by place."""
+        if not isinstance(value, list) or not self.least <= len(value) <= self.most:
+            message = f"must be a list of {self.least} to {self.most} items"
+            raise ValidationError(message)
+        found: list[T] = []
+        wrong: dict[str, Any] = {}
+        for place, inner in enumerate(value):
+            try:
+                found.append(self.item.read(inner))
+            except ValidationError as error:
+                wrong[str(place)] = error.messages
+        if wrong:
+            raise ValidationError(wrong)
+        return tuple(found)
 
 
 def require_at_most(values: Sequence[object], most: int) -> None:
