@@ -1,6 +1,7 @@
 """The walls around the four eyes, which the schema builds: what the database itself refuses, asked by plain SQL."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import psycopg
@@ -18,8 +19,10 @@ APPLICATION: Final = "jackpot_app"
 
 DECIDE: Final = """
 INSERT INTO change_decisions (request_id, maker, checker, outcome, confirmed, is_emergency, decided_at, entry_seq)
-VALUES (%s, 'Ann', %s, %s, '{}', %s, now(), 1)
+VALUES (%s, 'Ann', %s, %s, '{}', %s, coalesce(%s, now()), 1)
 """
+
+LONG_AGO: Final = datetime(2020, 1, 1, tzinfo=UTC)
 
 ADD_PRINCIPAL: Final = "INSERT INTO principals (name, role, is_automaton, entry_seq) VALUES (%s, 'operator', false, 1)"
 
@@ -66,10 +69,11 @@ def decide(
     request_id: str = "held",
     outcome: str = "approved",
     is_emergency: bool = False,
+    decided_at: datetime | None = None,
 ) -> None:
     """Decide what Ann asked for, by plain SQL, and take it back."""
     try:
-        connection.execute(DECIDE, [request_id, checker, outcome, is_emergency])
+        connection.execute(DECIDE, [request_id, checker, outcome, is_emergency, decided_at])
     finally:
         connection.rollback()
 
@@ -164,6 +168,59 @@ def test_who_made_a_key_of_a_round_records_no_payment_of_its_awards(application:
         application.execute(paying, ["Olga"])
     application.rollback()
     assert application.execute(paying, ["Ann"]).rowcount == 1
+
+
+def have_olga_make_a_key_of_otto(house: House) -> None:
+    """By plain SQL: by the service she makes none of an operator."""
+    making = """
+        INSERT INTO keys (key_id, secret_hash, principal, table_ids, entry_seq)
+        SELECT '0b', sha256('0b'), 'Otto', '{}', max(seq) FROM entries WHERE jackpot_id = '-' AND principal = 'Olga'
+    """
+    with psycopg.connect(owner_conninfo(house.database_url)) as owner:
+        owner.execute(making)
+
+
+def test_a_decision_that_states_an_earlier_time_is_refused_as_well(
+    house: House, application: psycopg.Connection[Any]
+) -> None:
+    decide(application, "Otto", decided_at=LONG_AGO)
+    have_olga_make_a_key_of_otto(house)
+    for decided_at in (None, LONG_AGO):
+        with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round approves nothing"):
+            decide(application, "Otto", decided_at=decided_at)
+
+
+def test_a_payment_that_states_an_earlier_time_is_refused_as_well(
+    house: House, application: psycopg.Connection[Any]
+) -> None:
+    have_olga_make_a_key_of_otto(house)
+    entry = """
+        INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, received_at, booked_at, digest, head,
+                             accounts, currencies, amounts, movements)
+        SELECT '-', 0, 1000, kind, 'Otto', %s, now(), digest, head, accounts, currencies, amounts, movements
+        FROM entries WHERE jackpot_id = '-' AND seq = 1
+    """
+    application.execute(entry, [LONG_AGO])
+    with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round records no payment"):
+        application.execute(
+            """
+            INSERT INTO award_steps (jackpot_id, round_key, bet_id, tier, step, taken_at, act_seq)
+            SELECT jackpot_id, round_key, bet_id, tier, 'paid', now(), 1000 FROM awards
+            """
+        )
+
+
+def test_no_key_is_revoked_in_the_past(house: House, application: psycopg.Connection[Any]) -> None:
+    with psycopg.connect(owner_conninfo(house.database_url)) as owner:
+        owner.execute("ALTER TABLE keys ENABLE TRIGGER not_revoked_in_the_past")
+    revoking = "UPDATE keys SET revoked_at = clock_timestamp() - %s::interval WHERE principal = 'Otto'"
+    with pytest.raises(errors.CheckViolation, match="that has passed") as refused:
+        application.execute(revoking, ["61 seconds"])
+    assert refused.value.diag.constraint_name == "revoked_at_not_past"
+    application.rollback()
+    for before in ("50 seconds", "-1 second"):
+        assert application.execute(revoking, [before]).rowcount == 1
+        application.rollback()
 
 
 def test_an_act_is_of_a_principal(application: psycopg.Connection[Any]) -> None:

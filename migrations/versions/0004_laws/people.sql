@@ -1,4 +1,5 @@
--- Every act has an actor, another person decides what one requests, and nobody releases what an own key won.
+-- Every act has an actor, another person decides what one requests, and nobody releases what an own key won. Whose keys
+-- those are is asked for the time that a row states and for now: a row may state any time.
 
 CREATE FUNCTION require_actor() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
@@ -45,7 +46,8 @@ BEGIN
            SELECT FROM rounds
            WHERE jackpot_id || ' ' || table_id || ' ' || round_id = concat_ws(
                ' ', request.payload ->> 'jackpot_id', request.payload ->> 'table_id', request.payload ->> 'round_id')
-             AND is_key_maker_on_both_sides(jackpot_id, round_key, NEW.checker, NEW.decided_at)
+             AND (is_key_maker_on_both_sides(jackpot_id, round_key, NEW.checker, NEW.decided_at)
+                  OR is_key_maker_on_both_sides(jackpot_id, round_key, NEW.checker, clock_timestamp()))
        ) THEN
         RAISE insufficient_privilege USING MESSAGE = 'who made a key of a round approves nothing of its awards';
     END IF;
@@ -60,7 +62,8 @@ BEGIN
     IF EXISTS (
         SELECT FROM entries AS act
         WHERE act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = NEW.act_seq
-          AND is_key_maker_on_both_sides(NEW.jackpot_id, NEW.round_key, act.principal, act.received_at)
+          AND (is_key_maker_on_both_sides(NEW.jackpot_id, NEW.round_key, act.principal, act.received_at)
+               OR is_key_maker_on_both_sides(NEW.jackpot_id, NEW.round_key, act.principal, clock_timestamp()))
     ) THEN
         RAISE insufficient_privilege USING MESSAGE = 'who made a key of a round records no payment of its awards';
     END IF;
