@@ -30,6 +30,8 @@ from tests.support.house import House
 from tests.support.logins import owner_url
 from tests.support.reading import Rows
 
+pytestmark = pytest.mark.slow
+
 VERSIONS: Final = Path(__file__).resolve().parents[2] / "jackpot_service" / "migrations" / "versions"
 STATEMENTS: Final = {
     "daily_bets": ("0025_bets_by_rules", "FILL_BETS"),
