@@ -15,6 +15,8 @@ from jackpot_service.database.rights import ROLE
 from jackpot_service.telemetry import counters
 from tests.support.pages import DOCS, Block, blocks, run
 
+pytestmark = pytest.mark.slow
+
 PAGE: Final = "runbook.md"
 TEXT: Final = (DOCS / PAGE).read_text(encoding="utf-8")
 PRODUCTION: Final = DOCS / "production"

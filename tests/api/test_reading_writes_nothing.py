@@ -13,6 +13,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, hand
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 FORMS: Final = ("json", "csv", "xlsx")
 
 

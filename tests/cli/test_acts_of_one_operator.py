@@ -11,6 +11,8 @@ from jackpot_service.database.connections import create_engine
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 from tests.support.answers import Answer
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["jackpot", "opened"]
 
 ACTS: Final = {

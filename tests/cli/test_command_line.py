@@ -25,6 +25,8 @@ from tests.faults.service import free_port
 from tests.support.answers import Answer
 from tests.support.logins import owner_conninfo, owner_url, service_url
 
+pytestmark = pytest.mark.slow
+
 README: Final = Path(__file__).resolve().parents[2] / "README.md"
 
 COMMAND_OR_CALL: Final = re.compile(

@@ -18,6 +18,8 @@ from tests.support import telling
 from tests.support.fixtures import house
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["house", "run"]
 
 

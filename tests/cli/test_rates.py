@@ -16,6 +16,8 @@ import pytest
 from jackpot_service.cli import fetching
 from tests.cli.test_command_line import Ended, Jackpot, jackpot
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["jackpot"]
 
 DAY = datetime.now(UTC).date() - timedelta(days=1)

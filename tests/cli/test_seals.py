@@ -18,6 +18,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 from tests.support.logins import owner_conninfo
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["jackpot", "opened"]
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "seals.md").read_text(encoding="utf-8")

@@ -15,6 +15,8 @@ from tests.support.hands import FOUR_OF_A_KIND, hand
 from tests.support.house import House
 from tests.support.logins import owner_conninfo
 
+pytestmark = pytest.mark.slow
+
 APPLICATION: Final = "jackpot_app"
 
 DECIDE: Final = """

@@ -14,6 +14,8 @@ from jackpot_service.proof.by_seq import BySeq
 from jackpot_service.proof.positions import PoolsByPosition
 from tests.support import history
 
+pytestmark = pytest.mark.slow
+
 BOOK = "live"
 
 

@@ -18,6 +18,8 @@ from jackpot_service.reports.cells import as_text, head_of
 from jackpot_service.reports.documents import Column, Document, Row, Section, Sort
 from tests.support import workbooks
 
+pytestmark = pytest.mark.slow
+
 FORMULAS: Final = ("=1+1", "+1", "-x", "@SUM(A1)", "\tx", "\rx", "\n=1", "＝1", "－x")  # noqa: RUF001  wide ones, too
 
 HARMLESS: Final = ("a", "1=1", "x-y", " =1", "", "é", "日本", "a'b")

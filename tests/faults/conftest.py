@@ -88,6 +88,16 @@ def standing_service(standing_cluster: embedded.Cluster, tmp_path_factory: pytes
 
 
 @pytest.fixture
+def own_service(standing_service: Service) -> Service:
+    """Give the test the module's server, which it may end: the next finds it started again, and its log empty."""
+    standing_service.log.write_bytes(b"")
+    if standing_service.process is None or standing_service.process.poll() is not None:
+        standing_service.kill()
+        standing_service.start()
+    return standing_service
+
+
+@pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
     with scratch.opened(database_url) as database:
         yield database

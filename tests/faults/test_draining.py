@@ -80,14 +80,6 @@ def loaded(service: Service, key: str, *tables: str) -> Iterator[tuple[Ledger, A
         yield ledger, asked
 
 
-@pytest.fixture
-def own_service(standing_service: Service) -> Iterator[Service]:
-    """Give the test the module's server, and leave it running."""
-    yield standing_service
-    if standing_service.process is None:
-        standing_service.start()
-
-
 @pytest.mark.long
 def test_six_restarts_under_load_lose_no_call(own_service: Service, table_key: str) -> None:
     with loaded(own_service, table_key, "T1", "T2", "T3", "T4") as (ledger, asked):

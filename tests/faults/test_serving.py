@@ -34,60 +34,60 @@ pytestmark = pytest.mark.slow
 HEALTHZ = b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
 
 
-def test_connections_that_are_kept_for_later_do_not_hold_up_the_end(service: Service) -> None:
+def test_connections_that_are_kept_for_later_do_not_hold_up_the_end(own_service: Service) -> None:
     """The time is counted from where the server says that it ends: until then the machine may be busy."""
-    assert service.process is not None
-    with httpx.Client(base_url=service.base_url, trust_env=False) as client:
+    assert own_service.process is not None
+    with httpx.Client(base_url=own_service.base_url, trust_env=False) as client:
         assert client.get("/healthz").status_code == httpx.codes.OK
-        all_workers(service)
-        service.process.terminate()
-        assert service.process.wait(LONGEST_WAIT_S) == 0
-    assert service.log.read_text().count("Finished server process") == service.workers
-    assert "timeout graceful shutdown exceeded" not in service.log.read_text()
-    service.process = None
+        all_workers(own_service)
+        own_service.process.terminate()
+        assert own_service.process.wait(LONGEST_WAIT_S) == 0
+    assert own_service.log.read_text().count("Finished server process") == own_service.workers
+    assert "timeout graceful shutdown exceeded" not in own_service.log.read_text()
+    own_service.process = None
 
 
-def test_a_connection_that_comes_when_a_worker_ends_does_not_hold_it_up(service: Service) -> None:
+def test_a_connection_that_comes_when_a_worker_ends_does_not_hold_it_up(own_service: Service) -> None:
     """The workers find the signal and the connections when they wake, so that no machine is too busy to be in time."""
-    assert service.process is not None
-    pids = all_workers(service)
-    with frozen(service.process.pid):  # Else it would start others in the place of those that end.
+    assert own_service.process is not None
+    pids = all_workers(own_service)
+    with frozen(own_service.process.pid):  # Else it would start others in the place of those that end.
         with frozen(*pids):
-            silent, wire = Wire(service), Wire(service).send(HEALTHZ)
+            silent, wire = Wire(own_service), Wire(own_service).send(HEALTHZ)
             for pid in pids:
                 os.kill(pid, signal.SIGTERM)
         with silent, wire:
             assert wire.answer().status == httpx.codes.OK
             assert silent.rest() == b""
         wait_until(lambda: all(map(is_over, pids)))
-        assert service.log.read_text().count("Finished server process") == service.workers
-        assert "timeout graceful shutdown exceeded" not in service.log.read_text()
-        service.process.terminate()
-    assert service.process.wait(LONGEST_WAIT_S) == 0
-    service.process = None
+        assert own_service.log.read_text().count("Finished server process") == own_service.workers
+        assert "timeout graceful shutdown exceeded" not in own_service.log.read_text()
+        own_service.process.terminate()
+    assert own_service.process.wait(LONGEST_WAIT_S) == 0
+    own_service.process = None
 
 
-def test_a_worker_that_is_told_to_end_while_it_starts_ends(service: Service) -> None:
-    before = all_workers(service)
+def test_a_worker_that_is_told_to_end_while_it_starts_ends(own_service: Service) -> None:
+    before = all_workers(own_service)
     os.kill(min(before), signal.SIGKILL)
     for later_ms in range(0, 600, 60):
-        wait_until(lambda: workers(service) - before)
-        (starting,) = workers(service) - before
+        wait_until(lambda: workers(own_service) - before)
+        (starting,) = workers(own_service) - before
         before.add(starting)
         time.sleep(later_ms / 1000)
         os.kill(starting, signal.SIGTERM)
-        wait_until(lambda: starting not in workers(service))  # noqa: B023  it is asked here and now
-    assert b"Traceback" not in service.log.read_bytes()
+        wait_until(lambda: starting not in workers(own_service))  # noqa: B023  it is asked here and now
+    assert b"Traceback" not in own_service.log.read_bytes()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGALRM])
-def test_a_worker_that_was_killed_is_started_again(service: Service, number: signal.Signals) -> None:
+def test_a_worker_that_was_killed_is_started_again(own_service: Service, number: signal.Signals) -> None:
     """SIGALRM is how the kernel ends one that stands still."""
-    before = all_workers(service)
+    before = all_workers(own_service)
     killed = min(before)
     os.kill(killed, number)
-    wait_until(lambda: len(serving(service) - before) == 1)
-    assert killed not in workers(service)
+    wait_until(lambda: len(serving(own_service) - before) == 1)
+    assert killed not in workers(own_service)
 
 
 def test_a_worker_whose_loop_stands_still_is_ended_and_says_where_it_stood() -> None:
@@ -108,41 +108,41 @@ def test_a_worker_whose_loop_stands_still_is_ended_and_says_where_it_stood() -> 
     assert "in stand_still" in ended.stderr
 
 
-def test_workers_end_when_their_supervisor_is_gone(service: Service) -> None:
-    assert service.process is not None
-    pids = all_workers(service)
-    with Wire(service):
-        os.kill(service.process.pid, signal.SIGKILL)
-        assert service.process.wait() != 0
-        wait_until(lambda: not of_session(service.process.pid))  # type: ignore[union-attr]
+def test_workers_end_when_their_supervisor_is_gone(own_service: Service) -> None:
+    assert own_service.process is not None
+    pids = all_workers(own_service)
+    with Wire(own_service):
+        os.kill(own_service.process.pid, signal.SIGKILL)
+        assert own_service.process.wait() != 0
+        wait_until(lambda: not of_session(own_service.process.pid))  # type: ignore[union-attr]
     assert not any(map(command_of, pids))
-    service.process = None
+    own_service.process = None
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
-def test_ctrl_c_ends_all_in_order(service: Service, number: signal.Signals) -> None:
+def test_ctrl_c_ends_all_in_order(own_service: Service, number: signal.Signals) -> None:
     """It reaches every process of the terminal at once; the command says to the others what they are to do."""
-    assert service.process is not None
-    with httpx.Client(base_url=service.base_url, trust_env=False) as client:
+    assert own_service.process is not None
+    with httpx.Client(base_url=own_service.base_url, trust_env=False) as client:
         assert client.get("/healthz").status_code == httpx.codes.OK
-        all_workers(service)
-        os.killpg(service.process.pid, number)
-        assert service.process.wait(LONGEST_WAIT_S) == 0
-    assert b"Traceback" not in service.log.read_bytes()
-    assert service.log.read_text().count("Finished server process") == service.workers
-    service.process = None
+        all_workers(own_service)
+        os.killpg(own_service.process.pid, number)
+        assert own_service.process.wait(LONGEST_WAIT_S) == 0
+    assert b"Traceback" not in own_service.log.read_bytes()
+    assert own_service.log.read_text().count("Finished server process") == own_service.workers
+    own_service.process = None
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.long
-def test_an_end_in_the_first_second_leaves_nothing_and_no_trace(service: Service, number: signal.Signals) -> None:
+def test_an_end_in_the_first_second_leaves_nothing_and_no_trace(own_service: Service, number: signal.Signals) -> None:
     """From when the program itself is there: before, it is the interpreter that Ctrl-C ends."""
-    service.stop()
+    own_service.stop()
     for later_ms in range(0, 2_500, 250):
-        with service.log.open("wb") as log:
+        with own_service.log.open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "jackpot_service.cli", "serve", f"--port={service.port}"],
-                env={**os.environ, "JACKPOT_DATABASE_URL": service.url},
+                [sys.executable, "-m", "jackpot_service.cli", "serve", f"--port={own_service.port}"],
+                env={**os.environ, "JACKPOT_DATABASE_URL": own_service.url},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -154,25 +154,25 @@ def test_an_end_in_the_first_second_leaves_nothing_and_no_trace(service: Service
         os.killpg(process.pid, number) if number == signal.SIGINT else process.terminate()
         process.wait(LONGEST_WAIT_S)
         wait_until(lambda: not of_session(process.pid))  # noqa: B023
-        assert b"Traceback" not in service.log.read_bytes(), service.log.read_text()
+        assert b"Traceback" not in own_service.log.read_bytes(), own_service.log.read_text()
 
 
-def test_a_server_that_cannot_listen_says_so_in_one_line_and_ends(service: Service) -> None:
+def test_a_server_that_cannot_listen_says_so_in_one_line_and_ends(own_service: Service) -> None:
     refused = subprocess.run(
-        [sys.executable, "-m", "jackpot_service.cli", "serve", "--port", str(service.port)],
-        env={**os.environ, "JACKPOT_DATABASE_URL": service.url},
+        [sys.executable, "-m", "jackpot_service.cli", "serve", "--port", str(own_service.port)],
+        env={**os.environ, "JACKPOT_DATABASE_URL": own_service.url},
         capture_output=True,
         text=True,
         check=False,
     )
-    said = f"Error: cannot listen on {HOST}:{service.port}: Address already in use\n"
+    said = f"Error: cannot listen on {HOST}:{own_service.port}: Address already in use\n"
     assert (refused.returncode, refused.stderr) == (1, said)
 
 
 @pytest.mark.parametrize("fault", ["another listens", "no database is named"])
-def test_workers_that_cannot_start_are_not_started_again_and_again(service: Service, fault: str) -> None:
+def test_workers_that_cannot_start_are_not_started_again_and_again(own_service: Service, fault: str) -> None:
     """Two services that bind at once may both be let; then the second that listens is not."""
-    environment = {**os.environ, "JACKPOT_DATABASE_URL": service.url}
+    environment = {**os.environ, "JACKPOT_DATABASE_URL": own_service.url}
     if fault == "no database is named":
         del environment["JACKPOT_DATABASE_URL"]
     with bound(HOST, 0) as other:
@@ -200,16 +200,18 @@ def test_workers_that_cannot_start_are_not_started_again_and_again(service: Serv
     assert (b"another program listens" if fault == "another listens" else b"JACKPOT_DATABASE_URL") in said
 
 
-def test_until_a_worker_can_answer_connections_are_refused(service: Service) -> None:
+def test_until_a_worker_can_answer_connections_are_refused(own_service: Service) -> None:
     with bound(HOST, 0) as listener, pytest.raises(ConnectionRefusedError):
         socket.create_connection(listener.getsockname())
-    assert service.asked("/healthz") == httpx.codes.OK
+    assert own_service.asked("/healthz") == httpx.codes.OK
 
 
-def test_the_log_is_lines_of_json_and_has_none_for_calls(service: Service) -> None:
-    assert service.asked("/readyz") == httpx.codes.OK
-    service.stop()
-    lines = [httpx.Response(200, content=line).json() for line in service.log.read_bytes().splitlines()]
+def test_the_log_is_lines_of_json_and_has_none_for_calls(own_service: Service) -> None:
+    own_service.stop()
+    own_service.start()
+    assert own_service.asked("/readyz") == httpx.codes.OK
+    own_service.stop()
+    lines = [httpx.Response(200, content=line).json() for line in own_service.log.read_bytes().splitlines()]
     events = {line["event"] for line in lines}
     assert "Application startup complete." in events
     assert not any("readyz" in event or "Context impl" in event for event in events)

@@ -14,6 +14,8 @@ from jackpot_service.database.transactions import read, snapshot
 from jackpot_service.ledger import instants
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 MILLION = 1_000_000
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -28,6 +28,8 @@ from tests.support.house import House
 from tests.support.logins import owner_url
 from tests.support.reading import Rows
 
+pytestmark = pytest.mark.slow
+
 SERVER: Final = Principal("server", Role.TABLE)
 MIDNIGHT: Final = datetime(2026, 11, 21, tzinfo=UTC)
 

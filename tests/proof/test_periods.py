@@ -20,6 +20,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 
 def write(url: str) -> None:
     """Two closed periods, and bets in each and after them."""

@@ -24,6 +24,8 @@ from tests.support.hands import FLUSH, hand
 from tests.support.house import House
 from tests.support.logins import owner_url
 
+pytestmark = pytest.mark.slow
+
 TABLE = ReconciledDayRow.__tablename__
 
 

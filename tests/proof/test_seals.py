@@ -21,6 +21,8 @@ from tests.proof.corruption import Corruption, change, codes_after, forge, misma
 from tests.support import history
 from tests.support.forging import forget_last_act, rewrite_stake
 
+pytestmark = pytest.mark.slow
+
 TABLE = SealRow.__tablename__
 KEY: Final = signing.new_key()
 KEYS: Final = {KEY.public.key_id: KEY.public}

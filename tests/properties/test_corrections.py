@@ -21,6 +21,8 @@ from tests.races import books, scene
 from tests.support import two_people
 from tests.support.hands import NO_COLLISIONS
 
+pytestmark = pytest.mark.slow
+
 ACTS = 45
 TABLES = ("T1", "T2")
 HANDS = ("1", "2", "3")

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from jackpot_service.database.fair_queue import MOST_REMEMBERED, FairQueue
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:

@@ -25,6 +25,8 @@ from tests.support.correcting import correct
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 DAY = timedelta(days=1)
 PATH = "/v1/closed-periods"
 

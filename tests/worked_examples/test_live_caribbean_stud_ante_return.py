@@ -23,6 +23,8 @@ from jackpot_service.domain.catalog.games import CYBER_CARIBBEAN_STUD, LIVE_CARI
 from jackpot_service.domain.poker import Category, HandValue, category_of, evaluate
 from tests.support.suit_classes import suit_classes
 
+pytestmark = pytest.mark.slow
+
 # The dealer's hands under one open card, and every deal: the player's five, the open card, the dealer's other four.
 UNDER_ONE_OPEN_CARD = comb(46, 4)
 OPEN_CARDS = 47

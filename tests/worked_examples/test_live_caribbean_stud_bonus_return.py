@@ -14,6 +14,8 @@ from jackpot_service.domain.catalog.games import LIVE_CARIBBEAN_STUD
 from jackpot_service.domain.poker import Category, HandValue, category_of
 from tests.support.suit_classes import suit_classes
 
+pytestmark = pytest.mark.slow
+
 (BONUS,) = LIVE_CARIBBEAN_STUD.side_bets
 
 

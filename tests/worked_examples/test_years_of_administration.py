@@ -29,6 +29,8 @@ from tests.support.hands import (
 )
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 WHY, SEEN = "as agreed", "seen and compared"
 
 PEOPLE: Final[Mapping[Role, tuple[str, str]]] = {Role.OPERATOR: ("Ann", "Bob"), Role.RATES: ("Rita", "Ruth")}

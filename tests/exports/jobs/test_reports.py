@@ -24,6 +24,8 @@ from tests.support.drivers import kept_on_loop
 from tests.support.hands import FLUSH, hand
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 BETS: Final = 20
 
 FORMS: Final = ("csv", "xlsx")

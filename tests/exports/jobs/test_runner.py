@@ -25,6 +25,8 @@ from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 SOMEBODY = Lease("somebody", timedelta(seconds=1))
 ASKED = {"jackpot_id": "j1", "format": "beancount"}
 

@@ -22,6 +22,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, STRAIGHT, dead, hand
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 NOON: Final = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 DAY: Final = timedelta(days=1)

@@ -17,6 +17,8 @@ from tests.support import story
 from tests.support.chance import Chance
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = 12
 
 BY: Sequence[tuple[Key, ...]] = ((), (Key.DAY, Key.CURRENCY), (Key.GAMING_DAY, Key.CASINO, Key.TABLE))

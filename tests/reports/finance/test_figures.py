@@ -22,6 +22,8 @@ from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 HOURS = 9
 ROUNDS = 40
 QUESTIONS = 25

@@ -17,6 +17,8 @@ from tests.support.answers import Body
 from tests.support.asking import asked, report, stated
 from tests.support.house import House
 
+pytestmark = pytest.mark.slow
+
 GROUPED: Final = {"contributions": ("table", "day"), "pool-movements": ("cycle",)}
 """What reports are summed by besides what is usual, those that can be."""
 

@@ -27,6 +27,8 @@ from tests.support.hands import FLUSH, hand
 from tests.support.house import House
 from tests.support.reading import past_the_service
 
+pytestmark = pytest.mark.slow
+
 
 def read_days(house: House) -> list[tuple[str, date]]:
     """Reconcile whatever is to be reconciled by now; returns the days that were read, in that order."""
