@@ -84,7 +84,7 @@ def adjusted(
 
     Raises: BadAmount; BelowZero if it takes more than there is; AboveLimit if it adds what the limit keeps off offer.
 
-    Source: domain decisions 2 and 21 (docs/decisions/money-moved-by-hand.md).
+    Source: domain decisions 2 and 21 (docs/decisions/money-by-hand.md).
     """
     _require_amount(adjustment.amount)
     account = _ACCOUNTS[adjustment.pool]

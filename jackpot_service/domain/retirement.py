@@ -52,7 +52,7 @@ def left(pools: Pools, *, request_id: str, base: str) -> Postings:
 
     Raises: PoolsShort.
 
-    Source: domain decision 22 (docs/decisions/money-moved-by-hand.md).
+    Source: domain decision 22 (docs/decisions/money-by-hand.md).
     """
     estate = estate_of(pools)
     leaving = {
