@@ -18,7 +18,7 @@ SEED ?= 1
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run quick test test-long test-deep soak chaos tour wheel check check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories lock bench bench-large bench-reports bench-reports-large clean
+.PHONY: help setup run quick test test-long test-deep soak chaos tour wheel check check-format check-lint check-types check-layers check-words check-migrations check-openapi check-install check-advisories lock bench bench-large bench-reports bench-reports-large clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -68,7 +68,7 @@ soak: setup  ## ten minutes of everything at once by 16 writers; ARGS="--soak-mi
 chaos: setup  ## ten minutes of kills, freezes and overload, and the books held against every answer; ARGS="--minutes 2 --seed 7"
 	@exec $(BIN)/python -m tests.chaos $(ARGS)
 
-check: check-format check-lint check-types check-layers check-migrations check-openapi check-install check-advisories  ## everything but the tests
+check: check-format check-lint check-types check-layers check-words check-migrations check-openapi check-install check-advisories  ## everything but the tests
 
 check-format: setup
 	$(BIN)/ruff format --check .
@@ -81,6 +81,9 @@ check-types: setup
 
 check-layers: setup
 	$(BIN)/lint-imports
+
+check-words: setup  # Long sentences and words that have a plainer one, in pages and docstrings; ARGS=--package counts.
+	$(BIN)/python .ci/words.py $(ARGS)
 
 check-migrations: setup
 	$(BIN)/jackpot db check

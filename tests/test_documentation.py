@@ -1,4 +1,4 @@
-"""What the documentation says of change requests is what the service reads, and nothing is left out."""
+"""The documentation says what the service does, leaves nothing out, and its links lead somewhere."""
 
 import json
 import re
@@ -11,7 +11,12 @@ from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.usecases.changes.adjustment import Cause, Pool
 from jackpot_service.usecases.changes.registry import KINDS
 
-DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
+ROOT: Final = Path(__file__).resolve().parents[1]
+DOCS: Final = ROOT / "docs"
+PAGES: Final = sorted(
+    page for pattern in ("*.md", "docs/**/*.md", "clients/*/*.md", "demo/*.md") for page in ROOT.glob(pattern)
+)
+DECISIONS: Final = sorted(page for page in (DOCS / "decisions").glob("*.md") if page.name != "README.md")
 TEXT: Final = (DOCS / "changes.md").read_text(encoding="utf-8")
 ON_REPORTS: Final = (DOCS / "reports.md").read_text(encoding="utf-8")
 
@@ -41,3 +46,42 @@ def test_every_report_is_described_as_what_it_is() -> None:
         assert described[name].startswith("\\* ") is report.is_for_casinos, name
         assert all(f"`{by}`" in described[name] for by in report.by), name
         assert all(f"Needs `{needed}`" in described[name] for needed in report.needs), name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file_and_to_a_heading_of_it(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if re.match(r"https?:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{target} is not there"
+        assert not anchor or anchor in anchors(file), f"{target} has no such heading"
+
+
+def anchors(page: Path) -> set[str]:
+    """The names under which a page's headings can be linked."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_pages_that_code_names_are_there() -> None:
+    named = {
+        page
+        for folder in ("jackpot_service", "tests", "bench")
+        for path in (ROOT / folder).rglob("*.py")
+        for page in re.findall(r"docs/[\w/-]+\.md", path.read_text(encoding="utf-8"))
+    }
+    assert {page for page in named if not (ROOT / page).is_file()} == set()
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_a_decision_has_the_common_form_and_is_in_the_index(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    number, subject, choice = re.findall(r"\A# (\d+)\. ([^:\n]+): (.+)$", text, re.MULTILINE)[0]
+    index = (DOCS / "decisions" / "README.md").read_text(encoding="utf-8")
+
+    assert f"| {number} | [{subject}]({page.name}) | {choice} |" in index
+    assert re.search(r"^\d{4}-\d\d-\d\d.* · (accepted|replaced by .+)$", text, re.MULTILINE)
+    assert [f"**{part}.**" in text for part in ("Context", "Decision", "Consequences")] == [True, True, True]
+    assert 10 <= len(text.splitlines()) <= 40

@@ -5,7 +5,7 @@ Each call runs in a thread, once its body is there as a whole: nobody's slow sen
 goes back in one piece. One that is made while it is sent is made a piece at a time, each when the one before is on its
 way, until whoever asked goes away; between two pieces it keeps no thread.
 
-The libraries for this pass every piece of every answer from thread to loop and wait (docs/decisions/event-loop.md).
+The libraries for this pass every piece of every answer from thread to loop and wait (docs/decisions/server.md).
 """
 
 import asyncio

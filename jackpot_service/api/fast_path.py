@@ -2,7 +2,7 @@
 The application as a server calls it, and the fast path: calls that come by the thousand are answered by the event loop.
 
 For one bet, Flask and the libraries that read its body take more of a processor than its share of a commit
-(docs/decisions/lane.md), and so does a thread that waits for it among others (docs/decisions/event-loop.md). The fast
+(docs/decisions/server.md), and so does a thread that waits for it among others (docs/decisions/server.md). The fast
 path answers what nearly all of these calls are, and what is wrong with them. Any other call goes on to Flask, which a
 thread runs.
 

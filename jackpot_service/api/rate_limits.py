@@ -2,7 +2,7 @@
 Rate limits: how many calls a second a key may make, and how many sign-ins may fail that come from one address.
 
 Each is a token bucket: `burst` tokens, refilled at `rate` a second, one token a call. A bucket is kept as one number,
-the time at which it will be full again (docs/decisions/rate-limits.md says why it is not a library's).
+the time at which it will be full again (docs/decisions/fair-queueing.md says why it is not a library's).
 """
 
 import math

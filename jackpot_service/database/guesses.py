@@ -3,7 +3,7 @@ Statements that are sent on a guess, together with the question whether it is ri
 
 Between statements that are sent together no answer can be looked at. So the question leaves its answer in a setting of
 the transaction, and each statement that writes looks there. A wrong guess is no error, so the database logs none,
-and the commit that follows has nothing to commit. See docs/decisions/expectations.md.
+and the commit that follows has nothing to commit. See docs/decisions/hot-statements.md.
 """
 
 from typing import Final

@@ -40,7 +40,7 @@ def entitlements(
 
     The entitlements together never exceed the meter.
 
-    Source: domain decision 7 (docs/decisions/several-winners.md).
+    Source: domain decision 7 (docs/decisions/prizes.md).
     """
     whole = Fraction(meter)
     claims = tuple(_claim(win, whole, prizes, sheet) for win in wins)

@@ -5,7 +5,7 @@ A rejected one can be reinstated: what it gave back is taken again, and goes to 
 
 Which of the meter's two accounts paid for which award is nowhere written: a settlement takes one sum for all of them,
 the players' money first. It is dealt out again in the order of bet id and tier, the players' money first
-(docs/decisions/held-awards.md).
+(docs/decisions/awards.md).
 """
 
 from collections import defaultdict

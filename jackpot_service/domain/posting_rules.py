@@ -23,7 +23,7 @@ def for_reversal(contribution: Contribution, *, casino_id: str, sheet: RateSheet
     Where the bets' cycle has been won since, the running pools are left alone: the meter's and the reserve's parts are
     charged to `house:adjustments`. Prize fund and house are reversed as usual.
 
-    Source: domain decision 14 (docs/decisions/reversals.md).
+    Source: domain decision 14 (docs/decisions/prizes.md).
     """
     booked = _split_postings(contribution, Movement.REVERSAL, casino_id=casino_id, sheet=sheet)
     return Postings(

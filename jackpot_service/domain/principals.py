@@ -12,7 +12,7 @@ NAME_LETTERS = " -~À-ÖØ-öø-ıĴ-ľŁ-ňŊ-žƠơƯưȘ-țḀ-ẕẞẠ-ỹ�
 """
 What a new name is written in, as ranges of a regular expression: ASCII and the letters of Latin, Greek and Cyrillic.
 
-Of these the database knows which look alike; see docs/decisions/names-that-look-alike.md.
+Of these the database knows which look alike; see docs/decisions/people-and-keys.md.
 """
 
 _LEGIBLE = re.compile(f"[{NAME_LETTERS}]+")

@@ -4,7 +4,7 @@ What groups of bets came to: set aside by the statement that books them, and rol
 A group is of many tables and currencies, so it would raise many sums of its day. To set them aside in one row, and to
 raise the sums for many groups at once, takes less than half of that. The view `bets_by_day` is both together, and what
 reports and proofs ask.
-See docs/decisions/daily-rollups.md.
+See docs/decisions/days.md.
 """
 
 import random

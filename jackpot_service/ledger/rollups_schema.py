@@ -4,7 +4,7 @@ The daily rollups' tables: what entries add up to, by day, kept in the transacti
 A row belongs to one stripe, of payments to the reference book's, so that only whoever holds its lock touches it. `day`
 is the UTC day on which the entries were booked, `gaming_day` their casino's. The application's role may insert rows and
 raise their sums, no more; of `recent_bets` it may insert and remove them.
-See docs/decisions/daily-rollups.md.
+See docs/decisions/days.md.
 """
 
 from datetime import date

@@ -2,7 +2,7 @@
 The schema's revisions: bringing a database to one of them with the service's rights, and whether we work on its own.
 
 A version works on the schema that it was made with, and on a newer one as long as that says so: each revision states
-the oldest one whose services go on working (`compatible_from`). See docs/decisions/upgrade-without-stopping.md.
+the oldest one whose services go on working (`compatible_from`). See docs/decisions/schema.md.
 """
 
 import time

@@ -4,7 +4,7 @@ Making the partitions of months to come, by the rights of the tables' owner, whi
 A month's partition is made beside `bets` and attached, which holds up nobody who writes to another partition. It needs
 a moment alone with the default partition, though, and whoever reads bets looks at that one too; so that moment is
 asked for with a short lock time-out, again and again, and is short itself: the default partition is empty unless a
-month came before its partition. See docs/decisions/partitions.md.
+month came before its partition. See docs/decisions/schema.md.
 """
 
 import time

@@ -6,7 +6,7 @@ Counters of named events, for `/metrics`: one number for the service, counted by
 Every counter stands in `COUNTED`, with all the values that its labels take, so that each series is there from the
 start at 0: Prometheus sees no increase in a series whose first value is 1. A label never takes what a caller sends.
 
-`shared()` is entered once, by the process that starts the others; see docs/decisions/counters.md.
+`shared()` is entered once, by the process that starts the others; see docs/decisions/server.md.
 """
 
 import fcntl
