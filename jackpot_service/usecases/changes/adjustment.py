@@ -109,7 +109,7 @@ class Adjustment(JackpotKind[AdjustJackpot]):
         Raises: BadAmount; BelowZero if it takes more than there is; AboveLimit if it adds what the limit keeps off
         offer.
 
-        Source: domain decisions 2 and 21 (docs/decisions/money-moved-by-hand.md).
+        Source: domain decisions 2 and 21 (docs/decisions/money-by-hand.md).
         """
         require_amount(request.amount)
         pools = state.pools

@@ -117,7 +117,7 @@ class Retirement(JackpotKind[RetireJackpot]):
 
         Raises: PoolsShort.
 
-        Source: domain decision 22 (docs/decisions/money-moved-by-hand.md).
+        Source: domain decision 22 (docs/decisions/money-by-hand.md).
         """
         pools, base = state.pools, state.base
         balances = _transferable(pools)
