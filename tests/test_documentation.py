@@ -85,3 +85,11 @@ def test_a_decision_has_the_common_form_and_is_in_the_index(page: Path) -> None:
     assert re.search(r"^\d{4}-\d\d-\d\d.* · (accepted|replaced by .+)$", text, re.MULTILINE)
     assert [f"**{part}.**" in text for part in ("Context", "Decision", "Consequences")] == [True, True, True]
     assert 10 <= len(text.splitlines()) <= 40
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_files_that_pages_name_are_there(page: Path) -> None:
+    folders = "tests|jackpot_service|migrations|bench|docs|clients|demo"
+    named = re.findall(rf"`((?:{folders})/[\w./-]+)`", page.read_text(encoding="utf-8"))
+
+    assert [path for path in named if not (ROOT / path).exists()] == []
