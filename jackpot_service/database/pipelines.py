@@ -3,13 +3,8 @@ Statements that are sent together and answered together: one round trip, however
 
 The driver has pipelines too. At each statement they ask the kernel whether it may be sent, and let other threads run
 meanwhile; a group of bets loses more of a processor by that than by all else that is said to the database
-<<<<<<< HEAD
-(docs/decisions/hot-statements.md). These go to the same libpq by the driver's own module for it, `psycopg.pq`: the
-driver still writes the values, reads the rows and names the errors.
-=======
 (docs/decisions/hot-statements.md). These go to the same libpq by the driver's own door to it, `psycopg.pq`: the driver
 still writes the values, reads the rows and names the errors.
->>>>>>> wt-docs
 """
 
 import re

@@ -12,6 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from jackpot_service.api.asgi import PRESENCE, Presence
 from jackpot_service.server import refusals
+from jackpot_service.server.answering import Answering
 from jackpot_service.server.clients import Clients
 from jackpot_service.server.heads import LONGEST_HEAD, MOST_FIELDS, Head, begins_with_method
 from jackpot_service.server.parser import Parser, Stopped
@@ -54,7 +55,7 @@ class Connection(HttpToolsProtocol):
         super().__init__(app_state=self._state, **others)
         self.parser = Parser(self)
         self._clients: Clients = app_state[CLIENTS]
-        self._clock = asyncio.get_running_loop().time
+        self._clock = self.loop.time
         self._since = 0.0
         self._taken_at = 0.0
         self._untaken_bytes = 0
@@ -82,7 +83,7 @@ class Connection(HttpToolsProtocol):
         """Take the connection, or close it if no other can make place."""
         self._reading = Reading(transport)
         super().connection_made(self._reading)
-        self.transport = transport
+        self.transport = Answering(transport, self.loop)
         self._since = self._taken_at = self._clock()
         if not self._clients.take(self):
             self.cut()
