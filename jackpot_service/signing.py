@@ -31,7 +31,12 @@ class PublicKey:
     @property
     def key_id(self) -> str:
         """The SHA-256 of its 32 bytes, in hexadecimal."""
-        return hashlib.sha256(self.key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()
+        return hashlib.sha256(self.raw).hexdigest()
+
+    @property
+    def raw(self) -> bytes:
+        """Its 32 bytes."""
+        return self.key.public_bytes(Encoding.Raw, PublicFormat.Raw)
 
     @property
     def pem(self) -> bytes:
@@ -74,6 +79,11 @@ class SigningKey:
 def new_key() -> SigningKey:
     """Make a key."""
     return SigningKey(Ed25519PrivateKey.generate())
+
+
+def public_key_of(raw: bytes) -> PublicKey:
+    """Make a public key of its 32 bytes."""
+    return PublicKey(Ed25519PublicKey.from_public_bytes(raw))
 
 
 def signing_key(pem: bytes) -> SigningKey:

@@ -31,7 +31,7 @@ from jackpot_service.schema import migrate, months
 from jackpot_service.telemetry import trouble
 from jackpot_service.telemetry.seldom import Seldom
 from tests.support import compiled
-from tests.support.clock import let_tests_move_the_clock
+from tests.support.clock import let_tests_move_the_clock, trust_the_clocks_of_tests
 from tests.support.house import COPIES, House
 from tests.support.logins import owner_url
 
@@ -96,6 +96,13 @@ def pytest_collection_finish() -> None:
     """Have no collection of garbage look at thousands of tests that stay to the end: each would take half a second."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _trusted_clocks() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patching:
+        trust_the_clocks_of_tests(patching)
+        yield
 
 
 @pytest.fixture(autouse=True)

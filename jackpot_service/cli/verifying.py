@@ -10,9 +10,11 @@ import click
 import sqlalchemy
 
 from jackpot_service.cli import counting
-from jackpot_service.cli.opening import opened_engine
+from jackpot_service.cli.opening import opened_engine, opened_owner_url, opened_url
 from jackpot_service.cli.seals import SealFiles, file_option, public_keys, seal_files
 from jackpot_service.config.settings import Config
+from jackpot_service.database import role
+from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.transactions import Session, read, snapshot, transact
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.ledger.verified import Reached
@@ -21,6 +23,7 @@ from jackpot_service.proof.seals import given_seals_hold
 from jackpot_service.proof.verification import NotCompared, OnReached, Progress, Verification
 from jackpot_service.records import verifications
 from jackpot_service.records.verifications import NotedVerification
+from jackpot_service.schema.migrate import LOCK_TIMEOUT_MS
 from jackpot_service.signing import PublicKey
 from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from jackpot_service.version import service_version
@@ -56,6 +59,7 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
         message = "give --seal and --public-key together"
         raise click.UsageError(message)
     sealed, keys = seal_files(seal_paths), public_keys(key_paths)
+    _analyse(config)
     # One engine reads one instant of the books, however long it takes; another notes meanwhile how far that has come.
     with opened_engine(config) as engine, opened_engine(config) as noting:
         last = read(engine, verifications.last) if from_last else None
@@ -71,6 +75,22 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
     if seal_paths:
         click.echo(_of_seals(sealed, keys))
     context.exit(0 if found.is_clean else OFF)
+
+
+def _analyse(config: Config) -> None:
+    """Have tables analysed of which the planner knows nothing, as after a restore, or say who can."""
+    is_owner_known = config.owner_url is not None or config.database_url is None
+    with (opened_owner_url if is_owner_known else opened_url)(config) as url:
+        engine = create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS)
+        try:
+            unknown = role.analyse(engine)
+        finally:
+            engine.dispose()
+    if unknown:
+        tables = ", ".join(unknown)
+        click.echo(
+            f"Without statistics this takes many times as long. The database's owner runs: ANALYZE {tables};", err=True
+        )
 
 
 class _Notes:

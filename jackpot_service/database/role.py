@@ -67,14 +67,18 @@ _SEARCH_PATH = text(
 )
 
 # How many rows a table has is no sign: a restore makes indexes last, and to make one counts them.
+# MAINTAIN is a privilege from PostgreSQL 17 on. A replica is analysed on its primary.
 _WITHOUT_STATISTICS = text(
     """
-    SELECT relname
+    SELECT relname,
+           NOT pg_is_in_recovery() AND (
+               pg_has_role(current_user, relowner, 'USAGE')
+               OR CASE WHEN current_setting('server_version_num')::integer >= 170000
+                       THEN has_table_privilege(oid, 'MAINTAIN') ELSE false END) AS may
     FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
       AND NOT EXISTS (SELECT FROM pg_stats WHERE schemaname = 'public' AND tablename = relname)
       AND pg_relation_size(oid) > :pages * current_setting('block_size')::bigint
-      AND pg_has_role(current_user, relowner, 'USAGE')
     ORDER BY relname
     """
 )
@@ -130,11 +134,17 @@ def make_rights(engine: sqlalchemy.Engine) -> None:
         _require_made(session)
 
 
-def analyse(engine: sqlalchemy.Engine) -> None:
-    """Have the planner know tables of which it knows nothing: those that a restore has filled just now."""
+def analyse(engine: sqlalchemy.Engine) -> tuple[str, ...]:
+    """
+    Have the planner know tables of which it knows nothing: those that a restore has filled just now.
+
+    Returns the tables that this login may not analyse.
+    """
     with engine.begin() as session:
-        for table in session.scalars(_WITHOUT_STATISTICS, {"pages": _PAGES}).all():
+        found = session.execute(_WITHOUT_STATISTICS, {"pages": _PAGES}).all()
+        for table in (table for table, may in found if may):
             session.exec_driver_sql(f"ANALYZE (SKIP_LOCKED) {_quoted(session, table)}")
+    return tuple(table for table, may in found if not may)
 
 
 def set_password(engine: sqlalchemy.Engine, password: str) -> None:

@@ -112,6 +112,12 @@ def amounts_are_exact(_before: BookedEntry | None, entry: BookedEntry) -> Found:
             yield _of_entry(Code.ENTRY_INEXACT, entry, f"{amount} {currency} in {account}")
 
 
+def postings_are_readable(_before: BookedEntry | None, entry: BookedEntry) -> Found:
+    """Every posting names an account, a currency and a movement, and has an amount."""
+    if not all(account and currency and movement for account, currency, _, movement in entry.lines):
+        yield _of_entry(Code.RECORD_UNREADABLE, entry, f"its postings hold {entry.lines}")
+
+
 def postings_sum_to_zero(_before: BookedEntry | None, entry: BookedEntry) -> Found:
     """The postings of each movement sum to zero in each currency."""
     sums: defaultdict[tuple[str, str], Decimal] = defaultdict(lambda: ZERO)
@@ -273,6 +279,7 @@ def _of_cycle(code: Code, replayed: Replayed, cycle: BookedCycle, detail: str) -
 
 
 ENTRY_LAWS: tuple[Callable[[BookedEntry | None, BookedEntry], Found], ...] = (
+    postings_are_readable,
     amounts_are_exact,
     postings_sum_to_zero,
     seqs_are_dense,

@@ -20,6 +20,8 @@ class Code(StrEnum):
     """An entry is dated before the one that stands before it on its stripe."""
     BOOKED_BEFORE_RECEIVED = "booked-before-received"
     """An entry is dated before its request came in."""
+    BOOKED_AHEAD = "booked-ahead"
+    """An entry or a stripe is dated ahead of the clock, or an entry later after its request than one may take."""
     STRIPE_MISSING = "stripe-missing"
     """A book's stripes are not numbered from 0 without a gap, or entries stand on a stripe that is not there."""
     STRIPE_END = "stripe-end"
@@ -64,12 +66,16 @@ class Code(StrEnum):
     """An entry's postings are not those that its bets, refunds or awards make."""
     ENTRY_UNDERIVABLE = "entry-underivable"
     """What an entry should have booked cannot be derived from the rows that are there."""
+    RECORD_UNREADABLE = "record-unreadable"
+    """A column of JSON or of an array holds what the ledger never writes there."""
     DOCUMENT_WITHOUT_ENTRY = "document-without-entry"
     """A row was written by no entry of the kind that writes such rows."""
 
     # Administrative acts, and what they booked in jackpots' books.
     ACT_RECORD = "act-record"
     """An act says something else than the documents that it is about make due, or did not book what its kind books."""
+    ACT_PEOPLE = "act-people"
+    """An act, or what it booked, is of somebody who was not there yet, or whose role or casino does no such thing."""
     ACT_EFFECTS = "act-effects"
     """An act says that it booked an entry which is not there, or which another act says that it booked."""
     EFFECT_POSITIONS = "effect-positions"
@@ -173,6 +179,8 @@ class Code(StrEnum):
     """
     CHANGE_DONE = "change-done"
     """An approved change was not done right after its approval, or not as it was asked for, or one was done without."""
+    EXCEPTION_CHAIN = "exception-chain"
+    """Exceptions are not as they were noted, or not numbered 1, 2, 3: one was changed, removed or added."""
     SHEET_RATES = "sheet-rates"
     """A rate sheet has no rates or lacks its base currency, or rates have no sheet."""
     SHEET_CHANGE = "sheet-change"
@@ -182,7 +190,7 @@ class Code(StrEnum):
 
     # Seals, and where verifications stood.
     SEAL_SIGNATURE = "seal-signature"
-    """A seal was not signed by a key that was given, or says something else than was signed."""
+    """A seal was not signed by its key, or by one that was given, or says something else than was signed."""
     SEAL_CHAIN = "seal-chain"
     """A seal does not name the one before it, or is not the one that the ledger kept under its number."""
     SEAL_HEAD = "seal-head"

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from itertools import chain, zip_longest
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, Select, and_, case, func, select, union
 from sqlalchemy.orm import InstrumentedAttribute
@@ -28,6 +29,9 @@ Within = Callable[[Any], ColumnElement[bool]]
 
 Line = tuple[str, str, Decimal, str]
 """A posting as it is stored: account, currency, amount, movement."""
+
+_TYPES: Final = {str, Decimal}
+_NAN: Final = Decimal("NaN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,12 @@ def cycles(session: Session, book: str) -> tuple[BookedCycle, ...]:
         .where(CycleRow.jackpot_id == book)
         .order_by(CycleRow.cycle)
     )
-    return tuple(BookedCycle(*row[:4], tuple(row[4])) for row in rows)
+    return tuple(BookedCycle(*row[:4], _cut(row[4])) for row in rows)
+
+
+def _cut(stored: list[Any]) -> tuple[int, ...]:
+    """Read a cut; one that is no vector reads as an empty one, which is no entry's."""
+    return tuple(stored) if {*map(type, stored)} <= {int} else ()
 
 
 def entries(
@@ -264,5 +273,19 @@ def _entry(row: Row[Any]) -> BookedEntry:
         booked_at=row.booked_at,
         digest=row.digest,
         head=row.head,
-        lines=tuple(zip(row.accounts, row.currencies, row.amounts, row.movements, strict=True)),
+        lines=_lines(row.accounts, row.currencies, row.amounts, row.movements),
     )
+
+
+def _lines(accounts: list[Any], currencies: list[Any], amounts: list[Any], movements: list[Any]) -> tuple[Line, ...]:
+    """Put the arrays of an entry together; what is no text reads as an empty one, what is no amount as NaN."""
+    if {*map(type, chain(accounts, currencies, amounts, movements))} <= _TYPES:
+        return tuple(zip(accounts, currencies, amounts, movements, strict=True))
+    return tuple(
+        (_text(account), _text(currency), amount if type(amount) is Decimal else _NAN, _text(movement))
+        for account, currency, amount, movement in zip_longest(accounts, currencies, amounts, movements)
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -58,7 +58,7 @@ def effects_are_due(references: References) -> Found:
 
 def _due(act: Row[Any]) -> Iterator[tuple[str | None, str]]:
     """Book and kind of each entry: none if the door stood so before; a retirement's second is with who receives."""
-    after = act.after if isinstance(act.after, dict) else {}
+    after = act.after
     stood_so = act.kind in LIFE_AFTER and act.before == {"state": after.get("state")}
     if act.kind in BOOKS_AN_ENTRY and not stood_so:
         yield act.jackpot_id, act.kind

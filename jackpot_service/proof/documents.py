@@ -16,6 +16,7 @@ from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry, Within
 from jackpot_service.ledger.verified import BEFORE_ALL_ROUNDS
+from jackpot_service.proof.decoding import Decoder
 from jackpot_service.records.schema import (
     AwardRow,
     AwardStepRow,
@@ -105,16 +106,16 @@ class Page:
     mismatches: tuple[Mismatch, ...]
 
 
-def pages(session: Session, book: str, *, after: int = BEFORE_ALL_ROUNDS) -> Iterator[Page]:
+def pages(session: Session, decoder: Decoder, book: str, *, after: int = BEFORE_ALL_ROUNDS) -> Iterator[Page]:
     """Read a jackpot's rounds after a key in the order of their keys, with every row up to the last, and beyond."""
     while after < HIGHEST_KEY:
         rounds, is_end = _rounds(session, RoundRow.jackpot_id == book, RoundRow.round_key > after)
         upto = HIGHEST_KEY if is_end else rounds[-1].round_key
-        yield _page(session, book, rounds, _between(after, upto))
+        yield _page(session, decoder, book, rounds, _between(after, upto))
         after = upto
 
 
-def these(session: Session, book: str, keys: Iterable[int]) -> Iterator[Page]:
+def these(session: Session, decoder: Decoder, book: str, keys: Iterable[int]) -> Iterator[Page]:
     """Read a jackpot's rounds of some keys, in the order of their keys, with every row of theirs."""
     wanted = sorted(keys)
     while wanted:
@@ -122,7 +123,7 @@ def these(session: Session, book: str, keys: Iterable[int]) -> Iterator[Page]:
         rounds, is_end = _rounds(session, RoundRow.jackpot_id == book, RoundRow.round_key.in_(page))
         upto = page[-1] if is_end else rounds[-1].round_key
         page = [key for key in page if key <= upto]
-        yield _page(session, book, rounds, _one_of(page))
+        yield _page(session, decoder, book, rounds, _one_of(page))
         wanted = wanted[len(page) :]
 
 
@@ -183,13 +184,13 @@ def _round(row: Any) -> Round:  # noqa: ANN401  a row of these columns
     )
 
 
-def _page(session: Session, book: str, rounds: Sequence[Round], within: Within) -> Page:
+def _page(session: Session, decoder: Decoder, book: str, rounds: Sequence[Round], within: Within) -> Page:
     entries: defaultdict[int, list[BookedEntry]] = defaultdict(list)
     for entry in replay.entries_within(session, book, within):
         entries[entry.round_key or 0].append(entry)
     rows: defaultdict[int, dict[str, Rows]] = defaultdict(dict)
     for model in _TABLES:
-        for row in session.execute(_select(model, book, within)):
+        for row in decoder.rows(model.__tablename__, session.execute(_select(model, book, within))):
             rows[row.round_key].setdefault(model.__tablename__, []).append(row)
     known = {round_.round_key for round_ in rounds}
     return Page(

@@ -18,6 +18,7 @@ from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
 from jackpot_service.ledger.verified import Verified
+from jackpot_service.proof.decoding import is_written_alike
 from jackpot_service.proof.doors import Door, doors_of, stripes_follow
 from jackpot_service.proof.positions import PoolsByPosition
 from jackpot_service.proof.references import RecordedEffect, References
@@ -35,8 +36,8 @@ class Jackpot:
     What a jackpot's entries are checked against. `documents` are the rules versions as stored, whatever they say.
 
     `rules` lacks a version that cannot be read; `rules_seqs` are the entries, on stripe 0, that recorded the versions.
-    `corrections` are the entries that corrected settled rounds, by the key that each recorded; `outside` are all
-    entries of no round.
+    `corrections` are the entries that corrected settled rounds, by the key that each recorded, if it did; `outside` are
+    all entries of no round.
     """
 
     jackpot_id: str
@@ -49,7 +50,7 @@ class Jackpot:
     effects: Mapping[int, RecordedEffect]
     rules_seqs: Mapping[int, int]
     doors: tuple[Door, ...]
-    corrections: Mapping[int, Sequence[BookedEntry]]
+    corrections: Mapping[int | None, Sequence[BookedEntry]]
     outside: Sequence[BookedEntry]
 
     @property
@@ -86,7 +87,7 @@ class Jackpot:
     def corrected_since(self, since: Verified) -> Iterator[int]:
         """The keys of the rounds that were corrected after the jackpot was verified."""
         for key, entries in self.corrections.items():
-            if type(key) is int and entries[-1].seq > since.seq_on(0):
+            if key is not None and entries[-1].seq > since.seq_on(0):
                 yield key
 
     def stripes_at(self, seq: int) -> int:
@@ -129,12 +130,15 @@ def read(
     )
 
 
-def _corrections(outside: Sequence[BookedEntry], effects: Mapping[int, RecordedEffect]) -> dict[int, list[BookedEntry]]:
-    found: dict[int, list[BookedEntry]] = {}
+def _corrections(
+    outside: Sequence[BookedEntry], effects: Mapping[int, RecordedEffect]
+) -> dict[int | None, list[BookedEntry]]:
+    found: dict[int | None, list[BookedEntry]] = {}
     for entry in outside:
         effect = effects.get(entry.seq)
         if effect is not None and (entry.stripe_no, effect.kind) == (0, EntryKind.ROUND_CORRECTED):
-            found.setdefault(effect.recorded["round_key"], []).append(entry)
+            key = effect.recorded.get("round_key")
+            found.setdefault(key if type(key) is int else None, []).append(entry)
     return found
 
 
@@ -166,6 +170,9 @@ def entries_are_effects_of_acts(jackpot: Jackpot, entries: Sequence[BookedEntry]
         elif digests.digest(_entry(entry, effect)) != entry.digest:
             detail = f"{entry.kind}: act {effect.act} says that it recorded something else"
             yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, detail)
+        elif entry.principal != (actor := jackpot.references.acts[effect.act].principal):
+            detail = f"{entry.kind} by {entry.principal}, its act {effect.act} is of {actor}"
+            yield Mismatch(Code.ACT_PEOPLE, jackpot.jackpot_id, entry.place, detail)
     for seq in sorted(effects.keys() - {entry.seq for entry in entries if entry.stripe_no == 0}):
         detail = f"act {effects[seq].act} says that it booked a {effects[seq].kind} there"
         yield Mismatch(Code.ACT_EFFECTS, jackpot.jackpot_id, f"stripe 0, seq {seq}", detail)
@@ -187,7 +194,7 @@ def rules_are_readable(jackpot: Jackpot) -> Found:
     for version, document in jackpot.documents.items():
         place = f"rules version {version}"
         rules = jackpot.rules.get(version)
-        if rules is None or as_document(rules) != document:
+        if rules is None or not is_written_alike(as_document(rules), document):
             yield Mismatch(Code.RULES_DOCUMENT, jackpot.jackpot_id, place, f"says {document}")
         elif rules.base != jackpot.base:
             detail = f"in {rules.base}, the jackpot's base is {jackpot.base}"
@@ -203,7 +210,9 @@ def rules_were_recorded(jackpot: Jackpot) -> Found:
         if effect is None or effect.kind != kind or (seq == 1) is not (version == 1):
             detail = f"there is no {kind} at stripe 0, seq {seq}"
             yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, jackpot.jackpot_id, place, detail)
-        elif version > 1 and effect.stated("rules") != {"version": version, "document": document}:
+        elif version > 1 and not is_written_alike(
+            effect.recorded.get("rules"), {"version": version, "document": document}
+        ):
             yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, place, f"is not as stripe 0, seq {seq} recorded it")
     for seq, effect in jackpot.effects.items():
         if effect.kind == EntryKind.RULES_CHANGED and seq not in jackpot.rules_seqs.values():

@@ -62,7 +62,7 @@ def keys_were_revoked(references: References, entries: Mapping[int, BookedEntry]
     recorded = defaultdict(list)
     for seq, entry in entries.items():
         if entry.kind == EntryKind.KEY_REVOKED and seq in references.acts:
-            recorded[references.acts[seq].after.get("key_id")].append((seq, entry.received_at))
+            recorded[str(references.acts[seq].after.get("key_id"))].append((seq, entry.received_at))
     for row in references.keys.values():
         acts = recorded.pop(row.key_id, [])
         due = [facts.of_revocation(key_id=row.key_id, principal=row.principal, revoked_at=at) for _, at in acts]

@@ -12,6 +12,7 @@ from jackpot_service.ledger.cycles import cut_after
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.proof.decoding import is_vector
 from jackpot_service.records.schema import AwardRow, SettlementRow
 
 Found = Iterator[Mismatch]
@@ -80,7 +81,7 @@ def _by_position(session: Session, book: str, since: Verified) -> Iterator[Seen]
         AwardRow.correction == 0,
     )
     total = select(func.sum(func.unnest(SettlementRow.positions).column_valued("seq"))).scalar_subquery()
-    rows = session.execute(
+    question = (
         select(SettlementRow.positions, EntryRow.stripe_no, EntryRow.seq, paid_from_meter)
         .join(
             EntryRow,
@@ -91,11 +92,12 @@ def _by_position(session: Session, book: str, since: Verified) -> Iterator[Seen]
             ),
         )
         .where(SettlementRow.jackpot_id == book, EntryRow.jackpot_id == book, _near(session, book, since))
-        .order_by(total, cast(SettlementRow.positions, Text), paid_from_meter),
-        execution_options={"yield_per": PAGE},
+        .order_by(total, cast(SettlementRow.positions, Text), paid_from_meter)
     )
-    for positions, stripe_no, seq, is_paid in rows:
-        yield tuple(positions), stripe_no, seq, is_paid
+    with session.execute(question, execution_options={"yield_per": PAGE}) as rows:
+        for positions, stripe_no, seq, is_paid in rows:
+            if is_vector(positions):  # Else it is named where the settlement's row is read.
+                yield tuple(positions), stripe_no, seq, is_paid
 
 
 def _covers(later: Sequence[int], earlier: Sequence[int]) -> bool:

@@ -1,16 +1,17 @@
 """Whether those who decided might decide, and whether nobody released, or paid, what an own key won."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Row
 
 from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.proof.documents import RoundDocuments
-from jackpot_service.proof.references import References
+from jackpot_service.proof.references import References, round_of
 from jackpot_service.usecases.changes.registry import KINDS
 
 Found = Iterator[Mismatch]
@@ -27,6 +28,51 @@ def switches_begin_off(references: References) -> Found:
         yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, "emergency switches", detail)
 
 
+def acts_were_of_those_who_may(references: References) -> Found:
+    """Each act is of somebody who was there by then, of a role and a casino that do such acts."""
+    for seq, act in references.acts.items():
+        if act.kind is None:
+            continue  # Named by the check of entries.
+        actor = references.principals.get(act.principal)
+        for why in _reasons_against_actor(act, actor, references):
+            yield Mismatch(Code.ACT_PEOPLE, REFERENCE_BOOK, f"act {seq}", f"a {act.kind} by {act.principal}: {why}")
+
+
+def _reasons_against_actor(act: Row[Any], actor: Row[Any] | None, references: References) -> Iterator[str]:
+    if actor is None:
+        yield "is nobody"
+        return
+    if actor.entry_seq >= act.seq:
+        yield f"was added by act {actor.entry_seq}"
+    if actor.role not in _roles_of(act, references):
+        yield f"is of the role {actor.role}"
+    if act.kind == EntryKind.AWARD_PAID:
+        casino_id = round_of(act).get("casino_id")
+        if isinstance(casino_id, str) and actor.casino_id != casino_id and actor.role != Role.OPERATOR:
+            yield f"is of casino {actor.casino_id}, the award is of {casino_id}"
+    elif actor.casino_id is not None:
+        yield f"is of casino {actor.casino_id}"
+
+
+def _roles_of(act: Row[Any], references: References) -> frozenset[Role]:
+    """The roles that do such an act; what two people do, both do by the roles of its kind."""
+    if act.decides is None and act.kind != EntryKind.CHANGE_REQUESTED:
+        return ROLES.get(act.kind, frozenset({Role.OPERATOR}))
+    request = references.change_requests.get(act.decides or act.request_id)
+    if request is None:
+        return frozenset(Role)  # Named by the check of changes.
+    kind = KINDS.get(request.kind)
+    return frozenset() if kind is None else frozenset(kind.roles)
+
+
+ROLES: Final[Mapping[str, frozenset[Role]]] = {
+    EntryKind.AWARD_PAID: frozenset({Role.TABLE, Role.FINANCE, Role.OPERATOR}),
+    EntryKind.EXCEPTION_ACKNOWLEDGED: frozenset({Role.FINANCE, Role.OPERATOR}),
+    EntryKind.PERIOD_CLOSED: frozenset({Role.FINANCE}),
+}
+"""Who does acts by themselves, other than operators."""
+
+
 def reasons_against_checker(row: Row[Any], request: Row[Any], references: References) -> Iterator[str]:
     """Say why a change was not for its checker to decide then."""
     checker, maker = references.principals.get(row.checker), references.principals.get(request.maker)
@@ -37,6 +83,8 @@ def reasons_against_checker(row: Row[Any], request: Row[Any], references: Refere
         return
     if Principal(checker.name, Role(checker.role), is_automaton=checker.is_automaton).is_machine:
         yield f"{row.checker} is a service account"
+    if checker.entry_seq >= row.entry_seq:
+        yield f"{row.checker} was not there yet"
     if request.kind not in KINDS or checker.role not in KINDS[request.kind].roles:
         yield f"the role {checker.role} decides no {request.kind}"
     if maker is not None and checker.name != maker.name and _is_alike(checker, maker):

@@ -1,7 +1,11 @@
 """Whether closed periods follow one another, and their reports still say what they said."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Row
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.closed_periods import ClosedPeriod
@@ -9,6 +13,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.facts import instant
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.proof.decoding import unless_refused
 from jackpot_service.proof.verification import NotCompared
 from jackpot_service.records import closed_periods
 from jackpot_service.reports.finance import frame, registry
@@ -18,11 +23,14 @@ from jackpot_service.reports.finance.hashing import sha256_of
 Found = Iterator[Mismatch]
 
 
-def check(session: Session, *, not_compared: Counter[NotCompared]) -> Found:
-    """Check every closed period; reports of another edition than they were kept in cannot be compared, but counted."""
-    closed = closed_periods.latest(session)
+def check(session: Session, rows: Iterable[Row[Any]], *, not_compared: Counter[NotCompared]) -> Found:
+    """
+    Check every closed period, from its row, in their order.
+
+    Reports of another edition than they were kept in cannot be compared, but counted.
+    """
     begins = None
-    for one in reversed(closed):
+    for one in map(closed_periods.period_of, rows):
         if one.period.start != begins:
             yield _mismatch(one, f"begins at {instant(one.period.start)}, not at {instant(begins)}")
         begins = one.period.end
@@ -43,9 +51,14 @@ def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[N
         if report is None or report.edition != kept.edition:
             not_compared[NotCompared(name, kept.edition, None if report is None else report.edition)] += 1
             continue
-        found = _hash(session, report, closed)
-        if found != kept.sha256:
-            yield _mismatch(closed, f"{name} was kept as {kept.sha256}, and says {found}")
+        found = _report_is(session, report, closed, kept.sha256)
+        yield from unless_refused(session, found, partial(_mismatch, closed))
+
+
+def _report_is(session: Session, report: Report, closed: ClosedPeriod, kept: str) -> Found:
+    found = _hash(session, report, closed)
+    if found != kept:
+        yield _mismatch(closed, f"{report.name} was kept as {kept}, and says {found}")
 
 
 def _hash(session: Session, report: Report, closed: ClosedPeriod) -> str | None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from itertools import count
 
 from sqlalchemy import literal, union_all
@@ -29,8 +29,10 @@ from jackpot_service.ledger.verified import NOTHING, Reached, Verified, Verified
 from jackpot_service.proof import (
     bets,
     corrections,
+    decoding,
     documents,
     doors,
+    exceptions,
     jackpots,
     lives,
     moves,
@@ -44,13 +46,16 @@ from jackpot_service.proof import (
     rounds,
     seals,
     settlements,
+    times,
 )
 from jackpot_service.proof.awards import ActsOnRounds, HeldMoney
+from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.documents import Page, RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.positions import PoolsByPosition
 from jackpot_service.proof.references import References
 from jackpot_service.proof.statements import Statements
+from jackpot_service.proof.times import Times
 from jackpot_service.proof.verification import (
     Looks,
     NotCompared,
@@ -144,8 +149,9 @@ def verify(
     is called after each page, `on_reached` where a later verification could go on, as long as nothing is wrong.
     """
     proof = _Proof(session, dict(since or {}), on_progress, on_reached)
-    for mismatch in proof.of_everything():
-        proof.mismatches.append(mismatch)
+    with decoding.strictly(session):
+        for mismatch in proof.of_everything():
+            proof.mismatches.append(mismatch)
     proof.tell_reached(is_whole=True)
     counts = (len(proof.books), proof.entries, proof.rounds, proof.bets, proof.awards)
     return Verification(*counts, tuple(proof.mismatches), proof.not_compared)
@@ -179,20 +185,24 @@ class _Proof:
     awards: int = field(default=0, init=False)
     books: tuple[str, ...] = field(default=(), init=False)
     acts: int = field(default=0, init=False)
+    now: datetime = field(default=datetime.min.replace(tzinfo=UTC), init=False)
     mismatches: list[Mismatch] = field(default_factory=list, init=False)
     not_compared: Counter[NotCompared] = field(default_factory=Counter, init=False)
     looks: Looks = field(default_factory=Looks, init=False)
+    decoder: Decoder = field(default_factory=Decoder, init=False)
 
     def of_everything(self) -> Found:
         """The reference book first, since all others are checked against what is in it."""
-        known = references.read(self.session)
+        self.now = times.now(self.session)
+        known = references.read(self.session, self.decoder)
+        yield from self.decoder.take()
         self.books = (REFERENCE_BOOK, *sorted(known.jackpots))
         self.looks = self._looks_due()
         yield from _unknown_books(self.session, known)
         for book in sorted(self.reached.keys() - set(self.books)):
             yield Mismatch(Code.VERIFIED_HEAD, book, "stripes", "were verified, and are of a jackpot that is not there")
         yield from self.of_reference_book(known)
-        closed = periods.check(self.session, not_compared=self.not_compared)
+        closed = periods.check(self.session, known.closed_periods, not_compared=self.not_compared)
         yield from _guarded(closed, book=REFERENCE_BOOK, place="closed periods")
         for jackpot_id in self.books[1:]:
             yield from self.of_jackpot(jackpot_id, known)
@@ -202,10 +212,20 @@ class _Proof:
         since = self.reached.get(REFERENCE_BOOK, NOTHING)
         stripes = replay.stripes(self.session, REFERENCE_BOOK)
         self.acts = next((stripe.seq for stripe in stripes if stripe.stripe_no == 0), 0)
-        yield from laws.broken_in(self.session, REFERENCE_BOOK, since=since, on_entry=self._count_entry)
+        dates, late = Times(self.now, stripes), list[Mismatch]()
+
+        def note(entry: BookedEntry) -> None:
+            self._count_entry(entry)
+            late.extend(dates.check(entry))
+
+        yield from laws.broken_in(self.session, REFERENCE_BOOK, since=since, on_entry=note)
+        yield from [*late, *dates.check_stripes(REFERENCE_BOOK)]
         yield from doors.stripes_follow(REFERENCE_BOOK, stripes, ())
         entries = reference_book.entries(self.session)
         yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
+        noted = exceptions.check(self.session, self.decoder, known)
+        yield from _guarded(noted, book=REFERENCE_BOOK, place="exceptions")
+        yield from self.decoder.take()
         yield from _guarded(seals.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
         self.reached[REFERENCE_BOOK] = replace(self._verified(stripes), is_whole=True)
         self._tell_progress(REFERENCE_BOOK)
@@ -213,11 +233,15 @@ class _Proof:
     def of_jackpot(self, jackpot_id: str, known: References) -> Found:
         """A jackpot's laws, its opening, its rounds, and the order of its settlements."""
         since = self.reached.get(jackpot_id, NOTHING)
-        held, statements = HeldMoney(since), Statements(self.session, jackpot_id, since)
+        held, statements = HeldMoney(since), Statements(self.session, self.decoder, jackpot_id, since)
+        yield from self.decoder.take()
         fresh: list[BookedEntry] = []
+        stripes, cycles = replay.stripes(self.session, jackpot_id), replay.cycles(self.session, jackpot_id)
+        dates, late = Times(self.now, stripes, cycles), list[Mismatch]()
 
         def note(entry: BookedEntry) -> None:
             self._count_entry(entry)
+            late.extend(dates.check(entry))
             held.note(entry)
             statements.note(entry)
             if entry.round_key is None:
@@ -227,6 +251,7 @@ class _Proof:
         entries_before = self.entries
         yield from laws.broken_in(self.session, jackpot_id, since=since, on_entry=note)
         jackpot = self._read(jackpot_id, known, since, fresh)
+        yield from [*late, *dates.check_stripes(jackpot_id)]
         yield from _guarded(jackpots.check(jackpot, jackpot.outside), book=jackpot_id, place="opening")
         yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
         yield from lives.acts_were_possible(jackpot, jackpot.outside)
@@ -274,17 +299,18 @@ class _Proof:
         touched = set(replay.rounds_touched(self.session, book, since=since))
         touched |= {key for key in on_rounds.rounds_since(since.acts) if key <= since.last_round_key}
         touched |= {key for key in jackpot.corrected_since(since) if key <= since.last_round_key}
-        for page in documents.these(self.session, book, touched):
+        for page in documents.these(self.session, self.decoder, book, touched):
             yield from self._of_page(page, jackpot, on_rounds, held)
         now = replace(now, last_round_key=since.last_round_key)
         self._reach(book, now, held)
-        for page in documents.pages(self.session, book, after=since.last_round_key):
+        for page in documents.pages(self.session, self.decoder, book, after=since.last_round_key):
             yield from self._of_page(page, jackpot, on_rounds, held)
             if page.rounds:
                 now = replace(now, last_round_key=page.rounds[-1].round.round_key)
             self._reach(book, now, held)
 
     def _of_page(self, page: Page, jackpot: Jackpot, on_rounds: ActsOnRounds, held: HeldMoney) -> Found:
+        yield from self.decoder.take()
         yield from page.mismatches
         for round_ in page.rounds:
             yield from self._of_round(round_, jackpot)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from functools import partial
 from itertools import zip_longest
 
 from jackpot_service.database.transactions import Session
@@ -9,6 +10,7 @@ from jackpot_service.ledger import instants
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.verified import NOTHING, Verified
 from jackpot_service.proof import rollups
+from jackpot_service.proof.decoding import is_written_alike, unless_refused
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.records import reconciled_days
 from jackpot_service.records.reconciled_days import DayPart
@@ -43,7 +45,8 @@ def check(
     first = date.min if since == NOTHING else rollups.first_day(session, jackpot, since)
     for kept in days:
         if kept.day > since.reconciled_to or (first is not None and kept.day >= first):
-            yield from _of_day(session, jackpot, kept)
+            found = _of_day(session, jackpot, kept)
+            yield from unless_refused(session, found, partial(_mismatch, jackpot.jackpot_id, kept.day))
         on_day()
 
 
@@ -56,9 +59,9 @@ def _of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:
         yield _mismatch(book, kept.day, f"was read after {kept.starts} up to {kept.ends}, and is {due}")
         return
     made = two_sides.read(session, book, jackpot.base, due)
-    sums = reconciled_days.sums(session, book, edition=two_sides.EDITION, day=kept.day)
-    for was, is_ in zip_longest(sums, map(as_json, made)):
-        if was != is_:
+    sums: object = reconciled_days.sums(session, book, edition=two_sides.EDITION, day=kept.day)
+    for was, is_ in zip_longest(sums if isinstance(sums, list) else [sums], map(as_json, made)):
+        if not is_written_alike(was, is_):
             yield _mismatch(book, kept.day, f"was kept as {was}, and its documents and entries make {is_}")
             return
 

@@ -16,6 +16,7 @@ from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.proof import acts, changes, keys, people
 from jackpot_service.proof.by_seq import BySeq
+from jackpot_service.proof.decoding import is_written_alike
 from jackpot_service.proof.rate_changes import sheets_are_what_was_approved
 from jackpot_service.proof.references import Document, References
 
@@ -48,6 +49,7 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
     yield from sheets_are_what_was_approved(references, entries)
     yield from keys.check(references, entries)
     yield from people.switches_begin_off(references)
+    yield from people.acts_were_of_those_who_may(references)
 
 
 def documents(references: References) -> Iterator[Document]:
@@ -145,7 +147,7 @@ def acts_wrote_their_documents(references: References, entries: Mapping[int, Boo
             yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, REFERENCE_BOOK, document.name, detail)
         else:
             written.add(document.seq)
-            if document.facts != act.after:
+            if not is_written_alike(document.facts, act.after):
                 detail = f"{document.kind}: {document.name} is there, and not as it was recorded"
                 yield Mismatch(Code.ENTRY_DIGEST, REFERENCE_BOOK, entry.place, detail)
     for seq, entry in entries.items():

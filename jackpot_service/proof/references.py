@@ -17,6 +17,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.proof.by_seq import BySeq
+from jackpot_service.proof.decoding import Decoder, is_vector
 from jackpot_service.records import seals
 from jackpot_service.records.deciding_schema import EmergencySwitchRow
 from jackpot_service.records.periods_schema import ClosedPeriodRow
@@ -33,8 +34,6 @@ from jackpot_service.records.schema import (
     RateSheetRow,
     TableRow,
 )
-
-EFFECT_KEYS = {"book", "seq", "kind", "recorded"}
 
 OF_ROUNDS: Final = frozenset(
     {
@@ -56,16 +55,11 @@ class RecordedEffect:
     kind: str
     recorded: Mapping[str, Any]
 
-    def stated(self, name: str) -> Any:  # noqa: ANN401  whatever it says
-        """What it recorded under a name; None if nothing."""
-        return self.recorded.get(name) if isinstance(self.recorded, dict) else None
-
     @property
     def positions(self) -> tuple[int, ...] | None:
         """Where it says that the jackpot's stripes stood; None if it does not say so."""
-        stated = self.stated("positions")
-        is_vector = isinstance(stated, list) and stated and all(type(seq) is int for seq in stated)
-        return tuple(stated) if is_vector else None
+        stated = self.recorded.get("positions")
+        return tuple(stated) if stated and is_vector(stated) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,22 +157,23 @@ _KEYS_MADE: Final = select(KeyRow.principal, EntryRow.principal, EntryRow.receiv
 )
 
 
-def read(session: Session) -> References:
+def read(session: Session, decoder: Decoder) -> References:
     """Read all reference documents as they are now, past every cache."""
+    rows = partial(_rows, session, decoder)
     rates: defaultdict[tuple[str, int], dict[str, Rate]] = defaultdict(dict)
-    for row in _rows(session, RateRow):
+    for row in rows(RateRow):
         rates[row.base, row.number][row.currency] = Rate(row.currency, row.base_per_unit, row.exponent)
-    sheet_rows = {(row.base, row.number): row for row in _rows(session, RateSheetRow)}
-    acts = BySeq(partial(_acts, session), partial(_first_act, session))
+    sheet_rows = {(row.base, row.number): row for row in rows(RateSheetRow)}
+    acts = BySeq(partial(_acts, session, decoder), partial(_first_act, session))
     keys_made: defaultdict[str, list[KeyMade]] = defaultdict(list)
     for principal, maker, made_at, revoked_at in session.execute(_KEYS_MADE):
         keys_made[principal].append(KeyMade(maker, made_at, revoked_at))
     return References(
-        jackpots={row.jackpot_id: row.base for row in _rows(session, JackpotRow)},
-        casinos={row.casino_id: row for row in _rows(session, CasinoRow)},
-        tables={row.table_id: row for row in _rows(session, TableRow)},
+        jackpots={row.jackpot_id: row.base for row in rows(JackpotRow)},
+        casinos={row.casino_id: row for row in rows(CasinoRow)},
+        tables={row.table_id: row for row in rows(TableRow)},
         principals={row.name: row for row in session.execute(_PRINCIPALS)},
-        keys={row.key_id: row for row in _rows(session, KeyRow)},
+        keys={row.key_id: row for row in rows(KeyRow)},
         keys_made=keys_made,
         sheets={
             (base, number): RateSheet(base, number, rates[base, number])
@@ -186,12 +181,12 @@ def read(session: Session) -> References:
         },
         sheet_rows=sheet_rows,
         acts=acts,
-        change_requests={row.request_id: row for row in _rows(session, ChangeRequestRow)},
-        change_decisions={row.request_id: row for row in _rows(session, ChangeDecisionRow)},
-        acknowledgements={row.exception_id: row for row in _rows(session, AcknowledgementRow)},
-        closed_periods=list(_rows(session, ClosedPeriodRow)),
+        change_requests={row.request_id: row for row in rows(ChangeRequestRow)},
+        change_decisions={row.request_id: row for row in rows(ChangeDecisionRow)},
+        acknowledgements={row.exception_id: row for row in rows(AcknowledgementRow)},
+        closed_periods=list(rows(ClosedPeriodRow)),
         seals={one.number: (one.entry_seq, one.sha256) for one in seals.every(session)},
-        emergency_switches=list(_rows(session, EmergencySwitchRow)),
+        emergency_switches=list(rows(EmergencySwitchRow)),
         indexes=_indexed(acts.values()),
     )
 
@@ -200,9 +195,8 @@ def _indexed(acts: Iterable[Row[Any]]) -> Mapping[str, ActIndex]:
     found: defaultdict[str, ActIndex] = defaultdict(ActIndex)
     for row in acts:
         for effect in row.effects:
-            if effect.keys() == EFFECT_KEYS and isinstance(effect["book"], str) and type(effect["seq"]) is int:
-                recorded = RecordedEffect(row.seq, effect["kind"], effect["recorded"])
-                found[effect["book"]].effects[effect["seq"]] = recorded
+            recorded = RecordedEffect(row.seq, effect["kind"], effect["recorded"])
+            found[effect["book"]].effects[effect["seq"]] = recorded
         if row.kind == EntryKind.STATEMENT_SETTLED and row.jackpot_id is not None:
             found[row.jackpot_id].statements.append(row.seq)
         if row.kind in OF_ROUNDS and isinstance(jackpot_id := round_of(row).get("jackpot_id"), str):
@@ -212,11 +206,11 @@ def _indexed(acts: Iterable[Row[Any]]) -> Mapping[str, ActIndex]:
 
 def round_of(row: Row[Any]) -> Mapping[str, Any]:
     """The round that an act says it is about; empty if it says none."""
-    found = row.after.get("round") if isinstance(row.after, dict) else None
+    found = row.after.get("round")
     return found if isinstance(found, dict) else {}
 
 
-def _acts(session: Session, first: int, end: int) -> Mapping[int, Row[Any]]:
+def _acts(session: Session, decoder: Decoder, first: int, end: int) -> Mapping[int, Row[Any]]:
     """Read acts, each with its entry's kind and principal, and when it came in; None where the entry is not there."""
     entry = and_(EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0, EntryRow.seq == ActRow.seq)
     rows = session.execute(
@@ -225,12 +219,13 @@ def _acts(session: Session, first: int, end: int) -> Mapping[int, Row[Any]]:
         .where(ActRow.seq >= first, ActRow.seq < end)
         .order_by(ActRow.seq)
     )
-    return {row.seq: row for row in rows}
+    return {row.seq: row for row in decoder.rows(ActRow.__tablename__, rows)}
 
 
 def _first_act(session: Session, seq: int) -> int | None:
     return session.scalar(select(func.min(ActRow.seq)).where(ActRow.seq >= seq))
 
 
-def _rows(session: Session, model: Any) -> Any:  # noqa: ANN401  any of the tables, all its columns
-    return session.execute(select(model.__table__).order_by(*model.__table__.primary_key.columns))
+def _rows(session: Session, decoder: Decoder, model: Any) -> Iterable[Any]:  # noqa: ANN401  any of the tables
+    table = model.__table__
+    return decoder.rows(table.name, session.execute(select(table).order_by(*table.primary_key.columns)))

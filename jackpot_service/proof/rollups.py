@@ -7,6 +7,7 @@ Rules and sheets come from those that were read already, so that one which canno
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, time
+from functools import partial
 from typing import Any, Final
 
 import sqlalchemy
@@ -18,6 +19,7 @@ from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import cycles, instants, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.proof.decoding import unless_refused
 from jackpot_service.proof.jackpots import Jackpot
 
 Found = Iterator[Mismatch]
@@ -324,8 +326,11 @@ def _name(table: sqlalchemy.Table) -> str:
 
 
 def _differing(session: Session, what: str, question: sqlalchemy.TextClause, asked: Asked) -> Found:
-    for row in session.execute(question, asked).mappings():
-        yield _mismatch(asked["book"], what, row)
+    def differing() -> Found:
+        for row in session.execute(question, asked).mappings():
+            yield _mismatch(asked["book"], what, row)
+
+    return unless_refused(session, differing(), partial(Mismatch, Code.ROLLUP_FIGURES, asked["book"], what))
 
 
 def first_day(session: Session, jackpot: Jackpot, since: Verified) -> date | None:

@@ -11,7 +11,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.seals import BadSeal, Seal, SealedStripe, SealLink
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.records import seals as records
-from jackpot_service.signing import PublicKey
+from jackpot_service.signing import PublicKey, public_key_of
 
 Found = Iterator[Mismatch]
 
@@ -38,7 +38,7 @@ class GivenSeal:
 
 
 def kept_seals_hold(session: Session) -> Found:
-    """The seals that the ledger kept are numbered from 1, each names the one before it, and the books say the same."""
+    """The seals that the ledger kept are numbered from 1, signed, each names the last, and the books say the same."""
     previous: SealLink | None = None
     for kept in records.every(session):
         name = f"seal {kept.number}"
@@ -50,6 +50,8 @@ def kept_seals_hold(session: Session) -> Found:
             due = (1 if previous is None else previous.number + 1, previous)
             if (kept.number, seal.previous) != due or seal.number != kept.number:
                 yield _mismatch(Code.SEAL_CHAIN, name, "does not name the seal before it")
+            key = public_key_of(kept.public_key)
+            yield from _is_signed(GivenSeal(name, seal), {key.key_id: key})
             yield from stripes_stand(session, name, seal)
         previous = SealLink(kept.number, kept.sha256)
 
@@ -95,7 +97,7 @@ def _was_kept(session: Session, one: GivenSeal) -> Found:
 def _is_signed(one: GivenSeal, keys: Mapping[str, PublicKey]) -> Found:
     key = keys.get(one.seal.public_key_id)
     if key is None:
-        yield _mismatch(Code.SEAL_SIGNATURE, one.name, f"says that key {one.seal.public_key_id} signed it: not given")
+        yield _mismatch(Code.SEAL_SIGNATURE, one.name, f"says that key {one.seal.public_key_id} signed it: not known")
     elif not key.signed(one.seal.signed_bytes, one.seal.signature):
         yield _mismatch(Code.SEAL_SIGNATURE, one.name, f"was not signed by key {key.key_id}, or was changed since")
 

@@ -15,6 +15,7 @@ from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verified import NOTHING, Verified
 from jackpot_service.proof import acts
+from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.records.schema import StatementSettlementRow
 from jackpot_service.usecases.changes.statement_settlement import SettleStatement, decide
@@ -28,13 +29,13 @@ AccountKey = tuple[str, str]
 class Statements:
     """The settled statements of a jackpot, and what its casinos' accounts held at the positions that they name."""
 
-    def __init__(self, session: Session, book: str, since: Verified = NOTHING) -> None:
+    def __init__(self, session: Session, decoder: Decoder, book: str, since: Verified = NOTHING) -> None:
         table = StatementSettlementRow.__table__
         rows = session.execute(select(table).where(table.c.jackpot_id == book).order_by(table.c.act_seq))
         self._session = session
         self._book = book
         self._since = since
-        self._rows: Sequence[Row[Any]] = rows.all()
+        self._rows: Sequence[Row[Any]] = list(decoder.rows(StatementSettlementRow.__tablename__, rows))
         self._wanted: defaultdict[tuple[int, int], set[AccountKey]] = defaultdict(set)
         for row in self._rows:
             for place in enumerate(row.positions):

@@ -21,14 +21,14 @@ def latest(session: Session, *, limit: int | None = None, before: int | None = N
     question = select(table).order_by(table.c.ends_at.desc()).limit(limit)
     if before is not None:
         question = question.where(table.c.entry_seq < before)
-    return tuple(map(_period, session.execute(question)))
+    return tuple(map(period_of, session.execute(question)))
 
 
 def find(session: Session, period: Period) -> ClosedPeriod | None:
     """A period, if it was closed as exactly that."""
     table = ClosedPeriodRow.__table__
     row = session.execute(select(table).where(table.c.ends_at == period.end)).one_or_none()
-    return None if row is None or row.starts_at != period.start else _period(row)
+    return None if row is None or row.starts_at != period.start else period_of(row)
 
 
 def add(session: Session, closed: ClosedPeriod) -> None:
@@ -43,6 +43,7 @@ def add(session: Session, closed: ClosedPeriod) -> None:
     )
 
 
-def _period(row: Row[Any]) -> ClosedPeriod:
+def period_of(row: Row[Any]) -> ClosedPeriod:
+    """Read a period from its row."""
     reports = {name: KeptReport(told["report_version"], told["sha256"]) for name, told in row.reports.items()}
     return ClosedPeriod(Period(row.starts_at, row.ends_at), reports, row.entry_seq)

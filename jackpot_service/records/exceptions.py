@@ -4,14 +4,15 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import orjson
-from sqlalchemy import ColumnElement, Text, func
+from sqlalchemy import ColumnElement, Text, func, select, text
 from sqlalchemy import insert as insert_row
 from sqlalchemy.dialects.postgresql import insert
 
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.ledger import stripes
 from jackpot_service.records import pinned
@@ -36,6 +37,13 @@ class ExceptionRecord:
     detail: str
 
 
+FIRST_HEAD: Final = hashlib.sha256(b"exceptions").digest()
+"""The head before the first exception."""
+
+# Refusals are kept one after another: each needs the head of the one before it, as committed.
+_ONE_BY_ONE = text("SELECT pg_advisory_xact_lock(hashtext('jackpot: the chain of exceptions'))")
+
+
 def keep(session: Session, record: ExceptionRecord) -> None:
     """
     Write a refusal, unless the very same call was refused for the same reason before.
@@ -43,23 +51,37 @@ def keep(session: Session, record: ExceptionRecord) -> None:
     It is dated no earlier than the last act, nor than any instant that a report was asked about: a clock that is behind
     must not put it into a period that was told of.
     """
+    session.execute(_ONE_BY_ONE)
+    tail = select(ExceptionRow.number, ExceptionRow.head).order_by(ExceptionRow.number.desc()).limit(1)
+    number, head = session.execute(tail).one_or_none() or (0, FIRST_HEAD)
     digest = hashlib.sha256(orjson.dumps(record.content, option=orjson.OPT_SORT_KEYS)).digest()
     noticed_at = stripes.booking_time(session, REFERENCE_BOOK, now=record.noticed_at)
+    row = {
+        "kind": record.kind,
+        "table_id": record.table_id,
+        "round_id": record.round_id,
+        "digest": digest,
+        "jackpot_id": pinned.table(session, record.table_id).jackpot_id or "",
+        "principal": record.principal,
+        "noticed_at": noticed_at,
+        "detail": {"request": record.request, "detail": record.detail},
+        "number": number + 1,
+    }
     session.execute(
         insert(ExceptionRow)
         .values(
             exception_id=id_of(noticed_at, record.kind, record.table_id, record.round_id, digest.hex()),
-            kind=record.kind,
-            table_id=record.table_id,
-            round_id=record.round_id,
-            digest=digest,
-            jackpot_id=pinned.table(session, record.table_id).jackpot_id or "",
-            principal=record.principal,
-            noticed_at=noticed_at,
-            detail={"request": record.request, "detail": record.detail},
+            head=next_head(head, row),
+            **row,
         )
         .on_conflict_do_nothing()
     )
+
+
+def next_head(head: bytes, row: Mapping[str, Any]) -> bytes:
+    """Figure the head after an exception, from all its columns but its id, which is made of them, and the head."""
+    said = {**row, "digest": row["digest"].hex(), "noticed_at": facts.instant(row["noticed_at"])}
+    return hashlib.sha256(head + orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).digest()
 
 
 def acknowledge(session: Session, exception_id: str, *, entry_seq: int) -> None:

@@ -573,14 +573,17 @@ class ExceptionRow(Base):
     """
     A refusal that finance must see: one row a kind, table, round and content.
 
-    The id, ordered by time, is what the database's function `exception_id` makes of them.
+    The id, ordered by time, is what the database's function `exception_id` makes of them. Refusals are numbered from 1,
+    and chained by their heads: see `records.exceptions`.
     """
 
     __tablename__ = "exceptions"
     __table_args__ = (
         PrimaryKeyConstraint("exception_id"),
         UniqueConstraint("kind", "table_id", "round_id", "digest"),
+        UniqueConstraint("number"),
         CheckConstraint("length(digest) = 32", name="digest"),
+        CheckConstraint("number >= 1 AND length(head) = 32", name="chain"),
     )
 
     exception_id: Mapped[Key]
@@ -592,6 +595,8 @@ class ExceptionRow(Base):
     principal: Mapped[Key]
     noticed_at: Mapped[Instant]
     detail: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    number: Mapped[Position]
+    head: Mapped[bytes] = mapped_column(LargeBinary)
 
 
 class AcknowledgementRow(Base):

@@ -17,11 +17,12 @@ PAGE = 10
 
 @dataclass(frozen=True, slots=True)
 class KeptSeal:
-    """A seal as it is kept: its bytes, whatever may have become of them, and the act that made it."""
+    """A seal as it is kept: its bytes, whatever may have become of them, its act, and the key that signed it."""
 
     number: int
     content: bytes
     entry_seq: int
+    public_key: bytes
 
     @property
     def sha256(self) -> str:
@@ -37,10 +38,11 @@ def stripes(session: Session) -> tuple[SealedStripe, ...]:
     return tuple(SealedStripe(*row) for row in session.execute(question))
 
 
-def add(session: Session, seal: Seal, *, entry_seq: int) -> None:
-    """Keep a seal."""
+def add(session: Session, seal: Seal, *, entry_seq: int, public_key: bytes) -> None:
+    """Keep a seal, with the key that shows its signature."""
     content = seal.canonical_bytes.decode("ascii")
-    session.execute(insert(SealRow).values(number=seal.number, document=content, entry_seq=entry_seq))
+    row = {"number": seal.number, "document": content, "entry_seq": entry_seq, "public_key": public_key}
+    session.execute(insert(SealRow).values(row))
 
 
 def last(session: Session) -> KeptSeal | None:
@@ -65,5 +67,5 @@ def every(session: Session) -> Iterator[KeptSeal]:
         after = rows[-1].number
 
 
-def _kept(number: int, document: str, entry_seq: int) -> KeptSeal:
-    return KeptSeal(number, document.encode(), entry_seq)
+def _kept(number: int, document: str, entry_seq: int, public_key: bytes) -> KeptSeal:
+    return KeptSeal(number, document.encode(), entry_seq, public_key)

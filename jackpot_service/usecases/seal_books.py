@@ -47,5 +47,5 @@ def seal_books(session: Session, command: SealBooks) -> Seal:
         subject=f"seal {seal.number}",
         after=seals.facts_of(number=seal.number, digest=seal.link.sha256),
     )
-    records.add(session, seal, entry_seq=seq)
+    records.add(session, seal, entry_seq=seq, public_key=command.key.public.raw)
     return seal

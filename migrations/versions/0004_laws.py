@@ -21,6 +21,7 @@ DROP FUNCTION refuse_other_work() CASCADE;
 DROP FUNCTION require_payer() CASCADE;
 DROP FUNCTION require_checker() CASCADE;
 DROP FUNCTION require_actor() CASCADE;
+DROP FUNCTION refuse_past() CASCADE;
 DROP FUNCTION refuse_ahead() CASCADE;
 DROP FUNCTION refuse_rewrite() CASCADE;
 """

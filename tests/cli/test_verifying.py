@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from jackpot_service.cli import counting
+from jackpot_service.proof.verification import Verification
 from jackpot_service.reports.finance import registry
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 from tests.support import history
@@ -207,3 +208,23 @@ def test_reports_of_closed_periods_that_it_cannot_compare_are_said_and_are_nothi
         "Not compared: rtp of 2 closed period(s), kept in edition 2; it is in edition 3 now.",
     ]
     assert verdict.endswith(": the books are right.")
+
+
+LACKING: Final = "Without statistics this takes many times as long. The database's owner runs: ANALYZE jackpots;\n"
+
+
+@pytest.mark.parametrize("is_owner_known", [False, True])
+def test_tables_that_nobody_has_analysed_are_analysed_first_or_named(
+    jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch, *, is_owner_known: bool
+) -> None:
+    with owner(database_url) as session:
+        session.execute("INSERT INTO jackpots SELECT 'j' || n, 'EUR' FROM generate_series(1, 5000) AS n")
+    monkeypatch.setattr("jackpot_service.cli.verifying.verify", lambda *_, **__: Verification(0, 0, 0, 0, 0, (), {}))
+    if not is_owner_known:
+        monkeypatch.delenv("JACKPOT_OWNER_URL")
+
+    assert jackpot("verify").err == ("" if is_owner_known else LACKING)
+
+    with owner(database_url) as session:
+        analysed = session.execute("SELECT count(*) > 0 FROM pg_stats WHERE tablename = 'jackpots'").fetchone()
+    assert analysed == (is_owner_known,)

@@ -11,6 +11,7 @@ from jackpot_service.ledger import replay
 from jackpot_service.ledger.verified import NOTHING, Verified, VerifiedStripe
 from jackpot_service.proof import by_seq, documents, positions
 from jackpot_service.proof.by_seq import BySeq
+from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.positions import PoolsByPosition
 from tests.support import history
 
@@ -62,14 +63,14 @@ def test_pools_at_a_position_are_the_same_wherever_they_are_summed_from(
 def test_a_page_holds_few_bets_or_one_round(superuser: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "MOST_BETS", 4)
 
-    pages = list(documents.pages(superuser, BOOK))
+    pages = list(documents.pages(superuser, Decoder(), BOOK))
 
     rounds = [one.round.round_key for page in pages for one in page.rounds]
     assert rounds == sorted(rounds)
     assert len(rounds) == 13
     assert all(len(page.rounds) <= 1 or sum(one.round.bet_count for one in page.rounds) <= 4 for page in pages)
     assert max(len(page.rounds) for page in pages) > 1
-    again = documents.these(superuser, BOOK, reversed(rounds))
+    again = documents.these(superuser, Decoder(), BOOK, reversed(rounds))
     assert [one.round.round_key for page in again for one in page.rounds] == rounds
 
 

@@ -119,7 +119,12 @@ SETTLEMENTS: Final = (
     change("settlements", "cycle = cycle + 1", LOST, "entry-digest settlement-cycle"),
     change("settlements", "policy = 'minor_first'", PART, "entry-digest settlement-figures"),
     change("settlements", "entitlements = '[]'", PART, "entry-digest settlement-figures"),
-    change("settlements", """entitlements = jsonb_set(entitlements, '{0,x}', '"x"')""", PART, "entry-digest"),
+    change(
+        "settlements",
+        """entitlements = jsonb_set(entitlements, '{0,x}', '"x"')""",
+        PART,
+        "entry-digest record-unreadable settlement-figures",
+    ),
     remove("settlements", LOST, "entry-digest round-ending"),
     change(
         "awards",
@@ -206,6 +211,21 @@ ENTRIES: Final = (
         "entry-kind document-without-entry round-steps round-state round-ending rollup-figures",
     ),
     change("entries", "booked_at = booked_at + interval '1 day'", FIRST, "booked-at-falls chain-broken rollup-figures"),
+    change(
+        "entries",
+        "received_at = received_at - interval '20 years'",
+        FIRST,
+        "entry-digest booked-ahead round-opened",
+    ),
+    change(
+        "entries",
+        "booked_at = '2126-01-01'",
+        "jackpot_id = '-' AND seq = 1",
+        "booked-at-falls chain-broken booked-ahead stripe-end",
+    ),
+    change("entries", "principal = 'Ruth'", "jackpot_id = '-' AND seq = 1", "entry-digest act-people"),
+    change("entries", "principal = 'srv'", "kind = 'change_rejected'", "entry-digest act-people change-record"),
+    change("entries", "principal = 'Ruth'", "kind = 'stripes_added' AND jackpot_id = 'capped'", "entry-digest"),
     change("entries", "booked_at = booked_at + interval '1 us'", "jackpot_id = '-' AND seq = 1", "chain-broken"),
     change("entries", "received_at = received_at - interval '1 us'", "jackpot_id = '-' AND seq = 1", "entry-digest"),
     remove(
@@ -230,12 +250,17 @@ ENTRIES: Final = (
 )
 
 STRIPE = "jackpot_id = 'live' AND stripe_no = 1"
+IDLE = "jackpot_id = 'capped' AND stripe_no = 5"
+"""Added, and never booked on."""
 
 STRIPES: Final = (
     change("stripes", "meter_players = meter_players + 1", STRIPE, "stripe-pools"),
     change("stripes", "seq = seq + 1", STRIPE, "stripe-end"),
     change("stripes", "head = sha256(head)", STRIPE, "stripe-end"),
     change("stripes", "booked_at = '-infinity'", STRIPE, "stripe-end"),
+    change("stripes", "booked_at = booked_at + interval '100 years'", STRIPE, "booked-ahead"),
+    change("stripes", "booked_at = booked_at - interval '1 year'", STRIPE, "stripe-end"),
+    change("stripes", "booked_at = booked_at - interval '1 us'", IDLE, "stripe-end"),
     change("stripes", "accepting = false", STRIPE, "stripe-accepting"),
     remove("stripes", "jackpot_id = 'live' AND stripe_no = 2", "stripe-missing settlement-positions"),
     change("stripes", "added_by = 2", STRIPE, "stripe-addition"),
@@ -273,7 +298,7 @@ STRIPES: Final = (
         "jackpot_id, 3, 1, stripe_no, seq, (SELECT cut[1:entries.stripe_no] || entries.seq || "
         "cut[entries.stripe_no + 2:] FROM cycles WHERE jackpot_id = 'cyber' AND cycle = 2)",
         f"entries WHERE {in_round('early')} AND kind = 'voids'",
-        "hit-cycle settlement-cycle settlement-figures rollup-figures",
+        "hit-cycle settlement-cycle settlement-figures rollup-figures stripe-end",
     ),
 )
 
@@ -406,10 +431,13 @@ CHANGES: Final = (
     change("acts", "reason = 'a whim'", "decides = 'new-rates' AND before ? 'state'", "entry-digest change-record"),
     change("acts", "subject = 'x'", "request_id = 'pending'", "entry-digest change-record"),
     change("acts", "request_id = 'x'", "request_id = 'pending'", "entry-digest change-record"),
-    change("acts", "decides = NULL", "decides = 'new-rates' AND before ? 'rates'", "entry-digest change-done"),
+    change(
+        "acts", "decides = NULL", "decides = 'new-rates' AND before ? 'rates'", "entry-digest change-done act-people"
+    ),
     change("acts", "after = '{}'", "subject = 'casino c1'", "entry-digest"),
+    change("acts", """effects = '{"x": 1}'""", "subject = 'casino c1'", "record-unreadable"),
     change("acts", "before = NULL", "decides = 'new-rates' AND before ? 'rates'", "entry-digest"),
-    change("acts", "decides = 'new-rates'", "subject = 'casino c1'", "entry-digest change-done"),
+    change("acts", "decides = 'new-rates'", "subject = 'casino c1'", "entry-digest change-done act-people"),
     change(
         "acts",
         "effects = '[]'",

@@ -184,7 +184,7 @@ ACTS: Final = (
         "act-record award-steps entry-digest",
     ),
     change("acts", "after = '{}'", act_of("award_paid"), "award-steps entry-digest"),
-    change("acts", "after = '[]'", act_of("award_paid"), "award-steps entry-digest"),
+    change("acts", "after = '[]'", act_of("award_paid"), "award-steps entry-digest record-unreadable"),
     change("acts", "effects = '[]'", act_of("awards_rejected"), "act-record entry-digest entry-kind"),
     change(
         "acts",
@@ -323,7 +323,7 @@ REQUESTS: Final = (
     payload("""|| '{"amount": "x"}'""", "s0", "change-done entry-digest"),
     payload("""|| '{"from": "2026-10-01T00:00:00Z"}'""", "s0", "change-done entry-digest"),
     payload("""|| '{"casino_id": "c2"}'""", "s0", "change-done entry-digest"),
-    change("change_requests", "payload = '[]'", "request_id = 's0'", "change-done entry-digest"),
+    change("change_requests", "payload = '[]'", "request_id = 's0'", "change-done entry-digest record-unreadable"),
 )
 
 CORRUPTIONS: Final = (*STEPS, *ACTS, *ENTRIES, *SETTLEMENTS, *COMPENSATIONS, *STATEMENTS, *REQUESTS)

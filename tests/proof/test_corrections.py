@@ -175,7 +175,7 @@ CORRUPTIONS: Final = (
     ),
     change("acts", "before = before || '{\"number\": 7}'", f"seq = {ACT}", "entry-digest correction-figures"),
     change("acts", "before = NULL", f"seq = {ACT}", "entry-digest correction-figures"),
-    change("acts", "before = '[7]'", f"seq = {ACT}", "entry-digest entry-underivable"),
+    change("acts", "before = '[7]'", f"seq = {ACT}", "entry-digest correction-figures record-unreadable"),
     change("acts", 'after = after || \'{"weight": "7"}\'', f"seq = {ACT}", "entry-digest correction-figures"),
     change(
         "acts",

@@ -189,7 +189,12 @@ DOORS: Final = (
     ),
     recorded("0,recorded,positions", "[]", "request_id = 's4'", "entry-digest effect-figures stripe-accepting"),
     recorded("0,recorded,positions", '["x"]', "request_id = 's4'", "entry-digest effect-figures stripe-accepting"),
-    recorded("0,recorded", '"x"', "request_id = 's4'", "entry-digest effect-figures stripe-accepting"),
+    recorded(
+        "0,recorded",
+        '"x"',
+        "request_id = 's4'",
+        "entry-digest entry-kind act-record record-unreadable stripe-accepting",
+    ),
     change("acts", """before = '{"state": "retired"}'""", "request_id = 's1'", "entry-digest effect-figures"),
     change("acts", """after = '{"state": "open"}'""", "request_id = 's1'", "entry-digest act-record effect-figures"),
     change("acts", "effects = '[]'", "request_id = 's4'", "entry-digest entry-kind act-record stripe-accepting"),

@@ -103,9 +103,10 @@ HELD: Final = f"request_id = '{'held-awards'}'"
 
 CORRUPTIONS: Final = (
     *(
-        Corruption("entries", BY_ANOTHER.format("Olga", kind), "entry-digest award-people")
-        for kind in ("award_paid", "awards_approved", "compensation", "round_corrected")
+        Corruption("entries", BY_ANOTHER.format("Olga", kind), "entry-digest award-people act-people")
+        for kind in ("awards_approved", "compensation", "round_corrected")
     ),
+    Corruption("entries", BY_ANOTHER.format("Olga", "award_paid"), "entry-digest award-people"),
     Corruption("entries", BY_ANOTHER.format("server", "award_paid"), "entry-digest award-people"),
     Corruption("entries", BY_ANOTHER.format("Oda", "award_paid"), "entry-digest"),
     change("change_decisions", "checker = 'robot'", HELD, "change-record change-people"),
@@ -113,7 +114,7 @@ CORRUPTIONS: Final = (
     change("change_decisions", "checker = 'cli'", HELD, "change-record change-people"),
     change("change_decisions", "checker = 'nobody'", HELD, "change-record change-people"),
     change("change_decisions", "checker = 'Oda'", HELD, "change-record"),
-    change("principals", "role = 'auditor'", "name = 'Otto'", "entry-digest change-people"),
+    change("principals", "role = 'auditor'", "name = 'Otto'", "entry-digest change-people act-people"),
     change("principals", "is_automaton = true", "name = 'Otto'", "entry-digest change-people"),
     change("emergency_switches", "is_on = false", "is_on", "entry-digest change-people"),
     change("emergency_switches", "is_on = true", "entry_seq = 0", "document-without-entry"),
@@ -141,5 +142,5 @@ def test_every_corruption_is_found_under_its_name(superuser: Session, corruption
 
 def test_a_checker_whose_name_is_the_makers_in_other_letters_is_found(superuser: Session) -> None:
     superuser.execute(text("DROP INDEX uq_principals_name_in_one_case, uq_principals_name_by_look"))
-    renamed = change("principals", "name = 'OLGA'", "name = 'Otto'", "entry-digest change-people")
+    renamed = change("principals", "name = 'OLGA'", "name = 'Otto'", "entry-digest change-people act-people")
     assert codes_after(superuser, renamed) == renamed.codes

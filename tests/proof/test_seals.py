@@ -34,13 +34,29 @@ CORRUPTIONS = (
     change(TABLE, "document = document || ' '", "number = 2", "entry-digest"),
     change(TABLE, "document = '{}'", "number = 1", "entry-digest seal-chain"),
     change(
-        TABLE, """document = replace(document, '"cyber",0', '"cybor",0')""", "number = 2", "entry-digest seal-stripe"
+        TABLE,
+        """document = replace(document, '"cyber",0', '"cybor",0')""",
+        "number = 2",
+        "entry-digest seal-stripe seal-signature",
     ),
+    change(
+        TABLE,
+        """document = replace(document, '"signature":"', '"signature":"0')""",
+        "number = 2",
+        "entry-digest seal-chain",
+    ),
+    change(
+        TABLE,
+        """document = regexp_replace(document, '"signature":"..', '"signature":"00')""",
+        "number = 2",
+        "entry-digest seal-signature",
+    ),
+    change(TABLE, "public_key = sha256(public_key)", "number = 2", "seal-signature"),
     change(TABLE, "entry_seq = entry_seq + 1000", "number = 2", "document-without-entry entry-digest"),
     change(TABLE, "entry_seq = entry_seq - 1", "number = 2", "document-without-entry entry-digest"),
     remove(TABLE, "number = 2", "entry-digest"),
     remove(TABLE, "number = 1", "entry-digest seal-chain"),
-    forge(TABLE, "3, document, 1", f"{TABLE} WHERE number = 2", "document-without-entry seal-chain"),
+    forge(TABLE, "3, document, 1, public_key", f"{TABLE} WHERE number = 2", "document-without-entry seal-chain"),
     change("entries", "head = sha256(head)", OPENING, "chain-broken stripe-end seal-head"),
     change("stripes", "seq = seq - 1", "jackpot_id = 'live' AND stripe_no = 0", "stripe-end seal-stripe"),
 )

@@ -12,6 +12,7 @@ from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import bets, documents, jackpots, records, references
+from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.positions import PoolsByPosition
 from tests.support import summing
 
@@ -43,9 +44,9 @@ def rewrite_stake(session: Session, jackpot_id: str, round_id: str, bet_id: str,
         f"UPDATE bets SET stake_minor = :s WHERE {in_round} AND bet_id = :b",  # noqa: S608  constants of the tests
         {"j": jackpot_id, "r": round_id, "b": bet_id, "s": stake_minor},
     )
-    known = references.read(session)
+    known = references.read(session, Decoder())
     jackpot = jackpots.read(session, jackpot_id, known, PoolsByPosition(session, jackpot_id), ())
-    pages = documents.pages(session, jackpot_id)
+    pages = documents.pages(session, Decoder(), jackpot_id)
     round_ = next(one for page in pages for one in page.rounds if one.round.round_id == round_id)
     entry = next(
         one for one in round_.entries for bet in round_.bets if (bet.bet.bet_id, bet.step) == (bet_id, one.step)

@@ -30,8 +30,10 @@ CREATE TABLE seals (
     number BIGINT NOT NULL,
     document TEXT COLLATE "C" NOT NULL,
     entry_seq BIGINT NOT NULL,
+    public_key BYTEA NOT NULL,
     CONSTRAINT pk_seals PRIMARY KEY (number),
-    CONSTRAINT ck_seals_number CHECK (number >= 1)
+    CONSTRAINT ck_seals_number CHECK (number >= 1),
+    CONSTRAINT ck_seals_public_key CHECK (length(public_key) = 32)
 );
 
 CREATE TABLE verifications (

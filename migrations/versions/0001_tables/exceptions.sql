@@ -1,4 +1,5 @@
--- Refusals that finance must see, and who looked into them.
+-- Refusals that finance must see, and who looked into them. Each refusal's head is the hash of the head before it and of
+-- what it says: none can be changed, or removed from between others.
 
 CREATE TABLE exceptions (
     exception_id TEXT COLLATE "C" NOT NULL,
@@ -10,9 +11,13 @@ CREATE TABLE exceptions (
     principal TEXT COLLATE "C" NOT NULL,
     noticed_at TIMESTAMP WITH TIME ZONE NOT NULL,
     detail JSONB NOT NULL,
+    number BIGINT NOT NULL,
+    head BYTEA NOT NULL,
     CONSTRAINT pk_exceptions PRIMARY KEY (exception_id),
     CONSTRAINT uq_exceptions_kind_table_id_round_id_digest UNIQUE (kind, table_id, round_id, digest),
-    CONSTRAINT ck_exceptions_digest CHECK (length(digest) = 32)
+    CONSTRAINT uq_exceptions_number UNIQUE (number),
+    CONSTRAINT ck_exceptions_digest CHECK (length(digest) = 32),
+    CONSTRAINT ck_exceptions_chain CHECK (number >= 1 AND length(head) = 32)
 );
 
 -- Of any exception: also of those that are no rows, such as a round that is open too long.

@@ -1,0 +1,82 @@
+"""Whether the exceptions are as they were noted, and those that somebody looked into as their acts show them."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from sqlalchemy import Row, func, select
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import facts
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, ROUND_OPEN
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.proof.decoding import Decoder, is_written_alike
+from jackpot_service.proof.references import References
+from jackpot_service.records import exceptions
+from jackpot_service.records.schema import ExceptionRow
+
+Found = Iterator[Mismatch]
+
+PAGE: Final = 1000
+"""How many exceptions are in memory at a time."""
+
+_TABLE: Final = ExceptionRow.__table__
+_CHAINED: Final = [column.name for column in _TABLE.columns if column.name not in {"exception_id", "head"}]
+
+
+def check(session: Session, decoder: Decoder, references: References) -> Found:
+    """Check the chain of exceptions from its beginning, and each exception that was acknowledged."""
+    waiting = dict(references.acknowledgements)
+    number, head = 0, exceptions.FIRST_HEAD
+    for row in _rows(session, decoder):
+        number += 1
+        if row.number != number:
+            yield _mismatch(row.exception_id, f"has the number {row.number}, due was {number}")
+            number = row.number
+        head = exceptions.next_head(head, {name: getattr(row, name) for name in _CHAINED})
+        if row.head != head or row.exception_id != row.due_id:
+            yield _mismatch(row.exception_id, "is not as it was noted, or not the one that was noted then")
+            head = row.head
+        acknowledgement = waiting.pop(row.exception_id, None)
+        act = None if acknowledgement is None else references.acts.get(acknowledgement.entry_seq)
+        if act is not None and not is_written_alike(act.before, _shown(row, references)):
+            yield _mismatch(row.exception_id, f"act {act.seq} shows it otherwise")
+    for exception_id, acknowledgement in waiting.items():
+        act = references.acts.get(acknowledgement.entry_seq)
+        if act is not None and (act.before or {}).get("kind") not in {ROUND_OPEN, EMERGENCY_APPROVAL}:
+            yield _mismatch(exception_id, f"act {act.seq} acknowledged it, and it is not there")
+
+
+def _rows(session: Session, decoder: Decoder) -> Iterator[Any]:
+    due_id = exceptions.id_of(
+        ExceptionRow.noticed_at,
+        ExceptionRow.kind,
+        ExceptionRow.table_id,
+        ExceptionRow.round_id,
+        func.encode(ExceptionRow.digest, "hex"),
+    )
+    question = select(_TABLE, due_id.label("due_id")).order_by(ExceptionRow.number).limit(PAGE)
+    after = 0
+    while page := session.execute(question.where(ExceptionRow.number > after)).all():
+        yield from decoder.rows(ExceptionRow.__tablename__, page)
+        after = page[-1].number
+
+
+def _shown(row: Row[Any], references: References) -> facts.Facts:
+    """The exception as it was shown to whom acknowledged it."""
+    table = references.tables.get(row.table_id)
+    return {
+        "kind": row.kind,
+        "noticed_at": facts.instant(row.noticed_at),
+        "jackpot_id": row.jackpot_id or None,
+        "casino_id": None if table is None else table.casino_id,
+        "table_id": row.table_id,
+        "round_id": row.round_id,
+        "principal": row.principal,
+        "detail": row.detail.get("detail"),
+        "facts": row.detail.get("request"),
+    }
+
+
+def _mismatch(exception_id: str, detail: str) -> Mismatch:
+    return Mismatch(Code.EXCEPTION_CHAIN, REFERENCE_BOOK, f"exception {exception_id}", detail)

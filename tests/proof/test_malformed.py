@@ -1,0 +1,232 @@
+"""Whatever stands in a column of JSON or of an array, the proof goes on to its end, and names what it cannot read."""
+
+import json
+import os
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.proof.proof import verify
+from tests.support import everything, history
+
+COLUMNS: Final[Mapping[str, str]] = {
+    "acts.after": "jsonb",
+    "acts.asked": "jsonb",
+    "acts.before": "jsonb",
+    "acts.effects": "jsonb",
+    "change_decisions.confirmed": "jsonb",
+    "change_requests.payload": "jsonb",
+    "change_requests.to_confirm": "jsonb",
+    "closed_periods.reports": "jsonb",
+    "cycles.cut": "bigint[]",
+    "entries.accounts": "text[]",
+    "entries.amounts": "numeric[]",
+    "entries.currencies": "text[]",
+    "entries.movements": "text[]",
+    "exceptions.detail": "jsonb",
+    "hands.cards": "text[]",
+    "jobs.asked": "jsonb",
+    "jobs.parameters": "jsonb",
+    "jobs.position": "jsonb",
+    "keys.table_ids": "text[]",
+    "rate_sheets.source": "jsonb",
+    "recent_bets.sums": "bets_sum[]",
+    "reconciled_days.ends": "bigint[]",
+    "reconciled_days.starts": "bigint[]",
+    "reconciled_days.sums": "jsonb",
+    "results.dealer": "text[]",
+    "rules_versions.document": "jsonb",
+    "settlements.entitlements": "jsonb",
+    "settlements.positions": "bigint[]",
+    "statement_settlements.positions": "bigint[]",
+    "verifications.books": "jsonb",
+}
+"""Every column of JSON or of an array, with its type."""
+
+NOT_PROVED: Final = {
+    "jobs.asked",
+    "jobs.parameters",
+    "jobs.position",
+    "verifications.books",
+}
+"""The columns whose change the proof does not see; it goes on to its end."""
+
+DEEP: Final = "[" * 3000 + "]" * 3000
+
+JSON: Final = tuple(
+    f"'{document}'"
+    for document in (
+        "null",
+        "1",
+        "true",
+        '"x"',
+        "1.5",
+        "1e400",
+        "1" + "0" * 5000,
+        "[null]",
+        "[[]]",
+        "[1]",
+        '["x"]',
+        "[{}]",
+        '{"x": 1}',
+        '[{"x": 1}]',
+        '[{"book": [], "seq": {}, "kind": 1, "recorded": []}]',
+        DEEP,
+    )
+)
+
+ARRAYS: Final = {
+    "text[]": ("'{}'", "{0} || NULL::text", "'{{NULL}}'", "{0} || 'x'::text", "ARRAY[{0}, {0}]", "{0} || ''::text"),
+    "bigint[]": (
+        "'{}'",
+        "{0} || NULL::bigint",
+        "'{{NULL}}'",
+        "'{{1, NULL, 3}}'",
+        "ARRAY[{0}, {0}]",
+        "'{{-1}}'",
+        "{0} || 9223372036854775807",
+        "{0} || (-9223372036854775808)",
+    ),
+    "numeric[]": (
+        "{0}[2:] || NULL::numeric",
+        "array_fill(NULL::numeric, ARRAY[cardinality({0})])",
+        "{0}[2:] || 'NaN'::numeric",
+        "{0}[2:] || 'Infinity'::numeric",
+        "{0}[2:] || '-Infinity'::numeric",
+        "{0}[2:] || 1e131071",
+        "{0}[2:] || 1e-16000",
+        "array_fill(9e131071, ARRAY[cardinality({0})])",
+    ),
+    "bets_sum[]": (
+        "'{}'",
+        "array_fill(NULL::bets_sum, ARRAY[2])",
+        "ARRAY[ROW('', '', '', 1, 1, 'NaN', 'Infinity')::bets_sum]",
+        "{0} || ROW(NULL, NULL, NULL, NULL, NULL, 9e131071, 9e131071)::bets_sum",
+    ),
+}
+
+INSIDE: Final = (
+    "null",
+    "1",
+    "-1",
+    "1.0",
+    "true",
+    '"x"',
+    '""',
+    '"NaN"',
+    "[]",
+    "{}",
+    "[null]",
+    '{"x": 1}',
+    "1e400",
+    DEEP,
+)
+"""What is put in the place of a value inside of a document."""
+
+
+def write(url: str) -> None:
+    with history.engine_of(url) as engine:
+        everything.write(engine)
+
+
+def test_the_books_are_right_before(superuser: Session) -> None:
+    assert verify(superuser).mismatches == ()
+
+
+def test_every_column_of_json_or_of_an_array_is_listed(superuser: Session) -> None:
+    found = superuser.execute(
+        text(
+            """
+            SELECT relname || '.' || attname, format_type(atttypid, atttypmod)
+            FROM pg_attribute
+            JOIN pg_class ON pg_class.oid = attrelid
+            WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+              AND attnum > 0 AND NOT attisdropped
+              AND (atttypid IN ('json'::regtype, 'jsonb'::regtype) OR atttypid IN (SELECT typarray FROM pg_type))
+            """
+        )
+    )
+    assert dict(map(tuple, found)) == COLUMNS
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_malformed_value_is_a_named_mismatch(superuser: Session, column: str) -> None:
+    table, _, name = column.partition(".")
+    longest = f"SELECT ctid::text FROM {table} ORDER BY length({name}::text) DESC NULLS LAST LIMIT 1"  # noqa: S608
+    row = superuser.scalar(text(longest))
+    for value in (one.format(name) for one in ARRAYS[COLUMNS[column]]) if COLUMNS[column] in ARRAYS else JSON:
+        found = _found_after(superuser, column, row, value)
+        assert found is None or column in NOT_PROVED or _is_named(found), f"{value[:80]}: {found}"
+
+
+@pytest.mark.parametrize("column", sorted(name for name, kind in COLUMNS.items() if kind == "jsonb"))
+def test_a_malformed_value_inside_of_a_document_is_a_named_mismatch(superuser: Session, column: str) -> None:
+    """Some of the ways to put something else in the place of something, drawn anew by another seed."""
+    chance = random.Random(f"{column} {os.environ.get('JACKPOT_TEST_SEED', '1')}")
+    table, _, name = column.partition(".")
+    rows = superuser.execute(text(f"SELECT ctid::text, {name}::text FROM {table} WHERE {name} IS NOT NULL"))  # noqa: S608
+    changes = [(row, change) for row, content in rows for change in _changes(json.loads(content))]
+    for row, change in chance.sample(changes, min(len(changes), int(os.environ.get("JACKPOT_TEST_CASES", "10")))):
+        found = _found_after(superuser, column, row, "'{}'".format(change.replace("'", "''")))
+        assert found is None or column in NOT_PROVED or _is_named(found), f"{change[:2000]}: {found}"
+
+
+def _found_after(session: Session, column: str, row: Any, value: str) -> tuple[Mismatch, ...] | None:
+    """What the proof finds after a change, which is taken back; None if the database refuses it, or it is none."""
+    table, _, name = column.partition(".")
+    changing = f"UPDATE {table} SET {name} = {value} WHERE ctid = '{row}'"  # noqa: S608
+    changing += f" AND coalesce({name}::text, 'null') <> coalesce(({value})::text, 'null')"
+    with session.begin_nested() as change:
+        try:
+            with session.begin_nested():
+                changed = session.exec_driver_sql(changing.replace("%", "%%")).rowcount
+        except DBAPIError:
+            return None
+        try:
+            return verify(session).mismatches if changed else None
+        finally:
+            change.rollback()
+
+
+def _is_named(found: tuple[Mismatch, ...]) -> bool:
+    """Whether something is named, and not only that something cannot be derived."""
+    return bool({mismatch.code for mismatch in found} - {Code.ENTRY_UNDERIVABLE})
+
+
+def _changes(document: Any) -> Iterator[str]:
+    """Other documents: something of it replaced, removed, repeated or added."""
+    for path in _paths(document):
+        here = _at(document, path)
+        others = [*INSIDE, json.dumps({**here, "x": 1}) if isinstance(here, dict) else "[1, 2]"]
+        if isinstance(here, list):
+            others += [json.dumps([*here, *here]), json.dumps(here[1:])]
+        elif isinstance(here, dict) and here:
+            others.append(json.dumps(dict(list(here.items())[1:])))
+        yield from (_with(document, path, other) for other in others)
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from _paths(inner, (*path, key))
+
+
+def _at(document: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        document = document[key]
+    return document
+
+
+def _with(document: Any, path: tuple[Any, ...], other: str) -> str:
+    if not path:
+        return other
+    changed = json.loads(json.dumps(document))
+    _at(changed, path[:-1])[path[-1]] = "HERE IT WAS"
+    return json.dumps(changed).replace('"HERE IT WAS"', other)
