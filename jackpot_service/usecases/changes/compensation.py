@@ -142,6 +142,7 @@ class CompensationKind(Kind[Compensate]):
     name = "compensation"
     payload = CompensationPayload
     acts = {EntryKind.COMPENSATION: "jackpot.round.compensated"}  # noqa: RUF012  declared in `Kind`
+    is_of_casinos = True
     needs_unretired = False
 
     def subject(self, request: Compensate) -> Subject:

@@ -176,6 +176,7 @@ class HeldAwards(Kind[DecideAwards]):
         EntryKind.AWARDS_REJECTED: "jackpot.award.rejected",
         EntryKind.AWARDS_REINSTATED: "jackpot.award.reinstated",
     }
+    is_of_casinos = True
 
     def subject(self, request: DecideAwards) -> Subject:
         """Name the round."""

@@ -129,6 +129,7 @@ class RoundCorrection(Kind[CorrectRound]):
     name = "round-correction"
     payload = CorrectionPayload
     acts = {EntryKind.ROUND_CORRECTED: "jackpot.round.corrected"}  # noqa: RUF012  declared in `Kind`
+    is_of_casinos = True
 
     def subject(self, request: CorrectRound) -> Subject:
         """Name the round."""

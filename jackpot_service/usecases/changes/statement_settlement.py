@@ -100,6 +100,7 @@ class StatementSettlement(Kind[SettleStatement]):
     name = "statement-settlement"
     payload = StatementPayload
     acts = {EntryKind.STATEMENT_SETTLED: "jackpot.statement.settled"}  # noqa: RUF012  declared in `Kind`
+    is_of_casinos = True
     needs_unretired = False
 
     def subject(self, request: SettleStatement) -> Subject:
