@@ -48,7 +48,7 @@ class KeyForbidden(Forbidden):
 class KeysLive(Conflict):
     """The principal has as many live keys as rotation needs."""
 
-    code = "keys-live"
+    code = "key-limit-reached"
     title = "One of the keys must be revoked first"
 
 

@@ -20,7 +20,7 @@ from jackpot_service.usecases.acts import Act
 class NotThePayer(Forbidden):
     """Only the casino that pays an award acknowledges it, or the operator in its place."""
 
-    code = "not-the-payer"
+    code = "wrong-casino"
     title = "Only the casino that pays may say so"
 
 

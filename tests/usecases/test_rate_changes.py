@@ -261,9 +261,9 @@ def test_an_inverted_quote_is_named_as_one_and_has_to_be_repeated_as_one(house: 
     asked = ask(house, rates={"GBP": "0.8547", "SEK": "0.09"}).ok(201)
     assert asked["to_confirm"] == {"GBP:inverted": "0.8547"}
 
-    approve(house).problem(422, "unconfirmed")
-    approve(house, confirmed={"GBP": "0.8547"}).problem(422, "unconfirmed")
-    approve(house, confirmed={"GBP:inverted": "1.17"}).problem(422, "unconfirmed")
+    approve(house).problem(422, "confirmation-required")
+    approve(house, confirmed={"GBP": "0.8547"}).problem(422, "confirmation-required")
+    approve(house, confirmed={"GBP:inverted": "1.17"}).problem(422, "confirmation-required")
     assert rates(house)["GBP"] == "1.17"
     approve(house, confirmed={"GBP:inverted": "0.8547"}).ok()
     assert rates(house)["GBP"] == "0.8547"
@@ -289,7 +289,7 @@ def test_in_an_emergency_too_the_figure_is_repeated(house: House) -> None:
     house.switch_emergency()
     ask(house, rates={"GBP": "3"}).ok(201)
 
-    approve(house, by="Ann", emergency=True).problem(422, "unconfirmed")
+    approve(house, by="Ann", emergency=True).problem(422, "confirmation-required")
 
 
 # What cannot be.

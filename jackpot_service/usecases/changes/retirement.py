@@ -28,15 +28,15 @@ from jackpot_service.usecases.payloads import Payload
 class BadTarget(Refused):
     """The balances cannot be transferred to that jackpot."""
 
-    code = "heir-invalid"
-    title = "The jackpot cannot receive it"
+    code = "target-invalid"
+    title = "Invalid target jackpot"
 
 
 class TargetClosed(Conflict):
     """The target jackpot takes no bets now."""
 
-    code = "heir-closed"
-    title = "The receiving jackpot is not open"
+    code = "target-closed"
+    title = "The target jackpot is not open"
 
 
 class StillInPlay(Conflict):
@@ -46,11 +46,11 @@ class StillInPlay(Conflict):
     title = "The jackpot is still in play"
 
 
-class PoolsShort(Conflict):
+class InsufficientFunds(Conflict):
     """The prize fund, the reserve or the players' part of the meter is below zero: the house makes that good first."""
 
-    code = "pools-short"
-    title = "A pool is below zero"
+    code = "insufficient-funds"
+    title = "Insufficient funds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Retirement(JackpotKind[RetireJackpot]):
         """
         Empty the pools of a retired jackpot: the players' money to the transfer, the house's part of the meter to it.
 
-        Raises: PoolsShort.
+        Raises: InsufficientFunds.
 
         Source: domain decision 22 (docs/decisions/money-moved-by-hand.md).
         """
@@ -151,7 +151,7 @@ class Retirement(JackpotKind[RetireJackpot]):
         The jackpot that ends is locked before it is looked at, so that no bet comes between; looking may take long, so
         the other is locked only then.
 
-        Raises: UnknownJackpot, JackpotRetired, StillInPlay, BadTarget, TargetClosed, PoolsShort.
+        Raises: UnknownJackpot, JackpotRetired, StillInPlay, BadTarget, TargetClosed, InsufficientFunds.
         """
         ending = jackpot_acts.hold_unretired(session, request.jackpot_id)
         _require_out_of_play(session, request.jackpot_id)
@@ -204,7 +204,7 @@ def _transferable(pools: Pools) -> Balances:
     """
     Find what a jackpot with these pools hands on, once the house's part has filled the players', if that is below zero.
 
-    Raises: PoolsShort if a pool is below zero even so; an adjustment or a true-up, each approved, lifts it.
+    Raises: InsufficientFunds if a pool is below zero even so; an adjustment or a true-up, each approved, lifts it.
     """
     balances = Balances(EXACT.add(pools.meter_players, pools.fill), pools.reserve, pools.prize_fund)
     named = {
@@ -215,7 +215,7 @@ def _transferable(pools: Pools) -> Balances:
     for name, amount in named.items():
         if amount < ZERO:
             message = f"The {name} is {plain(amount)}: it is lifted to zero before the jackpot is retired."
-            raise PoolsShort(message)
+            raise InsufficientFunds(message)
     return balances
 
 
