@@ -40,7 +40,7 @@ def test_scenario_41_the_players_money_goes_to_the_other_jackpot_and_the_houses_
     assert two.books.balance("j1", "house:seed") == 0
     assert two.books.balance("j1", "transfer:q1") == 2300
     assert two.books.balance("j2", "transfer:q1") == -2300
-    assert (effect["after"]["estate"]["meter"], effect["after"]["to_house_seed"]) == ("2000", "10000")
+    assert (effect["after"]["transferred"]["meter"], effect["after"]["to_house_seed"]) == ("2000", "10000")
     assert [(entry["book"], entry["kind"]) for entry in effect["entries"]] == [
         ("j1", "jackpot_retired"),
         ("j2", "transfer_received"),
@@ -140,7 +140,7 @@ def test_players_money_below_zero_is_filled_from_the_houses_part(house: House) -
 
     done = house.change("retirement", {"jackpot_id": "j1", "to": "j2"})
 
-    assert done["after"]["estate"]["meter"] == "0"
+    assert done["after"]["transferred"]["meter"] == "0"
     assert Decimal(done["after"]["to_house_seed"]) == before.meter
     assert house.books.pools("j1") == Pools()
     assert house.books.pools("j2") == Pools()

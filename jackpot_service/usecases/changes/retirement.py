@@ -136,7 +136,7 @@ class Retirement(JackpotKind[RetireJackpot]):
         recorded = {
             "state": Life.RETIRED.value,
             "to": request.to,
-            "estate": balances.facts,
+            "transferred": balances.facts,
             "to_house_seed": plain(postings.moved(accounts.HOUSE_SEED)),
             **facts_of_pools(pools + postings.pools()),
             "positions": list(state.positions),
@@ -183,7 +183,7 @@ def receive(state: JackpotState, sent: Facts, request: RetireJackpot) -> Done:
 
     Where the target's meter pays the fixed prizes, what was for them becomes its meter: it has no use for a prize fund.
     """
-    balances = Balances(**{name: Decimal(amount) for name, amount in sent["estate"].items()})
+    balances = Balances(**{name: Decimal(amount) for name, amount in sent["transferred"].items()})
     has_prize_fund = state.rules.fixed_prizes_from is FundedBy.PRIZE_FUND
     coming = {
         accounts.METER_PLAYERS: balances.meter if has_prize_fund else EXACT.add(balances.meter, balances.prize_fund),
@@ -193,7 +193,7 @@ def receive(state: JackpotState, sent: Facts, request: RetireJackpot) -> Done:
     postings = posting_rules.for_transfer(coming, request_id=request.request_id, base=state.base)
     recorded = {
         "from": request.jackpot_id,
-        "estate": balances.facts,
+        "transferred": balances.facts,
         **facts_of_pools(state.pools + postings.pools()),
         "positions": list(state.positions),
     }
