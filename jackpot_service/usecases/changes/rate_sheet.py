@@ -35,7 +35,7 @@ MOST_CURRENCIES = 300
 @dataclass(frozen=True, slots=True)
 class ChangeRates:
     """
-    A new sheet. `rates` are base units per one unit; currencies in `leaves` leave, or with `is_whole` all others do.
+    A new sheet. `rates` are base units per one unit; `removed_currencies` go, or with `replace_all` all others do.
 
     `effective_at` is when it comes into force: if the payload leaves that to its booking, None until `complete`.
     `band` is how far a rate may lie from the one before it and be believed.
@@ -43,8 +43,8 @@ class ChangeRates:
 
     base: str
     rates: Rates
-    leaves: tuple[str, ...]
-    is_whole: bool
+    removed_currencies: tuple[str, ...]
+    replace_all: bool
     effective_at: datetime | None = None
     source: RateSource | None = None
     band: Decimal = DEFAULT_BAND
@@ -75,26 +75,26 @@ class RateSheetPayload(Payload):
 
     base = CurrencyCode(required=True)
     rates = ObjectOf(Amount(), load_default=dict, metadata={"description": "Base units per one unit, by currency."})
-    leaves = ListOf(CurrencyCode(), most=MOST_CURRENCIES, load_default=())
-    is_whole = Truth(data_key="whole", load_default=False, metadata={"description": "What is not stated leaves."})
+    removed_currencies = ListOf(CurrencyCode(), most=MOST_CURRENCIES, load_default=())
+    replace_all = Truth(load_default=False, metadata={"description": "What is not stated is removed."})
     effective_at = Instant(metadata={"description": "Without it: from the approval on."})
     source = fields.Nested(SourcePayload())
 
     @validates_schema
     def _sense(self, data: Mapping[str, Any], **_: object) -> None:
-        rates, leaves = data["rates"], data["leaves"]
+        rates, removed_currencies = data["rates"], data["removed_currencies"]
         if not all(CURRENCY.fullmatch(code) for code in rates):
             message = "names something that is not a currency's three capital letters"
             raise ValidationError(message, "rates")
-        if not rates and (data["is_whole"] or not leaves):
+        if not rates and (data["replace_all"] or not removed_currencies):
             message = "must hold at least one rate"
             raise ValidationError(message, "rates")
-        if data["is_whole"] and leaves:
-            message = "has no place beside a whole sheet, from which whatever it does not state leaves"
-            raise ValidationError(message, "leaves")
-        for place, code in enumerate(leaves):
-            if code in rates or code in leaves[:place]:
-                raise flawed(f"leaves/{place}", f"names {code}, of which something else is said as well")
+        if data["replace_all"] and removed_currencies:
+            message = "cannot be stated with replace_all, which removes all that is not stated"
+            raise ValidationError(message, "removed_currencies")
+        for place, code in enumerate(removed_currencies):
+            if code in rates or code in removed_currencies[:place]:
+                raise flawed(f"removed_currencies/{place}", f"names {code}, of which something else is said as well")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +108,13 @@ class Sheet:
 
 
 def decide(before: Rates, request: ChangeRates) -> Sheet:
-    """Put the request over the rates before. Raises: BadPayload for a currency that is not there to leave."""
-    for place, code in enumerate(request.leaves):
+    """Put the request over the rates before. Raises: BadPayload for a currency that is not there to be removed."""
+    for place, code in enumerate(request.removed_currencies):
         if code not in before:
-            raise flawed(f"leaves/{place}", f"names {code}, of which the sheet before has no rate")
-    rates = rate_changes.rates_after(before, rates=request.rates, leaves=request.leaves, is_whole=request.is_whole)
+            raise flawed(f"removed_currencies/{place}", f"names {code}, of which the sheet before has no rate")
+    rates = rate_changes.rates_after(
+        before, rates=request.rates, removed_currencies=request.removed_currencies, replace_all=request.replace_all
+    )
     return Sheet(request.base, rates, request.in_force_from, request.source)
 
 
@@ -169,8 +171,8 @@ def _before(session: Session, request: ChangeRates) -> Rates:
 
 
 def _pointed(error: BadRate | UnknownCurrency, request: ChangeRates) -> BadRate | UnknownCurrency:
-    """Point to what is wrong: a currency of the sheet before that is no money any more has to leave."""
+    """Point to what is wrong: a currency of the sheet before that is no money any more has to be removed."""
     code = error.facts.get("currency")
-    field = f"rates/{code}" if code in request.rates else "base" if code == request.base else "leaves"
+    field = f"rates/{code}" if code in request.rates else "base" if code == request.base else "removed_currencies"
     flaw = Flaw(f"/payload/{field}", error.code, error.detail)
     return type(error)(error.detail, flaws=(flaw,), **error.facts)
