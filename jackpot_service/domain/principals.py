@@ -45,7 +45,7 @@ class KeyForbidden(Forbidden):
     title = "Such a key is created on the machine itself"
 
 
-class KeysLive(Conflict):
+class KeyLimitReached(Conflict):
     """The principal has as many live keys as rotation needs."""
 
     code = "key-limit-reached"
@@ -166,10 +166,10 @@ def require_same(known: Principal, named: Principal) -> None:
 
 
 def require_room(principal: str, *, live: int) -> None:
-    """Raises: KeysLive if a principal has as many live keys as it may."""
+    """Raises: KeyLimitReached if a principal has as many live keys as it may."""
     if live >= MOST_LIVE_KEYS:
         message = f"{principal} has {live} live keys: revoke one."
-        raise KeysLive(message, principal=principal)
+        raise KeyLimitReached(message, principal=principal)
 
 
 def _identity(principal: Principal) -> tuple[Role, str | None, bool]:

@@ -35,7 +35,7 @@ def rates_after(
     before: Rates, *, rates: Rates, removed_currencies: Collection[str], replace_all: bool
 ) -> dict[str, Decimal]:
     """
-    The rates of the sheet that a change makes of the one before it: its own, over those that are neither removed nor changed.
+    Make the rates of a sheet from those before: its own, over those that are neither removed nor changed.
 
     A whole sheet keeps nothing, so every currency that it does not state is removed.
     """

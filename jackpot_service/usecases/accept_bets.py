@@ -19,7 +19,7 @@ from jackpot_service.domain.batches import BookedBet, SortedBatch, require_disti
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.contribution import by_currency, contribute, sums_by_currency
 from jackpot_service.domain.entries import Entry, RoundStep
-from jackpot_service.domain.errors import Flaw, LedgerError
+from jackpot_service.domain.errors import FieldError, LedgerError
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.meters import Meter
 from jackpot_service.domain.money import NoRate, Rate, RateSheet
@@ -263,8 +263,8 @@ def _require_acceptable(
             currencies.tender(currency, on=now.date())
             sheet.rate(currency)
         except (currencies.UnknownCurrency, NoRate) as error:
-            error.flaws = tuple(
-                Flaw(f"/bets/{place}/currency", error.code, error.detail)
+            error.field_errors = tuple(
+                FieldError(f"/bets/{place}/currency", error.code, error.detail)
                 for place, other in zip(new.places, new.currencies, strict=True)
                 if other == currency
             )

@@ -44,8 +44,8 @@ def create_key(session: Session, act: Act, principal: Principal) -> KeyCreated:
     """
     Create a key for a principal, and the principal with the first. It is seen whole this once.
 
-    Raises: BadPrincipal; KeyForbidden; RequestConflict; PrincipalConflict; KeysLive; UnknownCasino; UnknownTable, also
-    for a table of another casino.
+    Raises: BadPrincipal; KeyForbidden; RequestConflict; PrincipalConflict; KeyLimitReached; UnknownCasino;
+    UnknownTable, also for a table of another casino.
     """
     principals.require_possible(principal)
     principals.require_may_create(act.principal, principal)
@@ -68,7 +68,7 @@ def book_key(session: Session, act: Act, key: NewKey, *, asked: Facts) -> None:
     """
     Write a key and its act, with the lock held, and the principal if it is the first.
 
-    Raises: PrincipalConflict; KeysLive; UnknownCasino; UnknownTable.
+    Raises: PrincipalConflict; KeyLimitReached; UnknownCasino; UnknownTable.
     """
     ensure(session, act, key.principal)
     live = records.live_ids(session, key.principal.name, of_subjects=isinstance(key.shown, Subject))

@@ -11,7 +11,7 @@ from jackpot_service.domain.principals import (
     SYSTEM_OPERATOR,
     BadPrincipal,
     KeyForbidden,
-    KeysLive,
+    KeyLimitReached,
     Principal,
     PrincipalConflict,
     Role,
@@ -188,7 +188,7 @@ def test_a_name_in_letters_of_which_it_is_not_known_what_they_look_like_is_refus
 
 def test_keys_rotate_by_two_and_a_third_waits_for_a_revocation(house: House) -> None:
     old, new = create(house), create(house)
-    with pytest.raises(KeysLive):
+    with pytest.raises(KeyLimitReached):
         create(house)
 
     revoke(house, old.key_id, reason="rotated")

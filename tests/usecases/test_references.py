@@ -10,7 +10,7 @@ from jackpot_service.domain.catalog.jackpots import UnknownRulebook
 from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.pools import Pools
-from jackpot_service.domain.principals import BadPrincipal, KeysLive, Principal, Role
+from jackpot_service.domain.principals import BadPrincipal, KeyLimitReached, Principal, Role
 from jackpot_service.domain.rules import BadRules
 from jackpot_service.domain.settings import UnknownSetting
 from jackpot_service.records.pinned import Table, UnknownTable
@@ -215,7 +215,7 @@ def test_every_key_is_another_even_for_the_same_principal(house: House) -> None:
     keys = {house.transact(lambda s: create_key(s, house.act(), principal)).whole for _ in range(2)}
 
     assert len(keys) == len({key.split("_")[1] for key in keys}) == 2
-    with pytest.raises(KeysLive):
+    with pytest.raises(KeyLimitReached):
         house.transact(lambda s: create_key(s, house.act(), principal))
     assert all(house.get("/v1/jackpots", key=key).status == 200 for key in keys)
 

@@ -26,7 +26,7 @@ from jackpot_service.usecases.changes.jackpots import book
 from jackpot_service.usecases.changes.kinds import Applied, Done, Kind, Subject
 from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload
 from jackpot_service.usecases.fields import CurrencyCode, Identifier, MinorUnits, Text
-from jackpot_service.usecases.payloads import flawed
+from jackpot_service.usecases.payloads import bad_field
 
 
 class RoundNotCancelled(Conflict):
@@ -126,7 +126,9 @@ def granted(state: CancelledRound, request: Compensate, *, player_id: str) -> Do
 def _cost(state: CancelledRound, request: Compensate) -> Decimal:
     cost = state.sheet.base_value(request.amount_minor, request.currency)
     if abs(cost) >= LARGEST_AMOUNT:
-        raise flawed("amount_minor", f"is worth {plain(cost)} {state.sheet.base}: more than any compensation could be")
+        raise bad_field(
+            "amount_minor", f"is worth {plain(cost)} {state.sheet.base}: more than any compensation could be"
+        )
     return cost
 
 

@@ -16,7 +16,7 @@ from marshmallow import ValidationError, fields, validates_schema
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, rate_changes
 from jackpot_service.domain.currencies import UnknownCurrency
-from jackpot_service.domain.errors import Flaw
+from jackpot_service.domain.errors import FieldError
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rate_changes import DEFAULT_BAND, Rates, RateSource
@@ -25,7 +25,7 @@ from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind, Subject
 from jackpot_service.usecases.fields import Amount, CurrencyCode, Day, Instant, ListOf, ObjectOf, Sha256, Text, Truth
-from jackpot_service.usecases.payloads import Payload, flawed
+from jackpot_service.usecases.payloads import Payload, bad_field
 from jackpot_service.usecases.publish_rates import BadRate, PublishRates, publish_rates, sheet_at
 
 MOST_CURRENCIES = 300
@@ -94,7 +94,7 @@ class RateSheetPayload(Payload):
             raise ValidationError(message, "removed_currencies")
         for place, code in enumerate(removed_currencies):
             if code in rates or code in removed_currencies[:place]:
-                raise flawed(f"removed_currencies/{place}", f"names {code}, of which something else is said as well")
+                raise bad_field(f"removed_currencies/{place}", f"names {code}, of which something else is said as well")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def decide(before: Rates, request: ChangeRates) -> Sheet:
     """Put the request over the rates before. Raises: BadPayload for a currency that is not there to be removed."""
     for place, code in enumerate(request.removed_currencies):
         if code not in before:
-            raise flawed(f"removed_currencies/{place}", f"names {code}, of which the sheet before has no rate")
+            raise bad_field(f"removed_currencies/{place}", f"names {code}, of which the sheet before has no rate")
     rates = rate_changes.rates_after(
         before, rates=request.rates, removed_currencies=request.removed_currencies, replace_all=request.replace_all
     )
@@ -131,7 +131,7 @@ class RateSheetChange(Kind[ChangeRates]):
         """Put in when it comes into force: without it, when booked. Raises: BadPayload for a time in the past."""
         effective_at = request.effective_at or conditions.booked_at
         if effective_at < conditions.booked_at:
-            raise flawed("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")
+            raise bad_field("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")
         return replace(request, effective_at=effective_at, band=conditions.rate_band)
 
     def subject(self, request: ChangeRates) -> Subject:
@@ -174,5 +174,5 @@ def _pointed(error: BadRate | UnknownCurrency, request: ChangeRates) -> BadRate 
     """Point to what is wrong: a currency of the sheet before that is no money any more has to be removed."""
     code = error.facts.get("currency")
     field = f"rates/{code}" if code in request.rates else "base" if code == request.base else "removed_currencies"
-    flaw = Flaw(f"/payload/{field}", error.code, error.detail)
-    return type(error)(error.detail, flaws=(flaw,), **error.facts)
+    field_error = FieldError(f"/payload/{field}", error.code, error.detail)
+    return type(error)(error.detail, field_errors=(field_error,), **error.facts)

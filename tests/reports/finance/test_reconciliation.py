@@ -249,8 +249,9 @@ CORRUPTIONS: Final = {
         {("accounts", "house:adjustments")},
     ),
     "transferred balances": (
-        "UPDATE acts SET effects = jsonb_set(effects, '{0,recorded,transferred,meter}', '\"1\"') "
-        "WHERE decides = 'retire'",
+        """
+        UPDATE acts SET effects = jsonb_set(effects, '{0,recorded,transferred,meter}', '"1"') WHERE decides = 'retire'
+        """,
         {("accounts", "transfer:retire")},
     ),
 }
