@@ -28,7 +28,7 @@ from jackpot_service.domain.money import NoRate
 from jackpot_service.domain.principals import Role
 from jackpot_service.records.gaming_tables import NoJackpot
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
-from jackpot_service.usecases.revoke_key import revoke_key
+from jackpot_service.usecases.keys import revoke_key
 from tests.support.answers import PROBLEM, Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand

@@ -13,7 +13,7 @@ from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants_schema import InstantRow
 from jackpot_service.proof.proof import verify
 from jackpot_service.reports.resolving import resolve as resolve_in
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.proof.corruption import Corruption, change, codes_after, forge
 from tests.support.bets import bet
 from tests.support.former import write_down

@@ -28,10 +28,10 @@ from jackpot_service.reports import resolving
 from jackpot_service.schema import migrate
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.jackpots import AddStripes, add_stripes
+from jackpot_service.usecases.keys import create_key
 from tests.races import books, scene
 from tests.support import everything, former, people, rolling
 from tests.support.logins import service_url

@@ -19,9 +19,15 @@ from jackpot_service.domain.principals import (
 from jackpot_service.records import keys
 from jackpot_service.records.keys import Subject
 from jackpot_service.usecases.acts import Act, AlreadyExists, RequestConflict
-from jackpot_service.usecases.add_person import add_person
-from jackpot_service.usecases.create_key import KeyCreated, create_key
-from jackpot_service.usecases.revoke_key import KeyRevoked, Revocation, UnknownKey, revoke_key
+from jackpot_service.usecases.keys import (
+    KeyCreated,
+    KeyRevoked,
+    Revocation,
+    UnknownKey,
+    add_person,
+    create_key,
+    revoke_key,
+)
 from tests.support.bets import bet
 from tests.support.house import House
 

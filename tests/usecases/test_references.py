@@ -17,9 +17,8 @@ from jackpot_service.records.pinned import Table, UnknownTable
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.usecases.acts import AlreadyExists
-from jackpot_service.usecases.add_casino import UnknownZone, add_casino
-from jackpot_service.usecases.add_table import BadGame, add_table
-from jackpot_service.usecases.create_key import create_key, hash_of
+from jackpot_service.usecases.casinos import BadGame, UnknownZone, add_casino, add_table
+from jackpot_service.usecases.keys import create_key, hash_of
 from tests.support.house import CYBER, LIVE, SENECA, House
 
 

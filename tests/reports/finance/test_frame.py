@@ -18,7 +18,7 @@ from jackpot_service.reports.finance.frame import Asked, BadQuestion, By, Report
 from jackpot_service.reports.finance.registry import REPORTS, report_of
 from jackpot_service.reports.making import made
 from jackpot_service.reports.resolving import InstantAhead
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support import story
