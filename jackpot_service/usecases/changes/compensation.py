@@ -23,8 +23,8 @@ from jackpot_service.records.compensations import Compensation
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes import of_rounds
 from jackpot_service.usecases.changes.jackpots import book
-from jackpot_service.usecases.changes.kinds import Applied, Done, Kind, Subject
-from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload
+from jackpot_service.usecases.changes.kinds import Applied, Done
+from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload, RoundKind
 from jackpot_service.usecases.fields import CurrencyCode, Identifier, MinorUnits, Text
 from jackpot_service.usecases.payloads import bad_field
 
@@ -138,26 +138,17 @@ def decide(state: CancelledRound, request: Compensate) -> Done:
     return granted(state, request, player_id=state.live[request.bet_id].player_id)
 
 
-class CompensationKind(Kind[Compensate]):
+class CompensationKind(RoundKind[Compensate]):
     """The kind."""
 
     name = "compensation"
     payload = CompensationPayload
     acts = {EntryKind.COMPENSATION: "jackpot.round.compensated"}  # noqa: RUF012  declared in `Kind`
-    is_of_casinos = True
     needs_unretired = False
-
-    def subject(self, request: Compensate) -> Subject:
-        """Name the round."""
-        return request.subject
 
     def version(self, session: Session, request: Compensate) -> str:
         """Count the round's compensations: another that is granted meanwhile should be looked at first."""
         return str(len(compensations.of_round(session, of_rounds.find(session, request))))
-
-    def releases(self, session: Session, request: Compensate) -> Round:
-        """Return the round."""
-        return of_rounds.find(session, request)
 
     def stated(self, payload: object) -> Mapping[str, Any]:
         """Return all that is asked for."""
