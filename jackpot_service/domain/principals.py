@@ -28,7 +28,7 @@ class BadPrincipal(Refused):
     """A principal that cannot be: its name, or its role with its casino."""
 
     code = "principal-invalid"
-    title = "The principal cannot be"
+    title = "Invalid principal"
 
 
 class PrincipalConflict(Conflict):

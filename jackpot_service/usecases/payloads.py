@@ -17,7 +17,7 @@ class BadPayload(Refused):
     """The payload does not say what such a change needs."""
 
     code = "payload-invalid"
-    title = "The payload cannot be"
+    title = "Invalid payload"
 
 
 class Payload(StrictSchema):

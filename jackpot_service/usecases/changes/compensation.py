@@ -139,7 +139,7 @@ def decide(state: CancelledRound, request: Compensate) -> Done:
 
 
 class CompensationKind(RoundKind[Compensate]):
-    """The kind."""
+    """Compensate a bettor of a cancelled round."""
 
     name = "compensation"
     payload = CompensationPayload

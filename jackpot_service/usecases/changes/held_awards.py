@@ -167,7 +167,7 @@ def _running(state: RoundAwards) -> Running:
 
 
 class HeldAwards(RoundKind[DecideAwards]):
-    """The kind."""
+    """Decide held awards of a round."""
 
     name = "held-awards"
     payload = HeldAwardsPayload

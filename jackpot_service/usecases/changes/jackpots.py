@@ -36,7 +36,7 @@ class BadAmount(Refused):
     """The amount cannot be moved."""
 
     code = "amount-invalid"
-    title = "The amount cannot be moved"
+    title = "Invalid amount"
 
 
 class AboveLimit(Refused):

@@ -119,7 +119,7 @@ def decide(before: Rates, request: ChangeRates) -> Sheet:
 
 
 class RateSheetChange(Kind[ChangeRates]):
-    """The kind."""
+    """Put a rate sheet in force."""
 
     name = "rate-sheet"
     payload = RateSheetPayload

@@ -92,7 +92,7 @@ class Balances:
 
 
 class Retirement(JackpotKind[RetireJackpot]):
-    """The kind."""
+    """Retire a jackpot."""
 
     name = "retirement"
     payload = RetirementPayload

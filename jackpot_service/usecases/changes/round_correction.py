@@ -123,7 +123,7 @@ def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
 
 
 class RoundCorrection(RoundKind[CorrectRound]):
-    """The kind."""
+    """Correct a settled round."""
 
     name = "round-correction"
     payload = CorrectionPayload

@@ -97,7 +97,7 @@ def decide(balance: Decimal, positions: tuple[int, ...], request: SettleStatemen
 
 
 class StatementSettlement(Kind[SettleStatement]):
-    """The kind."""
+    """Settle a casino's statement."""
 
     name = "statement-settlement"
     payload = StatementPayload
