@@ -15,9 +15,8 @@ from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_casino import add_casino
-from jackpot_service.usecases.add_table import add_table
-from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
+from jackpot_service.usecases.casinos import add_casino, add_table
+from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
 
 JACKPOT = "house"
 CASINOS = tuple(f"house-{number}" for number in range(1, 9))

@@ -64,14 +64,14 @@ class BetList(ReadField[Bets]):
         if alike is not None:
             return alike
         bets: list[Bet] = []
-        flaws: dict[int, Any] = {}
+        field_errors: dict[int, Any] = {}
         for index, raw in enumerate(value):
             try:
                 bets.append(read_bet(raw))
             except ValidationError as error:
-                flaws[index] = error.messages
-        if flaws:
-            raise ValidationError(flaws)
+                field_errors[index] = error.messages
+        if field_errors:
+            raise ValidationError(field_errors)
         return Bets.of(bets)
 
 
@@ -132,7 +132,7 @@ def read_bet(raw: Any) -> Bet:  # noqa: ANN401  any JSON
         occurred_at = raw.get("occurred_at")
         count = len(_REQUIRED) + ("hand" in raw) + ("occurred_at" in raw)
     except (TypeError, KeyError):
-        raise ValidationError(_flaws_of(raw)) from None
+        raise ValidationError(_field_errors_of(raw)) from None
     if (
         len(raw) != count
         or type(bet_id) is not str
@@ -143,26 +143,26 @@ def read_bet(raw: Any) -> Bet:  # noqa: ANN401  any JSON
         or not 0 < stake_minor <= LARGEST_MINOR
         or not _WORDS.fullmatch(f"{bet_id} {player_id} {hand} {currency}")
     ):
-        raise ValidationError(_flaws_of(raw))
+        raise ValidationError(_field_errors_of(raw))
     if occurred_at is not None:
         try:
             occurred_at = instant(occurred_at)
         except ValidationError:
-            raise ValidationError(_flaws_of(raw)) from None
+            raise ValidationError(_field_errors_of(raw)) from None
     elif "occurred_at" in raw:
-        raise ValidationError(_flaws_of(raw))
+        raise ValidationError(_field_errors_of(raw))
     return Bet(bet_id, player_id, hand, currency, stake_minor, occurred_at)
 
 
-def _flaws_of(raw: object) -> Any:  # noqa: ANN401  marshmallow's messages
+def _field_errors_of(raw: object) -> Any:  # noqa: ANN401  marshmallow's messages
     """Say what is wrong with a bet, name by name."""
     if type(raw) is not dict:
         return ["must be an object"]
-    flaws: dict[str, list[str]] = {str(name): ["unknown field"] for name in raw.keys() - _READERS.keys()}
-    flaws |= {name: ["missing"] for name in _REQUIRED - raw.keys()}
+    field_errors: dict[str, list[str]] = {str(name): ["unknown field"] for name in raw.keys() - _READERS.keys()}
+    field_errors |= {name: ["missing"] for name in _REQUIRED - raw.keys()}
     for name in raw.keys() & _READERS.keys():
         try:
             _READERS[name](raw[name])
         except ValidationError as error:
-            flaws[name] = [str(message) for message in error.messages]
-    return flaws
+            field_errors[name] = [str(message) for message in error.messages]
+    return field_errors

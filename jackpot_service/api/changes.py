@@ -31,7 +31,7 @@ blueprint = Blueprint(
     description="What needs two people: one asks, another approves. A machine may ask and never approves.",
 )
 
-DECIDERS = (Role.OPERATOR, Role.RATES)
+DECIDERS = tuple(sorted({role for kind in KINDS.values() for role in kind.roles}))
 """Who asks and decides; each kind of change says which of them."""
 
 READERS = (*DECIDERS, Role.AUDITOR, Role.FINANCE)

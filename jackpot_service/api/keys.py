@@ -16,9 +16,8 @@ from jackpot_service.domain.principals import LONGEST_NAME, Principal, Role
 from jackpot_service.records import keys as records
 from jackpot_service.records.keys import ListedKey
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.create_key import create_key
 from jackpot_service.usecases.fields import BoundedList, Identifier, Text, Truth
-from jackpot_service.usecases.revoke_key import find, revoke_key
+from jackpot_service.usecases.keys import create_key, find, revoke_key
 
 blueprint = Blueprint(
     "keys",

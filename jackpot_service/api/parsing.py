@@ -1,5 +1,5 @@
 """
-Reading requests: JSON by orjson, only as JSON, no key twice; and flaws with pointers instead of nested messages.
+Reading requests: JSON by orjson, only as JSON, no key twice; and field errors with pointers instead of nested messages.
 
 The default parser of webargs answers 500 to 100,000 nested brackets and to integers of 5,000 digits.
 """
@@ -17,16 +17,16 @@ import orjson
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnprocessableEntity, UnsupportedMediaType
 
-from jackpot_service.domain.errors import Flaw
-from jackpot_service.usecases.payloads import flaws_in
+from jackpot_service.domain.errors import FieldError
+from jackpot_service.usecases.payloads import field_errors_in
 
 MEDIA_TYPES = frozenset({"application/json"})
 
-MOST_FLAWS = 1000
-"""How many flaws a problem holds; a body of nonsense has hundreds of thousands."""
+MOST_ERRORS = 1000
+"""How many field errors a problem holds; a body of nonsense has hundreds of thousands."""
 
 MOST_SAID = 3
-"""How many flaws the sentence of a problem tells; its `errors` hold more."""
+"""How many field errors the sentence of a problem tells; its `errors` hold more."""
 
 
 class NotJson(BadRequest):
@@ -46,10 +46,12 @@ class Invalid(UnprocessableEntity):
 
     problem_code = "validation"
 
-    def __init__(self, flaws: tuple[Flaw, ...]) -> None:
-        said = "; ".join(f"{flaw.pointer or 'the body'} {flaw.detail.rstrip('.')}" for flaw in flaws[:MOST_SAID])
-        super().__init__(f"{said}{' …' if len(flaws) > MOST_SAID else ''}.")
-        self.problem_flaws = flaws
+    def __init__(self, field_errors: tuple[FieldError, ...]) -> None:
+        said = "; ".join(
+            f"{error.pointer or 'the body'} {error.detail.rstrip('.')}" for error in field_errors[:MOST_SAID]
+        )
+        super().__init__(f"{said}{' …' if len(field_errors) > MOST_SAID else ''}.")
+        self.problem_field_errors = field_errors
 
 
 class Parser(FlaskParser):
@@ -71,30 +73,36 @@ class Parser(FlaskParser):
         """Read a query in which no name stands twice: two readers could see two calls. Raises: Invalid."""
         twice = [name for name, values in req.args.lists() if len(values) > 1]
         if twice:
-            raise Invalid(tuple(Flaw(f"?{name}", Invalid.problem_code, "stands twice") for name in twice[:MOST_FLAWS]))
+            raise Invalid(
+                tuple(FieldError(f"?{name}", Invalid.problem_code, "stands twice") for name in twice[:MOST_ERRORS])
+            )
         return super().load_querystring(req, schema)
 
     def handle_error(self, error: marshmallow.ValidationError, *_: object, **__: object) -> NoReturn:
-        """Turn marshmallow's nested messages into flaws with pointers."""
+        """Turn marshmallow's nested messages into field errors with pointers."""
         messages = error.messages
         location = next(iter(messages), "json") if isinstance(messages, Mapping) else "json"
         invalid = invalid_by(messages[location] if isinstance(messages, Mapping) else messages)
         if location == "query":
-            flaws = (replace(flaw, pointer=f"?{flaw.pointer.removeprefix('/')}") for flaw in invalid.problem_flaws)
-            invalid = Invalid(tuple(flaws))
+            field_errors = (
+                replace(error, pointer=f"?{error.pointer.removeprefix('/')}") for error in invalid.problem_field_errors
+            )
+            invalid = Invalid(tuple(field_errors))
         raise invalid from None
 
 
 def invalid_by(messages: Any) -> Invalid:  # noqa: ANN401  marshmallow's nested messages
     """Make the error of a body about which marshmallow has something to say."""
-    flaws = islice(flaws_in(messages, "", code=Invalid.problem_code), MOST_FLAWS)
-    return Invalid(tuple(sorted(flaws, key=lambda flaw: flaw.pointer)))
+    field_errors = islice(field_errors_in(messages, "", code=Invalid.problem_code), MOST_ERRORS)
+    return Invalid(tuple(sorted(field_errors, key=lambda error: error.pointer)))
 
 
 def refuse_query(names: Iterable[str]) -> None:
     """Refuse a query of a call that takes none. Raises: Invalid."""
-    flaws = [Flaw(f"?{name}", Invalid.problem_code, "Unknown field.") for name in islice(names, MOST_FLAWS)]
-    raise Invalid(tuple(flaws) or (Flaw("?", Invalid.problem_code, "takes no query"),))
+    field_errors = [
+        FieldError(f"?{name}", Invalid.problem_code, "Unknown field.") for name in islice(names, MOST_ERRORS)
+    ]
+    raise Invalid(tuple(field_errors) or (FieldError("?", Invalid.problem_code, "takes no query"),))
 
 
 def read_json(body: bytes) -> Any:  # noqa: ANN401  any JSON

@@ -19,7 +19,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 from jackpot_service.domain.errors import (
     BooksBroken,
     Conflict,
-    Flaw,
+    FieldError,
     Forbidden,
     LedgerError,
     LimitReached,
@@ -80,7 +80,7 @@ class ProblemSchema(Schema):
                     "code": fields.String(required=True),
                     "detail": fields.String(required=True),
                 },
-                name="Flaw",
+                name="FieldError",
             )
         )
     )
@@ -137,7 +137,7 @@ def _of_ledger_error(error: LedgerError, instance: str) -> Problem:
         code=error.code,
         title=error.title,
         detail=error.detail,
-        flaws=error.flaws,
+        field_errors=error.field_errors,
         facts=error.facts,
         headers=headers,
     )
@@ -154,7 +154,7 @@ def _of_http_exception(error: HTTPException, instance: str) -> Problem:
         code=getattr(error, "problem_code", None) or HTTP_CODES.get(status, "http-error"),
         title=error.name,
         detail=detail,
-        flaws=getattr(error, "problem_flaws", ()),
+        field_errors=getattr(error, "problem_field_errors", ()),
         headers=error.get_headers(),
     )
 
@@ -166,7 +166,7 @@ def _problem(
     code: str,
     title: str,
     detail: str,
-    flaws: Iterable[Flaw] = (),
+    field_errors: Iterable[FieldError] = (),
     facts: Mapping[str, Any] | None = None,
     headers: Iterable[tuple[str, str]] = (),
 ) -> Problem:
@@ -181,7 +181,7 @@ def _problem(
         "code": code,
         "retryable": status in {429, 503},
     }
-    errors = [{"pointer": flaw.pointer, "code": flaw.code, "detail": flaw.detail} for flaw in flaws]
+    errors = [{"pointer": error.pointer, "code": error.code, "detail": error.detail} for error in field_errors]
     if errors:
         body["errors"] = errors
     kept = tuple((name, value) for name, value in headers if name.lower() not in {"content-type", "content-length"})

@@ -15,7 +15,7 @@ from jackpot_service.domain.lives import Life
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.fields import Text
-from jackpot_service.usecases.suspend_jackpot import DoorSet, SetDoor, resume_jackpot, suspend_jackpot
+from jackpot_service.usecases.jackpots import DoorSet, SetDoor, resume_jackpot, suspend_jackpot
 
 blueprint = Blueprint(
     "suspensions", __name__, url_prefix="/v1/jackpots", description="Suspending jackpots, and resuming them."

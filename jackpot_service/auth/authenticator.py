@@ -26,7 +26,7 @@ from jackpot_service.domain.errors import Forbidden, Unauthenticated
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import keys
 from jackpot_service.records.keys import LiveKey, Subject
-from jackpot_service.usecases.create_key import PREFIX, hash_of
+from jackpot_service.usecases.keys import PREFIX, hash_of
 
 KEPT_S: Final = 15
 """How long a process believes in a key it has seen: a revoked one is refused everywhere within this time."""

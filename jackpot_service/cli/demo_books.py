@@ -23,12 +23,10 @@ from jackpot_service.records import keys, rate_sheets, references
 from jackpot_service.records.pinned import Table
 from jackpot_service.reports.balances import award_totals, casino_balances
 from jackpot_service.reports.jackpots import jackpot_states
-from jackpot_service.usecases.add_casino import add_casino
-from jackpot_service.usecases.add_table import add_table
-from jackpot_service.usecases.create_key import KeyCreated, create_key
-from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
+from jackpot_service.usecases.casinos import add_casino, add_table
+from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
+from jackpot_service.usecases.keys import KeyCreated, create_key, revoke_key
 from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
-from jackpot_service.usecases.revoke_key import revoke_key
 
 KEYS_FILE = "demo-keys.json"
 

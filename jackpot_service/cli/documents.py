@@ -27,11 +27,17 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.domain.settings import SETTINGS
 from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.records.pinned import Table
-from jackpot_service.usecases.add_casino import add_casino
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
-from jackpot_service.usecases.add_table import add_table
-from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
-from jackpot_service.usecases.suspend_jackpot import DoorSet, SetDoor, resume_jackpot, suspend_jackpot
+from jackpot_service.usecases.casinos import add_casino, add_table
+from jackpot_service.usecases.jackpots import (
+    AddStripes,
+    DoorSet,
+    OpenJackpot,
+    SetDoor,
+    add_stripes,
+    open_jackpot,
+    resume_jackpot,
+    suspend_jackpot,
+)
 
 
 @click.group("casinos")

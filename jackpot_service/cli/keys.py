@@ -18,9 +18,7 @@ from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import keys as records
 from jackpot_service.records.keys import ListedKey, Subject
-from jackpot_service.usecases.add_person import add_person
-from jackpot_service.usecases.create_key import create_key
-from jackpot_service.usecases.revoke_key import revoke_key
+from jackpot_service.usecases.keys import add_person, create_key, revoke_key
 
 PAGE = 200
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import NoReturn
 
 from jackpot_service.domain.bets import Bet, Bets
-from jackpot_service.domain.errors import Fact, Flaw, Refused
+from jackpot_service.domain.errors import Fact, FieldError, Refused
 from jackpot_service.domain.money import Rate, RateSheet, plain
 from jackpot_service.domain.rules import JackpotRules
 
@@ -45,26 +45,28 @@ def require_stakes(bets: Bets, *, rules: JackpotRules, sheet: RateSheet) -> None
 
 
 def _require_currency(bets: Bets, *, base: str) -> None:
-    flaws = tuple(
-        Flaw(f"/bets/{place}/currency", CurrencyNotAccepted.code, f"This jackpot takes {base} only, not {currency}.")
+    field_errors = tuple(
+        FieldError(
+            f"/bets/{place}/currency", CurrencyNotAccepted.code, f"This jackpot takes {base} only, not {currency}."
+        )
         for place, currency in zip(bets.places, bets.currencies, strict=True)
         if currency != base
     )
-    if flaws:
+    if field_errors:
         message = f"This jackpot takes its token in {base} only."
-        raise CurrencyNotAccepted(message, flaws=flaws, currency=base)
+        raise CurrencyNotAccepted(message, field_errors=field_errors, currency=base)
 
 
 def _require_token(bets: Bets, *, token: Decimal, sheet: RateSheet) -> None:
     wrong = {stake for stake in set(bets.stakes_minor) if sheet.base_value(stake, sheet.base) != token}
-    flaws = tuple(
-        Flaw(f"/bets/{place}/stake_minor", StakeOutOfRange.code, f"The token is {token} {sheet.base}.")
+    field_errors = tuple(
+        FieldError(f"/bets/{place}/stake_minor", StakeOutOfRange.code, f"The token is {token} {sheet.base}.")
         for place, stake in zip(bets.places, bets.stakes_minor, strict=True)
         if stake in wrong
     )
-    if flaws:
+    if field_errors:
         message = f"This jackpot takes exactly its token of {token} {sheet.base} on a hand."
-        raise StakeOutOfRange(message, flaws=flaws, token=plain(token))
+        raise StakeOutOfRange(message, field_errors=field_errors, token=plain(token))
 
 
 def _require_at_most(bets: Bets, *, largest_stake: Decimal, own: Mapping[str, Decimal], sheet: RateSheet) -> None:
@@ -103,8 +105,8 @@ def _refuse_beyond(
     narrower = {currency: plain(own[currency]) for currency in used if largest_minor[currency] < within[currency]}
     said = dict.fromkeys(used, f"The largest stake is worth {plain(largest_stake)} {sheet.base}")
     said |= {currency: f"The largest stake in {currency} is {most}" for currency, most in narrower.items()}
-    flaws = tuple(
-        Flaw(
+    field_errors = tuple(
+        FieldError(
             f"/bets/{place}/stake_minor",
             StakeOutOfRange.code,
             f"{said[currency]}: {largest_minor[currency]} minor units of {currency}.",
@@ -114,7 +116,9 @@ def _refuse_beyond(
     broken: dict[str, Fact] = {"largest_stakes": narrower} if narrower else {}
     if len(narrower) < len(used):
         broken["largest_stake"] = plain(largest_stake)
-    raise StakeOutOfRange(" ".join(f"{bound}." for bound in sorted(set(said.values()))), flaws=flaws, **broken)
+    raise StakeOutOfRange(
+        " ".join(f"{bound}." for bound in sorted(set(said.values()))), field_errors=field_errors, **broken
+    )
 
 
 def require_hands(bets: Bets, *, standing: Iterable[Bet], rules: JackpotRules) -> None:
@@ -141,4 +145,4 @@ def require_hands(bets: Bets, *, standing: Iterable[Bet], rules: JackpotRules) -
 
 
 def _too_many(place: int, detail: str) -> None:
-    raise HandLimit(detail, flaws=(Flaw(f"/bets/{place}/hand", HandLimit.code, detail),))
+    raise HandLimit(detail, field_errors=(FieldError(f"/bets/{place}/hand", HandLimit.code, detail),))

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from jackpot_service.domain.bets import Bet, Bets
-from jackpot_service.domain.errors import Conflict, Flaw, Refused
+from jackpot_service.domain.errors import Conflict, FieldError, Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,13 @@ def require_distinct(bets: Bets) -> None:
         return
     counts = Counter(bets.bet_ids)
     twice = [bet_id for bet_id, count in counts.items() if count > 1]
-    flaws = tuple(
-        Flaw(f"/bets/{place}/bet_id", DuplicateBet.code, f"{bet_id} stands more than once in the batch.")
+    field_errors = tuple(
+        FieldError(f"/bets/{place}/bet_id", DuplicateBet.code, f"{bet_id} stands more than once in the batch.")
         for place, bet_id in zip(bets.places, bets.bet_ids, strict=True)
         if counts[bet_id] > 1
     )
     message = f"{len(twice)} bet id(s) stand more than once in the batch."
-    raise DuplicateBet(message, flaws=flaws, bet_ids=twice)
+    raise DuplicateBet(message, field_errors=field_errors, bet_ids=twice)
 
 
 def sort_out(bets: Bets, booked: Sequence[BookedBet], tombstones: Collection[str]) -> SortedBatch:
@@ -80,15 +80,15 @@ def sort_out(bets: Bets, booked: Sequence[BookedBet], tombstones: Collection[str
 
 
 def _require_same(bets: Bets, known: Mapping[str, BookedBet]) -> None:
-    flaws = tuple(
-        Flaw(f"/bets/{place}", BetConflict.code, _difference(known[bet.bet_id].bet, bet))
+    field_errors = tuple(
+        FieldError(f"/bets/{place}", BetConflict.code, _difference(known[bet.bet_id].bet, bet))
         for place, bet in zip(bets.places, bets, strict=True)
         if bet.bet_id in known and known[bet.bet_id].bet.content != bet.content
     )
-    if flaws:
+    if field_errors:
         ids = [bet.bet_id for bet in bets if bet.bet_id in known and known[bet.bet_id].bet.content != bet.content]
-        message = f"{len(flaws)} bet id(s) of the batch were booked with other content: {', '.join(ids)}."
-        raise BetConflict(message, flaws=flaws, bet_ids=ids)
+        message = f"{len(field_errors)} bet id(s) of the batch were booked with other content: {', '.join(ids)}."
+        raise BetConflict(message, field_errors=field_errors, bet_ids=ids)
 
 
 def _difference(booked: Bet, sent: Bet) -> str:

@@ -122,10 +122,10 @@ class MachineApproval(Forbidden):
     title = "A person must approve"
 
 
-class Unconfirmed(Refused):
+class ConfirmationRequired(Refused):
     """The approver did not repeat the figures that have to be."""
 
-    code = "unconfirmed"
+    code = "confirmation-required"
     title = "The unusual figures must be confirmed"
 
 
@@ -168,8 +168,8 @@ def require_checker(change: Change, checker: Principal, *, is_emergency: bool) -
 
 
 def require_confirmed(change: Change, confirmed: Mapping[str, str]) -> None:
-    """Raises: Unconfirmed unless the approver repeated exactly the figures that have to be."""
+    """Raises: ConfirmationRequired unless the approver repeated exactly the figures that have to be."""
     if dict(confirmed) != dict(change.to_confirm):
         due = ", ".join(f"{name} = {figure}" for name, figure in sorted(change.to_confirm.items())) or "nothing"
         message = f"To be confirmed, figure by figure: {due}."
-        raise Unconfirmed(message)
+        raise ConfirmationRequired(message)

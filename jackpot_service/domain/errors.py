@@ -12,7 +12,7 @@ Fact = str | int | bool | None | list[str] | list[int] | dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class FieldError:
     """One thing wrong with a request: where (an RFC 6901 JSON pointer into its body), which code, in which words."""
 
     pointer: str
@@ -31,10 +31,10 @@ class LedgerError(Exception):
     code: ClassVar[str] = "ledger-error"
     title: ClassVar[str] = "The ledger could not do this"
 
-    def __init__(self, detail: str, *, flaws: tuple[Flaw, ...] = (), **facts: Fact) -> None:
+    def __init__(self, detail: str, *, field_errors: tuple[FieldError, ...] = (), **facts: Fact) -> None:
         super().__init__(detail)
         self.detail = detail
-        self.flaws = flaws
+        self.field_errors = field_errors
         self.facts: Mapping[str, Fact] = facts
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jackpot_service.domain.cards import Card, require_one_deck
-from jackpot_service.domain.errors import Flaw, Refused
+from jackpot_service.domain.errors import FieldError, Refused
 from jackpot_service.domain.verdict import Hand, HandStatus
 
 CARDS_OF_A_DEALT_HAND = 5
@@ -16,7 +16,7 @@ class BadHands(Refused):
     """The hands of a result are not those of a round: one twice, or dealt with a wrong number of cards."""
 
     code = "hands-invalid"
-    title = "These hands cannot be"
+    title = "Invalid hands"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +70,24 @@ def require_hands_of_one_deck(hands: Sequence[Hand], dealer: Sequence[Card] = ()
     CardRepeated.
     """
     _require_distinct(hands)
-    flaws = tuple(
-        Flaw(f"/hands/{index}/cards", BadHands.code, f"A dealt hand has five cards, not {len(hand.cards)}.")
+    field_errors = tuple(
+        FieldError(f"/hands/{index}/cards", BadHands.code, f"A dealt hand has five cards, not {len(hand.cards)}.")
         for index, hand in enumerate(hands)
         if hand.status is HandStatus.DEALT and len(hand.cards) != CARDS_OF_A_DEALT_HAND
     )
-    if flaws:
+    if field_errors:
         message = "A dealt hand has exactly five cards; one with another count is dead."
-        raise BadHands(message, flaws=flaws)
+        raise BadHands(message, field_errors=field_errors)
     require_one_deck([*(card for hand in hands for card in hand.cards), *dealer])
 
 
 def _require_distinct(hands: Sequence[Hand]) -> None:
     counts = Counter(hand.hand for hand in hands)
-    flaws = tuple(
-        Flaw(f"/hands/{index}/hand", BadHands.code, f"Hand {hand.hand} stands more than once.")
+    field_errors = tuple(
+        FieldError(f"/hands/{index}/hand", BadHands.code, f"Hand {hand.hand} stands more than once.")
         for index, hand in enumerate(hands)
         if counts[hand.hand] > 1
     )
-    if flaws:
+    if field_errors:
         message = "A hand stands more than once in the result."
-        raise BadHands(message, flaws=flaws)
+        raise BadHands(message, field_errors=field_errors)

@@ -28,7 +28,7 @@ class BadPrincipal(Refused):
     """A principal that cannot be: its name, or its role with its casino."""
 
     code = "principal-invalid"
-    title = "The principal cannot be"
+    title = "Invalid principal"
 
 
 class PrincipalConflict(Conflict):
@@ -45,10 +45,10 @@ class KeyForbidden(Forbidden):
     title = "Such a key is created on the machine itself"
 
 
-class KeysLive(Conflict):
+class KeyLimitReached(Conflict):
     """The principal has as many live keys as rotation needs."""
 
-    code = "keys-live"
+    code = "key-limit-reached"
     title = "One of the keys must be revoked first"
 
 
@@ -166,10 +166,10 @@ def require_same(known: Principal, named: Principal) -> None:
 
 
 def require_room(principal: str, *, live: int) -> None:
-    """Raises: KeysLive if a principal has as many live keys as it may."""
+    """Raises: KeyLimitReached if a principal has as many live keys as it may."""
     if live >= MOST_LIVE_KEYS:
         message = f"{principal} has {live} live keys: revoke one."
-        raise KeysLive(message, principal=principal)
+        raise KeyLimitReached(message, principal=principal)
 
 
 def _identity(principal: Principal) -> tuple[Role, str | None, bool]:

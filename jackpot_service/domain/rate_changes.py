@@ -31,13 +31,15 @@ def stated_rates(sheet: RateSheet) -> dict[str, Decimal]:
     return {code: rate.base_per_unit for code, rate in sheet.rates.items() if code != sheet.base}
 
 
-def rates_after(before: Rates, *, rates: Rates, leaves: Collection[str], is_whole: bool) -> dict[str, Decimal]:
+def rates_after(
+    before: Rates, *, rates: Rates, removed_currencies: Collection[str], replace_all: bool
+) -> dict[str, Decimal]:
     """
-    The rates of the sheet that a change makes of the one before it: its own, over those that neither leave nor change.
+    Make the rates of a sheet from those before: its own, over those that are neither removed nor changed.
 
-    A whole sheet keeps nothing, so every currency that it does not state leaves.
+    A whole sheet keeps nothing, so every currency that it does not state is removed.
     """
-    kept = {} if is_whole else {code: rate for code, rate in before.items() if code not in leaves}
+    kept = {} if replace_all else {code: rate for code, rate in before.items() if code not in removed_currencies}
     return kept | dict(rates)
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import Card
-from jackpot_service.domain.errors import Flaw, Refused
+from jackpot_service.domain.errors import FieldError, Refused
 from jackpot_service.domain.poker import category_of
 from jackpot_service.domain.rules import JackpotRules, Tier
 
@@ -87,7 +87,7 @@ def _require_every_hand(bets: Iterable[Bet], hands: Mapping[str, Hand]) -> None:
     missing = sorted({bet.hand for bet in bets} - hands.keys())
     if missing:
         message = f"The result lacks {len(missing)} hand(s) that carry a bet: {', '.join(missing)}."
-        raise HandMissing(message, flaws=(Flaw("/hands", HandMissing.code, message),), hands=missing)
+        raise HandMissing(message, field_errors=(FieldError("/hands", HandMissing.code, message),), hands=missing)
 
 
 def _tier(hand: Hand, rules: JackpotRules) -> Tier | None:

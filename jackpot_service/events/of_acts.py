@@ -11,6 +11,7 @@ from jackpot_service.events.drafts import OfAward, Telling, totals
 from jackpot_service.events.event import Data, Draft, EventType
 from jackpot_service.events.round_documents import Totals
 from jackpot_service.records.acts import RecordedAct
+from jackpot_service.usecases.changes.registry import KINDS
 
 _INTERNAL: Final = frozenset({"positions", "round_key"})
 """What acts record for `verify` alone."""
@@ -165,14 +166,11 @@ def _sums(awards: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 _TELL: Final[Mapping[EntryKind, Callable[[Told], list[Telling]]]] = {
+    **{act: _about_a_jackpot(EventType(kind.acts[act])) for kind in KINDS.values() for act in kind.acts},
     EntryKind.JACKPOT_OPENED: _opened,
     EntryKind.JACKPOT_SUSPENDED: _about_a_jackpot(EventType.SUSPENDED),
     EntryKind.JACKPOT_RESUMED: _about_a_jackpot(EventType.RESUMED),
     EntryKind.JACKPOT_RETIRED: _retired,
-    EntryKind.RULES_CHANGED: _about_a_jackpot(EventType.RULES_CHANGED),
-    EntryKind.ADJUSTMENT: _about_a_jackpot(EventType.ADJUSTED),
-    EntryKind.SEED_RECOVERED: _about_a_jackpot(EventType.SEED_RECOVERED),
-    EntryKind.PRIZE_FUND_TRUED_UP: _about_a_jackpot(EventType.PRIZE_FUND_TRUED_UP),
     EntryKind.AWARDS_APPROVED: _awards(EventType.AWARD_APPROVED),
     EntryKind.AWARDS_REJECTED: _awards(EventType.AWARD_REJECTED),
     EntryKind.AWARDS_REINSTATED: _awards(EventType.AWARD_REINSTATED),
@@ -184,4 +182,4 @@ _TELL: Final[Mapping[EntryKind, Callable[[Told], list[Telling]]]] = {
     EntryKind.CASINO_ADDED: _reference(EventType.CASINO_ADDED),
     EntryKind.TABLE_ADDED: _reference(EventType.TABLE_ADDED),
 }
-"""How each kind of act that is told is told."""
+"""How each kind of act that is told is told; a kind of change that needs no more, by what it recorded."""

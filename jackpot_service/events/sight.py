@@ -5,38 +5,28 @@ from typing import Final
 
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.usecases.changes.registry import KINDS
 
 HOUSE_READERS: Final = frozenset({Role.FINANCE, Role.OPERATOR, Role.AUDITOR})
 
 ROUND_KINDS: Final = frozenset({EntryKind.VOIDS, EntryKind.RESULT, EntryKind.CANCELLATION})
 """Entries of rounds that are told. Batches of bets are not: see docs/decisions/events.md."""
 
-CASINO_KINDS: Final = frozenset(
-    {
-        EntryKind.AWARDS_APPROVED,
-        EntryKind.AWARDS_REJECTED,
-        EntryKind.AWARDS_REINSTATED,
-        EntryKind.AWARD_PAID,
-        EntryKind.COMPENSATION,
-        EntryKind.ROUND_CORRECTED,
-        EntryKind.STATEMENT_SETTLED,
-    }
+CASINO_KINDS: Final = frozenset({EntryKind.AWARD_PAID}).union(
+    *(kind.acts for kind in KINDS.values() if kind.is_of_casinos)
 )
 """Acts about one casino's rounds, awards and statements, which that casino's keys see, without who did them."""
 
-HOUSE_KINDS: Final = CASINO_KINDS | {
-    EntryKind.JACKPOT_OPENED,
-    EntryKind.JACKPOT_SUSPENDED,
-    EntryKind.JACKPOT_RESUMED,
-    EntryKind.JACKPOT_RETIRED,
-    EntryKind.RULES_CHANGED,
-    EntryKind.ADJUSTMENT,
-    EntryKind.SEED_RECOVERED,
-    EntryKind.PRIZE_FUND_TRUED_UP,
-    EntryKind.RATES_PUBLISHED,
-    EntryKind.CASINO_ADDED,
-    EntryKind.TABLE_ADDED,
-}
+HOUSE_KINDS: Final = frozenset(
+    {
+        EntryKind.AWARD_PAID,
+        EntryKind.JACKPOT_OPENED,
+        EntryKind.JACKPOT_SUSPENDED,
+        EntryKind.JACKPOT_RESUMED,
+        EntryKind.CASINO_ADDED,
+        EntryKind.TABLE_ADDED,
+    }
+).union(*(kind.acts for kind in KINDS.values()))
 """All acts that are told. What is only asked for, keys, people and stripes are in the audit trail alone."""
 
 _KINDS_OF_MACHINES_AND_CASINOS: Final[Mapping[Role, frozenset[EntryKind]]] = {

@@ -14,28 +14,16 @@ from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof.doors import LIFE_AFTER
 from jackpot_service.proof.references import References
+from jackpot_service.usecases.changes.registry import CARRIES_OUT
 
 Found = Iterator[Mismatch]
 
-BOOKS_AN_ENTRY: Final = frozenset(
-    {
-        EntryKind.JACKPOT_OPENED,
-        EntryKind.STRIPES_ADDED,
-        EntryKind.JACKPOT_SUSPENDED,
-        EntryKind.JACKPOT_RESUMED,
-        EntryKind.JACKPOT_RETIRED,
-        EntryKind.RULES_CHANGED,
-        EntryKind.ADJUSTMENT,
-        EntryKind.SEED_RECOVERED,
-        EntryKind.PRIZE_FUND_TRUED_UP,
-        EntryKind.AWARDS_APPROVED,
-        EntryKind.AWARDS_REJECTED,
-        EntryKind.AWARDS_REINSTATED,
-        EntryKind.COMPENSATION,
-        EntryKind.ROUND_CORRECTED,
-        EntryKind.STATEMENT_SETTLED,
-    }
-)
+BOOKS_AN_ENTRY: Final = frozenset(CARRIES_OUT) - {EntryKind.RATES_PUBLISHED} | {
+    EntryKind.JACKPOT_OPENED,
+    EntryKind.STRIPES_ADDED,
+    EntryKind.JACKPOT_SUSPENDED,
+    EntryKind.JACKPOT_RESUMED,
+}
 """The acts that book an entry of their own kind in the book of the jackpot that they are about."""
 
 

@@ -41,8 +41,8 @@ def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
 
 
 def _said(round_: RoundDocuments, entry: BookedEntry, refusal: Refused) -> str:
-    flaws = " ".join(flaw.detail for flaw in refusal.flaws)
-    return f"{round_.place}, step {entry.step}: {flaws or refusal.detail}"
+    field_errors = " ".join(error.detail for error in refusal.field_errors)
+    return f"{round_.place}, step {entry.step}: {field_errors or refusal.detail}"
 
 
 def _accepted_by(entry: BookedEntry, round_: RoundDocuments) -> list[BookedBet]:

@@ -9,6 +9,7 @@ from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.doors import life_before
 from jackpot_service.proof.jackpots import Jackpot
+from jackpot_service.usecases.changes.registry import CARRIES_OUT
 
 Found = Iterator[Mismatch]
 
@@ -18,16 +19,8 @@ POSSIBLE_IN: Mapping[str, frozenset[Life]] = {
     EntryKind.JACKPOT_SUSPENDED: frozenset({Life.OPEN}),
     EntryKind.JACKPOT_RESUMED: frozenset({Life.SUSPENDED}),
     EntryKind.TRANSFER_RECEIVED: frozenset({Life.OPEN}),
-    EntryKind.JACKPOT_RETIRED: _NOT_RETIRED,
-    EntryKind.RULES_CHANGED: _NOT_RETIRED,
-    EntryKind.ADJUSTMENT: _NOT_RETIRED,
-    EntryKind.SEED_RECOVERED: _NOT_RETIRED,
-    EntryKind.PRIZE_FUND_TRUED_UP: _NOT_RETIRED,
     EntryKind.STRIPES_ADDED: _NOT_RETIRED,
-    EntryKind.ROUND_CORRECTED: _NOT_RETIRED,
-    EntryKind.AWARDS_APPROVED: _NOT_RETIRED,
-    EntryKind.AWARDS_REJECTED: _NOT_RETIRED,
-    EntryKind.AWARDS_REINSTATED: _NOT_RETIRED,
+    **{act: _NOT_RETIRED for act, kind in CARRIES_OUT.items() if kind.needs_unretired},
 }
 """Where a jackpot stands when an entry of some kind is booked; what is not named here comes at any time."""
 

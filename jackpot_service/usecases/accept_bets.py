@@ -19,7 +19,7 @@ from jackpot_service.domain.batches import BookedBet, SortedBatch, require_disti
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.contribution import by_currency, contribute, sums_by_currency
 from jackpot_service.domain.entries import Entry, RoundStep
-from jackpot_service.domain.errors import Flaw, LedgerError
+from jackpot_service.domain.errors import FieldError, LedgerError
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.meters import Meter
 from jackpot_service.domain.money import NoRate, Rate, RateSheet
@@ -34,7 +34,7 @@ from jackpot_service.records.meters import meter_of
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.standing import Expectations, NotAsExpected, Standing
-from jackpot_service.usecases.first_sight import Pins
+from jackpot_service.usecases.round_terms import RoundTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,17 +220,17 @@ def _decide(
     refusals: dict[int, LedgerError] = {}
     for number, (place, command) in enumerate(asked.items()):
         try:
-            pins = Pins(tables[place], in_force, number)
-            decisions[place] = _decision(session, command, pins, seen.get(command.name, _Seen()))
+            terms = RoundTerms(tables[place], in_force, number)
+            decisions[place] = _decision(session, command, terms, seen.get(command.name, _Seen()))
         except LedgerError as refusal:
             refusals[place] = _kept(refusal)
     return decisions, refusals
 
 
-def _decision(session: Session, command: AcceptBets, pins: Pins, seen: _Seen) -> _Decision:
+def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: _Seen) -> _Decision:
     """The ladder of a batch: identity, the round's state, meaning."""
     batch = sort_out(command.bets, seen.booked, seen.tombstones)
-    round_ = seen.round or pins.pin(command.round_id, now=command.now)
+    round_ = seen.round or terms.open_round(command.round_id, now=command.now)
     rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = pinned.sheet(session, rules.base, round_.rate_sheet)
     if batch.new is None:
@@ -263,8 +263,8 @@ def _require_acceptable(
             currencies.tender(currency, on=now.date())
             sheet.rate(currency)
         except (currencies.UnknownCurrency, NoRate) as error:
-            error.flaws = tuple(
-                Flaw(f"/bets/{place}/currency", error.code, error.detail)
+            error.field_errors = tuple(
+                FieldError(f"/bets/{place}/currency", error.code, error.detail)
                 for place, other in zip(new.places, new.currencies, strict=True)
                 if other == currency
             )

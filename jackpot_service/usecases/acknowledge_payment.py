@@ -17,10 +17,10 @@ from jackpot_service.usecases import acts, key_makers
 from jackpot_service.usecases.acts import Act
 
 
-class NotThePayer(Forbidden):
+class WrongCasino(Forbidden):
     """Only the casino that pays an award acknowledges it, or the operator in its place."""
 
-    code = "not-the-payer"
+    code = "wrong-casino"
     title = "Only the casino that pays may say so"
 
 
@@ -46,7 +46,7 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
     """
     Record that an award was paid. The same said again, under whichever request id, changes nothing.
 
-    Raises: UnknownAward, also for another casino's; NotThePayer; RequestConflict; KeyMaker; AwardStateConflict if the
+    Raises: UnknownAward, also for another casino's; WrongCasino; RequestConflict; KeyMaker; AwardStateConflict if the
     award is not payable, or was paid otherwise.
     """
     acts.lock(session)
@@ -66,7 +66,7 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
 def _require_payer(principal: Principal) -> None:
     if principal.casino_id is None and principal.role is not Role.OPERATOR:
         message = f"A key of role {principal.role} that belongs to no casino acknowledges no payment."
-        raise NotThePayer(message)
+        raise WrongCasino(message)
 
 
 def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, told: Facts) -> None:

@@ -20,7 +20,7 @@ from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, rounds, standing, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import reversals
-from jackpot_service.usecases.first_sight import Pins
+from jackpot_service.usecases.round_terms import RoundTerms
 
 
 class CancellationConflict(Conflict):
@@ -69,7 +69,7 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
     live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
     if round_ is not None and round_.state is RoundState.CANCELLED:
         return _replay(session, round_, command.cancellation, live)
-    round_ = round_ or Pins(table, in_force).pin(command.round_id, now=command.now)
+    round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)
     round_.require_open()
     require_hands_of_one_deck(command.cancellation.hands)
     return _book(session, command, round_, live, stripe_no=stripes.choose(in_force.stripes))

@@ -292,7 +292,9 @@ class ListOf(ReadField[tuple[T, ...]]):
     """A list of `least` to `most` items, which one field reads; its length is looked at first."""
 
     def __init__(self, item: ReadField[T], *, most: int, least: int = 1, **kwargs: Any) -> None:  # noqa: ANN401
-        described = {"type": "array", "minItems": least, "maxItems": most, "items": dict(item.metadata)}
+        described: dict[str, Any] = {"type": "array", "minItems": least, "maxItems": most, "items": dict(item.metadata)}
+        if "load_default" in kwargs:
+            described["default"] = list(kwargs["load_default"])
         super().__init__(metadata=described, **kwargs)
         self.item, self.least, self.most = item, least, most
 

@@ -28,14 +28,14 @@ class Cards(ReadField[tuple[Card, ...]]):
             message = f"must be a list of at most {MOST_CARDS} cards"
             raise ValidationError(message)
         cards: list[Card] = []
-        flaws: dict[int, list[str]] = {}
+        field_errors: dict[int, list[str]] = {}
         for index, text in enumerate(value):
             try:
                 cards.append(_card(text))
             except ValidationError as error:
-                flaws[index] = [str(message) for message in error.messages]
-        if flaws:
-            raise ValidationError(flaws)
+                field_errors[index] = [str(message) for message in error.messages]
+        if field_errors:
+            raise ValidationError(field_errors)
         return tuple(cards)
 
 

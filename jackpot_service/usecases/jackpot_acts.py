@@ -11,7 +11,7 @@ from jackpot_service.domain.lives import Life, require_not_retired
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books, stripes
 from jackpot_service.ledger.books import Books
-from jackpot_service.records import changes, lives, pinned, references
+from jackpot_service.records import lives, pinned, references
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, Effect
 
@@ -59,16 +59,6 @@ def hold_unretired(session: Session, jackpot_id: str) -> StillJackpot:
     return jackpot
 
 
-def money_version(session: Session, jackpot_id: str) -> str:
-    """
-    Name the state that a move of a jackpot's money is asked for against: the last approved change, and the cycle.
-
-    Keeps the jackpot locked, so that the cycle is still that one when the move is made. Raises: UnknownJackpot.
-    """
-    cycle = hold(session, jackpot_id).books.cycle.cycle
-    return f"{changes.last_approved(session, jackpot_id)}.{cycle}"
-
-
 def booking_time(session: Session, act: Act, jackpots: Iterable[StillJackpot]) -> datetime:
     """When an act that does something in several jackpots is booked in each: after all that was booked in any."""
     return max([acts.booking_time(session, act), *(jackpot.books.booked_at for jackpot in jackpots)])
@@ -101,27 +91,3 @@ def book(
             postings=postings,
         )
     return acts.effect_of(cursor, book=jackpot.jackpot_id, kind=kind, recorded=recorded)
-
-
-def do(
-    session: Session,
-    act: Act,
-    jackpot: StillJackpot,
-    kind: EntryKind,
-    *,
-    before: Facts,
-    recorded: Facts,
-    postings: Postings | None = None,
-) -> Effect:
-    """Do an act that is one entry in a jackpot's book: book it, and record the act that shows the same."""
-    _, effect = acts.do(
-        session,
-        act,
-        kind,
-        book=jackpot.jackpot_id,
-        subject=f"jackpot {jackpot.jackpot_id}",
-        before=before,
-        recorded=recorded,
-        postings=postings,
-    )
-    return effect

@@ -26,7 +26,7 @@ class BadRate(Refused):
     """A rate that cannot be: not positive, not finite, too precise, or for the base currency itself."""
 
     code = "rate-invalid"
-    title = "The rate cannot be"
+    title = "Invalid rate"
 
 
 class SheetExists(Conflict):

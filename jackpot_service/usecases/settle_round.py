@@ -24,7 +24,7 @@ from jackpot_service.records import gaming_tables, pinned, rounds, standing, ver
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 from jackpot_service.usecases import reversals
-from jackpot_service.usecases.first_sight import Pins
+from jackpot_service.usecases.round_terms import RoundTerms
 
 
 class ResultConflict(Conflict):
@@ -96,7 +96,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
         round_.require_open()
     require_count(command.result, live, name=name)
     require_hands_of_one_deck(command.result.hands, command.result.dealer)
-    round_ = round_ or Pins(table, in_force).pin(command.round_id, now=command.now)
+    round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)
     rules = pinned.rules(session, jackpot_id, round_.rules_version)
     verdict = judge((one.bet for one in live), command.result.hands, rules)
     return _book(session, command, round_, live, verdict, stripe_no=stripes.choose(in_force.stripes))

@@ -20,7 +20,7 @@ from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import reversals
-from jackpot_service.usecases.first_sight import Pins
+from jackpot_service.usecases.round_terms import RoundTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
     if round_ is not None and not voided and not unknown:
         view = _replay(session, round_, command.bet_ids, booked=booked, tombstones=tombstones)
     else:
-        round_ = round_ or Pins(table, in_force).pin(command.round_id, now=command.now)
+        round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)
         round_.require_open()
         refunded = [booked[bet_id] for bet_id in sorted(voided)]
         view = _book(session, command, round_, refunded, unknown, stripe_no=stripes.choose(in_force.stripes))

@@ -8,7 +8,7 @@ import sqlalchemy
 
 from jackpot_service.api.asgi import Message, Scope
 from jackpot_service.domain.principals import Role
-from jackpot_service.usecases.revoke_key import revoke_key
+from jackpot_service.usecases.keys import revoke_key
 from tests.support.answers import Answer
 from tests.support.asgi import PEER
 from tests.support.bets import bet

@@ -21,7 +21,7 @@ from jackpot_service.events import windows
 from jackpot_service.events.cursor import BEGINNING, Begun, Cursor, decode, encode
 from jackpot_service.events.event import EventType
 from jackpot_service.events.page import events_page
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.support import correcting, telling
 from tests.support.answers import Body
 from tests.support.bets import bet

@@ -24,12 +24,12 @@ from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.api.turns import Turns
 from jackpot_service.app import Application
 from jackpot_service.database.transactions import Busy, OutcomeUnknown
-from jackpot_service.domain.errors import BooksBroken, Conflict, Flaw, Forbidden, NotFound, Unauthenticated
+from jackpot_service.domain.errors import BooksBroken, Conflict, FieldError, Forbidden, NotFound, Unauthenticated
 from jackpot_service.domain.money import NoRate
 from jackpot_service.domain.principals import Role
 from jackpot_service.records.gaming_tables import NoJackpot
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
-from jackpot_service.usecases.revoke_key import revoke_key
+from jackpot_service.usecases.keys import revoke_key
 from tests.support.answers import PROBLEM, Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
@@ -173,7 +173,7 @@ BAD_BODIES: dict[str, bytes] = {
     "a list of none": b'{"bets":[]}',
     "a name twice": b'{"bets":[],"bets":[]}',
     "an unknown name": orjson.dumps({"bets": [bet()], "more": 1}),
-    "a flawed bet": orjson.dumps({"bets": [bet(stake_minor=0), bet("b2", currency="eur")]}),
+    "a bad_field bet": orjson.dumps({"bets": [bet(stake_minor=0), bet("b2", currency="eur")]}),
     "a bet twice": orjson.dumps({"bets": [bet(), bet()]}),
     "too many bets": orjson.dumps({"bets": [bet(f"b{number}") for number in range(2001)]}),
     "an unknown currency": orjson.dumps({"bets": [bet("new", currency="XXX")]}),
@@ -260,7 +260,9 @@ def test_what_the_loop_finds_wrong_before_flask_is_asked_is_told_as_flask_tells_
 
 ERRORS: dict[str, Exception] = {
     "refused": NoJackpot("The table has none.", table_id="T1"),
-    "refused with flaws": NoRate("No rate.", flaws=(Flaw("/bets/0", "no-rate", "has none"),), currency="CHF"),
+    "refused with field errors": NoRate(
+        "No rate.", field_errors=(FieldError("/bets/0", "no-rate", "has none"),), currency="CHF"
+    ),
     "conflict": Conflict("It contradicts."),
     "not found": NotFound("There is none."),
     "forbidden": Forbidden("It may not."),
@@ -271,7 +273,7 @@ ERRORS: dict[str, Exception] = {
     "books broken": BooksBroken("They do not add up."),
     "not JSON": NotJson("It is none."),
     "a key twice": KeyTwice("It names one twice."),
-    "invalid": Invalid((Flaw("/bets", "validation", "is missing"),)),
+    "invalid": Invalid((FieldError("/bets", "validation", "is missing"),)),
     "too large": RequestEntityTooLarge(),
     "another method": MethodNotAllowed(["GET"]),
     "nobody foresaw it": ZeroDivisionError("made up"),

@@ -293,9 +293,9 @@ def test_a_list_that_is_far_too_long_is_refused_for_that_alone(opened: House, su
     for call, (method, pointer, flood) in FLOODS.items():
         with subtests.test(call):
             answer = opened.send(method, "T1", f"r1/{call}", flood)
-            (flaw,) = answer.problem(422, "validation")["errors"]
-            assert flaw["pointer"] == pointer
-            assert "must hold at most" in flaw["detail"]
+            (error,) = answer.problem(422, "validation")["errors"]
+            assert error["pointer"] == pointer
+            assert "must hold at most" in error["detail"]
 
 
 def test_a_body_of_unknown_names_is_told_of_some(opened: House) -> None:

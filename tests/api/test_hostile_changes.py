@@ -29,11 +29,11 @@ WHOLE: Final[Mapping[str, Sequence[Body]]] = {
         {
             "base": "EUR",
             "rates": {"GBP": "1.18"},
-            "leaves": ["SEK"],
+            "removed_currencies": ["SEK"],
             "effective_at": "2027-01-01T00:00:00Z",
             "source": {"name": "ecb", "date": "2026-11-19", "sha256": "a" * 64},
         },
-        {"base": "EUR", "rates": {"GBP": "1.18"}, "whole": True},
+        {"base": "EUR", "rates": {"GBP": "1.18"}, "replace_all": True},
     ),
     "rules": ({"jackpot_id": "j1", "settings": dict.fromkeys(SETTINGS, "0.5")},),
     "retirement": ({"jackpot_id": "j2", "to": "j1"},),

@@ -203,7 +203,7 @@ def test_a_field_that_is_wrong_is_pointed_at(opened: House, subtests: pytest.Sub
             for text in texts:
                 answer = opened.send(method, "T1", f"r1/{call}", with_text_at(body, pointer, text))
 
-                pointed = [flaw["pointer"] for flaw in answer.problem(422, "validation")["errors"]]
+                pointed = [error["pointer"] for error in answer.problem(422, "validation")["errors"]]
                 assert pointed == [pointer], (text, answer.text)
             assert opened.books.counts() == before
 
@@ -225,7 +225,7 @@ def test_a_bet_that_lacks_something_is_pointed_at(opened: House, name: str) -> N
     assert opened.books.counts() == before
 
 
-def test_every_flaw_of_a_batch_is_named_at_once(opened: House) -> None:
+def test_every_field_error_of_a_batch_is_named_at_once(opened: House) -> None:
     before = opened.books.counts()
 
     answer = opened.post_bets(bet("a/b", player_id="p", stake_minor=1.5), bet(), {"zzz": 1})
@@ -413,7 +413,7 @@ def test_a_query_that_is_wrong_is_pointed_at(opened: House, subtests: pytest.Sub
         with subtests.test(path):
             for query in queries:
                 pointed = [
-                    flaw["pointer"] for flaw in opened.get(f"{path}?{query}").problem(422, "validation")["errors"]
+                    error["pointer"] for error in opened.get(f"{path}?{query}").problem(422, "validation")["errors"]
                 ]
                 assert pointed == [f"?{query.partition('=')[0]}"], query
 

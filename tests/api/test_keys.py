@@ -140,7 +140,7 @@ def test_a_third_live_key_is_refused(house: House) -> None:
     post(house).ok(201)
     post(house, SERVER | {"request_id": "k2"}).ok(201)
 
-    post(house, SERVER | {"request_id": "k3"}).problem(409, "keys-live")
+    post(house, SERVER | {"request_id": "k3"}).problem(409, "key-limit-reached")
 
 
 def test_a_revocation_is_repeatable(house: House) -> None:

@@ -11,7 +11,7 @@ from flask_smorest import Blueprint
 from jackpot_service import app as application
 from jackpot_service.auth.authenticator import KEPT_S, Authenticator, BadKeyShown, roles_of
 from jackpot_service.domain.principals import Role
-from jackpot_service.usecases.revoke_key import revoke_key
+from jackpot_service.usecases.keys import revoke_key
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand

@@ -18,7 +18,7 @@ def published(house: House) -> House:
     """A house with four sheets of EUR, an hour apart; the third without SEK, the last from a document."""
     payloads: list[Body] = [
         {"rates": {"GBP": "1.18"}},
-        {"leaves": ["SEK"]},
+        {"removed_currencies": ["SEK"]},
         {"rates": {"GBP": "1.19"}, "source": SOURCE},
     ]
     for number, payload in enumerate(payloads):

@@ -21,8 +21,7 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import keys
 from jackpot_service.records.keys import Subject
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_person import add_person
-from jackpot_service.usecases.revoke_key import revoke_key
+from jackpot_service.usecases.keys import add_person, revoke_key
 from tests.support.answers import Answer
 from tests.support.house import House
 from tests.support.issuer import AUDIENCE, LocalIssuer, local_issuer

@@ -74,7 +74,7 @@ REFUSED: Final = (
         "jackpot: principal-conflict",
     ),
     ("keys create --role operator --name \N{CHEROKEE LETTER GO}nn --reason hired", 1, "jackpot: principal-invalid: "),
-    ("keys create --role operator --name Ann --reason hired", 1, "jackpot: keys-live: "),
+    ("keys create --role operator --name Ann --reason hired", 1, "jackpot: key-limit-reached: "),
     ("keys create --role table --casino nowhere --name server --reason hired", 1, "jackpot: casino-unknown: "),
     ("keys revoke 0a --reason lost", 1, "jackpot: key-unknown: "),
     ("keys revoke 0a", 2, "Missing option '--reason'"),

@@ -146,7 +146,7 @@ def test_another_document_of_the_same_day_is_a_conflict(opened: Jackpot, file: F
 
 
 @pytest.mark.parametrize(
-    "by_hand", [{"rates": {"GBP": "1.25"}}, {"rates": {"GBP": "1.1983223487", "NOK": "0.09"}}, {"whole": True}]
+    "by_hand", [{"rates": {"GBP": "1.25"}}, {"rates": {"GBP": "1.1983223487", "NOK": "0.09"}}, {"replace_all": True}]
 )
 def test_figures_by_hand_under_the_documents_name_are_not_taken_for_the_documents(
     opened: Jackpot, file: File, by_hand: dict[str, Any]
@@ -167,7 +167,12 @@ def test_what_went_stale_is_asked_for_anew_under_another_id(
     path = file(document())
     opened("rates", "import-ecb", path).ok()
     opened(
-        "changes", "request", "rate-sheet", '{"base": "EUR", "leaves": ["CHF"]}', "--reason=x", "--request-id=x"
+        "changes",
+        "request",
+        "rate-sheet",
+        '{"base": "EUR", "removed_currencies": ["CHF"]}',
+        "--reason=x",
+        "--request-id=x",
     ).ok()
     become(opened, monkeypatch, "Bob")
     opened("changes", "approve", "x").ok()
@@ -387,7 +392,7 @@ def test_a_sheet_is_shown_by_number_and_by_instant(opened: Jackpot) -> None:
 
 def test_the_history_of_a_currency_is_listed_the_latest_first(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, payload in enumerate(
-        ('{"base": "EUR", "rates": {"CHF": "1.06"}}', '{"base": "EUR", "leaves": ["CHF"]}')
+        ('{"base": "EUR", "rates": {"CHF": "1.06"}}', '{"base": "EUR", "removed_currencies": ["CHF"]}')
     ):
         become(opened, monkeypatch, f"Ann {number}")
         opened("changes", "request", "rate-sheet", payload, "--reason=x", f"--request-id=x{number}").ok()

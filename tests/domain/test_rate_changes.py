@@ -21,17 +21,21 @@ def confirmed(band: str = "0.10", **stated: str) -> dict[str, str]:
 
 
 def test_single_rates_are_put_over_those_before() -> None:
-    after = rates_after(BEFORE, rates={"GBP": Decimal("1.18"), "CHF": Decimal("1.05")}, leaves=(), is_whole=False)
+    after = rates_after(
+        BEFORE, rates={"GBP": Decimal("1.18"), "CHF": Decimal("1.05")}, removed_currencies=(), replace_all=False
+    )
 
     assert after == {**BEFORE, "GBP": Decimal("1.18"), "CHF": Decimal("1.05")}
 
 
 def test_what_leaves_is_not_there_after() -> None:
-    assert rates_after(BEFORE, rates={}, leaves=("SEK",), is_whole=False).keys() == {"GBP", "JPY"}
+    assert rates_after(BEFORE, rates={}, removed_currencies=("SEK",), replace_all=False).keys() == {"GBP", "JPY"}
 
 
 def test_a_whole_sheet_keeps_nothing() -> None:
-    assert rates_after(BEFORE, rates={"GBP": Decimal(2)}, leaves=(), is_whole=True) == {"GBP": Decimal(2)}
+    assert rates_after(BEFORE, rates={"GBP": Decimal(2)}, removed_currencies=(), replace_all=True) == {
+        "GBP": Decimal(2)
+    }
 
 
 @pytest.mark.parametrize("rate", ["1.17", "1.287", "1.053", "1.2869999999"])

@@ -12,7 +12,7 @@ from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.schema import migrate
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.keys import create_key
 from tests.faults import scratch
 from tests.faults.scratch import Database
 from tests.faults.service import Service, served

@@ -17,7 +17,7 @@ from jackpot_service.database.transactions import guarded, transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger import instants
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.keys import create_key
 from tests.races import books, scene
 from tests.races.processes import CONFIG, Racer, race
 from tests.support.accepting import accept_bets

@@ -22,9 +22,8 @@ from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_casino import add_casino
-from jackpot_service.usecases.add_table import add_table
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.casinos import add_casino, add_table
+from jackpot_service.usecases.keys import create_key
 from tests.faults.processes import wait_until
 from tests.faults.service import HOST, Service
 from tests.races import scene

@@ -22,7 +22,7 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.keys import create_key
 from tests.faults.betting import LONGEST_WAIT_S, Answered, betting
 from tests.faults.freezing import frozen, frozen_server
 from tests.faults.service import Service, served

@@ -19,7 +19,7 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.keys import create_key
 from tests.faults.freezing import frozen_server
 from tests.races import scene
 from tests.support.asgi import replied

@@ -16,7 +16,7 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.keys import create_key
 from tests.faults.load import load
 from tests.faults.service import Service, served
 from tests.faults.test_killed_server import (

@@ -25,7 +25,7 @@ from jackpot_service.records import jobs as records
 from jackpot_service.server import job_supervisor
 from jackpot_service.server.job_supervisor import job_runner
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.keys import create_key
 from tests.exports.jobs import kinds
 from tests.faults.service import Service
 from tests.races import books, scene

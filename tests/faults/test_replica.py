@@ -23,7 +23,7 @@ from jackpot_service.proof.proof import verify
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.resolving import InstantNotResolved
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.keys import create_key
 from tests.races import scene
 from tests.races.processes import CONFIG, in_threads
 from tests.support import equations

@@ -25,7 +25,7 @@ from jackpot_service.domain.outcomes import Cancellation
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.keys import create_key
 from tests.faults.load import client_for
 from tests.faults.proxy import NAME, NGINX, proxied
 from tests.faults.service import HOST, Service, served

@@ -20,7 +20,7 @@ from jackpot_service.ledger import journal
 from jackpot_service.ledger.tallied import TallyMissing
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.support import correcting, days, history, rolling, summing
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, forfeited, hand

@@ -18,7 +18,7 @@ from jackpot_service.proof.proof import verify
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.suspend_jackpot import SetDoor, suspend_jackpot
+from jackpot_service.usecases.jackpots import SetDoor, suspend_jackpot
 from tests.proof.corruption import (
     Corruption,
     change,

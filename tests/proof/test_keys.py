@@ -14,11 +14,8 @@ from jackpot_service.proof.proof import verify
 from jackpot_service.records.keys import Subject
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_casino import add_casino
-from jackpot_service.usecases.add_person import add_person
-from jackpot_service.usecases.add_table import add_table
-from jackpot_service.usecases.create_key import create_key
-from jackpot_service.usecases.revoke_key import revoke_key
+from jackpot_service.usecases.casinos import add_casino, add_table
+from jackpot_service.usecases.keys import add_person, create_key, revoke_key
 from tests.proof.corruption import Corruption, change, codes_after, forge, remove
 from tests.support import history
 

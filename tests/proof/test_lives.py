@@ -1,6 +1,7 @@
 """The proof finds what is changed in a jackpot's rules versions, doors, and money that was moved by hand."""
 
 import random
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
@@ -12,6 +13,9 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
+from jackpot_service.usecases.changes.jackpots import BadAmount, JackpotKind, JackpotState
+from jackpot_service.usecases.changes.kinds import Done
+from jackpot_service.usecases.changes.registry import KINDS
 from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.support import history
 from tests.support.bets import bet
@@ -213,16 +217,16 @@ MONEY: Final = (
     recorded("0,recorded,positions,2", "0", done("q1"), "entry-digest effect-figures settlements-cross"),
     recorded("0,recorded,amount", '"99"', done("q4"), "entry-digest effect-figures"),
     recorded("0,recorded,amount", '"99"', done("q6"), "entry-digest effect-figures"),
-    recorded("0,recorded,estate,meter", '"1"', done("q7"), "entry-digest effect-figures"),
+    recorded("0,recorded,transferred,meter", '"1"', done("q7"), "entry-digest effect-figures"),
     change(
         "acts",
-        """after = jsonb_set(after, '{estate,meter}', '"1"')""",
+        """after = jsonb_set(after, '{transferred,meter}', '"1"')""",
         done("q7"),
         "entry-digest entry-postings effect-figures",
     ),
     recorded("0,recorded,to", '"j3"', done("q7"), "entry-digest effect-figures"),
     recorded("0,recorded,to_house_seed", '"1"', done("q7"), "entry-digest effect-figures"),
-    recorded("1,recorded,estate,meter", '"1"', done("q7"), "entry-digest effect-figures"),
+    recorded("1,recorded,transferred,meter", '"1"', done("q7"), "entry-digest effect-figures"),
     recorded("1,recorded,from", '"j3"', done("q7"), "entry-digest effect-figures"),
     recorded("1,book", '"j3"', done("q7"), "entry-digest entry-kind act-effects act-record"),
     recorded("0,seq", "6", done("q1"), "entry-digest entry-kind act-effects"),
@@ -326,3 +330,35 @@ NEW_CODES: Final = {
 
 def test_every_code_of_this_topic_is_shown() -> None:
     assert {code for corruption in CORRUPTIONS for code in corruption.codes} >= NEW_CODES
+
+
+DECIDED: Final = [kind for kind in KINDS.values() if isinstance(kind, JackpotKind)]
+
+
+@pytest.mark.parametrize("kind", DECIDED, ids=lambda kind: kind.name)
+def test_a_decision_that_comes_out_otherwise_is_a_named_mismatch(
+    superuser: Session, kind: JackpotKind[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decide = kind.decide
+
+    def otherwise(_self: object, state: JackpotState, request: Any) -> Done:
+        done = decide(state, request)
+        return replace(done, recorded={**done.recorded, "x": 1})
+
+    monkeypatch.setattr(type(kind), "decide", otherwise)
+
+    assert {mismatch.code for mismatch in verify(superuser).mismatches} == {Code.EFFECT_FIGURES}
+
+
+@pytest.mark.parametrize("kind", DECIDED, ids=lambda kind: kind.name)
+def test_what_would_be_refused_now_is_a_named_mismatch(
+    superuser: Session, kind: JackpotKind[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_self: object, _state: JackpotState, _request: object) -> Done:
+        message = "Not so."
+        raise BadAmount(message)
+
+    monkeypatch.setattr(type(kind), "decide", refused)
+
+    (*_, found) = verify(superuser).mismatches
+    assert (found.code, "BadAmount: Not so." in found.detail) == (Code.EFFECT_FIGURES, True)

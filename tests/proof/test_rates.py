@@ -66,9 +66,9 @@ def _play(casino: history.Casino) -> None:
     decide(casino, "future")
     ask(casino, "unlikely", rates={"GBP": "0.85"})
     decide(casino, "unlikely", confirmed={"GBP:inverted": "0.85"})
-    ask(casino, "whole", rates={"GBP": "0.86", "SEK": "0.0873"}, whole=True)
+    ask(casino, "whole", rates={"GBP": "0.86", "SEK": "0.0873"}, replace_all=True)
     decide(casino, "whole")
-    ask(casino, "leaves", leaves=["SEK"])
+    ask(casino, "leaves", removed_currencies=["SEK"])
     decide(casino, "leaves")
     ask(casino, "rejected", rates={"GBP": "0.87"})
     decide(casino, "rejected", Outcome.REJECTED)
@@ -119,8 +119,8 @@ CORRUPTIONS: Final = (
     payload("""|| '{"rates": 7}'"""),
     payload("- 'base'"),
     payload("- 'source'"),
-    payload("- 'whole'", "whole"),
-    payload("- 'leaves'", "leaves"),
+    payload("- 'replace_all'", "whole"),
+    payload("- 'removed_currencies'", "leaves"),
     payload("- 'effective_at'", "future"),
     change("change_requests", "base_version = '9'", SINGLE, AGREED),
     change("change_requests", "base_version = 'x'", SINGLE, AGREED),

@@ -20,11 +20,10 @@ from jackpot_service.records.pinned import Table
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_casino import add_casino
-from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.cancel_round import CancelRound, RoundCancelledNow, cancel_round
+from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.changes.kinds import Applied
-from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
+from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
 from jackpot_service.usecases.settle_round import RoundSettledNow, SettleRound, settle_round
 from jackpot_service.usecases.void_bets import BetsVoided, VoidBets, void_bets
 from tests.support import publishing, two_people

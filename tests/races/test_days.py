@@ -12,8 +12,7 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_casino import add_casino
-from jackpot_service.usecases.add_table import add_table
+from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.void_bets import VoidBets, void_bets
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race

@@ -15,7 +15,7 @@ from jackpot_service.domain.outcomes import Cancellation
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.events.cursor import decode, encode
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
-from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
+from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 from tests.support import publishing

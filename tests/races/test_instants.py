@@ -22,9 +22,9 @@ from jackpot_service.reports.finance import registry
 from jackpot_service.reports.resolving import resolve as resolve_in
 from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
 from jackpot_service.usecases.changes.kinds import Applied
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.jackpots import AddStripes, add_stripes
+from jackpot_service.usecases.keys import create_key
 from tests.races import books, scene
 from tests.races.processes import CONFIG, Racer, in_threads, race
 from tests.support import equations, two_people

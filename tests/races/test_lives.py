@@ -18,7 +18,7 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from jackpot_service.usecases.changes.retirement import StillInPlay
-from jackpot_service.usecases.suspend_jackpot import SetDoor, resume_jackpot, suspend_jackpot
+from jackpot_service.usecases.jackpots import SetDoor, resume_jackpot, suspend_jackpot
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import people

@@ -12,7 +12,7 @@ from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import keys as records
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.keys import create_key
 from tests.races import books, scene
 from tests.races.processes import Racer, race
 

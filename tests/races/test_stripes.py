@@ -9,7 +9,7 @@ import sqlalchemy
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 

@@ -21,7 +21,7 @@ from jackpot_service.records import references
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.reports.resolving import resolve
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import two_people

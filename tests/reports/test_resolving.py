@@ -14,7 +14,7 @@ from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.reports.resolving import InstantAhead
 from jackpot_service.reports.resolving import resolve as resolve_in
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.races.books import wait_until_one_waits
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, hand

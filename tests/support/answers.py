@@ -49,7 +49,7 @@ class Answer:
             message = f"a problem {status} {code} was expected, not {self.status} {self.media_type}: {self.text[:1000]}"
             raise AssertionError(message)
         body = self.body
-        pointed = tuple(flaw["pointer"] for flaw in body.get("errors", ()))
+        pointed = tuple(error["pointer"] for error in body.get("errors", ()))
         if body["code"] != code or body["status"] != status or STANDARD_MEMBERS - body.keys():
             message = f"a problem {status} {code} was expected: {self.text[:1000]}"
             raise AssertionError(message)

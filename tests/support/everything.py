@@ -26,7 +26,7 @@ from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, ack
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
-from jackpot_service.usecases.create_key import create_key
+from jackpot_service.usecases.keys import create_key
 from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.races import scene

@@ -23,14 +23,12 @@ from jackpot_service.records import exceptions
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_casino import add_casino
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
-from jackpot_service.usecases.add_table import add_table
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
+from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
-from jackpot_service.usecases.create_key import create_key
-from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
+from jackpot_service.usecases.jackpots import AddStripes, OpenJackpot, add_stripes, open_jackpot
+from jackpot_service.usecases.keys import create_key
 from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
 from jackpot_service.usecases.settle_round import SettleRound, settle_round
 from jackpot_service.usecases.void_bets import VoidBets, void_bets

@@ -19,10 +19,9 @@ from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_casino import add_casino
-from jackpot_service.usecases.add_table import add_table
-from jackpot_service.usecases.create_key import create_key
-from jackpot_service.usecases.open_jackpot import OpenJackpot, open_jackpot
+from jackpot_service.usecases.casinos import add_casino, add_table
+from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
+from jackpot_service.usecases.keys import create_key
 from tests.support import people
 from tests.support.answers import Answer, Body
 from tests.support.asgi import asked

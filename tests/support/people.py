@@ -7,7 +7,7 @@ import sqlalchemy
 from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
-from jackpot_service.usecases import acts, principals
+from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.switch_emergency import switch_emergency
 from tests.support.logins import owner_url
@@ -16,7 +16,7 @@ from tests.support.logins import owner_url
 def enrol(session: Session, act: Act) -> Act:
     """Make who acts a principal, unless the command line made one before; returns the act."""
     acts.lock(session)
-    principals.ensure(session, replace(act, principal=SYSTEM_OPERATOR), act.principal)
+    keys.ensure(session, replace(act, principal=SYSTEM_OPERATOR), act.principal)
     return act
 
 

@@ -29,7 +29,7 @@ def publish(
     payload: dict[str, Any] = {
         "base": base,
         "rates": {code: plain(rate) for code, rate in rates.items()},
-        "whole": True,
+        "replace_all": True,
     }
     if effective_at is not None:
         payload["effective_at"] = effective_at.isoformat()

@@ -121,7 +121,7 @@ def test_whose_award_it_is_not_does_not_see_it(won: House) -> None:
 def test_the_casinos_own_finance_and_the_operator_acknowledge_and_finance_of_the_house_does_not(won: House) -> None:
     award_id = award_of(won)
 
-    pay(won, award_id, key=won.key(Role.FINANCE)).problem(403, "not-the-payer")
+    pay(won, award_id, key=won.key(Role.FINANCE)).problem(403, "wrong-casino")
     pay(won, award_id, key=won.key(Role.AUDITOR)).problem(403, "role-forbidden")
     pay(won, award_id, key=won.key(Role.FINANCE, casino_id="c1")).ok(201)
     pay(won, award_id, key=won.key(Role.OPERATOR), request_id="p2").ok(200)

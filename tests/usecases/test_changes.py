@@ -177,8 +177,8 @@ def test_a_figure_outside_the_band_must_be_repeated_by_the_approver(house: House
     asked = house.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.40"}}, role=Role.RATES).ok(201)
     assert asked["to_confirm"] == {"GBP": "1.4"}
 
-    approve(house).problem(422, "unconfirmed")
-    approve(house, confirmed={"GBP": "1.400"}).problem(422, "unconfirmed")
+    approve(house).problem(422, "confirmation-required")
+    approve(house, confirmed={"GBP": "1.400"}).problem(422, "confirmation-required")
     assert approve(house, confirmed={"GBP": "1.4"}).ok()["state"] == "approved"
 
 

@@ -11,7 +11,7 @@ from jackpot_service.domain.principals import (
     SYSTEM_OPERATOR,
     BadPrincipal,
     KeyForbidden,
-    KeysLive,
+    KeyLimitReached,
     Principal,
     PrincipalConflict,
     Role,
@@ -19,9 +19,15 @@ from jackpot_service.domain.principals import (
 from jackpot_service.records import keys
 from jackpot_service.records.keys import Subject
 from jackpot_service.usecases.acts import Act, AlreadyExists, RequestConflict
-from jackpot_service.usecases.add_person import add_person
-from jackpot_service.usecases.create_key import KeyCreated, create_key
-from jackpot_service.usecases.revoke_key import KeyRevoked, Revocation, UnknownKey, revoke_key
+from jackpot_service.usecases.keys import (
+    KeyCreated,
+    KeyRevoked,
+    Revocation,
+    UnknownKey,
+    add_person,
+    create_key,
+    revoke_key,
+)
 from tests.support.bets import bet
 from tests.support.house import House
 
@@ -188,7 +194,7 @@ def test_a_name_in_letters_of_which_it_is_not_known_what_they_look_like_is_refus
 
 def test_keys_rotate_by_two_and_a_third_waits_for_a_revocation(house: House) -> None:
     old, new = create(house), create(house)
-    with pytest.raises(KeysLive):
+    with pytest.raises(KeyLimitReached):
         create(house)
 
     revoke(house, old.key_id, reason="rotated")

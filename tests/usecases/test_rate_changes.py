@@ -69,12 +69,14 @@ def test_single_rates_are_put_over_the_sheet_in_force(house: House) -> None:
 
 
 def test_of_a_whole_sheet_only_what_it_states_is_in_force(house: House) -> None:
-    change(house, rates={"GBP": "1.18", "SEK": "0.0873"}, whole=True)
+    change(house, rates={"GBP": "1.18", "SEK": "0.0873"}, replace_all=True)
 
     assert rates(house) == {"GBP": "1.18", "SEK": "0.0873"}
 
 
-@pytest.mark.parametrize("way", [{"leaves": ["SEK"]}, {"rates": {"GBP": "1.17", "JPY": "0.0061"}, "whole": True}])
+@pytest.mark.parametrize(
+    "way", [{"removed_currencies": ["SEK"]}, {"rates": {"GBP": "1.17", "JPY": "0.0061"}, "replace_all": True}]
+)
 def test_a_currency_that_leaves_takes_no_new_round_and_its_open_rounds_settle(house: House, way: Body) -> None:
     house.open(base_amount="1000")
     house.bet(bet("crowns", currency="SEK", stake_minor=1000), bet("pounds", currency="GBP", hand="2"))
@@ -92,7 +94,7 @@ def test_a_currency_that_leaves_takes_no_new_round_and_its_open_rounds_settle(ho
 
 
 def test_a_currency_that_left_comes_back_as_a_new_one(house: House) -> None:
-    change(house, leaves=["SEK"])
+    change(house, removed_currencies=["SEK"])
 
     assert ask(house, "q2", rates={"SEK": "0.0873"}).ok(201)["to_confirm"] == {"SEK": "0.0873"}
 
@@ -103,8 +105,8 @@ def test_a_currency_that_is_no_money_any_more_has_to_leave(house: House) -> None
     first = PublishRates(house.act(), "USD", quoted, long_ago)
     house.transact(lambda session: publish_rates(session, first))
 
-    ask(house, base="USD", rates={"EUR": "1.06"}).problem(422, "unknown-currency", "/payload/leaves")
-    change(house, base="USD", rates={"EUR": "1.06"}, leaves=["BGN"])
+    ask(house, base="USD", rates={"EUR": "1.06"}).problem(422, "unknown-currency", "/payload/removed_currencies")
+    change(house, base="USD", rates={"EUR": "1.06"}, removed_currencies=["BGN"])
     assert rates(house, "base=USD") == {"EUR": "1.06"}
 
 
@@ -261,9 +263,9 @@ def test_an_inverted_quote_is_named_as_one_and_has_to_be_repeated_as_one(house: 
     asked = ask(house, rates={"GBP": "0.8547", "SEK": "0.09"}).ok(201)
     assert asked["to_confirm"] == {"GBP:inverted": "0.8547"}
 
-    approve(house).problem(422, "unconfirmed")
-    approve(house, confirmed={"GBP": "0.8547"}).problem(422, "unconfirmed")
-    approve(house, confirmed={"GBP:inverted": "1.17"}).problem(422, "unconfirmed")
+    approve(house).problem(422, "confirmation-required")
+    approve(house, confirmed={"GBP": "0.8547"}).problem(422, "confirmation-required")
+    approve(house, confirmed={"GBP:inverted": "1.17"}).problem(422, "confirmation-required")
     assert rates(house)["GBP"] == "1.17"
     approve(house, confirmed={"GBP:inverted": "0.8547"}).ok()
     assert rates(house)["GBP"] == "0.8547"
@@ -289,7 +291,7 @@ def test_in_an_emergency_too_the_figure_is_repeated(house: House) -> None:
     house.switch_emergency()
     ask(house, rates={"GBP": "3"}).ok(201)
 
-    approve(house, by="Ann", emergency=True).problem(422, "unconfirmed")
+    approve(house, by="Ann", emergency=True).problem(422, "confirmation-required")
 
 
 # What cannot be.
@@ -321,16 +323,20 @@ NO_SHEET: Final[tuple[tuple[Body, str, *tuple[str, ...]], ...]] = (
     ({"rates": {}}, "payload-invalid", "/payload/rates"),
     ({"rates": []}, "payload-invalid", "/payload/rates"),
     ({}, "payload-invalid", "/payload/rates"),
-    ({"whole": True}, "payload-invalid", "/payload/rates"),
-    ({"whole": True, "leaves": ["SEK"]}, "payload-invalid", "/payload/rates"),
-    ({"whole": True, "rates": {"GBP": "1.17"}, "leaves": ["SEK"]}, "payload-invalid", "/payload/leaves"),
-    ({"whole": "yes", "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/whole"),
-    ({"leaves": []}, "payload-invalid", "/payload/leaves"),
-    ({"leaves": ["sek"]}, "payload-invalid", "/payload/leaves/0"),
-    ({"leaves": ["SEK", "CHF"]}, "payload-invalid", "/payload/leaves/1"),
-    ({"leaves": ["SEK", "SEK"]}, "payload-invalid", "/payload/leaves/1"),
-    ({"leaves": ["EUR"]}, "payload-invalid", "/payload/leaves/0"),
-    ({"leaves": ["GBP"], "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/leaves/0"),
+    ({"replace_all": True}, "payload-invalid", "/payload/rates"),
+    ({"replace_all": True, "removed_currencies": ["SEK"]}, "payload-invalid", "/payload/rates"),
+    (
+        {"replace_all": True, "rates": {"GBP": "1.17"}, "removed_currencies": ["SEK"]},
+        "payload-invalid",
+        "/payload/removed_currencies",
+    ),
+    ({"replace_all": "yes", "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/replace_all"),
+    ({"removed_currencies": []}, "payload-invalid", "/payload/removed_currencies"),
+    ({"removed_currencies": ["sek"]}, "payload-invalid", "/payload/removed_currencies/0"),
+    ({"removed_currencies": ["SEK", "CHF"]}, "payload-invalid", "/payload/removed_currencies/1"),
+    ({"removed_currencies": ["SEK", "SEK"]}, "payload-invalid", "/payload/removed_currencies/1"),
+    ({"removed_currencies": ["EUR"]}, "payload-invalid", "/payload/removed_currencies/0"),
+    ({"removed_currencies": ["GBP"], "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/removed_currencies/0"),
     ({"base": "XXX", "rates": {"GBP": "1.17"}}, "unknown-currency", "/payload/base"),
     ({"base": "euro", "rates": {"GBP": "1.17"}}, "payload-invalid", "/payload/base"),
     ({"rates": {"GBP": "1.17"}, "by": "me"}, "payload-invalid", "/payload/by"),

@@ -10,16 +10,15 @@ from jackpot_service.domain.catalog.jackpots import UnknownRulebook
 from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.pools import Pools
-from jackpot_service.domain.principals import BadPrincipal, KeysLive, Principal, Role
+from jackpot_service.domain.principals import BadPrincipal, KeyLimitReached, Principal, Role
 from jackpot_service.domain.rules import BadRules
 from jackpot_service.domain.settings import UnknownSetting
 from jackpot_service.records.pinned import Table, UnknownTable
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.usecases.acts import AlreadyExists
-from jackpot_service.usecases.add_casino import UnknownZone, add_casino
-from jackpot_service.usecases.add_table import BadGame, add_table
-from jackpot_service.usecases.create_key import create_key, hash_of
+from jackpot_service.usecases.casinos import BadGame, UnknownZone, add_casino, add_table
+from jackpot_service.usecases.keys import create_key, hash_of
 from tests.support.house import CYBER, LIVE, SENECA, House
 
 
@@ -215,7 +214,7 @@ def test_every_key_is_another_even_for_the_same_principal(house: House) -> None:
     keys = {house.transact(lambda s: create_key(s, house.act(), principal)).whole for _ in range(2)}
 
     assert len(keys) == len({key.split("_")[1] for key in keys}) == 2
-    with pytest.raises(KeysLive):
+    with pytest.raises(KeyLimitReached):
         house.transact(lambda s: create_key(s, house.act(), principal))
     assert all(house.get("/v1/jackpots", key=key).status == 200 for key in keys)
 

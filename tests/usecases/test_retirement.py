@@ -40,7 +40,7 @@ def test_scenario_41_the_players_money_goes_to_the_other_jackpot_and_the_houses_
     assert two.books.balance("j1", "house:seed") == 0
     assert two.books.balance("j1", "transfer:q1") == 2300
     assert two.books.balance("j2", "transfer:q1") == -2300
-    assert (effect["after"]["estate"]["meter"], effect["after"]["to_house_seed"]) == ("2000", "10000")
+    assert (effect["after"]["transferred"]["meter"], effect["after"]["to_house_seed"]) == ("2000", "10000")
     assert [(entry["book"], entry["kind"]) for entry in effect["entries"]] == [
         ("j1", "jackpot_retired"),
         ("j2", "transfer_received"),
@@ -116,7 +116,7 @@ def test_a_prize_fund_below_zero_is_trued_up_first(two: House) -> None:
     two.bet(bet())
     two.settle(hand("1", STRAIGHT_FLUSH))
 
-    ask(two).problem(409, "pools-short")
+    ask(two).problem(409, "insufficient-funds")
     two.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="q2")
     two.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="q3")
 
@@ -140,7 +140,7 @@ def test_players_money_below_zero_is_filled_from_the_houses_part(house: House) -
 
     done = house.change("retirement", {"jackpot_id": "j1", "to": "j2"})
 
-    assert done["after"]["estate"]["meter"] == "0"
+    assert done["after"]["transferred"]["meter"] == "0"
     assert Decimal(done["after"]["to_house_seed"]) == before.meter
     assert house.books.pools("j1") == Pools()
     assert house.books.pools("j2") == Pools()
@@ -150,7 +150,7 @@ def test_a_meter_below_zero_is_lifted_first(house: House) -> None:
     overdrawn(house, "0")
     assert house.books.pools("j1").meter < 0
 
-    ask(house).problem(409, "pools-short")
+    ask(house).problem(409, "insufficient-funds")
     adjust(house, "meter", str(-house.books.pools("j1").meter), "a1")
     house.change("retirement", {"jackpot_id": "j1", "to": "j2"})
 
@@ -188,12 +188,12 @@ def test_only_an_open_jackpot_of_the_same_base_receives(two: House) -> None:
     two.open(jackpot_id="closed", tables=())
     put(two, "suspension", "s1", jackpot_id="closed").ok(201)
 
-    ask(two, to="j1").problem(422, "heir-invalid")
-    ask(two, to="usd").problem(422, "heir-invalid")
-    ask(two, to="closed").problem(409, "heir-closed")
+    ask(two, to="j1").problem(422, "target-invalid")
+    ask(two, to="usd").problem(422, "target-invalid")
+    ask(two, to="closed").problem(409, "target-closed")
     ask(two, to="j9").problem(404, "jackpot-unknown")
     two.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="q2")
-    two.ask("retirement", {"jackpot_id": "j2", "to": "j1"}, request_id="q3").problem(409, "heir-closed")
+    two.ask("retirement", {"jackpot_id": "j2", "to": "j1"}, request_id="q3").problem(409, "target-closed")
 
 
 def test_an_empty_jackpot_is_retired_too(house: House) -> None:

@@ -9,7 +9,7 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.records.standing import UnknownJackpot
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.add_stripes import AddStripes, TooManyStripes, add_stripes
+from jackpot_service.usecases.jackpots import AddStripes, TooManyStripes, add_stripes
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
 from tests.support.house import House

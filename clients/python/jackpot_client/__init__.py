@@ -5,7 +5,7 @@ The one package whose `__init__` is not empty: other people's programs import th
 is ours to change.
 """
 
-from jackpot_client.errors import ClientError, Flaw, NoAnswer, OutcomeUnknown, ProtocolError, Refusal
+from jackpot_client.errors import ClientError, FieldError, NoAnswer, OutcomeUnknown, ProtocolError, Refusal
 from jackpot_client.ids import new_bet_id, new_round_id
 from jackpot_client.jackpot_client import JackpotClient
 from jackpot_client.retrying import Retry
@@ -34,7 +34,7 @@ __all__ = [
     "Bet",
     "CancelledRound",
     "ClientError",
-    "Flaw",
+    "FieldError",
     "Hand",
     "HandStatus",
     "JackpotClient",

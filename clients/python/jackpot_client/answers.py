@@ -4,7 +4,7 @@ from enum import StrEnum
 from http import HTTPStatus
 from typing import Final, TypeVar
 
-from jackpot_client.errors import Flaw, ProtocolError, Refusal
+from jackpot_client.errors import FieldError, ProtocolError, Refusal
 from jackpot_client.reading import Fields, read
 from jackpot_client.retrying import Answer
 from jackpot_client.values import (
@@ -38,7 +38,7 @@ def content(answer: Answer) -> Fields:
         status=answer.status,
         code=problem.text("code"),
         detail=problem.text("detail"),
-        errors=tuple(map(flaw, problem.sections("errors"))) if "errors" in problem.content else (),
+        errors=tuple(map(error, problem.sections("errors"))) if "errors" in problem.content else (),
         facts={name: value for name, value in problem.content.items() if name not in _PROBLEM_MEMBERS},
         request_id=answer.headers.get("X-Request-Id"),
         earlier_attempts_unknown=answer.earlier_attempts_unknown,
@@ -147,9 +147,9 @@ def refund(fields: Fields) -> Refund:
     )
 
 
-def flaw(fields: Fields) -> Flaw:
+def error(fields: Fields) -> FieldError:
     """Read one of a problem's errors."""
-    return Flaw(pointer=fields.text("pointer"), code=fields.text("code"), detail=fields.text("detail"))
+    return FieldError(pointer=fields.text("pointer"), code=fields.text("code"), detail=fields.text("detail"))
 
 
 def _word(fields: Fields, name: str, words: type[Word]) -> Word:

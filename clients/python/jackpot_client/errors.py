@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class FieldError:
     """One thing wrong with a request: where (a JSON pointer into its body), which code, in which words."""
 
     pointer: str
@@ -33,13 +33,13 @@ class Refusal(ClientError):
         status: int,
         code: str,
         detail: str,
-        errors: tuple[Flaw, ...] = (),
+        errors: tuple[FieldError, ...] = (),
         facts: Mapping[str, Any],
         request_id: str | None = None,
         earlier_attempts_unknown: int = 0,
     ) -> None:
-        flaws = "".join(f"; {flaw.pointer}: {flaw.detail}" for flaw in errors)
-        super().__init__(f"{status} {code}: {detail}{flaws}")
+        field_errors = "".join(f"; {error.pointer}: {error.detail}" for error in errors)
+        super().__init__(f"{status} {code}: {detail}{field_errors}")
         self.status = status
         self.code = code
         self.detail = detail

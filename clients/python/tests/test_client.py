@@ -448,8 +448,8 @@ def test_a_definite_refusal_is_raised_and_never_sent_again(
 
 
 def test_a_refusal_carries_the_problems_facts_and_errors(client: JackpotClient, service: Service) -> None:
-    flaw = {"pointer": "/bets/0/stake_minor", "code": "stake-out-of-range", "detail": "Too much."}
-    service.script = [problem(409, "bet-count-mismatch", bet_count=2, bet_ids=["b1", "b2"], errors=[flaw])]
+    error = {"pointer": "/bets/0/stake_minor", "code": "stake-out-of-range", "detail": "Too much."}
+    service.script = [problem(409, "bet-count-mismatch", bet_count=2, bet_ids=["b1", "b2"], errors=[error])]
     with pytest.raises(Refusal, match=r"409 bet-count-mismatch: It is so\.; /bets/0/stake_minor: Too much\.") as raised:
         place(client)
     assert raised.value.facts == {"bet_count": 2, "bet_ids": ["b1", "b2"]}

@@ -91,9 +91,9 @@ _TRANSFERRED = text(
     f"""
     WITH {EFFECTS}
     SELECT f.decides,
-           sum(CASE f.kind WHEN 'jackpot_retired' THEN 1 ELSE -1 END * CAST(estate.amount AS numeric))
+           sum(CASE f.kind WHEN 'jackpot_retired' THEN 1 ELSE -1 END * CAST(transferred.amount AS numeric))
     FROM effects f
-    CROSS JOIN LATERAL jsonb_each_text(f.recorded -> 'estate') AS estate (pool, amount)
+    CROSS JOIN LATERAL jsonb_each_text(f.recorded -> 'transferred') AS transferred (pool, amount)
     WHERE f.kind IN ('jackpot_retired', 'transfer_received')
     GROUP BY 1
     ORDER BY 1

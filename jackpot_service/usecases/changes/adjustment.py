@@ -75,7 +75,7 @@ class AdjustmentPayload(Payload):
 
 
 class Adjustment(JackpotKind[AdjustJackpot]):
-    """The kind."""
+    """Adjust a pool of a jackpot."""
 
     name = "adjustment"
     payload = AdjustmentPayload

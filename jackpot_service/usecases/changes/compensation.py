@@ -23,10 +23,10 @@ from jackpot_service.records.compensations import Compensation
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes import of_rounds
 from jackpot_service.usecases.changes.jackpots import book
-from jackpot_service.usecases.changes.kinds import Applied, Done, Kind, Subject
-from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload
+from jackpot_service.usecases.changes.kinds import Applied, Done
+from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload, RoundKind
 from jackpot_service.usecases.fields import CurrencyCode, Identifier, MinorUnits, Text
-from jackpot_service.usecases.payloads import flawed
+from jackpot_service.usecases.payloads import bad_field
 
 
 class RoundNotCancelled(Conflict):
@@ -126,7 +126,9 @@ def granted(state: CancelledRound, request: Compensate, *, player_id: str) -> Do
 def _cost(state: CancelledRound, request: Compensate) -> Decimal:
     cost = state.sheet.base_value(request.amount_minor, request.currency)
     if abs(cost) >= LARGEST_AMOUNT:
-        raise flawed("amount_minor", f"is worth {plain(cost)} {state.sheet.base}: more than any compensation could be")
+        raise bad_field(
+            "amount_minor", f"is worth {plain(cost)} {state.sheet.base}: more than any compensation could be"
+        )
     return cost
 
 
@@ -136,25 +138,17 @@ def decide(state: CancelledRound, request: Compensate) -> Done:
     return granted(state, request, player_id=state.live[request.bet_id].player_id)
 
 
-class CompensationKind(Kind[Compensate]):
-    """The kind."""
+class CompensationKind(RoundKind[Compensate]):
+    """Compensate a bettor of a cancelled round."""
 
     name = "compensation"
     payload = CompensationPayload
     acts = {EntryKind.COMPENSATION: "jackpot.round.compensated"}  # noqa: RUF012  declared in `Kind`
     needs_unretired = False
 
-    def subject(self, request: Compensate) -> Subject:
-        """Name the round."""
-        return request.subject
-
     def version(self, session: Session, request: Compensate) -> str:
         """Count the round's compensations: another that is granted meanwhile should be looked at first."""
         return str(len(compensations.of_round(session, of_rounds.find(session, request))))
-
-    def releases(self, session: Session, request: Compensate) -> Round:
-        """Return the round."""
-        return of_rounds.find(session, request)
 
     def stated(self, payload: object) -> Mapping[str, Any]:
         """Return all that is asked for."""

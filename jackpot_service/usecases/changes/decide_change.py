@@ -57,7 +57,7 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     Of several who decide at once one does, and the others are told.
 
     Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; MachineApproval; SamePerson; EmergencyOff;
-    ChangeStale; Unconfirmed; KeyMaker; whatever the change itself is refused by.
+    ChangeStale; ConfirmationRequired; KeyMaker; whatever the change itself is refused by.
     """
     acts.lock(session)
     change = find(session, command.request_id)

@@ -26,8 +26,8 @@ from jackpot_service.usecases import jackpot_acts
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes import of_rounds
 from jackpot_service.usecases.changes.jackpots import book
-from jackpot_service.usecases.changes.kinds import Applied, Done, Kind, Subject
-from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload
+from jackpot_service.usecases.changes.kinds import Applied, Done
+from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload, RoundKind
 from jackpot_service.usecases.fields import Identifier, ListOf
 
 MOST_BETS = 100_000
@@ -166,8 +166,8 @@ def _running(state: RoundAwards) -> Running:
     return running
 
 
-class HeldAwards(Kind[DecideAwards]):
-    """The kind."""
+class HeldAwards(RoundKind[DecideAwards]):
+    """Decide held awards of a round."""
 
     name = "held-awards"
     payload = HeldAwardsPayload
@@ -176,10 +176,6 @@ class HeldAwards(Kind[DecideAwards]):
         EntryKind.AWARDS_REJECTED: "jackpot.award.rejected",
         EntryKind.AWARDS_REINSTATED: "jackpot.award.reinstated",
     }
-
-    def subject(self, request: DecideAwards) -> Subject:
-        """Name the round."""
-        return request.subject
 
     def version(self, session: Session, request: DecideAwards) -> str:
         """
@@ -197,7 +193,7 @@ class HeldAwards(Kind[DecideAwards]):
 
     def releases(self, session: Session, request: DecideAwards) -> Round | None:
         """Return the round, unless its awards are to be rejected."""
-        return None if request.decision is Decision.REJECT else of_rounds.find(session, request)
+        return None if request.decision is Decision.REJECT else super().releases(session, request)
 
     def stated(self, payload: object) -> Mapping[str, Any]:
         """Return the round and the step. Which awards are meant, `decide` finds again."""

@@ -14,7 +14,7 @@ from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, plain
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import LARGEST_AMOUNT, JackpotRules
 from jackpot_service.ledger import books
-from jackpot_service.records import pinned
+from jackpot_service.records import changes, pinned
 from jackpot_service.usecases import acts, jackpot_acts
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Done, Kind
@@ -36,7 +36,7 @@ class BadAmount(Refused):
     """The amount cannot be moved."""
 
     code = "amount-invalid"
-    title = "The amount cannot be moved"
+    title = "Invalid amount"
 
 
 class AboveLimit(Refused):
@@ -105,8 +105,13 @@ class JackpotKind(Kind[C]):
         """Write what there is besides the entry. Raises: what only the moment refuses it by."""
 
     def version(self, session: Session, request: C) -> str:
-        """Name the last approved change of the jackpot, and the cycle. Raises: UnknownJackpot."""
-        return jackpot_acts.money_version(session, request.jackpot_id)
+        """
+        Name the last approved change of the jackpot, and the cycle.
+
+        Keeps the jackpot locked, so that the cycle is still that one when the change is made. Raises: UnknownJackpot.
+        """
+        cycle = jackpot_acts.hold(session, request.jackpot_id).books.cycle.cycle
+        return f"{changes.last_approved(session, request.jackpot_id)}.{cycle}"
 
     def apply(self, session: Session, act: Act, request: C) -> Applied:
         """Book it. Raises: UnknownJackpot, JackpotRetired, and as `decide`."""

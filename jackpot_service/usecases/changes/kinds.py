@@ -79,7 +79,8 @@ class Kind(ABC, Generic[C]):
     A kind of change.
 
     `payload` is the schema of what its maker states. `roles` may ask for it and decide it. `acts` are the kinds of act
-    that carry it out, each with the type of its event. A retired jackpot refuses it if `needs_unretired`.
+    that carry it out, each with the type of its event; a casino sees those about itself if `is_of_casinos`. A retired
+    jackpot refuses it if `needs_unretired`.
 
     Each module has a pure `decide(state, request)` besides: `apply` reads the state under its locks, calls it, and
     writes what it makes; the proof reads the state as of then from the books, calls it, and compares.
@@ -90,6 +91,7 @@ class Kind(ABC, Generic[C]):
     roles: ClassVar[frozenset[Role]] = frozenset({Role.OPERATOR})
     acts: ClassVar[Mapping[EntryKind, str]]
     needs_unretired: ClassVar[bool] = True
+    is_of_casinos: ClassVar[bool] = False
 
     def read(self, values: Any) -> C:  # noqa: ANN401  JSON
         """Turn the payload into a value. Raises: BadPayload, or another refusal, for what cannot be."""

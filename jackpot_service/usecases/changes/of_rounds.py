@@ -1,13 +1,14 @@
 """What changes about one round have in common: how they name it, and how it is found."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records import pinned, references, rounds
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases.changes.kinds import Subject
+from jackpot_service.usecases.changes.kinds import Kind, Subject
 from jackpot_service.usecases.fields import Identifier
 from jackpot_service.usecases.payloads import Payload
 
@@ -36,12 +37,29 @@ class OfRound:
         return {"table_id": self.table_id, "round_id": self.round_id}
 
 
+R = TypeVar("R", bound=OfRound)
+
+
 class OfRoundPayload(Payload):
     """A payload about a round."""
 
     jackpot_id = Identifier(required=True)
     table_id = Identifier(required=True)
     round_id = Identifier(required=True)
+
+
+class RoundKind(Kind[R]):
+    """A kind of change about one round, whose players get money by it."""
+
+    is_of_casinos = True
+
+    def subject(self, request: R) -> Subject:
+        """Name the round."""
+        return request.subject
+
+    def releases(self, session: Session, request: R) -> Round | None:
+        """Return the round."""
+        return find(session, request)
 
 
 def find(session: Session, request: OfRound) -> Round:

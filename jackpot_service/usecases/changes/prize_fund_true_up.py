@@ -30,7 +30,7 @@ class TrueUpPayload(Payload):
 
 
 class PrizeFundTrueUp(JackpotKind[TrueUp]):
-    """The kind."""
+    """True up a prize fund."""
 
     name = "prize-fund-true-up"
     payload = TrueUpPayload

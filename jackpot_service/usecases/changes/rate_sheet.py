@@ -16,7 +16,7 @@ from marshmallow import ValidationError, fields, validates_schema
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, rate_changes
 from jackpot_service.domain.currencies import UnknownCurrency
-from jackpot_service.domain.errors import Flaw
+from jackpot_service.domain.errors import FieldError
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rate_changes import DEFAULT_BAND, Rates, RateSource
@@ -25,7 +25,7 @@ from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind, Subject
 from jackpot_service.usecases.fields import Amount, CurrencyCode, Day, Instant, ListOf, ObjectOf, Sha256, Text, Truth
-from jackpot_service.usecases.payloads import Payload, flawed
+from jackpot_service.usecases.payloads import Payload, bad_field
 from jackpot_service.usecases.publish_rates import BadRate, PublishRates, publish_rates, sheet_at
 
 MOST_CURRENCIES = 300
@@ -35,7 +35,7 @@ MOST_CURRENCIES = 300
 @dataclass(frozen=True, slots=True)
 class ChangeRates:
     """
-    A new sheet. `rates` are base units per one unit; currencies in `leaves` leave, or with `is_whole` all others do.
+    A new sheet. `rates` are base units per one unit; `removed_currencies` go, or with `replace_all` all others do.
 
     `effective_at` is when it comes into force: if the payload leaves that to its booking, None until `complete`.
     `band` is how far a rate may lie from the one before it and be believed.
@@ -43,8 +43,8 @@ class ChangeRates:
 
     base: str
     rates: Rates
-    leaves: tuple[str, ...]
-    is_whole: bool
+    removed_currencies: tuple[str, ...]
+    replace_all: bool
     effective_at: datetime | None = None
     source: RateSource | None = None
     band: Decimal = DEFAULT_BAND
@@ -75,26 +75,26 @@ class RateSheetPayload(Payload):
 
     base = CurrencyCode(required=True)
     rates = ObjectOf(Amount(), load_default=dict, metadata={"description": "Base units per one unit, by currency."})
-    leaves = ListOf(CurrencyCode(), most=MOST_CURRENCIES, load_default=())
-    is_whole = Truth(data_key="whole", load_default=False, metadata={"description": "What is not stated leaves."})
+    removed_currencies = ListOf(CurrencyCode(), most=MOST_CURRENCIES, load_default=())
+    replace_all = Truth(load_default=False, metadata={"description": "What is not stated is removed."})
     effective_at = Instant(metadata={"description": "Without it: from the approval on."})
     source = fields.Nested(SourcePayload())
 
     @validates_schema
     def _sense(self, data: Mapping[str, Any], **_: object) -> None:
-        rates, leaves = data["rates"], data["leaves"]
+        rates, removed_currencies = data["rates"], data["removed_currencies"]
         if not all(CURRENCY.fullmatch(code) for code in rates):
             message = "names something that is not a currency's three capital letters"
             raise ValidationError(message, "rates")
-        if not rates and (data["is_whole"] or not leaves):
+        if not rates and (data["replace_all"] or not removed_currencies):
             message = "must hold at least one rate"
             raise ValidationError(message, "rates")
-        if data["is_whole"] and leaves:
-            message = "has no place beside a whole sheet, from which whatever it does not state leaves"
-            raise ValidationError(message, "leaves")
-        for place, code in enumerate(leaves):
-            if code in rates or code in leaves[:place]:
-                raise flawed(f"leaves/{place}", f"names {code}, of which something else is said as well")
+        if data["replace_all"] and removed_currencies:
+            message = "cannot be stated with replace_all, which removes all that is not stated"
+            raise ValidationError(message, "removed_currencies")
+        for place, code in enumerate(removed_currencies):
+            if code in rates or code in removed_currencies[:place]:
+                raise bad_field(f"removed_currencies/{place}", f"names {code}, of which something else is said as well")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +108,18 @@ class Sheet:
 
 
 def decide(before: Rates, request: ChangeRates) -> Sheet:
-    """Put the request over the rates before. Raises: BadPayload for a currency that is not there to leave."""
-    for place, code in enumerate(request.leaves):
+    """Put the request over the rates before. Raises: BadPayload for a currency that is not there to be removed."""
+    for place, code in enumerate(request.removed_currencies):
         if code not in before:
-            raise flawed(f"leaves/{place}", f"names {code}, of which the sheet before has no rate")
-    rates = rate_changes.rates_after(before, rates=request.rates, leaves=request.leaves, is_whole=request.is_whole)
+            raise bad_field(f"removed_currencies/{place}", f"names {code}, of which the sheet before has no rate")
+    rates = rate_changes.rates_after(
+        before, rates=request.rates, removed_currencies=request.removed_currencies, replace_all=request.replace_all
+    )
     return Sheet(request.base, rates, request.in_force_from, request.source)
 
 
 class RateSheetChange(Kind[ChangeRates]):
-    """The kind."""
+    """Put a rate sheet in force."""
 
     name = "rate-sheet"
     payload = RateSheetPayload
@@ -129,7 +131,7 @@ class RateSheetChange(Kind[ChangeRates]):
         """Put in when it comes into force: without it, when booked. Raises: BadPayload for a time in the past."""
         effective_at = request.effective_at or conditions.booked_at
         if effective_at < conditions.booked_at:
-            raise flawed("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")
+            raise bad_field("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")
         return replace(request, effective_at=effective_at, band=conditions.rate_band)
 
     def subject(self, request: ChangeRates) -> Subject:
@@ -169,8 +171,8 @@ def _before(session: Session, request: ChangeRates) -> Rates:
 
 
 def _pointed(error: BadRate | UnknownCurrency, request: ChangeRates) -> BadRate | UnknownCurrency:
-    """Point to what is wrong: a currency of the sheet before that is no money any more has to leave."""
+    """Point to what is wrong: a currency of the sheet before that is no money any more has to be removed."""
     code = error.facts.get("currency")
-    field = f"rates/{code}" if code in request.rates else "base" if code == request.base else "leaves"
-    flaw = Flaw(f"/payload/{field}", error.code, error.detail)
-    return type(error)(error.detail, flaws=(flaw,), **error.facts)
+    field = f"rates/{code}" if code in request.rates else "base" if code == request.base else "removed_currencies"
+    field_error = FieldError(f"/payload/{field}", error.code, error.detail)
+    return type(error)(error.detail, field_errors=(field_error,), **error.facts)

@@ -28,15 +28,15 @@ from jackpot_service.usecases.payloads import Payload
 class BadTarget(Refused):
     """The balances cannot be transferred to that jackpot."""
 
-    code = "heir-invalid"
-    title = "The jackpot cannot receive it"
+    code = "target-invalid"
+    title = "Invalid target jackpot"
 
 
 class TargetClosed(Conflict):
     """The target jackpot takes no bets now."""
 
-    code = "heir-closed"
-    title = "The receiving jackpot is not open"
+    code = "target-closed"
+    title = "The target jackpot is not open"
 
 
 class StillInPlay(Conflict):
@@ -46,11 +46,11 @@ class StillInPlay(Conflict):
     title = "The jackpot is still in play"
 
 
-class PoolsShort(Conflict):
+class InsufficientFunds(Conflict):
     """The prize fund, the reserve or the players' part of the meter is below zero: the house makes that good first."""
 
-    code = "pools-short"
-    title = "A pool is below zero"
+    code = "insufficient-funds"
+    title = "Insufficient funds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Balances:
 
 
 class Retirement(JackpotKind[RetireJackpot]):
-    """The kind."""
+    """Retire a jackpot."""
 
     name = "retirement"
     payload = RetirementPayload
@@ -115,7 +115,7 @@ class Retirement(JackpotKind[RetireJackpot]):
         """
         Empty the pools of a retired jackpot: the players' money to the transfer, the house's part of the meter to it.
 
-        Raises: PoolsShort.
+        Raises: InsufficientFunds.
 
         Source: domain decision 22 (docs/decisions/money-by-hand.md).
         """
@@ -136,7 +136,7 @@ class Retirement(JackpotKind[RetireJackpot]):
         recorded = {
             "state": Life.RETIRED.value,
             "to": request.to,
-            "estate": balances.facts,
+            "transferred": balances.facts,
             "to_house_seed": plain(postings.moved(accounts.HOUSE_SEED)),
             **facts_of_pools(pools + postings.pools()),
             "positions": list(state.positions),
@@ -151,7 +151,7 @@ class Retirement(JackpotKind[RetireJackpot]):
         The jackpot that ends is locked before it is looked at, so that no bet comes between; looking may take long, so
         the other is locked only then.
 
-        Raises: UnknownJackpot, JackpotRetired, StillInPlay, BadTarget, TargetClosed, PoolsShort.
+        Raises: UnknownJackpot, JackpotRetired, StillInPlay, BadTarget, TargetClosed, InsufficientFunds.
         """
         ending = jackpot_acts.hold_unretired(session, request.jackpot_id)
         _require_out_of_play(session, request.jackpot_id)
@@ -183,7 +183,7 @@ def receive(state: JackpotState, sent: Facts, request: RetireJackpot) -> Done:
 
     Where the target's meter pays the fixed prizes, what was for them becomes its meter: it has no use for a prize fund.
     """
-    balances = Balances(**{name: Decimal(amount) for name, amount in sent["estate"].items()})
+    balances = Balances(**{name: Decimal(amount) for name, amount in sent["transferred"].items()})
     has_prize_fund = state.rules.fixed_prizes_from is FundedBy.PRIZE_FUND
     coming = {
         accounts.METER_PLAYERS: balances.meter if has_prize_fund else EXACT.add(balances.meter, balances.prize_fund),
@@ -193,7 +193,7 @@ def receive(state: JackpotState, sent: Facts, request: RetireJackpot) -> Done:
     postings = posting_rules.for_transfer(coming, request_id=request.request_id, base=state.base)
     recorded = {
         "from": request.jackpot_id,
-        "estate": balances.facts,
+        "transferred": balances.facts,
         **facts_of_pools(state.pools + postings.pools()),
         "positions": list(state.positions),
     }
@@ -204,7 +204,7 @@ def _transferable(pools: Pools) -> Balances:
     """
     Find what a jackpot with these pools hands on, once the house's part has filled the players', if that is below zero.
 
-    Raises: PoolsShort if a pool is below zero even so; an adjustment or a true-up, each approved, lifts it.
+    Raises: InsufficientFunds if a pool is below zero even so; an adjustment or a true-up, each approved, lifts it.
     """
     balances = Balances(EXACT.add(pools.meter_players, pools.fill), pools.reserve, pools.prize_fund)
     named = {
@@ -215,7 +215,7 @@ def _transferable(pools: Pools) -> Balances:
     for name, amount in named.items():
         if amount < ZERO:
             message = f"The {name} is {plain(amount)}: it is lifted to zero before the jackpot is retired."
-            raise PoolsShort(message)
+            raise InsufficientFunds(message)
     return balances
 
 

@@ -35,10 +35,9 @@ from jackpot_service.records import corrections, lives, rounds, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import reversals
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes import of_rounds
 from jackpot_service.usecases.changes.jackpots import book
-from jackpot_service.usecases.changes.kinds import Applied, Done, Kind, Subject
-from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload
+from jackpot_service.usecases.changes.kinds import Applied, Done
+from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload, RoundKind
 from jackpot_service.usecases.fields import BoundedList, Whole
 from jackpot_service.usecases.hands import Cards, HandSchema, hands_of
 from jackpot_service.usecases.payloads import Payload
@@ -123,16 +122,12 @@ def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
     return correction, Done(EntryKind.ROUND_CORRECTED, before, recorded, correction.postings, after)
 
 
-class RoundCorrection(Kind[CorrectRound]):
-    """The kind."""
+class RoundCorrection(RoundKind[CorrectRound]):
+    """Correct a settled round."""
 
     name = "round-correction"
     payload = CorrectionPayload
     acts = {EntryKind.ROUND_CORRECTED: "jackpot.round.corrected"}  # noqa: RUF012  declared in `Kind`
-
-    def subject(self, request: CorrectRound) -> Subject:
-        """Name the round."""
-        return request.subject
 
     def version(self, session: Session, request: CorrectRound) -> str:
         """
@@ -145,10 +140,6 @@ class RoundCorrection(Kind[CorrectRound]):
         round_ = _settled(session, request)
         cycle = _lock_and_read(session, request.jackpot_id).cycle.cycle
         return f"{corrections.count(session, round_)}.{corrections.count_steps(session, round_)}.{cycle}"
-
-    def releases(self, session: Session, request: CorrectRound) -> Round:
-        """Return the round."""
-        return of_rounds.find(session, request)
 
     def stated(self, payload: object) -> Mapping[str, Any]:
         """Return the round and its right result."""

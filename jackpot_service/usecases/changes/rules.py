@@ -55,7 +55,7 @@ class RulesPayload(Payload):
 
 
 class RulesChange(JackpotKind[ChangeRules]):
-    """The kind."""
+    """Change a jackpot's rules."""
 
     name = "rules"
     payload = RulesPayload

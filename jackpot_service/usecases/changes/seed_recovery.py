@@ -45,7 +45,7 @@ class SeedRecoveryPayload(Payload):
 
 
 class SeedRecovery(JackpotKind[RecoverSeed]):
-    """The kind."""
+    """Recover house seed."""
 
     name = "seed-recovery"
     payload = SeedRecoveryPayload

@@ -22,7 +22,7 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.jackpots import book
 from jackpot_service.usecases.changes.kinds import Applied, Done, Kind, Subject
 from jackpot_service.usecases.fields import Amount, CurrencyCode, Identifier, Instant, Text
-from jackpot_service.usecases.payloads import Payload, flawed
+from jackpot_service.usecases.payloads import Payload, bad_field
 
 
 class StatementSettled(Conflict):
@@ -69,11 +69,13 @@ class StatementPayload(Payload):
     def _sense(self, data: Mapping[str, Any], **_: object) -> None:
         """Raises: BadPayload, UnknownCurrency."""
         if data["period_from"] >= data["period_to"]:
-            raise flawed("to", "must lie after from")
+            raise bad_field("to", "must lie after from")
         amount, currency = data["amount"], data["currency"]
         decimals = currencies.known(currency).exponent
         if amount == ZERO or not has_decimals(amount, decimals) or abs(amount) >= LARGEST_AMOUNT:
-            raise flawed("amount", f"must be a payable amount of {currency}: not 0, with at most {decimals} decimals")
+            raise bad_field(
+                "amount", f"must be a payable amount of {currency}: not 0, with at most {decimals} decimals"
+            )
 
 
 def decide(balance: Decimal, positions: tuple[int, ...], request: SettleStatement) -> Done:
@@ -95,11 +97,12 @@ def decide(balance: Decimal, positions: tuple[int, ...], request: SettleStatemen
 
 
 class StatementSettlement(Kind[SettleStatement]):
-    """The kind."""
+    """Settle a casino's statement."""
 
     name = "statement-settlement"
     payload = StatementPayload
     acts = {EntryKind.STATEMENT_SETTLED: "jackpot.statement.settled"}  # noqa: RUF012  declared in `Kind`
+    is_of_casinos = True
     needs_unretired = False
 
     def subject(self, request: SettleStatement) -> Subject:
@@ -121,7 +124,7 @@ class StatementSettlement(Kind[SettleStatement]):
         references.require_base(session, account.jackpot_id)
         references.require_casino(session, account.casino_id)
         if request.period_to > act.now:
-            raise flawed("to", "must not lie in the future")
+            raise bad_field("to", "must not lie in the future")
         if statements.is_settled(session, account, request.reference):
             message = f"Statement {request.reference} of casino {account.casino_id} in {account.currency} was settled."
             raise StatementSettled(message, casino_id=account.casino_id, reference=request.reference)

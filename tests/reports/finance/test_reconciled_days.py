@@ -16,7 +16,7 @@ from jackpot_service.reports import reconciling
 from jackpot_service.reports.finance import two_sides
 from jackpot_service.reports.finance.spans import Part, is_same, is_within
 from jackpot_service.reports.reconciling import reconcile_next
-from jackpot_service.usecases.add_stripes import AddStripes, add_stripes
+from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support import story

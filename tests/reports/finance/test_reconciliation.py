@@ -248,8 +248,10 @@ CORRUPTIONS: Final = {
         "UPDATE compensations SET cost = cost + 1",
         {("accounts", "house:adjustments")},
     ),
-    "an estate": (
-        """UPDATE acts SET effects = jsonb_set(effects, '{0,recorded,estate,meter}', '"1"') WHERE decides = 'retire'""",
+    "transferred balances": (
+        """
+        UPDATE acts SET effects = jsonb_set(effects, '{0,recorded,transferred,meter}', '"1"') WHERE decides = 'retire'
+        """,
         {("accounts", "transfer:retire")},
     ),
 }

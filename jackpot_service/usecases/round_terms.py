@@ -1,4 +1,4 @@
-"""A round that is first seen: by a bet, a void, a result without bets, or a cancellation."""
+"""The terms of a round, fixed when it is opened: by a bet, a void, a result without bets, or a cancellation."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,9 +11,9 @@ from jackpot_service.records.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)
-class Pins:
+class RoundTerms:
     """
-    What a round gets pinned if its table's request is the first to see it.
+    The terms that a round is opened with if its table's request is the first that names it.
 
     `place` is that of the request among those that the standing was asked for.
     """
@@ -22,9 +22,9 @@ class Pins:
     in_force: Standing
     place: int = 0
 
-    def pin(self, round_id: str, *, now: datetime) -> Round:
+    def open_round(self, round_id: str, *, now: datetime) -> Round:
         """
-        Pin the rules version and the rate sheet in force to a round that has no entry yet.
+        Open a round that has no entry yet, under the rules version and the rate sheet in force.
 
         Raises: NoRate if no rate sheet of the jackpot's base currency was in force.
         """

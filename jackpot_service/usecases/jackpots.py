@@ -1,0 +1,241 @@
+"""Opening a jackpot, adding stripes to it, suspending and resuming it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain import currencies, facts, posting_rules
+from jackpot_service.domain.catalog.jackpots import published_rules
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.lives import Life, PersonRequired, facts_of_life, require_not_retired
+from jackpot_service.domain.money import plain
+from jackpot_service.domain.rules import BadRules, JackpotRules, require_amount
+from jackpot_service.domain.settings import require_payable_stakes
+from jackpot_service.ledger import books, cycles, stripes
+from jackpot_service.ledger.stripes import MOST_STRIPES
+from jackpot_service.records import lives, references
+from jackpot_service.usecases import acts, jackpot_acts
+from jackpot_service.usecases.acts import Act, AlreadyExists
+
+
+@dataclass(frozen=True, slots=True)
+class OpenJackpot:
+    """
+    What to open: a published rulebook in a base currency, with some parameters set otherwise.
+
+    `base_amount` is what the first cycle starts with; None for the reset amount.
+    """
+
+    act: Act
+    jackpot_id: str
+    rulebook: str
+    base: str
+    base_amount: Decimal | None
+    settings: Mapping[str, str]
+    stripes: int
+
+
+def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
+    """
+    Open a jackpot: its stripes, its first rules version, its first cycle, seeded by the house with the base amount.
+
+    Raises: AlreadyExists, UnknownRulebook, UnknownSetting, BadRules, UnknownCurrency.
+    """
+    currency = currencies.tender(command.base, on=command.act.now.date())
+    rules = published_rules(command.rulebook, base=command.base, settings=command.settings)
+    if command.jackpot_id == REFERENCE_BOOK:
+        message = f"{REFERENCE_BOOK} names the book of what belongs to no jackpot."
+        raise BadRules(message)
+    require_payable_stakes(rules, exponent=currency.exponent)
+    base_amount = rules.reset_amount if command.base_amount is None else command.base_amount
+    _require_base_amount(base_amount, rules)
+    acts.lock(session)
+    if references.jackpot_base(session, command.jackpot_id) is not None:
+        message = f"There is a jackpot {command.jackpot_id} already."
+        raise AlreadyExists(message, jackpot_id=command.jackpot_id)
+    references.add_jackpot(session, command.jackpot_id, command.base)
+    references.add_rules(session, command.jackpot_id, 1, rules, entry_seq=1)
+    recorded = facts.of_jackpot(command.jackpot_id, rules, base_amount=base_amount)
+    act_seq = acts.next_seq(session)
+    # Not before the act itself: of an instant whose reports were made without the jackpot, it must not become a part.
+    booked_at = acts.booking_time(session, command.act)
+    with pipelined(session) as pipe:
+        stripes.add(pipe, command.jackpot_id, stripe_nos=range(command.stripes), now=booked_at, added_by=1)
+        cycles.open_next(pipe, command.jackpot_id, cycle=1, rules_version=1, stripe_no=0, cut=(1,))
+        cursor = acts.book_effect(
+            pipe,
+            command.act,
+            act_seq=act_seq,
+            not_before=booked_at,
+            book=command.jackpot_id,
+            kind=EntryKind.JACKPOT_OPENED,
+            recorded=recorded,
+            postings=posting_rules.for_seed(base_amount, base=command.base),
+        )
+    acts.post(
+        session,
+        command.act,
+        EntryKind.JACKPOT_OPENED,
+        subject=f"jackpot {command.jackpot_id}",
+        after=recorded,
+        jackpot_id=command.jackpot_id,
+        effects=[acts.effect_of(cursor, book=command.jackpot_id, kind=EntryKind.JACKPOT_OPENED, recorded=recorded)],
+    )
+    return rules
+
+
+def _require_base_amount(base_amount: Decimal, rules: JackpotRules) -> None:
+    require_amount("base_amount", base_amount)
+    if rules.limit is not None and base_amount > rules.limit:
+        message = f"The base amount may not exceed the limit of {plain(rules.limit)}."
+        raise BadRules(message)
+
+
+class TooManyStripes(Refused):
+    """A jackpot's stripes can become more, up to a bound, and never fewer."""
+
+    code = "stripes-out-of-range"
+    title = "The number of stripes is out of range"
+
+
+@dataclass(frozen=True, slots=True)
+class AddStripes:
+    """Which jackpot shall have how many stripes."""
+
+    act: Act
+    jackpot_id: str
+    stripes: int
+
+
+def add_stripes(session: Session, command: AddStripes) -> int:
+    """
+    Add the stripes that a jackpot lacks; returns how many it had. The same again changes nothing.
+
+    Bets go on meanwhile: of the jackpot it holds stripe 0 alone, which a hit takes first, so no hit misses a stripe.
+
+    Raises: UnknownJackpot, JackpotRetired, TooManyStripes.
+    """
+    references.require_base(session, command.jackpot_id)
+    acts.lock(session)
+    with pipelined(session) as pipe:
+        stripes.lock_one(pipe, command.jackpot_id, 0)
+        cursor = books.send_read(pipe, command.jackpot_id)
+    held = books.books_of(cursor)
+    count = len(held.positions)
+    if command.stripes == count:
+        return count
+    require_not_retired(command.jackpot_id, lives.life_of(session, command.jackpot_id, is_accepting=held.is_accepting))
+    if not count < command.stripes <= MOST_STRIPES:
+        message = f"Jackpot {command.jackpot_id} has {count} stripes; it may get more, up to {MOST_STRIPES}."
+        raise TooManyStripes(message, stripes=count)
+    added = range(count, command.stripes)
+    recorded = facts.of_stripes(added)
+    act_seq, not_before = acts.next_seq(session), max(held.booked_at, acts.booking_time(session, command.act))
+    with pipelined(session) as pipe:
+        stripes.add(
+            pipe,
+            command.jackpot_id,
+            stripe_nos=added,
+            now=not_before,
+            added_by=held.positions[0] + 1,
+            accepting=held.is_accepting,
+        )
+        cursor = acts.book_effect(
+            pipe,
+            command.act,
+            act_seq=act_seq,
+            not_before=not_before,
+            book=command.jackpot_id,
+            kind=EntryKind.STRIPES_ADDED,
+            recorded=recorded,
+        )
+    acts.post(
+        session,
+        command.act,
+        EntryKind.STRIPES_ADDED,
+        subject=f"jackpot {command.jackpot_id}",
+        before={"stripes": count},
+        after=recorded,
+        jackpot_id=command.jackpot_id,
+        effects=[acts.effect_of(cursor, book=command.jackpot_id, kind=EntryKind.STRIPES_ADDED, recorded=recorded)],
+    )
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class SetDoor:
+    """Who closes or opens the door of which jackpot; the act carries the request id and the reason."""
+
+    act: Act
+    jackpot_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DoorSet:
+    """How the jackpot stood after the act, and whether this call only repeats an earlier one."""
+
+    jackpot_id: str
+    life: Life
+    is_replay: bool
+
+
+def suspend_jackpot(session: Session, command: SetDoor) -> DoorSet:
+    """
+    Refuse a jackpot's bets from now on: once this is committed none is accepted. All else goes on.
+
+    One operator does it, a machine too: it costs nobody money, and an alarm must not wait for a person. Of a jackpot
+    that is suspended the act is recorded, and changes nothing.
+
+    Raises: UnknownJackpot, JackpotRetired, RequestConflict.
+    """
+    return _set(session, command, EntryKind.JACKPOT_SUSPENDED, Life.SUSPENDED)
+
+
+def resume_jackpot(session: Session, command: SetDoor) -> DoorSet:
+    """
+    Take a jackpot's bets again. One operator does it, and a person: why it was suspended is for somebody to judge.
+
+    Raises: PersonRequired, UnknownJackpot, JackpotRetired, RequestConflict.
+    """
+    if command.act.principal.is_machine:
+        message = f"{command.act.principal.name} is a machine: it may suspend a jackpot, and a person resumes it."
+        raise PersonRequired(message)
+    return _set(session, command, EntryKind.JACKPOT_RESUMED, Life.OPEN)
+
+
+def _set(session: Session, command: SetDoor, kind: EntryKind, life: Life) -> DoorSet:
+    act, asked = command.act, {"jackpot_id": command.jackpot_id, "reason": command.act.reason}
+    acts.lock(session)
+    if acts.find_replay(session, act, kind, asked) is not None:
+        return DoorSet(command.jackpot_id, life, is_replay=True)
+    jackpot = jackpot_acts.hold_unretired(session, command.jackpot_id)
+    recorded = facts_of_life(life, positions=jackpot.books.positions)
+    effects = []
+    if jackpot.life is not life:
+        effects.append(
+            jackpot_acts.book(
+                session,
+                act,
+                jackpot,
+                kind,
+                act_seq=acts.next_seq(session),
+                not_before=jackpot_acts.booking_time(session, act, [jackpot]),
+                recorded=recorded,
+                accepting=life is Life.OPEN,
+            )
+        )
+    acts.post(
+        session,
+        act,
+        kind,
+        subject=f"jackpot {command.jackpot_id}",
+        before={"state": jackpot.life.value},
+        after=recorded,
+        asked=asked,
+        jackpot_id=command.jackpot_id,
+        effects=effects,
+    )
+    return DoorSet(command.jackpot_id, life, is_replay=False)

@@ -1,0 +1,218 @@
+"""
+Keys and whose they are: made once, seen whole once, revoked for good.
+
+The first key of a name makes a principal; every later key of it must agree. Who signs in elsewhere has a key without a
+secret: a subject of the issuer of tokens.
+"""
+
+import hashlib
+import secrets
+from dataclasses import dataclass, field, replace
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import facts, principals
+from jackpot_service.domain.errors import Conflict, NotFound
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.principals import LONGEST_SUBJECT, BadPrincipal, Principal
+from jackpot_service.records import keys as records
+from jackpot_service.records import references
+from jackpot_service.records.keys import ListedKey, NewKey, Subject
+from jackpot_service.records.pinned import UnknownTable
+from jackpot_service.usecases import acts
+from jackpot_service.usecases.acts import Act, AlreadyExists
+
+
+def ensure(session: Session, act: Act, principal: Principal) -> None:
+    """
+    Add a principal where its name is new, with the lock held; where it is known, hold that it is the same.
+
+    Raises: PrincipalConflict, also for a name that looks like another; BadPrincipal; UnknownCasino; UnknownTable, also
+    for a table of another casino.
+    """
+    _require_places(session, principal)
+    known = records.principal(session, principal.name)
+    if known is not None:
+        principals.require_same(known, principal)
+        return
+    principals.require_legible(principal.name)
+    seq = acts.post(
+        session,
+        replace(act, request_id=None),
+        EntryKind.PRINCIPAL_ADDED,
+        subject=f"principal {principal.name}",
+        after=facts.of_principal(principal),
+    )
+    records.add_principal(session, principal, entry_seq=seq)
+
+
+def _require_places(session: Session, principal: Principal) -> None:
+    casino_id = principal.casino_id
+    if casino_id is not None:
+        references.require_casino(session, casino_id)
+    for table_id in sorted(principal.table_ids):
+        table = references.table(session, table_id)
+        if table is None or table.casino_id != casino_id:
+            message = f"Casino {casino_id} has no table {table_id}."
+            raise UnknownTable(message, table_id=table_id)
+
+
+PREFIX = "jk"
+SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCreated:
+    """A key that was created. `key` is the whole of it, `jk_<id>_<secret>`; None where this call repeats an earlier."""
+
+    key_id: str
+    key: str | None = field(repr=False)
+
+    @property
+    def whole(self) -> str:
+        """The key, of whoever has created it just now. Raises: LookupError in a replay: it is told once."""
+        if self.key is None:
+            message = f"Key {self.key_id} was created before."
+            raise LookupError(message)
+        return self.key
+
+
+def hash_of(secret: str) -> bytes:
+    """What is stored of a secret. 256 random bits need no slow hash."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def create_key(session: Session, act: Act, principal: Principal) -> KeyCreated:
+    """
+    Create a key for a principal, and the principal with the first. It is seen whole this once.
+
+    Raises: BadPrincipal; KeyForbidden; RequestConflict; PrincipalConflict; KeyLimitReached; UnknownCasino;
+    UnknownTable, also for a table of another casino.
+    """
+    principals.require_possible(principal)
+    principals.require_may_create(act.principal, principal)
+    acts.lock(session)
+    asked = _asked(act, principal)
+    replayed = acts.find_replay(session, act, EntryKind.KEY_CREATED, asked)
+    if replayed is not None:
+        return KeyCreated(replayed.after["key_id"], None)
+    key_id, secret = new_id(), secrets.token_urlsafe(SECRET_BYTES)
+    book_key(session, act, NewKey(key_id, hash_of(secret), principal), asked=asked)
+    return KeyCreated(key_id, f"{PREFIX}_{key_id}_{secret}")
+
+
+def new_id() -> str:
+    """A key's id: random, and no secret."""
+    return secrets.token_hex(8)
+
+
+def book_key(session: Session, act: Act, key: NewKey, *, asked: Facts) -> None:
+    """
+    Write a key and its act, with the lock held, and the principal if it is the first.
+
+    Raises: PrincipalConflict; KeyLimitReached; UnknownCasino; UnknownTable.
+    """
+    ensure(session, act, key.principal)
+    live = records.live_ids(session, key.principal.name, of_subjects=isinstance(key.shown, Subject))
+    principals.require_room(key.principal.name, live=len(live))
+    recorded = facts.of_key(**key.columns)
+    seq = acts.post(session, act, EntryKind.KEY_CREATED, subject=f"key {key.key_id}", after=recorded, asked=asked)
+    records.add(session, key, entry_seq=seq)
+
+
+def _asked(act: Act, principal: Principal) -> Facts:
+    return {
+        **facts.of_principal(principal),
+        "table_ids": sorted(principal.table_ids),
+        "reason": act.reason,
+    }
+
+
+class UnknownKey(NotFound):
+    """No key of this id."""
+
+    code = "key-unknown"
+    title = "Unknown key"
+
+
+class KeyRevoked(Conflict):
+    """It was revoked before, by another request."""
+
+    code = "key-revoked"
+    title = "The key was revoked before"
+
+
+@dataclass(frozen=True, slots=True)
+class Revocation:
+    """The revoked key; whether this call repeats an earlier."""
+
+    key: ListedKey
+    is_replay: bool
+
+
+def revoke_key(session: Session, act: Act, key_id: str) -> Revocation:
+    """
+    Put a key out of force; the same request again changes nothing.
+
+    Raises: UnknownKey; RequestConflict; KeyRevoked.
+    """
+    acts.lock(session)
+    asked = {"key_id": key_id, "reason": act.reason}
+    replayed = acts.find_replay(session, act, EntryKind.KEY_REVOKED, asked)
+    key = find(session, key_id)
+    if replayed is not None:
+        return Revocation(key, is_replay=True)
+    if key.revoked_at is not None:
+        message = f"Key {key_id} was revoked at {key.revoked_at}."
+        raise KeyRevoked(message, key_id=key_id)
+    acts.post(
+        session,
+        act,
+        EntryKind.KEY_REVOKED,
+        subject=f"key {key_id}",
+        before={"revoked_at": None},
+        after=facts.of_revocation(key_id=key_id, principal=key.principal.name, revoked_at=act.now),
+        asked=asked,
+    )
+    records.revoke(session, key_id, at=act.now)
+    return Revocation(find(session, key_id), is_replay=False)
+
+
+def find(session: Session, key_id: str) -> ListedKey:
+    """Raises: UnknownKey."""
+    found = records.find(session, key_id)
+    if found is None:
+        message = f"There is no key {key_id}."
+        raise UnknownKey(message, key_id=key_id)
+    return found
+
+
+def add_person(session: Session, act: Act, principal: Principal, subject: Subject) -> bool:
+    """
+    Let a subject of an issuer speak as a person, once: the same again changes nothing. Returns whether it was now.
+
+    Raises: BadPrincipal for a machine, or a subject that no issuer could name; KeyForbidden; AlreadyExists if the
+    subject is somebody else; PrincipalConflict; KeyLimitReached; UnknownCasino.
+    """
+    principals.require_possible(principal)
+    principals.require_may_create(act.principal, principal)
+    _require_subject(principal, subject)
+    acts.lock(session)
+    live = records.live_of_subject(session, subject)
+    if live is not None:
+        if live.principal == principal:
+            return False
+        message = f"That subject is {live.principal.name}."
+        raise AlreadyExists(message, principal=live.principal.name)
+    asked = {**facts.of_principal(principal), "issuer": subject.issuer, "subject": subject.subject}
+    book_key(session, act, NewKey(new_id(), subject, principal), asked=asked)
+    return True
+
+
+def _require_subject(principal: Principal, subject: Subject) -> None:
+    if principal.is_machine:
+        message = "Tokens are for people; a machine has a key."
+        raise BadPrincipal(message)
+    if not principals.is_subject(subject.subject) or not subject.subject.strip():
+        message = f"A subject is a text of 1 to {LONGEST_SUBJECT} ASCII characters."
+        raise BadPrincipal(message)
