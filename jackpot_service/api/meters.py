@@ -14,6 +14,7 @@ from jackpot_service.api import answers, fast_path
 from jackpot_service.api.fields import ReadField
 from jackpot_service.api.jackpots import CurrencyQuerySchema
 from jackpot_service.api.request_context import Blueprint, RequestContext, answer, context
+from jackpot_service.api.requests import Fallback, Request
 from jackpot_service.api.schemas import MeterSchema
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.principals import Principal, Role
@@ -58,11 +59,9 @@ def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     return response
 
 
-async def _take(
-    context: RequestContext, request: fast_path.Request, _caller: Principal, jackpot_id: str
-) -> fast_path.Answer:
+async def _take(context: RequestContext, request: Request, _caller: Principal, jackpot_id: str) -> fast_path.Answer:
     if request.query not in {b"", b"max_age=1"} or b"if-match" in request.headers:
-        raise fast_path.Fallback
+        raise Fallback
     meters = context.meters
     state = await (meters.get_async(jackpot_id) if request.query else meters.read_async(jackpot_id))
     currency = state.rules.base

@@ -18,10 +18,9 @@ from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.description import Api
 from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.parsing import Parser
-from jackpot_service.api.places import Caller, Places
+from jackpot_service.api.places import Caller, Places, Turns
 from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
-from jackpot_service.api.turns import Turns
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import Session, read, rehearse, transact
 from jackpot_service.domain.principals import Principal

@@ -11,13 +11,13 @@ import flask
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import answers, fast_path
-from jackpot_service.api.bet_lists import BetList
+from jackpot_service.api.exceptions import TO_KEEP, Asked, keep, kept_if_refused, record_of
 from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
-from jackpot_service.api.hands import Cards, HandSchema, hands_of
 from jackpot_service.api.parsing import read_json
 from jackpot_service.api.places import Caller
-from jackpot_service.api.refusals import TO_KEEP, Asked, keep, kept_if_refused, record_of
 from jackpot_service.api.request_context import Blueprint, RequestContext, act, answer, context, now, principal
+from jackpot_service.api.requests import Request
+from jackpot_service.api.round_bodies import BetList, Cards, HandSchema, hands_of
 from jackpot_service.api.schemas import (
     MeterSchema,
     RefundSchema,
@@ -164,7 +164,7 @@ def bets_call(config: Config) -> fast_path.Call:
     schema = BetsSchema(most=lambda: config.max_batch)
 
     async def take(
-        context: RequestContext, request: fast_path.Request, caller: Principal, table_id: str, round_id: str
+        context: RequestContext, request: Request, caller: Principal, table_id: str, round_id: str
     ) -> fast_path.Answer:
         request.require_usual()
         turn = await context.bets.take(Caller.of(caller), 1 + len(request.body) // BYTES_OF_A_PLACE)

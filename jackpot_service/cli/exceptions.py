@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import click
 import orjson
 
-from jackpot_service.api.refusals import KINDS
+from jackpot_service.api.exceptions import KINDS
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import MOST_LISTED, Identifier, Instant, Text, request_id_option, require_order
 from jackpot_service.config.settings import Config

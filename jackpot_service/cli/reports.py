@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from jackpot_service.api.closing import closed
+from jackpot_service.api.periods import closed
 from jackpot_service.auth.authenticator import require_house, require_role
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import Day, Identifier, Instant, InstantOrDay, reason_option, request_id_option

@@ -1,11 +1,15 @@
-"""Reading a batch of bets out of a body: column by column where all are alike, one by one where something is wrong."""
+"""
+What a table server's bodies hold: bets, hands and cards.
+
+A batch of bets is read column by column where all are alike, and one by one where something is wrong.
+"""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
 from typing import Any, ClassVar
 
-from marshmallow import ValidationError
+from marshmallow import ValidationError, fields, validate
 
 from jackpot_service.api.fields import (
     CurrencyCode,
@@ -18,8 +22,11 @@ from jackpot_service.api.fields import (
     require_at_most,
     stake,
 )
+from jackpot_service.api.schemas import RequestSchema
 from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.cards import BadCard, Card, parse_card
 from jackpot_service.domain.shapes import CURRENCY, IDENTIFIER, LARGEST_MINOR
+from jackpot_service.domain.verdict import Hand, HandStatus
 
 
 class BetList(ReadField[Bets]):
@@ -166,3 +173,56 @@ def _flaws_of(raw: object) -> Any:  # noqa: ANN401  marshmallow's messages
         except ValidationError as error:
             flaws[name] = [str(message) for message in error.messages]
     return flaws
+
+
+MOST_CARDS = 52
+
+
+class Cards(ReadField[tuple[Card, ...]]):
+    """A list of cards such as "As" or "Td"; messages are keyed by index."""
+
+    described: ClassVar = {
+        "type": "array",
+        "maxItems": MOST_CARDS,
+        "items": {"type": "string", "pattern": "^[2-9TJQKA][shdc]$"},
+        "default": [],
+    }
+
+    def read(self, value: object) -> tuple[Card, ...]:
+        """Raises: ValidationError."""
+        if type(value) is not list or len(value) > MOST_CARDS:
+            message = f"must be a list of at most {MOST_CARDS} cards"
+            raise ValidationError(message)
+        cards: list[Card] = []
+        flaws: dict[int, list[str]] = {}
+        for index, text in enumerate(value):
+            try:
+                cards.append(_card(text))
+            except ValidationError as error:
+                flaws[index] = [str(message) for message in error.messages]
+        if flaws:
+            raise ValidationError(flaws)
+        return tuple(cards)
+
+
+def _card(text: object) -> Card:
+    if type(text) is not str:
+        message = "must be a card's two letters"
+        raise ValidationError(message)
+    try:
+        return parse_card(text)
+    except BadCard as error:
+        raise ValidationError(error.detail) from None
+
+
+class HandSchema(RequestSchema):
+    """A hand of a round. A dealt hand has its five cards; dead and forfeited ones need none."""
+
+    hand = Identifier(required=True)
+    status = fields.String(load_default="dealt", validate=validate.OneOf([status.value for status in HandStatus]))
+    cards = Cards(load_default=(), metadata={"description": "Rank 23456789TJQKA, suit shdc."})
+
+
+def hands_of(loaded: Iterable[Mapping[str, Any]]) -> tuple[Hand, ...]:
+    """Turn loaded hands into the domain's."""
+    return tuple(Hand(hand["hand"], HandStatus(hand["status"]), hand["cards"]) for hand in loaded)
