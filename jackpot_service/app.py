@@ -41,7 +41,7 @@ from jackpot_service.api.headers import REQUEST_ID, request_id
 from jackpot_service.api.places import Places, Turns
 from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
-from jackpot_service.api.request_context import EXTENSION, PRINCIPAL, RequestContext
+from jackpot_service.api.request_context import EXTENSION, PRINCIPAL, Json, RequestContext
 from jackpot_service.auth.authenticator import Authenticator, require_role
 from jackpot_service.config.settings import Config
 from jackpot_service.database.async_executor import OnLoop
@@ -91,6 +91,7 @@ class Application(flask.Flask):
     """A Flask application without asynchronous views, and `asgi`, as which a server calls it."""
 
     asgi: FastPath
+    json_provider_class = Json
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Take every view as it is; Flask would inspect each of a request's functions again."""

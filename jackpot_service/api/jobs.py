@@ -1,16 +1,17 @@
 """Jobs: long exports, asked for, watched, fetched as files."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import flask
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import fields, validate
 
-from jackpot_service.api.fields import Identifier, JsonObject, ReadField
-from jackpot_service.api.lists import ListQuerySchema
-from jackpot_service.api.request_context import Blueprint, act, answer, context, look, now, principal
-from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.api.fields import Identifier, JsonObject
+from jackpot_service.api.lists import Cursor, ListQuerySchema, matching, page, page_schema
+from jackpot_service.api.request_context import Blueprint, act, context, look, now, principal
+from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, word
 from jackpot_service.auth.authenticator import allow
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.jobs import JOB_ID, Job, JobState
 from jackpot_service.exports.jobs import asking
 from jackpot_service.exports.jobs.asking import ASKERS, AskJob
@@ -27,23 +28,10 @@ blueprint = Blueprint(
 )
 
 
-class JobCursor(ReadField[str]):
-    """Where the list goes on: what `next` of the page before said."""
-
-    described: ClassVar = {"type": "string"}
-
-    def read(self, value: object) -> str:
-        """Raises: ValidationError."""
-        if isinstance(value, str) and JOB_ID.fullmatch(value):
-            return value
-        message = "must be the `next` of a page of this list"
-        raise ValidationError(message)
-
-
 class JobsQuerySchema(ListQuerySchema):
     """Which jobs."""
 
-    after = JobCursor(load_default=None)
+    after = Cursor(matching(JOB_ID))
     state = fields.Enum(JobState, by_value=True, load_default=None)
 
 
@@ -72,27 +60,27 @@ class JobCancellationSchema(RequestSchema):
     """Nothing has to be said."""
 
 
-class ProgressSchema(Schema):
+class ProgressSchema(AnswerSchema):
     """How far a job is."""
 
     done = described(fields.Integer, "In what the kind counts: of `journal` entries, of `report` rows.")
     total = described(fields.Integer, "Null where nobody knows before it is begun.", allow_none=True)
     rate_per_second = described(fields.Float, "Of the present attempt.", allow_none=True)
     remaining_seconds = described(fields.Integer, "At that rate.", allow_none=True)
-    heartbeat_at = described(fields.DateTime, "When its runner was last heard of.", allow_none=True)
+    heartbeat_at = described(Moment, "When its runner was last heard of.", allow_none=True)
     attempts = described(fields.Integer, "How often it was taken up since the last chunk that it goes on from.")
 
 
-class JobFileSchema(Schema):
+class JobFileSchema(AnswerSchema):
     """A file that is there to be read."""
 
     name = fields.String(required=True)
     media_type = fields.String(required=True)
     size = described(fields.Integer, "In bytes.")
-    kept_until = fields.DateTime(required=True)
+    kept_until = Moment(required=True)
 
 
-class JobSchema(Schema):
+class JobSchema(AnswerSchema):
     """A job."""
 
     job_id = fields.String(required=True)
@@ -100,20 +88,13 @@ class JobSchema(Schema):
     parameters = described(fields.Dict, "In full, as they were settled when it was asked for.")
     request_id = fields.String(required=True)
     principal = described(fields.String, "Who asked.")
-    asked_at = fields.DateTime(required=True)
-    state = fields.String(required=True, validate=validate.OneOf([state.value for state in JobState]))
+    asked_at = Moment(required=True)
+    state = word(JobState)
     progress = fields.Nested(ProgressSchema(), required=True)
-    ended_at = fields.DateTime(required=True, allow_none=True)
+    ended_at = Moment(required=True, allow_none=True)
     error = described(fields.String, "Why it failed: a code, and a sentence.", allow_none=True)
     cancelled_by = fields.String(required=True, allow_none=True)
     file = fields.Nested(JobFileSchema(), required=True, allow_none=True)
-
-
-class JobsSchema(Schema):
-    """A page of jobs, the latest first."""
-
-    items = fields.List(fields.Nested(JobSchema()), required=True)
-    next = fields.String(required=True, allow_none=True)
 
 
 @blueprint.route("", methods=["POST"])
@@ -121,35 +102,34 @@ class JobsSchema(Schema):
 @blueprint.arguments(JobRequestSchema())
 @blueprint.response(201, JobSchema(), description="It waits for its turn.")
 @blueprint.alt_response(200, schema=JobSchema(), description="It was asked for before.")
-def post_job(body: Mapping[str, Any]) -> flask.Response:
+def post_job(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
     """Ask for a job. A key with a casino may ask for reports of its own casino, not for a jackpot's whole journal."""
     asker = Asker(principal(), now(), context().config.longest_open)
     command = AskJob(asker, body["request_id"], KINDS[body["kind"]], body["parameters"])
     asked = asking.ask(context().engine, command)
-    return answer(_shown(asked.job), 200 if asked.is_replay else 201)
+    return _shown(asked.job), 200 if asked.is_replay else 201
 
 
 @blueprint.route("", methods=["GET"])
 @allow(*ASKERS)
 @blueprint.arguments(JobsQuerySchema(), location="query")
-@blueprint.response(200, JobsSchema())
-def get_jobs(query: Mapping[str, Any]) -> flask.Response:
+@blueprint.response(200, page_schema(JobSchema, "Jobs"))
+def get_jobs(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List jobs, the latest first; a key with a casino sees those that keys of its casino asked for."""
-    found = look(
-        lambda session: records.latest(
-            session, principal(), limit=query["limit"] + 1, before=query["after"], state=query["state"]
-        )
-    )
-    page, more = found[: query["limit"]], found[query["limit"] :]
-    return answer({"items": [_shown(job) for job in page], "next": page[-1].job_id if more else None})
+
+    def rows(session: Session, limit: int) -> Sequence[Mapping[str, Any]]:
+        found = records.latest(session, principal(), limit=limit, before=query["after"], state=query["state"])
+        return [_shown(job) for job in found]
+
+    return page(query, rows, lambda job: job["job_id"])
 
 
 @blueprint.route("/<id:job_id>", methods=["GET"])
 @allow(*ASKERS)
 @blueprint.response(200, JobSchema())
-def get_job(job_id: str) -> flask.Response:
+def get_job(job_id: str) -> Mapping[str, Any]:
     """Show a job: how far it is, at which rate, and how long it will still take."""
-    return answer(_shown(_visible(job_id)))
+    return _shown(_visible(job_id))
 
 
 @blueprint.route("/<id:job_id>/file", methods=["GET"])
@@ -169,9 +149,9 @@ def get_job_file(job_id: str) -> flask.Response:
 @allow(*ASKERS)
 @blueprint.arguments(JobCancellationSchema())
 @blueprint.response(200, JobSchema())
-def post_job_cancellation(_body: Mapping[str, Any], job_id: str) -> flask.Response:
+def post_job_cancellation(_body: Mapping[str, Any], job_id: str) -> Mapping[str, Any]:
     """End a job. One that is over stays as it is, and the answer says how that is."""
-    return answer(_shown(act(lambda session: asking.cancel(session, principal(), job_id, now=now()))))
+    return _shown(act(lambda session: asking.cancel(session, principal(), job_id, now=now())))
 
 
 def _visible(job_id: str) -> Job:

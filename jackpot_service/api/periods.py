@@ -10,15 +10,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
-import flask
 import sqlalchemy
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from jackpot_service.api import schemas
 from jackpot_service.api.fields import ReadField, Text, instant_or_day
-from jackpot_service.api.lists import ListQuerySchema, cursor
-from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
-from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.request_context import Blueprint, context, now, principal, report_place
+from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, WrittenSchema, described
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import read, rehearse, transact
@@ -93,42 +92,40 @@ class ClosingSchema(RequestSchema):
     end = Edge(data_key="to", required=True)
 
 
-class KeptReportSchema(Schema):
+class KeptReportSchema(AnswerSchema):
     """What a report said."""
 
     report_version = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
     sha256 = fields.String(required=True)
 
 
-class ClosedPeriodSchema(Schema):
+class ClosedPeriodSchema(WrittenSchema):
     """A closed period."""
 
-    start = described(
-        fields.DateTime, "Included; null is the beginning of the books.", data_key="from", allow_none=True
-    )
-    end = described(fields.DateTime, "Not included.", data_key="to")
+    @staticmethod
+    def write(closed: ClosedPeriod) -> dict[str, Any]:
+        """Write a closed period as its act shows it."""
+        facts = facts_of(closed.period, closed.reports)
+        return {"start": facts["from"], "end": facts["to"], "reports": facts["reports"], "act": closed.entry_seq}
+
+    start = described(Moment, "Included; null is the beginning of the books.", data_key="from", allow_none=True)
+    end = described(Moment, "Not included.", data_key="to")
     reports = fields.Dict(keys=fields.String(), values=fields.Nested(KeptReportSchema()), required=True)
     act = described(fields.Integer, "The act that closed it, in the audit trail.")
-
-
-class ClosedPeriodsSchema(Schema):
-    """A page of closed periods, the latest first."""
-
-    items = fields.List(fields.Nested(ClosedPeriodSchema()), required=True)
-    next = fields.String(required=True, allow_none=True)
 
 
 @blueprint.route("", methods=["GET"])
 @allow(Role.FINANCE, Role.AUDITOR)
 @blueprint.arguments(ListQuerySchema(), location="query")
-@blueprint.response(200, ClosedPeriodsSchema())
-def get_closed_periods(query: Mapping[str, Any]) -> flask.Response:
+@blueprint.response(200, page_schema(ClosedPeriodSchema, "ClosedPeriods"))
+def get_closed_periods(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List the periods that are closed, the latest first."""
     require_house(principal())
-    limit = query["limit"]
-    found = look(lambda session: closed_periods.latest(session, limit=limit + 1, before=query["after"]))
-    page, more = found[:limit], found[limit:]
-    return answer({"items": [_shown(one) for one in page], "next": cursor(page[-1].entry_seq if more else None)})
+    return page(
+        query,
+        lambda session, limit: closed_periods.latest(session, limit=limit, before=query["after"]),
+        lambda period: cursor(period.entry_seq),
+    )
 
 
 @blueprint.route("", methods=["POST"])
@@ -136,7 +133,7 @@ def get_closed_periods(query: Mapping[str, Any]) -> flask.Response:
 @blueprint.arguments(ClosingSchema())
 @blueprint.response(201, ClosedPeriodSchema())
 @blueprint.alt_response(200, schema=ClosedPeriodSchema(), description="The same closing again.")
-def post_closed_period(body: Mapping[str, Any]) -> flask.Response:
+def post_closed_period(body: Mapping[str, Any]) -> tuple[ClosedPeriod, int]:
     """Close everything before an instant that is over: what its reports say is kept by hashes."""
     require_house(principal())
     act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
@@ -144,8 +141,4 @@ def post_closed_period(body: Mapping[str, Any]) -> flask.Response:
     # Each report may take so long; the rest is a call as any other.
     with deadlines.anew(longest_s * len(REPORTS) + context().config.request_timeout_s), report_place():
         done = closed(context().engine, act, body["end"], longest_s=longest_s)
-    return answer(_shown(done.period), 200 if done.is_replay else 201)
-
-
-def _shown(closed: ClosedPeriod) -> dict[str, Any]:
-    return {**facts_of(closed.period, closed.reports), "act": closed.entry_seq}
+    return done.period, 200 if done.is_replay else 201

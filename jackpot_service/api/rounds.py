@@ -10,7 +10,7 @@ from typing import Any
 import flask
 from marshmallow import Schema, fields, validate
 
-from jackpot_service.api import answers, fast_path
+from jackpot_service.api import fast_path
 from jackpot_service.api.exceptions import TO_KEEP, Asked, keep, kept_if_refused, record_of
 from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
 from jackpot_service.api.parsing import read_json
@@ -25,6 +25,10 @@ from jackpot_service.api.schemas import (
     RoundSchema,
     SettlementSchema,
     decimal,
+    of_meter,
+    of_refund,
+    of_round,
+    of_settlement,
 )
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.config.settings import Config
@@ -198,11 +202,11 @@ def _asked(command: AcceptBets) -> Asked:
 
 def _of_accepted(done: BetsAccepted) -> dict[str, Any]:
     return {
-        "round": answers.of_round(done.round),
+        "round": of_round(done.round),
         "accepted": done.accepted,
         "replayed": done.replayed,
         "void": done.void,
-        "meter": answers.of_meter(done.meter, done.base_rate),
+        "meter": of_meter(done.meter, done.base_rate),
         "payout_per_unit": None if done.share_per_unit is None else plain(done.share_per_unit),
     }
 
@@ -226,7 +230,7 @@ def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         round_id=round_id,
         asked=lambda: Asked(sorted(bet_ids), {"bet_ids": sorted(bet_ids)}),
     )
-    return answer({"round": answers.of_round(done.round), "voided": done.voided, "unknown": done.unknown})
+    return answer({"round": of_round(done.round), "voided": done.voided, "unknown": done.unknown})
 
 
 @blueprint.route("/<id:round_id>/result", methods=["PUT"])
@@ -245,8 +249,8 @@ def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         round_id=round_id,
         asked=lambda: Asked(result.content, facts.of_result(result)),
     )
-    settlement = answers.of_settlement(done.settlement, done.awards, done.refunds)
-    return answer({"round": answers.of_round(done.round), "settlement": settlement}, 200 if done.is_replay else 201)
+    settlement = of_settlement(done.settlement, done.awards, done.refunds)
+    return answer({"round": of_round(done.round), "settlement": settlement}, 200 if done.is_replay else 201)
 
 
 @blueprint.route("/<id:round_id>/cancellation", methods=["PUT"])
@@ -267,5 +271,5 @@ def put_cancellation(body: dict[str, Any], table_id: str, round_id: str) -> flas
             cancellation.content, {"reason": cancellation.reason, "hands": facts.of_hands(cancellation.hands)}
         ),
     )
-    refunds = [answers.of_refund(bet) for bet in done.refunds]
-    return answer({"round": answers.of_round(done.round), "refunds": refunds}, 200 if done.is_replay else 201)
+    refunds = [of_refund(bet) for bet in done.refunds]
+    return answer({"round": of_round(done.round), "refunds": refunds}, 200 if done.is_replay else 201)

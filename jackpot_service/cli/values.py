@@ -18,8 +18,6 @@ LONGEST_TEXT = 500
 
 WALL_CLOCK = re.compile("(?:[01][0-9]|2[0-3]):[0-5][0-9]")
 
-MOST_LISTED = 1_000_000
-
 
 class Identifier(click.ParamType[str]):
     """An id."""

@@ -16,7 +16,7 @@ class BadHands(Refused):
     """The hands of a result are not those of a round: one twice, or dealt with a wrong number of cards."""
 
     code = "hands-invalid"
-    title = "These hands cannot be"
+    title = "Invalid hands"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,21 +28,21 @@ class BadPrincipal(Refused):
     """A principal that cannot be: its name, or its role with its casino."""
 
     code = "principal-invalid"
-    title = "The principal cannot be"
+    title = "Invalid principal"
 
 
 class PrincipalConflict(Conflict):
     """The name stands for somebody with another role or casino, or is written otherwise."""
 
     code = "principal-conflict"
-    title = "The name stands for somebody else"
+    title = "The name belongs to another principal"
 
 
 class KeyForbidden(Forbidden):
     """Whoever holds two names could approve what he himself asked for, so not everybody creates such a key."""
 
     code = "key-forbidden"
-    title = "Such a key is created on the machine itself"
+    title = "Such a key is created on the command line only"
 
 
 class KeysLive(Conflict):

@@ -21,7 +21,7 @@ class NotThePayer(Forbidden):
     """Only the casino that pays an award acknowledges it, or the operator in its place."""
 
     code = "not-the-payer"
-    title = "Only the casino that pays may say so"
+    title = "Only the casino that paid may acknowledge it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,8 +90,8 @@ def test_an_export_that_is_refused_leaves_no_file(opened: Jackpot, tmp_path: Pat
 def test_a_job_is_asked_for_waited_for_and_fetched(
     opened: Jackpot, engine: sqlalchemy.Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    job_id = opened("jobs", "ask", "journal", ASKED, "--request-id", "q1").ok().strip()
-    assert opened("jobs", "ask", "journal", ASKED, "--request-id", "q1").ok().strip() == job_id
+    job_id = opened("jobs", "create", "journal", ASKED, "--request-id", "q1").ok().strip()
+    assert opened("jobs", "create", "journal", ASKED, "--request-id", "q1").ok().strip() == job_id
     opened("jobs", "fetch", job_id).refused(1, f"job-not-done: Job {job_id} is queued.")
     file = tmp_path / "file"
 
@@ -108,7 +108,7 @@ def test_a_report_is_asked_for_as_a_job_and_is_the_one_that_is_shown(
     opened: Jackpot, engine: sqlalchemy.Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "balance.csv"
-    job_id = opened("jobs", "ask", "report", '{"name":"trial-balance","format":"csv"}').ok().strip()
+    job_id = opened("jobs", "create", "report", '{"name":"trial-balance","format":"csv"}').ok().strip()
     to = orjson.loads(opened("jobs", "show", job_id).ok())["parameters"]["to"]
 
     with at_work(engine, monkeypatch):
@@ -117,12 +117,12 @@ def test_a_report_is_asked_for_as_a_job_and_is_the_one_that_is_shown(
     shown = opened("reports", "show", "trial-balance", "--as-of", to, "--format", "csv").ok()
     assert file.read_bytes() == shown.encode()
     assert shown.startswith("jackpot_id,account,")
-    opened("jobs", "ask", "report", '{"name":"nothing","format":"csv"}').refused(1, "report-unknown")
-    opened("jobs", "ask", "report", '{"name":"rounds"}').refused(1, "payload-invalid: parameters/format")
+    opened("jobs", "create", "report", '{"name":"nothing","format":"csv"}').refused(1, "report-unknown")
+    opened("jobs", "create", "report", '{"name":"rounds"}').refused(1, "payload-invalid: parameters/format")
 
 
 def test_jobs_are_listed_and_ended(opened: Jackpot) -> None:
-    first, second = (opened("jobs", "ask", "journal", ASKED).ok().strip() for _ in range(2))
+    first, second = (opened("jobs", "create", "journal", ASKED).ok().strip() for _ in range(2))
 
     assert f"Job {first} is cancelled." in opened("jobs", "cancel", first).err
 
@@ -136,10 +136,10 @@ def test_jobs_are_listed_and_ended(opened: Jackpot) -> None:
 
 
 WRONG: Final = (
-    (("ask", "everything", "{}"), 2, "'everything' is not"),
-    (("ask", "journal", "{"), 2, "PARAMETERS"),
-    (("ask", "journal", "{}"), 1, "payload-invalid: parameters/jackpot_id"),
-    (("ask", "journal", ASKED.replace("live", "nothing")), 1, "jackpot-unknown"),
+    (("create", "everything", "{}"), 2, "'everything' is not"),
+    (("create", "journal", "{"), 2, "PARAMETERS"),
+    (("create", "journal", "{}"), 1, "payload-invalid: parameters/jackpot_id"),
+    (("create", "journal", ASKED.replace("live", "nothing")), 1, "jackpot-unknown"),
     (("show", "nothing"), 1, "job-unknown"),
     (("cancel", "nothing"), 1, "job-unknown"),
     (("fetch", "nothing", "--wait"), 1, "job-unknown"),
@@ -160,12 +160,12 @@ def test_a_key_asks_under_its_own_name_and_only_if_it_may(opened: Jackpot, monke
     casinos = opened(*creating, "Fred", "--role", "finance", "--casino", "riga").ok().strip()
 
     monkeypatch.setenv("JACKPOT_KEY", auditor)
-    job_id = opened("jobs", "ask", "journal", ASKED).ok().strip()
+    job_id = opened("jobs", "create", "journal", ASKED).ok().strip()
     assert orjson.loads(opened("jobs", "show", job_id).ok())["principal"] == "Ada"
     monkeypatch.setenv("JACKPOT_KEY", operator)
-    opened("jobs", "ask", "journal", ASKED).refused(1, "role-forbidden")
+    opened("jobs", "create", "journal", ASKED).refused(1, "role-forbidden")
     monkeypatch.setenv("JACKPOT_KEY", casinos)
-    opened("jobs", "ask", "journal", ASKED).refused(1, "job-forbidden")
+    opened("jobs", "create", "journal", ASKED).refused(1, "job-forbidden")
     opened("jobs", "cancel", job_id).refused(1, "job-unknown")
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.cli import fetching
+from jackpot_service.cli import ecb
 from tests.cli.test_command_line import Ended, Jackpot, jackpot
 
 __all__ = ["jackpot"]
@@ -94,7 +94,7 @@ def test_a_document_becomes_a_proposal_and_no_sheet(opened: Jackpot, file: File)
         "source": {"name": "ecb", "date": str(DAY), "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()},
     }
     assert "CHF is not in the document and keeps its rate" in ended.err
-    assert "it waits for another person" in ended.err
+    assert "it waits for another user" in ended.err
     assert opened("rates", "show", "--base", "EUR").ok().startswith("EUR sheet 1, ")
 
 
@@ -358,7 +358,7 @@ def test_a_url_that_gives_something_else_is_one_line(opened: Jackpot, subtests: 
 
 
 def test_a_url_that_does_not_come_to_an_end_is_given_up(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "LONGEST_S", 0.0)
+    monkeypatch.setattr(ecb, "LONGEST_S", 0.0)
     with served(document().encode()) as url:
         opened("rates", "import-ecb", url).refused(1, "takes longer than 0 s")
     opened("rates", "import-ecb", url).refused(1, "cannot be read: ")

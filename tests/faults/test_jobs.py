@@ -97,10 +97,10 @@ def none_beyond(engine: sqlalchemy.Engine, chunks: int) -> Iterator[None]:
 
 @contextmanager
 def at_work(url: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Have `jackpot jobs work` at work."""
+    """Have `jackpot jobs worker` at work."""
     with log.open("ab") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "jackpot_service.cli", "jobs", "work"],
+            [sys.executable, "-m", "jackpot_service.cli", "jobs", "worker"],
             env={**os.environ, **PATIENT, "JACKPOT_DATABASE_URL": url},
             stdin=subprocess.DEVNULL,
             stdout=out,

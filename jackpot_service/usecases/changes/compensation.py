@@ -48,7 +48,7 @@ class NotGiven(Conflict):
     """No more is taken back than was given for the bet in that currency."""
 
     code = "compensation-not-given"
-    title = "So much was not given"
+    title = "Amount exceeds what was granted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ class BadPayload(Refused):
     """The payload does not say what such a change needs."""
 
     code = "payload-invalid"
-    title = "The payload cannot be"
+    title = "Invalid payload"
 
 
 @dataclass(frozen=True, slots=True)
