@@ -1,6 +1,8 @@
 """Change requests: requested by one user, approved or rejected by another."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import structlog
@@ -10,16 +12,17 @@ from jackpot_service.api import schemas
 from jackpot_service.api.fields import Flag, JsonObject, Text, Truth
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
 from jackpot_service.api.request_context import Blueprint, act_or_rehearse, context, look, now, principal
-from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, word
+from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import Change, ChangeKind, ChangeState, Outcome
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.kinds import Applied
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change, visible
-from jackpot_service.usecases.changes.shown import shown
 
 log = structlog.get_logger()
 
@@ -90,12 +93,30 @@ class DecisionSchema(AnswerSchema):
     decided_at = Moment(required=True)
 
 
+@dataclass(frozen=True, slots=True)
+class ChangeView:
+    """A change request as it stands at an instant, and what it did or would do."""
+
+    change: Change
+    effect: Applied | None
+    at: datetime
+
+
+class BookedEntrySchema(AnswerSchema):
+    """An entry that a change booked, or would book."""
+
+    book = fields.String(required=True)
+    seq = fields.Integer(required=True)
+    kind = word(EntryKind)
+    recorded = fields.Dict(required=True)
+
+
 class EffectSchema(AnswerSchema):
     """What a change did, or would do."""
 
     before = fields.Dict(required=True, allow_none=True)
     after = fields.Dict(required=True)
-    entries = described(fields.List, "Booked in jackpots' books.", cls_or_instance=fields.Dict())
+    entries = listed(BookedEntrySchema, "Booked in jackpots' books.", attribute="effects")
 
 
 class ChangeSchema(AnswerSchema):
@@ -121,6 +142,12 @@ class ChangeSchema(AnswerSchema):
         metadata={"description": "Of a request: what it would do; of an approval: what it did. Null otherwise."},
     )
 
+    def get_attribute(self, obj: ChangeView, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
+        """Read all else from the change itself."""
+        if attr == "state":
+            return obj.change.state(at=obj.at)
+        return obj.effect if attr == "effect" else super().get_attribute(obj.change, attr, default)
+
 
 @blueprint.route("", methods=["POST"])
 @allow(*DECIDERS)
@@ -128,14 +155,14 @@ class ChangeSchema(AnswerSchema):
 @blueprint.arguments(ChangeRequestSchema())
 @blueprint.response(201, ChangeSchema(), description="It waits for another user.")
 @blueprint.alt_response(200, schema=ChangeSchema(), description="It was asked for before, or this is a dry run.")
-def post_change(query: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
+def post_change(query: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[ChangeView, int]:
     """Ask for a change. With `dry_run=true` nothing is recorded, and the answer shows what approving it would do."""
     act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     command = RequestChange(
         act, body["kind"], body["payload"], body["base_version"], rate_band=context().config.rate_band
     )
     done = act_or_rehearse(lambda session: request_change(session, command), dry_run=query["dry_run"])
-    return shown(done.change, done.preview, at=now()), 200 if done.is_replay or query["dry_run"] else 201
+    return ChangeView(done.change, done.preview, now()), 200 if done.is_replay or query["dry_run"] else 201
 
 
 @blueprint.route("", methods=["GET"])
@@ -153,15 +180,15 @@ def get_changes(query: Mapping[str, Any]) -> Mapping[str, Any]:
         )
 
     found = page(query, rows, lambda row: cursor(row[0]))
-    return {**found, "items": [shown(change, None, at=now()) for _, change in found["items"]]}
+    return {**found, "items": [ChangeView(change, None, now()) for _, change in found["items"]]}
 
 
 @blueprint.route("/<id:request_id>", methods=["GET"])
 @allow(*READERS)
 @blueprint.response(200, ChangeSchema())
-def get_change(request_id: str) -> Mapping[str, Any]:
+def get_change(request_id: str) -> ChangeView:
     """Show a change request."""
-    return shown(look(lambda session: visible(session, principal(), request_id)), None, at=now())
+    return ChangeView(look(lambda session: visible(session, principal(), request_id)), None, now())
 
 
 @blueprint.route("/<id:request_id>/approval", methods=["POST"])
@@ -169,7 +196,7 @@ def get_change(request_id: str) -> Mapping[str, Any]:
 @blueprint.arguments(DryRunQuerySchema(), location="query")
 @blueprint.arguments(ApprovalSchema())
 @blueprint.response(200, ChangeSchema())
-def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id: str) -> Mapping[str, Any]:
+def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id: str) -> ChangeView:
     """
     Approve a change that somebody else asked for: it is done before this is answered. The same again is a replay.
 
@@ -185,15 +212,15 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
     done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=query["dry_run"])
     if command.is_emergency and not (query["dry_run"] or done.is_replay):
         log.critical("emergency approval by one person", request_id=request_id, principal=principal().name)
-    return shown(done.change, done.applied, at=now())
+    return ChangeView(done.change, done.applied, now())
 
 
 @blueprint.route("/<id:request_id>/rejection", methods=["POST"])
 @allow(*DECIDERS)
 @blueprint.arguments(RejectionSchema())
 @blueprint.response(200, ChangeSchema())
-def post_rejection(body: Mapping[str, Any], request_id: str) -> Mapping[str, Any]:
+def post_rejection(body: Mapping[str, Any], request_id: str) -> ChangeView:
     """Reject a change that somebody else asked for. The same again is a replay."""
     command = DecideChange(Act(principal(), now(), reason=body["reason"]), request_id, Outcome.REJECTED)
     done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=False)
-    return shown(done.change, None, at=now())
+    return ChangeView(done.change, None, now())

@@ -29,7 +29,7 @@ from jackpot_service.telemetry import counters
 from jackpot_service.telemetry.seldom import Seldom
 
 MOST_BUCKETS: Final = 10_000
-"""Of a limit. Whoever was not seen for the longest time is forgotten first: that one's bucket is full again."""
+"""Of a limit. The name that was not seen for the longest time is forgotten first: its bucket is full again."""
 
 LOG_EVERY_S: Final = 60.0
 
@@ -108,7 +108,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _BITS_OF_A_SITE: Final = 64
-"""Of an address of IPv6: whoever has one has all that begin with these."""
+"""Of an address of IPv6: a site has all that begin with the same ones."""
 
 _FORWARDED_FOR: Final = b"x-forwarded-for"
 
@@ -164,7 +164,7 @@ _seldom = Seldom()
 
 
 class Entrance:
-    """The way in for whoever shows a key or a token."""
+    """The way in for callers, who show a key or a token."""
 
     def __init__(
         self, config: Config, authenticator: Authenticator, *, monotonic: Callable[[], float] = time.monotonic

@@ -78,7 +78,7 @@ class EventsSchema(AnswerSchema):
 @blueprint.arguments(EventsQuerySchema(), location="query")
 @blueprint.response(200, EventsSchema())
 def get_events(query: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Tell what happened after a cursor: at least once, nothing skipped; `wait` waits for something to happen."""
+    """List what happened after a cursor: at least once, nothing skipped; `wait` waits for something to happen."""
     reader = principal()
     wait_s = query["wait"]
     with deadlines.anew(wait_s + context().config.request_timeout_s):

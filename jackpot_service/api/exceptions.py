@@ -49,8 +49,8 @@ TO_KEEP: tuple[type[LedgerError], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a call asked: `content` is what makes a repeated call the same, `request` also has its remarks."""
+class CallContent:
+    """What a call said: `content` is what makes a repeated call the same, `request` also has its remarks."""
 
     content: object
     request: Mapping[str, Any]
@@ -63,23 +63,25 @@ KINDS = sorted({LATE_BET, ROUND_OPEN, EMERGENCY_APPROVAL, *(refusal.code for ref
 """Every kind of exception that there is."""
 
 
-def kept_if_refused(run: Callable[[], T], *, call: str, table_id: str, round_id: str, asked: Callable[[], Asked]) -> T:
+def kept_if_refused(
+    run: Callable[[], T], *, call: str, table_id: str, round_id: str, content_of: Callable[[], CallContent]
+) -> T:
     """
     Run a call; if it is refused in a way that finance must see, keep that in a transaction of its own.
 
     It is written after the rollback, and before the caller is answered: if it cannot be, the answer is the database's
-    failure, and the caller's retry brings the refusal again. `asked` tells what was asked, if that has to be kept.
+    failure, and the caller's retry brings the refusal again. `content_of` is called only if something has to be kept.
     """
     try:
         return run()
     except TO_KEEP as refusal:
         name = RoundName(table_id, round_id)
-        keep(context().engine, record_of(refusal, asked(), call=call, name=name, caller=principal(), at=now()))
+        keep(context().engine, record_of(refusal, content_of(), call=call, name=name, caller=principal(), at=now()))
         raise
 
 
 def record_of(
-    refusal: LedgerError, asked: Asked, *, call: str, name: RoundName, caller: Principal, at: datetime
+    refusal: LedgerError, said: CallContent, *, call: str, name: RoundName, caller: Principal, at: datetime
 ) -> ExceptionRecord:
     """Write down a refusal that finance must see, and the call that it answers."""
     kind = LATE_BET if call == "bets" and isinstance(refusal, RoundSettled | RoundCancelled) else refusal.code
@@ -89,8 +91,8 @@ def record_of(
         round_id=name.round_id,
         principal=caller.name,
         noticed_at=at,
-        content=[call, asked.content],
-        request={"call": call, **asked.request},
+        content=[call, said.content],
+        request={"call": call, **said.request},
         detail=refusal.detail,
     )
 

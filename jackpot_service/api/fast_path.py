@@ -7,7 +7,7 @@ path answers what nearly all of these calls are, and what is wrong with them. An
 thread runs.
 
 Every call takes the same steps on the loop, in this order, and may be refused at each: who calls, at which rate, with
-which role (`entrance.py`); the whole body (`bodies.py`); its turn (`turns.py`).
+which role (`entrance.py`); the whole body (`requests.py`); its turn (`places.py`).
 """
 
 import re

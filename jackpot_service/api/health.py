@@ -38,7 +38,7 @@ class ReadinessSchema(HealthSchema):
 @anyone
 @blueprint.response(200, HealthSchema())
 def get_health() -> Mapping[str, Any]:
-    """Tell that the process answers."""
+    """Show that the process answers."""
     return ALIVE
 
 
@@ -47,7 +47,7 @@ def get_health() -> Mapping[str, Any]:
 @blueprint.response(200, ReadinessSchema())
 @blueprint.alt_response(503, schema=ReadinessSchema(), description="It cannot take bets now.")
 def get_readiness() -> tuple[Mapping[str, Any], int]:
-    """Tell whether it can take bets: the database is a writable primary of the right schema, and the clock is right."""
+    """Show whether it can take bets: the database is a writable primary of the right schema, and the clock is right."""
     ready = context().readiness.look()
     return ready.as_body(), _status_of(ready)
 

@@ -1,6 +1,8 @@
 """Jobs: long exports, asked for, watched, fetched as files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import flask
@@ -17,14 +19,13 @@ from jackpot_service.exports.jobs import asking
 from jackpot_service.exports.jobs.asking import ASKERS, AskJob
 from jackpot_service.exports.jobs.kinds import Asker
 from jackpot_service.exports.jobs.registry import KINDS
-from jackpot_service.exports.jobs.shown import shown
 from jackpot_service.records import jobs as records
 
 blueprint = Blueprint(
     "jobs",
     __name__,
     url_prefix="/v1/jobs",
-    description="Long exports, done beside the calls, one at a time. Their files are kept for some days.",
+    description="Long exports, done in the background, one at a time. Their files are kept for some days.",
 )
 
 
@@ -60,13 +61,35 @@ class JobCancellationSchema(RequestSchema):
     """Nothing has to be said."""
 
 
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A job, and how long its file is kept."""
+
+    job: Job
+    kept: timedelta
+
+
+class Rate(fields.Float):
+    """So many a second, to a tenth."""
+
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> float | None:  # noqa: ANN401  as the base
+        return None if value is None else round(value, 1)
+
+
+class Seconds(fields.Integer):
+    """A duration in whole seconds."""
+
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> int | None:  # noqa: ANN401  as the base
+        return None if value is None else round(value.total_seconds())
+
+
 class ProgressSchema(AnswerSchema):
     """How far a job is."""
 
     done = described(fields.Integer, "In what the kind counts: of `journal` entries, of `report` rows.")
     total = described(fields.Integer, "Null where nobody knows before it is begun.", allow_none=True)
-    rate_per_second = described(fields.Float, "Of the present attempt.", allow_none=True)
-    remaining_seconds = described(fields.Integer, "At that rate.", allow_none=True)
+    rate_per_second = described(Rate, "Of the present attempt.", attribute="per_second", allow_none=True)
+    remaining_seconds = described(Seconds, "At that rate.", attribute="remaining", allow_none=True)
     heartbeat_at = described(Moment, "When its runner was last heard of.", allow_none=True)
     attempts = described(fields.Integer, "How often it was taken up since the last chunk that it goes on from.")
 
@@ -74,10 +97,17 @@ class ProgressSchema(AnswerSchema):
 class JobFileSchema(AnswerSchema):
     """A file that is there to be read."""
 
-    name = fields.String(required=True)
-    media_type = fields.String(required=True)
-    size = described(fields.Integer, "In bytes.")
+    name = fields.String(required=True, attribute="job.file_name")
+    media_type = fields.String(required=True, attribute="job.media_type")
+    size = described(fields.Integer, "In bytes.", attribute="job.size")
     kept_until = Moment(required=True)
+
+    def get_attribute(self, obj: JobView, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
+        """Add how long files are kept."""
+        ended_at = obj.job.ended_at
+        if attr == "kept_until":
+            return None if ended_at is None else ended_at + obj.kept
+        return super().get_attribute(obj, attr, default)
 
 
 class JobSchema(AnswerSchema):
@@ -85,9 +115,9 @@ class JobSchema(AnswerSchema):
 
     job_id = fields.String(required=True)
     kind = fields.String(required=True)
-    parameters = described(fields.Dict, "In full, as they were settled when it was asked for.")
+    parameters = described(fields.Dict, "In full, as they were settled when it was created.")
     request_id = fields.String(required=True)
-    principal = described(fields.String, "Who asked.")
+    principal = described(fields.String, "Who created it.")
     asked_at = Moment(required=True)
     state = word(JobState)
     progress = fields.Nested(ProgressSchema(), required=True)
@@ -96,13 +126,20 @@ class JobSchema(AnswerSchema):
     cancelled_by = fields.String(required=True, allow_none=True)
     file = fields.Nested(JobFileSchema(), required=True, allow_none=True)
 
+    def get_attribute(self, obj: JobView, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
+        """Show the file only while it is there to be read."""
+        if attr == "file":
+            has_file = obj.job.state is JobState.DONE and obj.job.removed_at is None
+            return obj if has_file else None
+        return obj.job if attr == "progress" else super().get_attribute(obj.job, attr, default)
+
 
 @blueprint.route("", methods=["POST"])
 @allow(*ASKERS)
 @blueprint.arguments(JobRequestSchema())
 @blueprint.response(201, JobSchema(), description="It waits for its turn.")
-@blueprint.alt_response(200, schema=JobSchema(), description="It was asked for before.")
-def post_job(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
+@blueprint.alt_response(200, schema=JobSchema(), description="The same request again.")
+def post_job(body: Mapping[str, Any]) -> tuple[JobView, int]:
     """Ask for a job. A key with a casino may ask for reports of its own casino, not for a jackpot's whole journal."""
     asker = Asker(principal(), now(), context().config.longest_open)
     command = AskJob(asker, body["request_id"], KINDS[body["kind"]], body["parameters"])
@@ -117,17 +154,17 @@ def post_job(body: Mapping[str, Any]) -> tuple[Mapping[str, Any], int]:
 def get_jobs(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List jobs, the latest first; a key with a casino sees those that keys of its casino asked for."""
 
-    def rows(session: Session, limit: int) -> Sequence[Mapping[str, Any]]:
+    def rows(session: Session, limit: int) -> list[JobView]:
         found = records.latest(session, principal(), limit=limit, before=query["after"], state=query["state"])
         return [_shown(job) for job in found]
 
-    return page(query, rows, lambda job: job["job_id"])
+    return page(query, rows, lambda view: view.job.job_id)
 
 
 @blueprint.route("/<id:job_id>", methods=["GET"])
 @allow(*ASKERS)
 @blueprint.response(200, JobSchema())
-def get_job(job_id: str) -> Mapping[str, Any]:
+def get_job(job_id: str) -> JobView:
     """Show a job: how far it is, at which rate, and how long it will still take."""
     return _shown(_visible(job_id))
 
@@ -149,7 +186,7 @@ def get_job_file(job_id: str) -> flask.Response:
 @allow(*ASKERS)
 @blueprint.arguments(JobCancellationSchema())
 @blueprint.response(200, JobSchema())
-def post_job_cancellation(_body: Mapping[str, Any], job_id: str) -> Mapping[str, Any]:
+def post_job_cancellation(_body: Mapping[str, Any], job_id: str) -> JobView:
     """End a job. One that is over stays as it is, and the answer says how that is."""
     return _shown(act(lambda session: asking.cancel(session, principal(), job_id, now=now())))
 
@@ -158,5 +195,5 @@ def _visible(job_id: str) -> Job:
     return look(lambda session: asking.visible(session, principal(), job_id))
 
 
-def _shown(job: Job) -> dict[str, Any]:
-    return shown(job, kept=context().config.files_kept)
+def _shown(job: Job) -> JobView:
+    return JobView(job, context().config.files_kept)

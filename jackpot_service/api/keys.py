@@ -83,7 +83,7 @@ class CreatedKeySchema(KeySchema):
     key = described(fields.String, "The key itself: shown this once, null in every replay.", allow_none=True)
 
     def get_attribute(self, obj: tuple[ListedKey, str | None], attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
-        """Take the secret from beside the key, and all else from the key."""
+        """Read all but the secret from the listed key."""
         listed, secret = obj
         return secret if attr == "key" else super().get_attribute(listed, attr, default)
 

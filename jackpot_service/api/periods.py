@@ -38,7 +38,7 @@ from jackpot_service.usecases.close_period import ClosePeriod, PeriodClosed, clo
 
 def closed(engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: float | None = None) -> PeriodClosed:
     """
-    Close the period from the end of the last one up to `end`, not included; tell whether it was closed so before.
+    Close the period from the end of the last one up to `end`, not included; return whether it was closed so before.
 
     Each of its reports is read for `longest_s` at most, unless that is None.
 

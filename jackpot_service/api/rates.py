@@ -1,7 +1,7 @@
 """Rate sheets: the one in force, any other, all of them, and the history of a currency."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from marshmallow import ValidationError, fields, pre_dump, validates_schema
 
@@ -33,7 +33,7 @@ class SheetQuerySchema(RequestSchema):
     def require_one_way(self, data: Mapping[str, Any], **_: object) -> None:
         """Raises: ValidationError."""
         if data.get("number") is not None and data.get("as_of") is not None:
-            message = "must not stand beside `number`"
+            message = "must not be given with `number`"
             raise ValidationError(message, "as_of")
 
 
@@ -86,6 +86,10 @@ class SheetHeadSchema(AnswerSchema):
     )
 
 
+_RATE: Final = RateSchema()
+_HEAD: Final = SheetHeadSchema()
+
+
 class SheetSchema(SheetHeadSchema):
     """A rate sheet."""
 
@@ -101,8 +105,8 @@ class RateThenSchema(SheetHeadSchema):
     @pre_dump
     def _flat(self, then: RateThen, **_: object) -> Mapping[str, Any]:
         rate = then.rate
-        found = {"rate": None, "exponent": None} if rate is None else RateSchema().dump(rate)
-        return {**SheetHeadSchema().dump(then.head), **found}
+        found = {"rate": None, "exponent": None} if rate is None else _RATE.dump(rate)
+        return {**_HEAD.dump(then.head), **found}
 
 
 @blueprint.route("/rates", methods=["GET"])
@@ -118,7 +122,7 @@ def get_rates(query: Mapping[str, Any]) -> Mapping[str, Any]:
         return rates.sheet_in_force(session, query["base"], at=query["as_of"] or now())
 
     found = look(find)
-    return {**SheetHeadSchema().dump(found.head), "rates": found.sheet.rates.values()}
+    return {**_HEAD.dump(found.head), "rates": found.sheet.rates.values()}
 
 
 @blueprint.route("/rates/history", methods=["GET"])

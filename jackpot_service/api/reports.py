@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import fields as fields_of
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import flask
 from marshmallow import ValidationError, fields, validate
@@ -155,6 +155,9 @@ class ReportSchema(AnswerSchema):
     sections = listed(SectionSchema)
 
 
+_REPORT: Final = ReportSchema()
+
+
 class ReportNameSchema(AnswerSchema):
     """A report that can be asked."""
 
@@ -225,7 +228,7 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
         document = in_time(document, until)
         if query["format"] == XLSX:
             return report_files.workbook(document)
-        return answer(ReportSchema().dump(bounded(document)))  # Here, since rows are read while they are written.
+        return answer(_REPORT.dump(bounded(document)))  # Here, since rows are read while they are written.
 
 
 def _question(report: Report, query: Mapping[str, Any]) -> Question:

@@ -122,7 +122,7 @@ def end_turn() -> None:
 
 
 def has_left() -> bool:
-    """Tell whether the caller has left, as far as the server knows: what waits need not wait for it any more."""
+    """Return whether the caller has left, as far as the server knows: what waits need not wait for it any more."""
     presence: Presence | None = flask.request.environ.get(PRESENCE)
     return presence is not None and presence.has_left
 

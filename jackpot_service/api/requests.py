@@ -19,7 +19,7 @@ SMALL: Final = 16 * 1024
 """Bytes: a body that comes in one piece no longer than this is not counted; connections bound these."""
 
 _LONGEST_LENGTH: Final = 9
-"""Digits of a length that are read: more of them tell one that is longer than any."""
+"""Digits of a length that are read; one of more digits is longer than any body may be."""
 
 LONGEST_BODY: Final = 256 * 1024
 """Bytes: a batch of a thousand bets and more. What is longer is read by a thread, so that it holds nobody up."""

@@ -123,7 +123,7 @@ def read_alike(raws: list[Any]) -> Bets | None:
 
 
 def _are_identifiers(values: list[Any]) -> bool:
-    """Tell it of all at once: joined by spaces they must be as many identifiers as there are values."""
+    """Look at all at once: joined by spaces they must be as many identifiers as there are values."""
     try:
         words = " ".join(values)
     except TypeError:  # Not all are strings.

@@ -63,7 +63,7 @@ class BookedBetSchema(AnswerSchema):
 
 
 class BookedHandSchema(AnswerSchema):
-    """A hand as it was told."""
+    """A hand as it was sent."""
 
     hand = fields.String(required=True)
     status = fields.String(required=True)
@@ -166,10 +166,12 @@ def _settlement(record: RoundRecord) -> Mapping[str, Any] | None:
     }
 
 
+_RATES: Final = RateSchema(many=True)
+
+
 def _sheet(record: RoundRecord) -> Mapping[str, Any]:
     sheet = record.sheet
-    rates = [RateSchema().dump(rate) for rate in sheet.rates.values()]
-    return {"base": sheet.base, "number": sheet.number, "rates": rates}
+    return {"base": sheet.base, "number": sheet.number, "rates": _RATES.dump(sheet.rates.values())}
 
 
 _IMPLIED: Final[Mapping[str, Callable[[RoundRecord], object]]] = {
@@ -200,8 +202,12 @@ class RoundRecordSchema(AnswerSchema):
     corrections = listed(CorrectionSchema, "Later verdicts, by number.")
     compensations = listed(CompensationSchema)
     entries = listed(EntrySchema)
-    rules = fields.Dict(required=True, metadata={"description": "The rules version pinned."})
-    rate_sheet = fields.Dict(required=True, metadata={"description": "The rate sheet pinned."})
+    rules = fields.Dict(
+        required=True, metadata={"description": "The rules version of the round, fixed when it opened."}
+    )
+    rate_sheet = fields.Dict(
+        required=True, metadata={"description": "The rate sheet of the round, fixed when it opened."}
+    )
 
     def get_attribute(self, obj: RoundRecord, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
         """Work out what the record only implies."""

@@ -11,7 +11,7 @@ import flask
 from marshmallow import Schema, fields, validate
 
 from jackpot_service.api import fast_path
-from jackpot_service.api.exceptions import TO_KEEP, Asked, keep, kept_if_refused, record_of
+from jackpot_service.api.exceptions import TO_KEEP, CallContent, keep, kept_if_refused, record_of
 from jackpot_service.api.fields import BoundedList, Identifier, Instant, Text, Whole
 from jackpot_service.api.parsing import read_json
 from jackpot_service.api.places import Caller
@@ -158,7 +158,7 @@ def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Respo
         call="bets",
         table_id=table_id,
         round_id=round_id,
-        asked=lambda: _asked(command),
+        content_of=lambda: _content_of(command),
     )
     return answer(_of_accepted(done), _status(done))
 
@@ -178,7 +178,7 @@ def bets_call(config: Config) -> fast_path.Call:
                 done = await context.bet_groups.accept_async(command)
             except TO_KEEP as refusal:
                 record = record_of(
-                    refusal, _asked(command), call="bets", name=command.name, caller=caller, at=context.clock()
+                    refusal, _content_of(command), call="bets", name=command.name, caller=caller, at=context.clock()
                 )
                 await asyncio.get_running_loop().run_in_executor(context.threads, keep, context.engine, record)
                 raise
@@ -195,9 +195,9 @@ def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, An
     return AcceptBets(caller, table_id, round_id, bets, now)
 
 
-def _asked(command: AcceptBets) -> Asked:
+def _content_of(command: AcceptBets) -> CallContent:
     content = sorted([bet.bet_id, *bet.content] for bet in command.bets)
-    return Asked(content, {"bets": facts.of_refused_bets(command.bets)})
+    return CallContent(content, {"bets": facts.of_refused_bets(command.bets)})
 
 
 def _of_accepted(done: BetsAccepted) -> dict[str, Any]:
@@ -228,7 +228,7 @@ def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         call="voids",
         table_id=table_id,
         round_id=round_id,
-        asked=lambda: Asked(sorted(bet_ids), {"bet_ids": sorted(bet_ids)}),
+        content_of=lambda: CallContent(sorted(bet_ids), {"bet_ids": sorted(bet_ids)}),
     )
     return answer({"round": of_round(done.round), "voided": done.voided, "unknown": done.unknown})
 
@@ -247,7 +247,7 @@ def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         call="result",
         table_id=table_id,
         round_id=round_id,
-        asked=lambda: Asked(result.content, facts.of_result(result)),
+        content_of=lambda: CallContent(result.content, facts.of_result(result)),
     )
     settlement = of_settlement(done.settlement, done.awards, done.refunds)
     return answer({"round": of_round(done.round), "settlement": settlement}, 200 if done.is_replay else 201)
@@ -267,7 +267,7 @@ def put_cancellation(body: dict[str, Any], table_id: str, round_id: str) -> flas
         call="cancellation",
         table_id=table_id,
         round_id=round_id,
-        asked=lambda: Asked(
+        content_of=lambda: CallContent(
             cancellation.content, {"reason": cancellation.reason, "hands": facts.of_hands(cancellation.hands)}
         ),
     )

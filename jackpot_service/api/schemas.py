@@ -199,8 +199,8 @@ class RoundSchema(WrittenSchema):
     round_id = described(fields.String, "The table server's id of the round.")
     state = word(RoundState)
     cycle = described(fields.Integer, "The running cycle; of a round that is over, the one it ended in.")
-    rules_version = described(fields.Integer, "The rules version pinned when the round was first seen.")
-    rate_sheet = described(fields.Integer, "The rate sheet pinned when the round was first seen.")
+    rules_version = described(fields.Integer, "The rules version, fixed when the round was first seen.")
+    rate_sheet = described(fields.Integer, "The rate sheet, fixed when the round was first seen.")
     bet_count = described(fields.Integer, "Bets accepted and not void.")
     total_stake_base = decimal("Their stakes' value in the base currency.")
 

@@ -8,6 +8,7 @@ import click
 import sqlalchemy
 import structlog
 
+from jackpot_service.api.changes import ChangeSchema, ChangeView
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import Identifier, JsonDocument, Text, pairs, reason_option, request_id_option
 from jackpot_service.cli.writing import limit_option, print_json, print_list
@@ -17,7 +18,6 @@ from jackpot_service.domain.changes import Change, ChangeKind, ChangeState, Outc
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import ChangeRequested, RequestChange, find, request_change
-from jackpot_service.usecases.changes.shown import shown
 
 T = TypeVar("T")
 
@@ -83,7 +83,7 @@ def approve(  # noqa: PLR0917  click passes what its options say
         done = _run(engine, lambda session: decide_change(session, command), dry_run=dry_run)
     if emergency and not (dry_run or done.is_replay):
         log.critical("emergency approval by one person", request_id=request_id, principal=command.act.principal.name)
-    print_json(shown(done.change, done.applied, at=command.act.now))
+    _print(ChangeView(done.change, done.applied, command.act.now))
     click.echo(f"Change request {request_id}: {_said(dry_run, 'approved and done')}.", err=True)
 
 
@@ -96,7 +96,7 @@ def reject(config: Config, request_id: str, reason: str) -> None:
     with opened_engine(config) as engine:
         act = signed_act(config, engine, request_id=None, reason=reason)
         done = transact(engine, lambda session: decide_change(session, DecideChange(act, request_id, Outcome.REJECTED)))
-    print_json(shown(done.change, None, at=act.now))
+    _print(ChangeView(done.change, None, act.now))
     click.echo(f"Change request {request_id}: rejected.", err=True)
 
 
@@ -122,7 +122,7 @@ def show(config: Config, request_id: str) -> None:
     """Show a change request."""
     with opened_engine(config) as engine:
         change = read(engine, lambda session: find(session, request_id))
-    print_json(shown(change, None, at=datetime.now(UTC)))
+    _print(ChangeView(change, None, datetime.now(UTC)))
 
 
 def _run(engine: sqlalchemy.Engine, act: Callable[[Session], T], *, dry_run: bool) -> T:
@@ -131,7 +131,7 @@ def _run(engine: sqlalchemy.Engine, act: Callable[[Session], T], *, dry_run: boo
 
 def print_request(done: ChangeRequested, *, at: datetime, dry_run: bool) -> None:
     """Print a change request that was asked for, and say whether it was just now."""
-    print_json(shown(done.change, done.preview, at=at))
+    _print(ChangeView(done.change, done.preview, at))
     found = f"it was asked for before, and is {done.change.state(at=at)}"
     said = found if done.is_replay else _said(dry_run, "it waits for another user")
     click.echo(f"Change request {done.change.request_id}: {said}.", err=True)
@@ -139,6 +139,10 @@ def print_request(done: ChangeRequested, *, at: datetime, dry_run: bool) -> None
 
 def _said(dry_run: bool, done: str) -> str:  # noqa: FBT001
     return "nothing was done, this was a dry run" if dry_run else done
+
+
+def _print(view: ChangeView) -> None:
+    print_json(ChangeSchema().dump(view))
 
 
 def _line(change: Change) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import sqlalchemy
 
+from jackpot_service.api.jobs import JobSchema, JobView
 from jackpot_service.auth.authenticator import require_role
 from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine, require_no_owner, signed_act
@@ -26,7 +27,6 @@ from jackpot_service.exports.jobs.days import Days
 from jackpot_service.exports.jobs.kinds import Asker
 from jackpot_service.exports.jobs.registry import KINDS
 from jackpot_service.exports.jobs.runner import Runner
-from jackpot_service.exports.jobs.shown import shown
 from jackpot_service.records import jobs as records
 from jackpot_service.telemetry import logs
 
@@ -78,7 +78,7 @@ def show(config: Config, job_id: str) -> None:
     """Show a job."""
     with opened_engine(config) as engine:
         job = _found(engine, job_id)
-    print_json(shown(job, kept=config.files_kept))
+    print_json(JobSchema().dump(JobView(job, config.files_kept)))
 
 
 @jobs.command("cancel")
@@ -133,7 +133,7 @@ def _stop_at_end_of_input(stop: threading.Event) -> None:
 
 def _whoever(config: Config, engine: sqlalchemy.Engine) -> Principal:
     """
-    Whose key JACKPOT_KEY is; where it is not set, whoever sits at this machine.
+    Return the owner of the key in JACKPOT_KEY; where it is not set, the machine's operator.
 
     Raises: Unauthenticated if it is not in force; RoleForbidden unless it may ask over HTTP as well.
     """

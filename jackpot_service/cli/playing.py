@@ -26,7 +26,7 @@ SECONDS_BETWEEN_LINES = 5.0
 
 @contextmanager
 def shown(rounds: int | None) -> Iterator[Callable[[play.Progress], None]]:
-    """Yield what to call after each round. Royal flushes are told on a line of their own."""
+    """Yield what to call after each round. Royal flushes have a line of their own."""
     console = Console()
     if console.is_terminal:
         with _bar(console) as bar:
@@ -41,7 +41,7 @@ def shown(rounds: int | None) -> Iterator[Callable[[play.Progress], None]]:
         return
     last = 0.0
 
-    def tell(progress: play.Progress) -> None:
+    def show(progress: play.Progress) -> None:
         nonlocal last
         is_last = progress.tally.rounds == rounds
         if _is_top(progress) or is_last or time.monotonic() - last > SECONDS_BETWEEN_LINES:
@@ -50,7 +50,7 @@ def shown(rounds: int | None) -> Iterator[Callable[[play.Progress], None]]:
         if is_last:
             click.echo(_totals(progress))
 
-    yield tell
+    yield show
 
 
 def _bar(console: Console) -> Progress:

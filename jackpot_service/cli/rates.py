@@ -105,7 +105,7 @@ def import_ecb(  # noqa: PLR0917  click passes what its options say
     dry_run: bool,  # noqa: FBT001
 ) -> None:
     """
-    Propose the ECB's daily reference rates (eurofxref-daily.xml) to whoever approves rates; puts nothing in force.
+    Propose the ECB's daily reference rates (eurofxref-daily.xml) to those who approve rates; puts nothing in force.
 
     A rate is the quotient of two quotes, rounded to 10 decimals, half to even. Only currencies of the sheet in force
     are taken, since a sheet opens every currency that it holds to bets; --all takes the others too. Those that the

@@ -58,7 +58,7 @@ def json_line(document: Any) -> str:  # noqa: ANN401  any JSON
 @contextmanager
 def opened(output: Path | None) -> Iterator[BinaryIO]:
     """
-    Open what is to be written; a file is written beside its place, and moved there at the end.
+    Open what is to be written; a file is written under another name, and moved to its place at the end.
 
     A device or a pipe is written to as it is: nothing may take its place.
 

@@ -73,7 +73,7 @@ def test_a_journal_ends_at_an_instant_if_it_is_asked_to(opened: Jackpot) -> None
     assert opened(*export, "--as-of", f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}").ok() == whole
     assert "jackpot_opened" not in opened(*export, "--as-of", "2026-01-01T00:00:00Z").ok()
     opened(*export, "--as-of", "2126-01-01T00:00:00Z").refused(1, "instant-ahead")
-    opened(*export, "--as-of", "2026-01-01").refused(2, "no time by RFC 3339")
+    opened(*export, "--as-of", "2026-01-01").refused(2, "must be a time by RFC 3339")
     opened("books", "export", "nothing", *export[3:], "--as-of", "2026-01-01T00:00:00Z").refused(1, "jackpot-unknown")
 
 
@@ -143,7 +143,7 @@ WRONG: Final = (
     (("show", "nothing"), 1, "job-unknown"),
     (("cancel", "nothing"), 1, "job-unknown"),
     (("fetch", "nothing", "--wait"), 1, "job-unknown"),
-    (("fetch", "a b"), 2, "does not match"),
+    (("fetch", "a b"), 2, "must be a string that matches"),
 )
 
 

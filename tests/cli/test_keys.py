@@ -65,7 +65,7 @@ def test_a_machine_says_that_it_is_one(run: Run) -> None:
 REFUSED: Final = (
     ("keys create --role operator --name cli --reason hired", 1, "jackpot: principal-invalid: "),
     ("keys create --role operator --name ' Ann' --reason hired", 1, "jackpot: principal-invalid: "),
-    ("keys create --role operator --name Bea --request-id 'no id'", 2, "does not match"),
+    ("keys create --role operator --name Bea --request-id 'no id'", 2, "must be a string that matches"),
     ("keys create --role rates --name Ann --reason hired", 1, "jackpot: principal-conflict: "),
     ("keys create --role operator --name ann --reason hired", 1, "jackpot: principal-conflict: "),
     (

@@ -281,7 +281,7 @@ def test_a_base_that_is_not_quoted_or_has_no_sheet_gets_no_proposal(opened: Jack
 
     opened("rates", "import-ecb", path, "--base", "CHF").refused(1, "jackpot: nothing-to-propose: ")
     opened("rates", "import-ecb", path, "--base", "CHF", "--all").refused(1, "jackpot: not-quoted: ")
-    opened("rates", "import-ecb", path, "--base", "euro").refused(2, "'euro' is not a currency's three capital letters")
+    opened("rates", "import-ecb", path, "--base", "euro").refused(2, "'euro' must be a currency's three capital")
 
 
 # From a URL.
@@ -378,7 +378,7 @@ def test_a_sheet_is_shown_by_number_and_by_instant(opened: Jackpot) -> None:
     assert opened("rates", "show", "--base", "EUR", "--as-of", "2100-01-01T00:00:00Z").ok() == shown
     opened("rates", "show", "--base", "EUR", "--as-of", "2001-01-01T00:00:00Z").refused(1, "jackpot: no-rate: ")
     opened("rates", "show", "--base", "EUR", "--number", "2").refused(1, "jackpot: rate-sheet-unknown: ")
-    opened("rates", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00").refused(2, "is no time by RFC 3339")
+    opened("rates", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00").refused(2, "must be a time by RFC 3339")
     both = opened("rates", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00Z", "--number", "1")
     both.refused(2, "give one of them")
 
