@@ -271,7 +271,7 @@ def runners() -> list[int]:
     """The runners among the processes that this one has started."""
     children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
     pids = [int(pid) for path in children for pid in path.read_text().split()]
-    return [pid for pid in pids if b"jobs\0work\0--beside" in _command(pid)]
+    return [pid for pid in pids if b"jobs\0worker\0--beside" in _command(pid)]
 
 
 def _command(pid: int) -> bytes:
