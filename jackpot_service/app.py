@@ -16,6 +16,7 @@ from jackpot_service.api import (
     description,
     events,
     exceptions,
+    headers,
     health,
     jackpots,
     jobs,
@@ -29,21 +30,18 @@ from jackpot_service.api import (
     reports,
     round_records,
     rounds,
-    security_headers,
     suspensions,
 )
 from jackpot_service.api.asgi import InThreads
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.entrance import Entrance
 from jackpot_service.api.event_stream import EventStream
-from jackpot_service.api.fast_path import FastPath
-from jackpot_service.api.places import Places
+from jackpot_service.api.fast_path import FastPath, Routes
+from jackpot_service.api.headers import REQUEST_ID, request_id
+from jackpot_service.api.places import Places, Turns
 from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
-from jackpot_service.api.request_context import EXTENSION, PRINCIPAL, RequestContext
-from jackpot_service.api.request_ids import REQUEST_ID, request_id
-from jackpot_service.api.routes import Routes
-from jackpot_service.api.turns import Turns
+from jackpot_service.api.request_context import EXTENSION, PRINCIPAL, Json, RequestContext
 from jackpot_service.auth.authenticator import Authenticator, require_role
 from jackpot_service.config.settings import Config
 from jackpot_service.database.async_executor import OnLoop
@@ -93,6 +91,7 @@ class Application(flask.Flask):
     """A Flask application without asynchronous views, and `asgi`, as which a server calls it."""
 
     asgi: FastPath
+    json_provider_class = Json
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Take every view as it is; Flask would inspect each of a request's functions again."""
@@ -236,7 +235,7 @@ def _name_request() -> None:
 
 def _add_headers(response: flask.Response) -> flask.Response:
     response.headers[REQUEST_ID] = flask.g.request_id
-    security_headers.add(response.headers)
+    headers.add(response.headers)
     return response
 
 

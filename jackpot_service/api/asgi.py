@@ -1,9 +1,9 @@
 """
 How a server with an event loop calls an application that has none (ASGI 3, PEP 3333).
 
-Each call runs in a thread, once its body is there as a whole: nobody's slow sending keeps one. An answer that is there
-goes back in one piece. One that is made while it is sent is made a piece at a time, each when the one before is on its
-way, until whoever asked goes away; between two pieces it keeps no thread.
+Each call runs in a thread, with its body, which was received before: nobody's slow sending keeps a thread. An answer
+that is there goes back in one piece. One that is made while it is sent is made a piece at a time, each when the one
+before is on its way, until its caller goes away; between two pieces it keeps no thread.
 
 The libraries for this pass every piece of every answer from thread to loop and wait (docs/decisions/server.md).
 """
@@ -12,7 +12,7 @@ import asyncio
 import io
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -31,11 +31,10 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
-ENVIRON: Final = "jackpot.environ"
-"""Under which the scope of a call may hold what else its environment shall have; it is taken from there."""
-
 PRESENCE: Final = "presence"
 """Under which the state of a call, and in Flask its environment, may hold the `Presence` of its caller."""
+
+_NOTHING_MORE: Final[Mapping[str, object]] = {}
 
 _UNPREFIXED: Final = {"content-length": "CONTENT_LENGTH", "content-type": "CONTENT_TYPE"}
 
@@ -83,18 +82,19 @@ class InThreads:
         send: Send,
         *,
         body: bytes = b"",
+        more: Mapping[str, object] = _NOTHING_MORE,
         ends_at: float | None = None,
         then: Callable[[], object] = _nothing,
     ) -> None:
         """
         Answer a request; see the specification of ASGI.
 
-        `body` is all of its body that it is to know of. `ends_at` is when it has to be answered, on the steady clock.
-        `then` is called when its thread is free again.
+        `body` is all of its body that it is to know of, and `more` is what else its environment shall have. `ends_at`
+        is when it has to be answered, on the steady clock. `then` is called when its thread is free again.
         """
         loop = asyncio.get_running_loop()
         latest = time.monotonic() + self._longest_s if ends_at is None else ends_at
-        environ = _environ_of(scope, body)
+        environ = {**_environ_of(scope, body), **more}
         begun = await loop.run_in_executor(self._threads, _begin, self._application, environ, latest)
         then()
         if begun.rest is None:
@@ -167,7 +167,7 @@ def _refuse_to_write(_: bytes) -> None:
 
 
 def path_of(scope: Scope) -> str:
-    """The path of a request as the application is told it."""
+    """Return the path of a request as the application gets it."""
     return _path_info(scope).encode("latin-1").decode(errors="replace")
 
 
@@ -199,7 +199,6 @@ def _environ_of(scope: Scope, body: bytes) -> "WSGIEnvironment":
         "wsgi.multithread": True,
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
-        **scope.pop(ENVIRON, {}),
     }
     for name, value in _named(scope["headers"]):
         key = _UNPREFIXED.get(name) or f"HTTP_{name.upper().replace('-', '_')}"

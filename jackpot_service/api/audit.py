@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-import flask
-from marshmallow import Schema, fields, validate
+from marshmallow import fields, validate
 
-from jackpot_service.api.lists import PeriodQuerySchema, cursor
-from jackpot_service.api.request_context import Blueprint, answer, look
-from jackpot_service.api.schemas import described
+from jackpot_service.api.lists import PeriodQuerySchema, cursor, page, page_schema
+from jackpot_service.api.request_context import Blueprint
+from jackpot_service.api.schemas import AnswerSchema, Moment, described, listed
 from jackpot_service.auth.authenticator import allow
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.domain.principals import Role
-from jackpot_service.reports.audit import Wanted, audit_page, shown
+from jackpot_service.reports.audit import Wanted, latest_acts, shown
 from jackpot_service.usecases.fields import Identifier, Text
 
 KINDS = sorted(kind.value for kind in ACT_KINDS)
@@ -34,7 +34,7 @@ class AuditQuerySchema(PeriodQuerySchema):
     )
 
 
-class ActEffectSchema(Schema):
+class ActEffectSchema(AnswerSchema):
     """An entry that an act booked."""
 
     book = fields.String(required=True)
@@ -43,14 +43,14 @@ class ActEffectSchema(Schema):
     recorded = fields.Dict(required=True)
 
 
-class ActSchema(Schema):
+class ActSchema(AnswerSchema):
     """An administrative act."""
 
     seq = described(fields.Integer, "Its number in the reference book: without gaps, in the order of commits.")
     kind = fields.String(required=True, validate=validate.OneOf(KINDS))
     principal = described(fields.String, "Who acted.")
-    received_at = fields.DateTime(required=True)
-    booked_at = fields.DateTime(required=True)
+    received_at = Moment(required=True)
+    booked_at = Moment(required=True)
     request_id = described(fields.String, "The caller's id of the act.", allow_none=True)
     decides = described(fields.String, "The change request that it decides or carries out.", allow_none=True)
     is_emergency = described(fields.Boolean, "Whether one person alone approved that change request.")
@@ -59,21 +59,14 @@ class ActSchema(Schema):
     reason = fields.String(required=True, allow_none=True)
     before = fields.Dict(required=True, allow_none=True)
     after = fields.Dict(required=True)
-    effects = described(fields.List, "Booked in jackpots' books.", cls_or_instance=fields.Nested(ActEffectSchema()))
-
-
-class ActsSchema(Schema):
-    """A page of the audit trail, the latest act first."""
-
-    items = fields.List(fields.Nested(ActSchema()), required=True)
-    next = fields.String(required=True, allow_none=True)
+    effects = listed(ActEffectSchema, "Booked in jackpots' books.")
 
 
 @blueprint.route("", methods=["GET"])
 @allow(Role.AUDITOR)
 @blueprint.arguments(AuditQuerySchema(), location="query")
-@blueprint.response(200, ActsSchema())
-def get_audit(query: Mapping[str, Any]) -> flask.Response:
+@blueprint.response(200, page_schema(ActSchema, "Acts"))
+def get_audit(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List administrative acts, the latest first; `from` is included, `to` is not."""
     wanted = Wanted(
         principal=query["principal"],
@@ -83,5 +76,8 @@ def get_audit(query: Mapping[str, Any]) -> flask.Response:
         booked_from=query["start"],
         booked_to=query["end"],
     )
-    page = look(lambda session: audit_page(session, wanted, limit=query["limit"], before=query["after"]))
-    return answer({"items": [shown(audited) for audited in page.items], "next": cursor(page.next_seq)})
+
+    def acts(session: Session, limit: int) -> list[Mapping[str, Any]]:
+        return [shown(one) for one in latest_acts(session, wanted, limit=limit, before=query["after"])]
+
+    return page(query, acts, lambda act: cursor(act["seq"]))

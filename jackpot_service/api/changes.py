@@ -1,25 +1,28 @@
-"""Change requests: asked for by one person, approved or rejected by another."""
+"""Change requests: requested by one user, approved or rejected by another."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-import flask
 import structlog
-from marshmallow import Schema, fields, validate
+from marshmallow import fields, validate
 
 from jackpot_service.api import schemas
-from jackpot_service.api.lists import ListQuerySchema, cursor
-from jackpot_service.api.request_context import Blueprint, act_or_rehearse, answer, context, look, now, principal
-from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.request_context import Blueprint, act_or_rehearse, context, look, now, principal
+from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow
-from jackpot_service.domain.changes import ChangeState, Outcome
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.changes import Change, ChangeState, Outcome
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
+from jackpot_service.usecases.changes.kinds import Applied
 from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change, visible
-from jackpot_service.usecases.changes.shown import shown
 from jackpot_service.usecases.fields import Flag, JsonObject, Text, Truth
 
 log = structlog.get_logger()
@@ -28,7 +31,7 @@ blueprint = Blueprint(
     "change-requests",
     __name__,
     url_prefix="/v1/change-requests",
-    description="What needs two people: one asks, another approves. A machine may ask and never approves.",
+    description="Changes that need two people: one requests, another approves. A service account only requests.",
 )
 
 DECIDERS = tuple(sorted({role for kind in KINDS.values() for role in kind.roles}))
@@ -79,25 +82,43 @@ class RejectionSchema(RequestSchema):
     reason = Text(required=True)
 
 
-class DecisionSchema(Schema):
+class DecisionSchema(AnswerSchema):
     """What became of a change request."""
 
-    outcome = fields.String(required=True, validate=validate.OneOf([one.value for one in Outcome]))
+    outcome = word(Outcome)
     checker = fields.String(required=True)
     reason = fields.String(required=True, allow_none=True)
     is_emergency = fields.Boolean(required=True)
-    decided_at = fields.DateTime(required=True)
+    decided_at = Moment(required=True)
 
 
-class EffectSchema(Schema):
+@dataclass(frozen=True, slots=True)
+class ChangeView:
+    """A change request as it stands at an instant, and what it did or would do."""
+
+    change: Change
+    effect: Applied | None
+    at: datetime
+
+
+class BookedEntrySchema(AnswerSchema):
+    """An entry that a change booked, or would book."""
+
+    book = fields.String(required=True)
+    seq = fields.Integer(required=True)
+    kind = word(EntryKind)
+    recorded = fields.Dict(required=True)
+
+
+class EffectSchema(AnswerSchema):
     """What a change did, or would do."""
 
     before = fields.Dict(required=True, allow_none=True)
     after = fields.Dict(required=True)
-    entries = described(fields.List, "Booked in jackpots' books.", cls_or_instance=fields.Dict())
+    entries = listed(BookedEntrySchema, "Booked in jackpots' books.", attribute="effects")
 
 
-class ChangeSchema(Schema):
+class ChangeSchema(AnswerSchema):
     """A change request."""
 
     request_id = fields.String(required=True)
@@ -109,9 +130,9 @@ class ChangeSchema(Schema):
     base_version = described(fields.String, "The version that it was made against.")
     to_confirm = described(fields.Dict, "Unusual figures that the approver must repeat in `confirmed`.")
     maker = fields.String(required=True)
-    made_at = fields.DateTime(required=True)
-    expires_at = fields.DateTime(required=True)
-    state = fields.String(required=True, validate=validate.OneOf([one.value for one in ChangeState]))
+    made_at = Moment(required=True)
+    expires_at = Moment(required=True)
+    state = word(ChangeState)
     decision = fields.Nested(DecisionSchema(), required=True, allow_none=True)
     effect = fields.Nested(
         EffectSchema(),
@@ -120,60 +141,53 @@ class ChangeSchema(Schema):
         metadata={"description": "Of a request: what it would do; of an approval: what it did. Null otherwise."},
     )
 
-
-class ChangesSchema(Schema):
-    """A page of change requests, the latest first."""
-
-    items = fields.List(fields.Nested(ChangeSchema()), required=True)
-    next = fields.String(required=True, allow_none=True)
+    def get_attribute(self, obj: ChangeView, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
+        """Read all else from the change itself."""
+        if attr == "state":
+            return obj.change.state(at=obj.at)
+        return obj.effect if attr == "effect" else super().get_attribute(obj.change, attr, default)
 
 
 @blueprint.route("", methods=["POST"])
 @allow(*DECIDERS)
 @blueprint.arguments(DryRunQuerySchema(), location="query")
 @blueprint.arguments(ChangeRequestSchema())
-@blueprint.response(201, ChangeSchema(), description="It waits for another person.")
+@blueprint.response(201, ChangeSchema(), description="It waits for another user.")
 @blueprint.alt_response(200, schema=ChangeSchema(), description="It was asked for before, or this is a dry run.")
-def post_change(query: Mapping[str, Any], body: Mapping[str, Any]) -> flask.Response:
+def post_change(query: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[ChangeView, int]:
     """Ask for a change. With `dry_run=true` nothing is recorded, and the answer shows what approving it would do."""
     act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     command = RequestChange(
         act, body["kind"], body["payload"], body["base_version"], rate_band=context().config.rate_band
     )
     done = act_or_rehearse(lambda session: request_change(session, command), dry_run=query["dry_run"])
-    return answer(shown(done.change, done.preview, at=now()), 200 if done.is_replay or query["dry_run"] else 201)
+    return ChangeView(done.change, done.preview, now()), 200 if done.is_replay or query["dry_run"] else 201
 
 
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
 @blueprint.arguments(ChangesQuerySchema(), location="query")
-@blueprint.response(200, ChangesSchema())
-def get_changes(query: Mapping[str, Any]) -> flask.Response:
+@blueprint.response(200, page_schema(ChangeSchema, "Changes"))
+def get_changes(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List change requests, the latest first; a key with a casino sees none of the house's."""
     if principal().casino_id is not None:
-        return answer({"items": [], "next": None})
-    found = look(
-        lambda session: records.latest(
-            session,
-            limit=query["limit"] + 1,
-            before=query["after"],
-            at=now(),
-            state=query["state"],
-            kind=query["kind"],
+        return {"items": [], "next": None}
+
+    def rows(session: Session, limit: int) -> Sequence[tuple[int, Change]]:
+        return records.latest(
+            session, limit=limit, before=query["after"], at=now(), state=query["state"], kind=query["kind"]
         )
-    )
-    page, more = found[: query["limit"]], found[query["limit"] :]
-    return answer(
-        {"items": [shown(change, None, at=now()) for _, change in page], "next": cursor(page[-1][0] if more else None)}
-    )
+
+    found = page(query, rows, lambda row: cursor(row[0]))
+    return {**found, "items": [ChangeView(change, None, now()) for _, change in found["items"]]}
 
 
 @blueprint.route("/<id:request_id>", methods=["GET"])
 @allow(*READERS)
 @blueprint.response(200, ChangeSchema())
-def get_change(request_id: str) -> flask.Response:
+def get_change(request_id: str) -> ChangeView:
     """Show a change request."""
-    return answer(shown(look(lambda session: visible(session, principal(), request_id)), None, at=now()))
+    return ChangeView(look(lambda session: visible(session, principal(), request_id)), None, now())
 
 
 @blueprint.route("/<id:request_id>/approval", methods=["POST"])
@@ -181,7 +195,7 @@ def get_change(request_id: str) -> flask.Response:
 @blueprint.arguments(DryRunQuerySchema(), location="query")
 @blueprint.arguments(ApprovalSchema())
 @blueprint.response(200, ChangeSchema())
-def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id: str) -> flask.Response:
+def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id: str) -> ChangeView:
     """
     Approve a change that somebody else asked for: it is done before this is answered. The same again is a replay.
 
@@ -197,15 +211,15 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
     done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=query["dry_run"])
     if command.is_emergency and not (query["dry_run"] or done.is_replay):
         log.critical("emergency approval by one person", request_id=request_id, principal=principal().name)
-    return answer(shown(done.change, done.applied, at=now()))
+    return ChangeView(done.change, done.applied, now())
 
 
 @blueprint.route("/<id:request_id>/rejection", methods=["POST"])
 @allow(*DECIDERS)
 @blueprint.arguments(RejectionSchema())
 @blueprint.response(200, ChangeSchema())
-def post_rejection(body: Mapping[str, Any], request_id: str) -> flask.Response:
+def post_rejection(body: Mapping[str, Any], request_id: str) -> ChangeView:
     """Reject a change that somebody else asked for. The same again is a replay."""
     command = DecideChange(Act(principal(), now(), reason=body["reason"]), request_id, Outcome.REJECTED)
     done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=False)
-    return answer(shown(done.change, None, at=now()))
+    return ChangeView(done.change, None, now())

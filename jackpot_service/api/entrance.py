@@ -1,28 +1,156 @@
 """
-Who calls, found on the event loop from the head of a request: before its body is kept, and before it gets a thread.
+Who calls, from where and how often: found on the event loop from the head of a request, before its body is kept.
 
 A key that was seen of late is known without asking anybody. Any other is looked up by one of a few threads, which serve
 nothing else. Sign-ins that fail are limited by address. That limit keeps no good key out: where it is reached, a key is
 looked up only if its id is that of a key in force, which is known for a second at a time, and all others are refused
 without a look into the database.
+
+A limit is a token bucket: `burst` tokens, refilled at `rate` a second, one token a call. It is kept as one number,
+the time at which it will be full again (docs/decisions/rate-limits.md says why it is not a library's).
 """
 
 import asyncio
+import ipaddress
+import math
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
 
-from jackpot_service.api.addresses import Network, address_of
+import structlog
+
 from jackpot_service.api.in_time import by_thread
-from jackpot_service.api.rate_limits import RateLimit
 from jackpot_service.auth.authenticator import Authenticator, require_role
 from jackpot_service.config.settings import Config
-from jackpot_service.domain.errors import Unauthenticated
+from jackpot_service.domain.errors import LimitReached, Unauthenticated
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.telemetry import counters
 from jackpot_service.telemetry.seldom import Seldom
+
+MOST_BUCKETS: Final = 10_000
+"""Of a limit. The name that was not seen for the longest time is forgotten first: its bucket is full again."""
+
+LOG_EVERY_S: Final = 60.0
+
+log = structlog.get_logger()
+
+
+class TooManyRequests(LimitReached):
+    """Calls came faster than the limit of their key, or of the address, lets them."""
+
+    code = "too-many-requests"
+    title = "Too many requests"
+
+
+class RateLimit:
+    """A limit of one kind, `of` a key or a sign-in, in one process; each name has a bucket of its own."""
+
+    def __init__(
+        self,
+        of: str,
+        *,
+        rate: float,
+        burst: int,
+        monotonic: Callable[[], float] = time.monotonic,
+        most_buckets: int = MOST_BUCKETS,
+    ) -> None:
+        self._of = of
+        self._token_s = 1 / rate
+        self._burst_s = burst / rate
+        self._monotonic = monotonic
+        self._most_buckets = most_buckets
+        self._full_at: OrderedDict[str, float] = OrderedDict()
+        self._logged: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def take(self, name: str) -> None:
+        """Take a token. Raises: TooManyRequests if there is none."""
+        if not self.has_taken(name):
+            self.refuse(name)
+
+    def has_taken(self, name: str) -> bool:
+        """Take a token if there is one; returns whether there was."""
+        now = self._monotonic()
+        full_at = max(self._full_at.get(name, now), now) + self._token_s
+        if full_at - now > self._burst_s:
+            return False
+        self._full_at[name] = full_at
+        self._full_at.move_to_end(name)
+        if len(self._full_at) > self._most_buckets:
+            self._full_at.popitem(last=False)
+        return True
+
+    def is_reached(self, name: str) -> bool:
+        """Whether there is no token; takes none."""
+        now = self._monotonic()
+        return max(self._full_at.get(name, now), now) + self._token_s - now > self._burst_s
+
+    def refuse(self, name: str) -> None:
+        """Count a call that came without a token, and log it, once a minute. Raises: TooManyRequests."""
+        now = self._monotonic()
+        counters.count(counters.CALLS_LIMITED, limit=self._of)
+        self._log(name, now)
+        wait_s = max(1, math.ceil(self._full_at.get(name, now) + self._token_s - self._burst_s - now))
+        raise TooManyRequests(f"The limit of this {self._of} is reached.", retry_after_s=wait_s)
+
+    def _log(self, name: str, now: float) -> None:
+        log_at, unlogged = self._logged.pop(name, (now, 0))
+        unlogged += 1
+        if now >= log_at:
+            log.warning("limit-reached", limit=self._of, name=name, refused=unlogged)
+            log_at, unlogged = now + LOG_EVERY_S, 0
+        self._logged[name] = log_at, unlogged
+        if len(self._logged) > self._most_buckets:
+            self._logged.popitem(last=False)
+
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_BITS_OF_A_SITE: Final = 64
+"""Of an address of IPv6: a site has all that begin with the same ones."""
+
+_FORWARDED_FOR: Final = b"x-forwarded-for"
+
+
+def address_of(scope: Mapping[str, Any], *, trusted: Sequence[Network]) -> str:
+    """
+    Name where a call comes from; callers of one IPv6 site are one.
+
+    `X-Forwarded-For` is read from its end, as far as those who wrote it are trusted: what stands further in front is
+    the caller's own word. What is no address there is not believed, and ends the reading.
+    """
+    client = scope.get("client") or ("",)
+    address = _read(str(client[0]))
+    if address is None:
+        return ""
+    said = b",".join(value for name, value in scope["headers"] if name == _FORWARDED_FOR)
+    for text in reversed(said.decode("latin-1").split(",")) if said else ():
+        if not any(address in network for network in trusted):
+            break
+        further = _read(text.strip())
+        if further is None:
+            break
+        address = further
+    return _site_of(address)
+
+
+def _read(text: str) -> Address | None:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
+
+def _site_of(address: Address) -> str:
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    return str(ipaddress.IPv6Network((address, _BITS_OF_A_SITE), strict=False))
+
 
 THREADS: Final = 4
 """For keys, and as many for tokens: these may have to wait for their issuer."""
@@ -38,7 +166,7 @@ _seldom = Seldom()
 
 
 class Entrance:
-    """The way in for whoever shows a key or a token."""
+    """The way in for callers, who show a key or a token."""
 
     def __init__(
         self, config: Config, authenticator: Authenticator, *, monotonic: Callable[[], float] = time.monotonic

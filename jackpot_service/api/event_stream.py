@@ -57,7 +57,7 @@ class EventStream:
         has_left: Callable[[], bool] = lambda: False,
     ) -> Page:
         """
-        Tell what happened after a cursor (None: from now on); if that is nothing, wait so long for something.
+        Return what happened after a cursor (None: from now on); if that is nothing, wait so long for something.
 
         `before_waiting` is called as soon as there is a place to wait. As soon as the reader `has_left`, nobody waits.
 

@@ -1,21 +1,19 @@
 """Events as CloudEvents: everything that happened, from the beginning, in pages that a consumer follows."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-import flask
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import ValidationError, fields, validate
 
-from jackpot_service.api.request_context import Blueprint, answer, context, end_turn, has_left, principal
-from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.api.request_context import Blueprint, context, end_turn, has_left, principal
+from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database import deadlines
 from jackpot_service.domain.principals import Role
 from jackpot_service.events.cursor import BEGINNING, LONGEST, Cursor, decode, encode
 from jackpot_service.events.event import EventType, as_cloud_event
 from jackpot_service.events.sight import is_of_the_house
-from jackpot_service.usecases.fields import ReadField
+from jackpot_service.usecases.fields import QueryNumber, ReadField
 
 MOST_TOLD: Final = 1000
 DEFAULT_TOLD: Final = 100
@@ -24,21 +22,6 @@ LONGEST_WAIT_S: Final = 20
 NOW: Final = "now"
 
 blueprint = Blueprint("events", __name__, url_prefix="/v1/events", description="What happened, as CloudEvents 1.0.")
-
-
-class Within(ReadField[int]):
-    """A whole number of a query, within bounds."""
-
-    def __init__(self, least: int, most: int, **kwargs: Any) -> None:  # noqa: ANN401  as the base
-        super().__init__(metadata={"type": "integer", "minimum": least, "maximum": most}, **kwargs)
-        self.least, self.most = least, most
-
-    def read(self, value: object) -> int:
-        """Raises: ValidationError."""
-        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,6}", value) and self.least <= int(value) <= self.most:
-            return int(value)
-        message = f"must be a whole number from {self.least} to {self.most}"
-        raise ValidationError(message)
 
 
 class EventCursor(ReadField[Cursor | None]):
@@ -65,27 +48,27 @@ class EventsQuerySchema(RequestSchema):
     """After which event, how many at most, and how many seconds to wait if there is none."""
 
     after = EventCursor(load_default=lambda: BEGINNING)  # Called, so that the description shows no default.
-    limit = Within(1, MOST_TOLD, load_default=DEFAULT_TOLD)
-    wait = Within(0, LONGEST_WAIT_S, load_default=0)
+    limit = QueryNumber(1, MOST_TOLD, load_default=DEFAULT_TOLD)
+    wait = QueryNumber(0, LONGEST_WAIT_S, load_default=0)
 
 
-class CloudEventSchema(Schema):
+class CloudEventSchema(AnswerSchema):
     """An event by CloudEvents 1.0; docs/events.md says what the `data` of each type holds."""
 
     specversion = fields.String(required=True, validate=validate.OneOf(["1.0"]))
     id = described(fields.String, "Always the same for the same event: drop what came before.")
     source = described(fields.String, "The book that it stands in: a jackpot's, or `-` for acts.")
-    type = fields.String(required=True, validate=validate.OneOf([one.value for one in EventType]))
+    type = word(EventType)
     subject = described(fields.String, "What it is about.")
-    time = fields.DateTime(required=True, metadata={"description": "When it was booked."})
+    time = described(Moment, "When it was booked.")
     datacontenttype = fields.String(required=True, validate=validate.OneOf(["application/json"]))
     data = fields.Dict(required=True)
 
 
-class EventsSchema(Schema):
+class EventsSchema(AnswerSchema):
     """A page of events, in the order of booking."""
 
-    items = fields.List(fields.Nested(CloudEventSchema()), required=True)
+    items = listed(CloudEventSchema)
     next = described(fields.String, "Ask for what comes after with this as `after`; never null: there is no last page.")
     has_more = described(fields.Boolean, "Whether there is more to be asked for at once, without waiting.")
 
@@ -94,8 +77,8 @@ class EventsSchema(Schema):
 @allow(*Role)
 @blueprint.arguments(EventsQuerySchema(), location="query")
 @blueprint.response(200, EventsSchema())
-def get_events(query: Mapping[str, Any]) -> flask.Response:
-    """Tell what happened after a cursor: at least once, nothing skipped; `wait` waits for something to happen."""
+def get_events(query: Mapping[str, Any]) -> Mapping[str, Any]:
+    """List what happened after a cursor: at least once, nothing skipped; `wait` waits for something to happen."""
     reader = principal()
     wait_s = query["wait"]
     with deadlines.anew(wait_s + context().config.request_timeout_s):
@@ -103,10 +86,8 @@ def get_events(query: Mapping[str, Any]) -> flask.Response:
             reader, query["after"], limit=query["limit"], wait_s=wait_s, before_waiting=end_turn, has_left=has_left
         )
     with_people = is_of_the_house(reader)
-    return answer(
-        {
-            "items": [as_cloud_event(event, with_people=with_people) for event in page.items],
-            "next": encode(page.next),
-            "has_more": page.has_more,
-        }
-    )
+    return {
+        "items": [as_cloud_event(event, with_people=with_people) for event in page.items],
+        "next": encode(page.next),
+        "has_more": page.has_more,
+    }

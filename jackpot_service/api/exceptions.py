@@ -1,27 +1,107 @@
-"""Exceptions: what somebody has to look into, listed and acknowledged."""
+"""Exceptions: the refusals that finance must see are kept; all that somebody has to look into is listed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, TypeVar
 
-import flask
-from marshmallow import Schema, ValidationError, fields, validate
+import sqlalchemy
+import structlog
+from marshmallow import fields, validate
 
 from jackpot_service.api import schemas
-from jackpot_service.api.lists import PeriodQuerySchema
-from jackpot_service.api.refusals import KINDS
-from jackpot_service.api.request_context import Blueprint, act, answer, context, look, now, principal
-from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.api.lists import Cursor, PeriodQuerySchema, matching, page, page_schema
+from jackpot_service.api.request_context import Blueprint, act, context, now, principal
+from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described
 from jackpot_service.auth.authenticator import allow
-from jackpot_service.domain.exceptions import EXCEPTION_ID
-from jackpot_service.domain.facts import instant
-from jackpot_service.domain.principals import Role
+from jackpot_service.database.transactions import Session, transact
+from jackpot_service.domain.acceptance import StakeOutOfRange
+from jackpot_service.domain.batches import BetConflict
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, EXCEPTION_ID, ROUND_OPEN, NotedException
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.domain.rounds import RoundCancelled, RoundSettled
+from jackpot_service.records import exceptions
 from jackpot_service.records.acts import RecordedAct
+from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import Wanted
-from jackpot_service.reports.exceptions import exceptions_page, shown
+from jackpot_service.records.rounds import RoundName
+from jackpot_service.reports.exceptions import latest_exceptions
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.fields import Flag, Identifier, ReadField, Text
+from jackpot_service.usecases.cancel_round import CancellationConflict
+from jackpot_service.usecases.fields import Flag, Identifier, Text
+from jackpot_service.usecases.settle_round import BetCountMismatch, ResultConflict
+
+log = structlog.get_logger()
+
+T = TypeVar("T")
+
+TO_KEEP: tuple[type[LedgerError], ...] = (
+    StakeOutOfRange,
+    BetConflict,
+    BetCountMismatch,
+    ResultConflict,
+    CancellationConflict,
+    RoundSettled,
+    RoundCancelled,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CallContent:
+    """What a call said: `content` is what makes a repeated call the same, `request` also has its remarks."""
+
+    content: object
+    request: Mapping[str, Any]
+
+
+LATE_BET = "late-bet"
+"""The kind of a bet for a round that is over; other late calls keep the refusal's own code."""
+
+KINDS = sorted({LATE_BET, ROUND_OPEN, EMERGENCY_APPROVAL, *(refusal.code for refusal in TO_KEEP)})
+"""Every kind of exception that there is."""
+
+
+def kept_if_refused(
+    run: Callable[[], T], *, call: str, table_id: str, round_id: str, content_of: Callable[[], CallContent]
+) -> T:
+    """
+    Run a call; if it is refused in a way that finance must see, keep that in a transaction of its own.
+
+    It is written after the rollback, and before the caller is answered: if it cannot be, the answer is the database's
+    failure, and the caller's retry brings the refusal again. `content_of` is called only if something has to be kept.
+    """
+    try:
+        return run()
+    except TO_KEEP as refusal:
+        name = RoundName(table_id, round_id)
+        keep(context().engine, record_of(refusal, content_of(), call=call, name=name, caller=principal(), at=now()))
+        raise
+
+
+def record_of(
+    refusal: LedgerError, said: CallContent, *, call: str, name: RoundName, caller: Principal, at: datetime
+) -> ExceptionRecord:
+    """Write down a refusal that finance must see, and the call that it answers."""
+    kind = LATE_BET if call == "bets" and isinstance(refusal, RoundSettled | RoundCancelled) else refusal.code
+    return ExceptionRecord(
+        kind=kind,
+        table_id=name.table_id,
+        round_id=name.round_id,
+        principal=caller.name,
+        noticed_at=at,
+        content=[call, said.content],
+        request={"call": call, **said.request},
+        detail=refusal.detail,
+    )
+
+
+def keep(engine: sqlalchemy.Engine, record: ExceptionRecord) -> None:
+    """Keep a refusal in a transaction of its own, and log it."""
+    transact(engine, lambda session: exceptions.keep(session, record))
+    log.warning("refused", kind=record.kind, table_id=record.table_id, round_id=record.round_id, detail=record.detail)
+
 
 blueprint = Blueprint(
     "exceptions",
@@ -36,23 +116,10 @@ ACKNOWLEDGERS = (Role.FINANCE, Role.OPERATOR)
 READERS = (*ACKNOWLEDGERS, Role.AUDITOR)
 
 
-class ExceptionCursor(ReadField[str]):
-    """Where the list goes on: what `next` of the page before said."""
-
-    described: ClassVar = {"type": "string"}
-
-    def read(self, value: object) -> str:
-        """Raises: ValidationError."""
-        if isinstance(value, str) and EXCEPTION_ID.fullmatch(value):
-            return value
-        message = "must be the `next` of a page of this list"
-        raise ValidationError(message)
-
-
 class ExceptionsQuerySchema(PeriodQuerySchema):
     """Which exceptions; the period is that in which they happened."""
 
-    after = ExceptionCursor(load_default=None)
+    after = Cursor(matching(EXCEPTION_ID))
     kind = fields.String(load_default=None, validate=validate.OneOf(KINDS))
     jackpot_id = Identifier(load_default=None)
     casino_id = Identifier(load_default=None)
@@ -67,22 +134,20 @@ class AcknowledgementRequestSchema(RequestSchema):
     reason = Text(required=True)
 
 
-class AcknowledgementSchema(Schema):
+class AcknowledgementSchema(AnswerSchema):
     """Who looked into an exception, and what came of it."""
 
     principal = fields.String(required=True)
     reason = fields.String(required=True)
-    acknowledged_at = fields.DateTime(required=True)
+    acknowledged_at = Moment(required=True)
 
 
-class ExceptionSchema(Schema):
+class ExceptionSchema(AnswerSchema):
     """An exception."""
 
     exception_id = fields.String(required=True)
     kind = described(fields.String, "Of a refused call the problem's code.", validate=validate.OneOf(KINDS))
-    noticed_at = described(
-        fields.DateTime, "When the call was refused or the change approved; since when the round is open."
-    )
+    noticed_at = described(Moment, "When the call was refused or the change approved; since when the round is open.")
     jackpot_id = fields.String(required=True, allow_none=True)
     casino_id = fields.String(required=True, allow_none=True)
     table_id = fields.String(required=True, allow_none=True)
@@ -93,18 +158,11 @@ class ExceptionSchema(Schema):
     acknowledgement = fields.Nested(AcknowledgementSchema(), required=True, allow_none=True)
 
 
-class ExceptionsSchema(Schema):
-    """A page of exceptions, the latest first."""
-
-    items = fields.List(fields.Nested(ExceptionSchema()), required=True)
-    next = fields.String(required=True, allow_none=True)
-
-
 @blueprint.route("", methods=["GET"])
 @allow(*READERS)
 @blueprint.arguments(ExceptionsQuerySchema(), location="query")
-@blueprint.response(200, ExceptionsSchema())
-def get_exceptions(query: Mapping[str, Any]) -> flask.Response:
+@blueprint.response(200, page_schema(ExceptionSchema, "Exceptions"))
+def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List exceptions, the latest first; a key with a casino sees those of its casino. `to` is not included."""
     wanted = Wanted(
         kind=query["kind"],
@@ -115,17 +173,13 @@ def get_exceptions(query: Mapping[str, Any]) -> flask.Response:
         noticed_from=query["start"],
         noticed_to=query["end"],
     )
-    page = look(
-        lambda session: exceptions_page(
-            session,
-            principal(),
-            wanted,
-            opened_before=_opened_before(),
-            limit=query["limit"],
-            before=query["after"],
+
+    def rows(session: Session, limit: int) -> Sequence[NotedException]:
+        return latest_exceptions(
+            session, principal(), wanted, opened_before=_opened_before(), limit=limit, before=query["after"]
         )
-    )
-    return answer({"items": [shown(exception) for exception in page.items], "next": page.next_id})
+
+    return page(query, rows, lambda exception: exception.exception_id)
 
 
 @blueprint.route("/<id:exception_id>/acknowledgement", methods=["POST"])
@@ -133,12 +187,12 @@ def get_exceptions(query: Mapping[str, Any]) -> flask.Response:
 @blueprint.arguments(AcknowledgementRequestSchema())
 @blueprint.response(201, ExceptionSchema())
 @blueprint.alt_response(200, schema=ExceptionSchema(), description="The same acknowledgement again.")
-def post_acknowledgement(body: Mapping[str, Any], exception_id: str) -> flask.Response:
+def post_acknowledgement(body: Mapping[str, Any], exception_id: str) -> tuple[Mapping[str, Any], int]:
     """Say what came of an exception, once; an open round stays listed until it ends."""
     signed = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     command = AcknowledgeException(signed, exception_id, _opened_before())
     done = act(lambda session: acknowledge_exception(session, command))
-    return answer(_acknowledged(exception_id, done.act), 200 if done.is_replay else 201)
+    return _acknowledged(exception_id, done.act), 200 if done.is_replay else 201
 
 
 def _opened_before() -> datetime:
@@ -150,6 +204,6 @@ def _acknowledged(exception_id: str, done: RecordedAct) -> dict[str, Any]:
     acknowledgement = {
         "principal": done.principal,
         "reason": done.reason,
-        "acknowledged_at": instant(done.booked_at),
+        "acknowledged_at": done.booked_at,
     }
     return {"exception_id": exception_id, **(done.before or {}), "acknowledgement": acknowledgement}

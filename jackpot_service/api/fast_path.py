@@ -7,7 +7,7 @@ path answers what nearly all of these calls are, and what is wrong with them. An
 thread runs.
 
 Every call takes the same steps on the loop, in this order, and may be refused at each: who calls, at which rate, with
-which role (`entrance.py`); the whole body (`bodies.py`); its turn (`turns.py`).
+which role (`entrance.py`); the whole body (`requests.py`); its turn (`places.py`).
 """
 
 import re
@@ -18,38 +18,51 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
+import flask
 import orjson
 from marshmallow import ValidationError
+from werkzeug.exceptions import HTTPException
 
-from jackpot_service.api import asgi, security_headers
-from jackpot_service.api.asgi import ENVIRON, PRESENCE, InThreads, Receive, Scope, Send, path_of
-from jackpot_service.api.bodies import ROOM, Body, Gone, length_of
+from jackpot_service.api import asgi
+from jackpot_service.api.asgi import PRESENCE, InThreads, Receive, Scope, Send, path_of
 from jackpot_service.api.entrance import Entrance
-from jackpot_service.api.parsing import MEDIA_TYPES, invalid_by
+from jackpot_service.api.headers import REQUEST_ID, lacking, request_id
+from jackpot_service.api.parsing import invalid_by
 from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.problems import MEDIA_TYPE, Problem, problem_of
 from jackpot_service.api.request_context import END_TURN, PRINCIPAL, RequestContext
-from jackpot_service.api.request_ids import REQUEST_ID, request_id
-from jackpot_service.api.routes import Routes
+from jackpot_service.api.requests import ROOM, Body, Fallback, Gone, Request, length_of
+from jackpot_service.auth.authenticator import roles_of
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.shapes import IDENTIFIER
+
+
+class Routes:
+    """The routes of an application, all of which are there. Raises: LookupError if one states no roles."""
+
+    def __init__(self, app: flask.Flask) -> None:
+        self.roles_of_endpoints: Mapping[str, frozenset[Role] | None] = {
+            endpoint: roles_of(view) for endpoint, view in app.view_functions.items()
+        }
+        self._adapter = app.url_map.bind("localhost")
+
+    def roles(self, method: str, path: str) -> frozenset[Role] | None:
+        """The roles that may make a call; None if anybody may, or if there is no such call, which Flask says."""
+        try:
+            endpoint, _ = self._adapter.match(path, method)
+        except HTTPException:
+            return None
+        return self.roles_of_endpoints[endpoint]
+
 
 ID: Final = f"({IDENTIFIER.pattern})"
 """An id in a path of a call."""
 
-LONGEST_BODY: Final = 256 * 1024
-"""Bytes: a batch of a thousand bets and more. What is longer is read by a thread, so that it holds nobody up."""
-
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods whose calls look at no body: what is sent as one is left where it is."""
 
-_ENCODINGS: Final = frozenset({b"content-encoding", b"transfer-encoding"})
 _REQUEST_ID: Final = REQUEST_ID.lower().encode()
 _PROBLEM: Final = MEDIA_TYPE.encode()
-
-
-class Fallback(Exception):
-    """The fast path does not take this call: Flask answers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,41 +72,6 @@ class Answer:
     body: Mapping[str, Any] | None
     status: HTTPStatus = HTTPStatus.OK
     headers: Sequence[tuple[bytes, bytes]] = ()
-
-
-class Request:
-    """
-    A request as the fast path looks at it.
-
-    `body` is there when it has been read. `ends_at` is when the call has to be answered, on the steady clock.
-    """
-
-    def __init__(self, scope: Scope, *, ends_at: float) -> None:
-        self.query: bytes = scope["query_string"]
-        self.headers: dict[bytes, bytes] = dict(scope["headers"])
-        self.has_header_twice = len(self.headers) != len(scope["headers"])
-        if self.has_header_twice:  # As Flask reads it.
-            named: dict[bytes, list[bytes]] = {}
-            for name, value in scope["headers"]:
-                named.setdefault(name, []).append(value)
-            self.headers = {name: b",".join(values) for name, values in named.items()}
-        self.body = b""
-        self.ends_at = ends_at
-
-    def header(self, name: bytes) -> str:
-        """The value of a header, empty if there is none."""
-        return self.headers.get(name, b"").decode("latin-1")
-
-    def require_usual(self) -> None:
-        """Raises: Fallback unless its body was sent as JSON of a stated length, without an encoding and a query."""
-        if (
-            self.header(b"content-type").partition(";")[0].strip(" \t").lower() not in MEDIA_TYPES
-            or not _ENCODINGS.isdisjoint(self.headers)
-            or self.query
-            or length_of(self.headers.get(b"content-length", b"")) != len(self.body)
-            or len(self.body) > LONGEST_BODY
-        ):
-            raise Fallback
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +132,15 @@ class FastPath:
             except Exception as error:  # noqa: BLE001  whatever it is, it is answered as a problem
                 answered = _refused(error, scope)
             if answered is None:
-                await self._flask(scope, receive, send, body=request.body, ends_at=request.ends_at, then=held.close)
+                await self._flask(
+                    scope,
+                    receive,
+                    send,
+                    body=request.body,
+                    more=request.handed_on,
+                    ends_at=request.ends_at,
+                    then=held.close,
+                )
             else:
                 named = request_id(request.header(_REQUEST_ID))
                 await _send(answered, named, send, is_head=scope["method"] == "HEAD")
@@ -186,7 +172,8 @@ class FastPath:
                 return await call.take(self._context, request, principal, *ids)
         turn = await self._context.calls.take(caller, ends_at=request.ends_at)
         held.callback(turn.end)
-        scope[ENVIRON] = {PRINCIPAL: principal, END_TURN: turn.end, PRESENCE: scope.get("state", {}).get(PRESENCE)}
+        presence = scope.get("state", {}).get(PRESENCE)
+        request.handed_on = {PRINCIPAL: principal, END_TURN: turn.end, PRESENCE: presence}
         return None
 
     def _call_of(self, scope: Scope) -> tuple[Call | None, Iterable[str]]:
@@ -221,7 +208,7 @@ async def _send(answered: Answer | Problem, named: str, send: Send, *, is_head: 
         body = b"" if answered.body is None else orjson.dumps(answered.body)
         media_type, status = b"application/json", answered.status.value
         headers += answered.headers
-    headers += security_headers.lacking(headers)
+    headers += lacking(headers)
     if body:
         headers += [(b"content-type", media_type), (b"content-length", b"%d" % len(body))]
     await asgi.answer(send, status, headers, b"" if is_head else body)

@@ -1,16 +1,16 @@
 """Whether the service is alive, and whether it can write: answered by the event loop, behind no other call."""
 
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
-import flask
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from jackpot_service.api import fast_path
 from jackpot_service.api.readiness import Ready
-from jackpot_service.api.request_context import Blueprint, RequestContext, answer, context
-from jackpot_service.api.schemas import described
+from jackpot_service.api.request_context import Blueprint, RequestContext, context
+from jackpot_service.api.schemas import AnswerSchema, described
 from jackpot_service.auth.authenticator import anyone
 
 ALIVE: Final = {"status": "ok"}
@@ -18,7 +18,7 @@ ALIVE: Final = {"status": "ok"}
 blueprint = Blueprint("health", __name__, description="For load balancers; no key.")
 
 
-class HealthSchema(Schema):
+class HealthSchema(AnswerSchema):
     """How it is."""
 
     status = fields.String(required=True)
@@ -37,19 +37,19 @@ class ReadinessSchema(HealthSchema):
 @blueprint.route("/healthz", methods=["GET"])
 @anyone
 @blueprint.response(200, HealthSchema())
-def get_health() -> flask.Response:
-    """Tell that the process answers."""
-    return answer(ALIVE)
+def get_health() -> Mapping[str, Any]:
+    """Show that the process answers."""
+    return ALIVE
 
 
 @blueprint.route("/readyz", methods=["GET"])
 @anyone
 @blueprint.response(200, ReadinessSchema())
 @blueprint.alt_response(503, schema=ReadinessSchema(), description="It cannot take bets now.")
-def get_readiness() -> flask.Response:
-    """Tell whether it can take bets: the database is a writable primary of the right schema, and the clock is right."""
+def get_readiness() -> tuple[Mapping[str, Any], int]:
+    """Show whether it can take bets: the database is a writable primary of the right schema, and the clock is right."""
     ready = context().readiness.look()
-    return answer(ready.as_body(), _status_of(ready))
+    return ready.as_body(), _status_of(ready)
 
 
 def _status_of(ready: Ready) -> HTTPStatus:

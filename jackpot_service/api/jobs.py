@@ -1,49 +1,38 @@
 """Jobs: long exports, asked for, watched, fetched as files."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
 import flask
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import fields, validate
 
-from jackpot_service.api.lists import ListQuerySchema
-from jackpot_service.api.request_context import Blueprint, act, answer, context, look, now, principal
-from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.api.lists import Cursor, ListQuerySchema, matching, page, page_schema
+from jackpot_service.api.request_context import Blueprint, act, context, look, now, principal
+from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, word
 from jackpot_service.auth.authenticator import allow
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.jobs import JOB_ID, Job, JobState
 from jackpot_service.exports.jobs import asking
 from jackpot_service.exports.jobs.asking import ASKERS, AskJob
 from jackpot_service.exports.jobs.kinds import Asker
 from jackpot_service.exports.jobs.registry import KINDS
-from jackpot_service.exports.jobs.shown import shown
 from jackpot_service.records import jobs as records
-from jackpot_service.usecases.fields import Identifier, JsonObject, ReadField
+from jackpot_service.usecases.fields import Identifier, JsonObject
 
 blueprint = Blueprint(
     "jobs",
     __name__,
     url_prefix="/v1/jobs",
-    description="Long exports, done beside the calls, one at a time. Their files are kept for some days.",
+    description="Long exports, done in the background, one at a time. Their files are kept for some days.",
 )
-
-
-class JobCursor(ReadField[str]):
-    """Where the list goes on: what `next` of the page before said."""
-
-    described: ClassVar = {"type": "string"}
-
-    def read(self, value: object) -> str:
-        """Raises: ValidationError."""
-        if isinstance(value, str) and JOB_ID.fullmatch(value):
-            return value
-        message = "must be the `next` of a page of this list"
-        raise ValidationError(message)
 
 
 class JobsQuerySchema(ListQuerySchema):
     """Which jobs."""
 
-    after = JobCursor(load_default=None)
+    after = Cursor(matching(JOB_ID))
     state = fields.Enum(JobState, by_value=True, load_default=None)
 
 
@@ -72,84 +61,112 @@ class JobCancellationSchema(RequestSchema):
     """Nothing has to be said."""
 
 
-class ProgressSchema(Schema):
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A job, and how long its file is kept."""
+
+    job: Job
+    kept: timedelta
+
+
+class Rate(fields.Float):
+    """So many a second, to a tenth."""
+
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> float | None:  # noqa: ANN401  as the base
+        return None if value is None else round(value, 1)
+
+
+class Seconds(fields.Integer):
+    """A duration in whole seconds."""
+
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> int | None:  # noqa: ANN401  as the base
+        return None if value is None else round(value.total_seconds())
+
+
+class ProgressSchema(AnswerSchema):
     """How far a job is."""
 
     done = described(fields.Integer, "In what the kind counts: of `journal` entries, of `report` rows.")
     total = described(fields.Integer, "Null where nobody knows before it is begun.", allow_none=True)
-    rate_per_second = described(fields.Float, "Of the present attempt.", allow_none=True)
-    remaining_seconds = described(fields.Integer, "At that rate.", allow_none=True)
-    heartbeat_at = described(fields.DateTime, "When its runner was last heard of.", allow_none=True)
+    rate_per_second = described(Rate, "Of the present attempt.", attribute="per_second", allow_none=True)
+    remaining_seconds = described(Seconds, "At that rate.", attribute="remaining", allow_none=True)
+    heartbeat_at = described(Moment, "When its runner was last heard of.", allow_none=True)
     attempts = described(fields.Integer, "How often it was taken up since the last chunk that it goes on from.")
 
 
-class JobFileSchema(Schema):
+class JobFileSchema(AnswerSchema):
     """A file that is there to be read."""
 
-    name = fields.String(required=True)
-    media_type = fields.String(required=True)
-    size = described(fields.Integer, "In bytes.")
-    kept_until = fields.DateTime(required=True)
+    name = fields.String(required=True, attribute="job.file_name")
+    media_type = fields.String(required=True, attribute="job.media_type")
+    size = described(fields.Integer, "In bytes.", attribute="job.size")
+    kept_until = Moment(required=True)
+
+    def get_attribute(self, obj: JobView, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
+        """Add how long files are kept."""
+        ended_at = obj.job.ended_at
+        if attr == "kept_until":
+            return None if ended_at is None else ended_at + obj.kept
+        return super().get_attribute(obj, attr, default)
 
 
-class JobSchema(Schema):
+class JobSchema(AnswerSchema):
     """A job."""
 
     job_id = fields.String(required=True)
     kind = fields.String(required=True)
-    parameters = described(fields.Dict, "In full, as they were settled when it was asked for.")
+    parameters = described(fields.Dict, "In full, as they were settled when it was created.")
     request_id = fields.String(required=True)
-    principal = described(fields.String, "Who asked.")
-    asked_at = fields.DateTime(required=True)
-    state = fields.String(required=True, validate=validate.OneOf([state.value for state in JobState]))
+    principal = described(fields.String, "Who created it.")
+    asked_at = Moment(required=True)
+    state = word(JobState)
     progress = fields.Nested(ProgressSchema(), required=True)
-    ended_at = fields.DateTime(required=True, allow_none=True)
+    ended_at = Moment(required=True, allow_none=True)
     error = described(fields.String, "Why it failed: a code, and a sentence.", allow_none=True)
     cancelled_by = fields.String(required=True, allow_none=True)
     file = fields.Nested(JobFileSchema(), required=True, allow_none=True)
 
-
-class JobsSchema(Schema):
-    """A page of jobs, the latest first."""
-
-    items = fields.List(fields.Nested(JobSchema()), required=True)
-    next = fields.String(required=True, allow_none=True)
+    def get_attribute(self, obj: JobView, attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
+        """Show the file only while it is there to be read."""
+        if attr == "file":
+            has_file = obj.job.state is JobState.DONE and obj.job.removed_at is None
+            return obj if has_file else None
+        return obj.job if attr == "progress" else super().get_attribute(obj.job, attr, default)
 
 
 @blueprint.route("", methods=["POST"])
 @allow(*ASKERS)
 @blueprint.arguments(JobRequestSchema())
 @blueprint.response(201, JobSchema(), description="It waits for its turn.")
-@blueprint.alt_response(200, schema=JobSchema(), description="It was asked for before.")
-def post_job(body: Mapping[str, Any]) -> flask.Response:
+@blueprint.alt_response(200, schema=JobSchema(), description="The same request again.")
+def post_job(body: Mapping[str, Any]) -> tuple[JobView, int]:
     """Ask for a job. A key with a casino may ask for reports of its own casino, not for a jackpot's whole journal."""
     asker = Asker(principal(), now(), context().config.longest_open)
     command = AskJob(asker, body["request_id"], KINDS[body["kind"]], body["parameters"])
     asked = asking.ask(context().engine, command)
-    return answer(_shown(asked.job), 200 if asked.is_replay else 201)
+    return _shown(asked.job), 200 if asked.is_replay else 201
 
 
 @blueprint.route("", methods=["GET"])
 @allow(*ASKERS)
 @blueprint.arguments(JobsQuerySchema(), location="query")
-@blueprint.response(200, JobsSchema())
-def get_jobs(query: Mapping[str, Any]) -> flask.Response:
+@blueprint.response(200, page_schema(JobSchema, "Jobs"))
+def get_jobs(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List jobs, the latest first; a key with a casino sees those that keys of its casino asked for."""
-    found = look(
-        lambda session: records.latest(
-            session, principal(), limit=query["limit"] + 1, before=query["after"], state=query["state"]
-        )
-    )
-    page, more = found[: query["limit"]], found[query["limit"] :]
-    return answer({"items": [_shown(job) for job in page], "next": page[-1].job_id if more else None})
+
+    def rows(session: Session, limit: int) -> list[JobView]:
+        found = records.latest(session, principal(), limit=limit, before=query["after"], state=query["state"])
+        return [_shown(job) for job in found]
+
+    return page(query, rows, lambda view: view.job.job_id)
 
 
 @blueprint.route("/<id:job_id>", methods=["GET"])
 @allow(*ASKERS)
 @blueprint.response(200, JobSchema())
-def get_job(job_id: str) -> flask.Response:
+def get_job(job_id: str) -> JobView:
     """Show a job: how far it is, at which rate, and how long it will still take."""
-    return answer(_shown(_visible(job_id)))
+    return _shown(_visible(job_id))
 
 
 @blueprint.route("/<id:job_id>/file", methods=["GET"])
@@ -169,14 +186,14 @@ def get_job_file(job_id: str) -> flask.Response:
 @allow(*ASKERS)
 @blueprint.arguments(JobCancellationSchema())
 @blueprint.response(200, JobSchema())
-def post_job_cancellation(_body: Mapping[str, Any], job_id: str) -> flask.Response:
+def post_job_cancellation(_body: Mapping[str, Any], job_id: str) -> JobView:
     """End a job. One that is over stays as it is, and the answer says how that is."""
-    return answer(_shown(act(lambda session: asking.cancel(session, principal(), job_id, now=now()))))
+    return _shown(act(lambda session: asking.cancel(session, principal(), job_id, now=now())))
 
 
 def _visible(job_id: str) -> Job:
     return look(lambda session: asking.visible(session, principal(), job_id))
 
 
-def _shown(job: Job) -> dict[str, Any]:
-    return shown(job, kept=context().config.files_kept)
+def _shown(job: Job) -> JobView:
+    return JobView(job, context().config.files_kept)

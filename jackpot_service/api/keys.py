@@ -1,17 +1,15 @@
-"""Keys of people and machines: listed, created, revoked. A secret is in one answer, once."""
+"""Keys of users and service accounts: listed, created, revoked. A secret is in one answer, once."""
 
 from collections.abc import Mapping
 from typing import Any
 
-import flask
-from marshmallow import Schema, fields, validate
+from marshmallow import fields
 
 from jackpot_service.api import schemas
-from jackpot_service.api.lists import ListQuerySchema, cursor
-from jackpot_service.api.request_context import Blueprint, act, answer, look, now, principal
-from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.request_context import Blueprint, act, look, now, principal
+from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, SortedTexts, described, word
 from jackpot_service.auth.authenticator import allow
-from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import LONGEST_NAME, Principal, Role
 from jackpot_service.records import keys as records
 from jackpot_service.records.keys import ListedKey
@@ -24,8 +22,8 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/v1/keys",
     description=(
-        "Who may speak to the ledger. A name stands for one person or machine, with one role; it has at most two live "
-        "keys, while they rotate. A name that looks like another is refused. A revoked key is refused everywhere "
+        "Who may speak to the ledger. A name stands for one user or service account, with one role. It has at most two "
+        "live keys, while they rotate. A name that looks like another is refused. A revoked key is refused everywhere "
         "within 15 seconds. Who made a key neither approves nor records as paid what was won by it."
     ),
 )
@@ -41,8 +39,8 @@ class NewKeySchema(RequestSchema):
     role = fields.Enum(Role, by_value=True, required=True)
     casino_id = Identifier(load_default=None)
     table_ids = BoundedList(Identifier(), most=lambda: MOST_TABLES, load_default=list)
-    machine = Truth(
-        load_default=False, metadata={"description": "Nobody stands behind it who could approve something."}
+    service_account = Truth(
+        load_default=False, metadata={"description": "No person stands behind it: it approves nothing."}
     )
     reason = Text(required=True)
 
@@ -54,48 +52,52 @@ class RevocationSchema(RequestSchema):
     reason = Text(required=True)
 
 
-class KeySchema(Schema):
+class KeySchema(AnswerSchema):
     """A key: never its secret, nor the hash of it."""
 
     key_id = fields.String(required=True)
-    principal = fields.String(required=True)
-    role = fields.String(required=True, validate=validate.OneOf([role.value for role in Role]))
-    casino_id = described(fields.String, "What its principal is bound to.", allow_none=True)
-    table_ids = described(
-        fields.List, "What the key is bound to; all tables if empty.", cls_or_instance=fields.String()
+    principal = fields.String(required=True, attribute="principal.name")
+    role = word(Role, attribute="principal.role")
+    casino_id = described(
+        fields.String, "What its principal is bound to.", attribute="principal.casino_id", allow_none=True
     )
-    is_machine = fields.Boolean(required=True)
-    issuer = described(fields.String, "Of a person who shows tokens instead: whose.", allow_none=True)
-    subject = described(fields.String, "And as whom.", allow_none=True)
-    created_at = fields.DateTime(required=True)
-    last_used_at = fields.DateTime(
+    table_ids = SortedTexts(
+        required=True,
+        attribute="principal.table_ids",
+        metadata={"description": "What the key is bound to; all tables if empty."},
+    )
+    is_service_account = fields.Boolean(required=True, attribute="principal.is_machine")
+    issuer = described(fields.String, "Of a user who shows tokens instead: their issuer.", allow_none=True)
+    subject = described(fields.String, "Of a user who shows tokens: the `sub` of these.", allow_none=True)
+    created_at = Moment(required=True)
+    last_used_at = Moment(
         required=True, allow_none=True, metadata={"description": "To the minute; null if it was never used."}
     )
-    revoked_at = fields.DateTime(required=True, allow_none=True)
+    revoked_at = Moment(required=True, allow_none=True)
 
 
 class CreatedKeySchema(KeySchema):
-    """A key that was created."""
+    """A key that was created, with its secret."""
 
     key = described(fields.String, "The key itself: shown this once, null in every replay.", allow_none=True)
 
-
-class KeysSchema(Schema):
-    """A page of keys, by their principals' names; the oldest of each first."""
-
-    items = fields.List(fields.Nested(KeySchema()), required=True)
-    next = fields.String(required=True, allow_none=True)
+    def get_attribute(self, obj: tuple[ListedKey, str | None], attr: str, default: Any) -> Any:  # noqa: ANN401  as the base
+        """Read all but the secret from the listed key."""
+        listed, secret = obj
+        return secret if attr == "key" else super().get_attribute(listed, attr, default)
 
 
 @blueprint.route("", methods=["GET"])
 @allow(Role.OPERATOR, Role.AUDITOR)
 @blueprint.arguments(ListQuerySchema(), location="query")
-@blueprint.response(200, KeysSchema())
-def get_keys(query: Mapping[str, Any]) -> flask.Response:
+@blueprint.response(200, page_schema(KeySchema, "Keys"))
+def get_keys(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List all keys, revoked ones too."""
-    found = look(lambda session: records.by_name(session, limit=query["limit"] + 1, after=query["after"]))
-    page, more = found[: query["limit"]], found[query["limit"] :]
-    return answer({"items": [_shown(key) for key in page], "next": cursor(page[-1].seq if more else None)})
+    return page(
+        query,
+        lambda session, limit: records.by_name(session, limit=limit, after=query["after"]),
+        lambda key: cursor(key.seq),
+    )
 
 
 @blueprint.route("", methods=["POST"])
@@ -103,20 +105,24 @@ def get_keys(query: Mapping[str, Any]) -> flask.Response:
 @blueprint.arguments(NewKeySchema())
 @blueprint.response(201, CreatedKeySchema(), description="The only answer with the key in it.")
 @blueprint.alt_response(200, schema=CreatedKeySchema(), description="It was created before; `key` is null.")
-def post_key(body: Mapping[str, Any]) -> flask.Response:
+def post_key(body: Mapping[str, Any]) -> tuple[tuple[ListedKey, str | None], int]:
     """
     Create a key.
 
-    Not one that approves changes, nor an operator's, unless it is your own: those are created on the machine itself. If
-    the answer is lost, the same request again tells the key's id: revoke it, and create another.
+    Not one that approves changes, nor an operator's, unless it is your own: those are created on the command line. If
+    the answer is lost, the same request again shows the key's id: revoke it, and create another.
     """
     done = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     whom = Principal(
-        body["principal"], body["role"], body["casino_id"], frozenset(body["table_ids"]), is_automaton=body["machine"]
+        body["principal"],
+        body["role"],
+        body["casino_id"],
+        frozenset(body["table_ids"]),
+        is_automaton=body["service_account"],
     )
     created = act(lambda session: create_key(session, done, whom))
     key = look(lambda session: find(session, created.key_id))
-    return answer({**_shown(key), "key": created.key}, 200 if created.key is None else 201)
+    return (key, created.key), 200 if created.key is None else 201
 
 
 @blueprint.route("/<id:key_id>/revocation", methods=["POST"])
@@ -124,24 +130,8 @@ def post_key(body: Mapping[str, Any]) -> flask.Response:
 @blueprint.arguments(RevocationSchema())
 @blueprint.response(201, KeySchema(), description="No process believes in it for longer than 15 seconds.")
 @blueprint.alt_response(200, schema=KeySchema(), description="This request revoked it before.")
-def post_revocation(body: Mapping[str, Any], key_id: str) -> flask.Response:
+def post_revocation(body: Mapping[str, Any], key_id: str) -> tuple[ListedKey, int]:
     """Revoke a key, for good."""
     done = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     revoked = act(lambda session: revoke_key(session, done, key_id))
-    return answer(_shown(revoked.key), 200 if revoked.is_replay else 201)
-
-
-def _shown(key: ListedKey) -> dict[str, Any]:
-    return {
-        "key_id": key.key_id,
-        "principal": key.principal.name,
-        "role": key.principal.role.value,
-        "casino_id": key.principal.casino_id,
-        "table_ids": sorted(key.principal.table_ids),
-        "is_machine": key.principal.is_machine,
-        "issuer": key.issuer,
-        "subject": key.subject,
-        "created_at": instant(key.created_at),
-        "last_used_at": instant(key.last_used_at),
-        "revoked_at": instant(key.revoked_at),
-    }
+    return revoked.key, 200 if revoked.is_replay else 201

@@ -1,52 +1,86 @@
 """Lists: `{"items": [], "next": cursor}`, asked with `limit` and `after`; cursors are opaque to the caller."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
-from marshmallow import ValidationError, validates_schema
+from marshmallow import Schema, ValidationError, fields, validates_schema
 
-from jackpot_service.api.schemas import RequestSchema
-from jackpot_service.usecases.fields import Instant, ReadField
+from jackpot_service.api.request_context import look
+from jackpot_service.api.schemas import AnswerSchema, RequestSchema
+from jackpot_service.database.transactions import Session
+from jackpot_service.usecases.fields import Instant, QueryNumber, ReadField
 
 MOST_LISTED = 200
 DEFAULT_LISTED = 50
 
-_CURSOR = re.compile(r"k([0-9a-f]{1,16})")
+LARGEST_KEY = 2**63 - 1
+
+T = TypeVar("T")
 
 
-class Limit(ReadField[int]):
-    """How many items at most, from the query."""
+def page(
+    query: Mapping[str, Any],
+    rows_of: Callable[[Session, int], Sequence[T]],
+    cursor_of: Callable[[T], str],
+    *,
+    read: Callable[[Callable[[Session], Sequence[T]]], Sequence[T]] = look,
+) -> Mapping[str, Any]:
+    """Read a page of a list, and one row more: only if there is one, the list goes on after the page's last."""
+    limit = query["limit"]
+    rows = read(lambda session: rows_of(session, limit + 1))
+    return {"items": rows[:limit], "next": cursor_of(rows[limit - 1]) if len(rows) > limit else None}
 
-    described: ClassVar = {"type": "integer", "minimum": 1, "maximum": MOST_LISTED}
 
-    def read(self, value: object) -> int:
-        """Raises: ValidationError."""
-        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,6}", value) and 1 <= int(value) <= MOST_LISTED:
-            return int(value)
-        message = f"must be a whole number from 1 to {MOST_LISTED}"
-        raise ValidationError(message)
+def page_schema(item: type[Schema], name: str) -> Schema:
+    """Return the schema of a page of a list; the description knows it by its name."""
+    members = {
+        "items": fields.List(fields.Nested(item()), required=True),
+        "next": fields.String(required=True, allow_none=True),
+    }
+    schema: Schema = type(name, (AnswerSchema,), members)()
+    return schema
 
 
-class Cursor(ReadField[int]):
-    """Where a list goes on: what `next` of the page before said."""
+def cursor(key: int) -> str:
+    """Write where a list goes on that is ordered by a number."""
+    return f"k{key:x}"
+
+
+def key_in(text: str) -> int | None:
+    """Read the number in a cursor; None if there is none."""
+    found = re.fullmatch(r"k([0-9a-f]{1,16})", text)
+    return int(found[1], 16) if found and int(found[1], 16) <= LARGEST_KEY else None
+
+
+def matching(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+    """Return what reads cursors that are ids themselves."""
+    return lambda text: text if pattern.fullmatch(text) else None
+
+
+class Cursor(ReadField[Any]):
+    """Where a list goes on: the `next` of the page before, as a function reads it, or None."""
 
     described: ClassVar = {"type": "string"}
 
-    def read(self, value: object) -> int:
+    def __init__(self, read_text: Callable[[str], Any] = key_in) -> None:
+        super().__init__(load_default=None)
+        self._read_text = read_text
+
+    def read(self, value: object) -> Any:  # noqa: ANN401  as the function
         """Raises: ValidationError."""
-        found = _CURSOR.fullmatch(value) if isinstance(value, str) else None
-        if found and int(found[1], 16) < 2**63:
-            return int(found[1], 16)
-        message = "must be the `next` of a page of this list"
-        raise ValidationError(message)
+        found = self._read_text(value) if isinstance(value, str) else None
+        if found is None:
+            message = "must be the `next` of a page of this list"
+            raise ValidationError(message)
+        return found
 
 
 class ListQuerySchema(RequestSchema):
     """How much of a list, and from where."""
 
-    limit = Limit(load_default=DEFAULT_LISTED)
-    after: ReadField[Any] = Cursor(load_default=None)
+    limit = QueryNumber(1, MOST_LISTED, load_default=DEFAULT_LISTED)
+    after = Cursor()
 
 
 class PeriodQuerySchema(ListQuerySchema):
@@ -60,8 +94,3 @@ class PeriodQuerySchema(ListQuerySchema):
         if query["start"] is not None and query["end"] is not None and query["end"] < query["start"]:
             message = "lies before `from`"
             raise ValidationError(message, field_name="to")
-
-
-def cursor(key: int | None) -> str | None:
-    """Write a cursor; None ends the list."""
-    return None if key is None else f"k{key:x}"

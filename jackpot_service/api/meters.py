@@ -4,41 +4,28 @@ import hashlib
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import flask
-from marshmallow import ValidationError
 from werkzeug.http import is_resource_modified
 
-from jackpot_service.api import answers, fast_path
+from jackpot_service.api import fast_path
 from jackpot_service.api.jackpots import CurrencyQuerySchema
 from jackpot_service.api.request_context import Blueprint, RequestContext, answer, context
-from jackpot_service.api.schemas import MeterSchema
+from jackpot_service.api.requests import Fallback, Request
+from jackpot_service.api.schemas import MeterSchema, of_meter
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.jackpots import JackpotState
-from jackpot_service.usecases.fields import ReadField
+from jackpot_service.usecases.fields import QueryNumber
 
 blueprint = Blueprint("meters", __name__, url_prefix="/v1/jackpots", description="Meters, for everyone with a key.")
-
-
-class MaxAge(ReadField[int]):
-    """How old an answer may be, in seconds: 0 or 1."""
-
-    described: ClassVar = {"type": "integer", "enum": [0, 1]}
-
-    def read(self, value: object) -> int:
-        """Raises: ValidationError."""
-        if value in {"0", "1"}:
-            return int(str(value))
-        message = "must be 0 or 1"
-        raise ValidationError(message)
 
 
 class MeterQuerySchema(CurrencyQuerySchema):
     """In which currency, and how old the answer may be."""
 
-    max_age = MaxAge(load_default=0)
+    max_age = QueryNumber(0, 1, load_default=0)
 
 
 @blueprint.route("/<id:jackpot_id>/meter", methods=["GET"])
@@ -51,18 +38,16 @@ def get_meter(query: Mapping[str, Any], jackpot_id: str) -> flask.Response:
     recent = context().meters
     state = recent.get(jackpot_id) if query["max_age"] else recent.read(jackpot_id)
     currency = query["currency"] or state.rules.base
-    response = answer(answers.of_meter(state.meter, state.sheet.rate(currency)))
+    response = answer(of_meter(state.meter, state.sheet.rate(currency)))
     response.set_etag(_etag(state, currency))
     response.cache_control.no_cache = True  # Kept, and asked for again with its ETag each time.
     response.make_conditional(flask.request)
     return response
 
 
-async def _take(
-    context: RequestContext, request: fast_path.Request, _caller: Principal, jackpot_id: str
-) -> fast_path.Answer:
+async def _take(context: RequestContext, request: Request, _caller: Principal, jackpot_id: str) -> fast_path.Answer:
     if request.query not in {b"", b"max_age=1"} or b"if-match" in request.headers:
-        raise fast_path.Fallback
+        raise Fallback
     look = context.meters.get_async if request.query else context.meters.read_async
     state = await look(jackpot_id, ends_at=request.ends_at)
     currency = state.rules.base
@@ -70,7 +55,7 @@ async def _take(
     headers = ((b"etag", etag.encode()), (b"cache-control", b"no-cache"))
     if not is_resource_modified({"HTTP_IF_NONE_MATCH": request.header(b"if-none-match")}, etag=etag):
         return fast_path.Answer(None, HTTPStatus.NOT_MODIFIED, headers)
-    return fast_path.Answer(answers.of_meter(state.meter, state.sheet.rate(currency)), headers=headers)
+    return fast_path.Answer(of_meter(state.meter, state.sheet.rate(currency)), headers=headers)
 
 
 METER_CALL: Final = fast_path.Call("GET", re.compile(f"/v1/jackpots/{fast_path.ID}/meter"), allowed(get_meter), _take)

@@ -32,7 +32,7 @@ TEXT: Final = "text/plain"
 @blueprint.response(200, {"type": "string"}, content_type=TEXT, description="In the text format of Prometheus.")
 def get_metrics() -> flask.Response:
     """
-    Tell ages of rate sheets, jackpots' pools, waiting changes, kept refusals and months ahead: floats, to be watched.
+    Show ages of rate sheets, jackpots' pools, waiting changes, kept refusals and months ahead: floats, to be watched.
 
     They are of the whole house: not for a key with a casino. What goes wrong is counted since the service was started.
     """

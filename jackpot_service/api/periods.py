@@ -1,25 +1,72 @@
-"""Closed periods: what finance has reported, and does not change any more."""
+"""
+Closed periods: what finance has reported, and does not change any more.
 
+A period is closed in two steps: its reports are made and hashed, then it is written that they said so.
+"""
+
+import math
+import time
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
-import flask
-from marshmallow import Schema, fields
+import sqlalchemy
+from marshmallow import fields
 
-from jackpot_service.api import closing, schemas
-from jackpot_service.api.lists import ListQuerySchema, cursor
-from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
-from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.api import schemas
+from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.request_context import Blueprint, context, now, principal, report_place
+from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, WrittenSchema, described
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
-from jackpot_service.domain.closed_periods import ClosedPeriod, facts_of
+from jackpot_service.database.transactions import read, rehearse, transact
+from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period, facts_of, require_next
+from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import closed_periods
+from jackpot_service.reports.bounds import in_time
+from jackpot_service.reports.finance import registry
+from jackpot_service.reports.finance.frame import Asked, Report
+from jackpot_service.reports.finance.hashing import sha256_of
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.finance.spans import midnight
+from jackpot_service.reports.making import made
 from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.close_period import ClosePeriod, PeriodClosed, close_period, closed_before
 from jackpot_service.usecases.fields import ReadField, Text, instant_or_day
+
+
+def closed(engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: float | None = None) -> PeriodClosed:
+    """
+    Close the period from the end of the last one up to `end`, not included; return whether it was closed so before.
+
+    Each of its reports is read for `longest_s` at most, unless that is None.
+
+    Raises: RequestConflict; PeriodConflict; ReportTookTooLong.
+    """
+    replayed = rehearse(engine, lambda session: closed_before(session, act, instant(end)))
+    if replayed is not None:
+        return PeriodClosed(replayed, is_replay=True)
+    last = read(engine, closed_periods.last)
+    period = Period(None if last is None else last.period.end, end)
+    require_next(period, last=None if last is None else last.period, now=act.now)
+    kept = {
+        report.name: KeptReport(report.edition, _sha256(engine, report, period, now=act.now, longest_s=longest_s))
+        for report in registry.REPORTS.values()
+        if report.is_kept
+    }
+    command = ClosePeriod(act, period, kept)
+    return transact(engine, lambda session: close_period(session, command))
+
+
+def _sha256(
+    engine: sqlalchemy.Engine, report: Report, period: Period, *, now: datetime, longest_s: float | None
+) -> str:
+    until = math.inf if longest_s is None else time.monotonic() + longest_s
+    asked = Asked(start=period.start, end=period.end)
+    with made(engine, report, asked, now=now, longest_s=longest_s) as document:
+        return sha256_of(in_time(document, until))
+
 
 blueprint = Blueprint(
     "closed-periods", __name__, url_prefix="/v1/closed-periods", description="Periods that finance has closed."
@@ -45,42 +92,40 @@ class ClosingSchema(RequestSchema):
     end = Edge(data_key="to", required=True)
 
 
-class KeptReportSchema(Schema):
+class KeptReportSchema(AnswerSchema):
     """What a report said."""
 
     report_version = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
     sha256 = fields.String(required=True)
 
 
-class ClosedPeriodSchema(Schema):
+class ClosedPeriodSchema(WrittenSchema):
     """A closed period."""
 
-    start = described(
-        fields.DateTime, "Included; null is the beginning of the books.", data_key="from", allow_none=True
-    )
-    end = described(fields.DateTime, "Not included.", data_key="to")
+    @staticmethod
+    def write(closed: ClosedPeriod) -> dict[str, Any]:
+        """Write a closed period as its act shows it."""
+        facts = facts_of(closed.period, closed.reports)
+        return {"start": facts["from"], "end": facts["to"], "reports": facts["reports"], "act": closed.entry_seq}
+
+    start = described(Moment, "Included; null is the beginning of the books.", data_key="from", allow_none=True)
+    end = described(Moment, "Not included.", data_key="to")
     reports = fields.Dict(keys=fields.String(), values=fields.Nested(KeptReportSchema()), required=True)
     act = described(fields.Integer, "The act that closed it, in the audit trail.")
-
-
-class ClosedPeriodsSchema(Schema):
-    """A page of closed periods, the latest first."""
-
-    items = fields.List(fields.Nested(ClosedPeriodSchema()), required=True)
-    next = fields.String(required=True, allow_none=True)
 
 
 @blueprint.route("", methods=["GET"])
 @allow(Role.FINANCE, Role.AUDITOR)
 @blueprint.arguments(ListQuerySchema(), location="query")
-@blueprint.response(200, ClosedPeriodsSchema())
-def get_closed_periods(query: Mapping[str, Any]) -> flask.Response:
+@blueprint.response(200, page_schema(ClosedPeriodSchema, "ClosedPeriods"))
+def get_closed_periods(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List the periods that are closed, the latest first."""
     require_house(principal())
-    limit = query["limit"]
-    found = look(lambda session: closed_periods.latest(session, limit=limit + 1, before=query["after"]))
-    page, more = found[:limit], found[limit:]
-    return answer({"items": [_shown(one) for one in page], "next": cursor(page[-1].entry_seq if more else None)})
+    return page(
+        query,
+        lambda session, limit: closed_periods.latest(session, limit=limit, before=query["after"]),
+        lambda period: cursor(period.entry_seq),
+    )
 
 
 @blueprint.route("", methods=["POST"])
@@ -88,16 +133,12 @@ def get_closed_periods(query: Mapping[str, Any]) -> flask.Response:
 @blueprint.arguments(ClosingSchema())
 @blueprint.response(201, ClosedPeriodSchema())
 @blueprint.alt_response(200, schema=ClosedPeriodSchema(), description="The same closing again.")
-def post_closed_period(body: Mapping[str, Any]) -> flask.Response:
+def post_closed_period(body: Mapping[str, Any]) -> tuple[ClosedPeriod, int]:
     """Close everything before an instant that is over: what its reports say is kept by hashes."""
     require_house(principal())
     act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     longest_s = context().config.report_timeout_s
     # Each report may take so long; the rest is a call as any other.
     with deadlines.anew(longest_s * len(REPORTS) + context().config.request_timeout_s), report_place():
-        done = closing.closed(context().engine, act, body["end"], longest_s=longest_s)
-    return answer(_shown(done.period), 200 if done.is_replay else 201)
-
-
-def _shown(closed: ClosedPeriod) -> dict[str, Any]:
-    return {**facts_of(closed.period, closed.reports), "act": closed.entry_seq}
+        done = closed(context().engine, act, body["end"], longest_s=longest_s)
+    return done.period, 200 if done.is_replay else 201

@@ -1,19 +1,26 @@
 """
-Places: a bounded number of things that callers use at a time, shared by casino and by key.
+Places: a bounded number of things that callers use at a time, shared by casino and by key; and turns to get one.
 
 A call gets a place if one is free, or if its key holds less than its share: the number of places, divided by the
-casinos that hold some, divided by the keys of its casino that do. So a caller who is alone may hold all places; as soon
-as another comes, that one finds a place at once, and whoever holds more than a share gets none until places are free
-again. For that, up to three times as many places are given as there are; of these, one casino has two thirds at most,
-divided by the casinos, so that its many keys leave room for another. Nobody waits here: a call without a place is
-answered 503, or waits elsewhere (`turns.py`).
+casinos that hold some, divided by the keys of its casino that do. So a caller who is alone may hold all places. As soon
+as another comes, that one finds a place at once, and a caller that holds more than its share gets none until places are
+free again. For that, up to three times as many places are given as there are; of these, one casino has two thirds at
+most, divided by the casinos, so that its many keys leave room for another.
+
+A call without a place is answered 503 where it cannot wait. Where it can, it takes its turn in fair order by casino and
+key (`database/fair_queue.py`), on the event loop, where waiting costs nothing. A call that has waited too long is
+answered 503. To refuse it at once would cost more: a client that does not wait asks again at once.
 """
 
+import asyncio
+import math
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from jackpot_service.database.fair_queue import FairQueue
 from jackpot_service.database.transactions import Busy
 from jackpot_service.domain.principals import Principal
 from jackpot_service.telemetry import counters
@@ -100,3 +107,91 @@ class Places:
         if sum(of_casino.values()) >= max(1, 2 * self.at_most // 3 // casinos):
             return False
         return of_casino.get(caller.key, 0) < max(1, self.most // casinos // keys)
+
+
+class Turn:
+    """A call's turn, until it is ended."""
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        self._end: Callable[[], None] | None = end
+
+    def end(self) -> None:
+        """End it, if nobody did: the next call may begin."""
+        end, self._end = self._end, None
+        if end is not None:
+            end()
+
+
+class _Waiting:
+    """A call that waits for its turn."""
+
+    __slots__ = ("begun", "caller", "count", "has_turn", "loop")
+
+    def __init__(self, caller: Caller, count: int) -> None:
+        self.caller = caller
+        self.count = count
+        self.loop = asyncio.get_running_loop()
+        self.begun: asyncio.Future[None] = self.loop.create_future()
+        self.has_turn = False
+
+    def begin(self) -> None:
+        """Wake the call, which may have been stopped meanwhile; on its loop."""
+        if not self.begun.done():
+            self.begun.set_result(None)
+
+
+class Turns:
+    """Calls of one process that take turns; none waits longer than `longest_wait_s`."""
+
+    def __init__(self, places: Places, *, longest_wait_s: float) -> None:
+        self.places = places
+        self._longest_wait_s = longest_wait_s
+        self._lock = threading.Lock()
+        self._queue: FairQueue[_Waiting] = FairQueue()
+
+    async def take(self, caller: Caller, count: int = 1, *, ends_at: float = math.inf) -> Turn:
+        """
+        Wait for a turn with so many places; others of the loop run meanwhile. The call has to be answered at `ends_at`.
+
+        Raises: Busy if the turn did not come.
+        """
+        with self._lock:
+            if self.places.has_taken(caller, count):
+                return Turn(lambda: self._end(caller, count))
+            waiting = _Waiting(caller, count)
+            self._queue.add(waiting, path=caller, cost=count)
+        longest_wait_s = min(self._longest_wait_s, ends_at - time.monotonic())
+        leaving = waiting.loop.call_later(longest_wait_s, self._leave, waiting)
+        try:
+            await waiting.begun
+        except BaseException:
+            self._stop(waiting)
+            raise
+        finally:
+            leaving.cancel()
+        return Turn(lambda: self._end(caller, count))
+
+    def _end(self, caller: Caller, count: int) -> None:
+        """Give places back, and let those begin whose turn it is; the thread of a call may do this, too."""
+        with self._lock:
+            self.places.give_back(caller, count)
+            while self._queue and self.places.is_one_free:
+                waiting = self._queue.take_one()
+                self.places.take(waiting.caller, waiting.count)
+                waiting.has_turn = True
+                waiting.loop.call_soon_threadsafe(waiting.begin)
+
+    def _leave(self, waiting: _Waiting) -> None:
+        """Wait no longer, unless it is the call's turn."""
+        with self._lock:
+            is_waiting = self._queue.remove(waiting, path=waiting.caller)
+        if is_waiting and not waiting.begun.done():
+            error = self.places.turned_away("Others keep the service busy for too long; nothing was written.")
+            waiting.begun.set_exception(error)
+
+    def _stop(self, waiting: _Waiting) -> None:
+        """Take back what a call waits for, or got, that goes no further."""
+        with self._lock:
+            self._queue.remove(waiting, path=waiting.caller)
+        if waiting.has_turn:
+            self._end(waiting.caller, waiting.count)

@@ -60,7 +60,7 @@ HTTP_CODES = {
 
 
 class ProblemSchema(Schema):
-    """Problem details (RFC 9457), for documentation; a problem's facts stand beside these members."""
+    """Problem details (RFC 9457), for documentation; a problem's facts are further members."""
 
     class Meta:  # noqa: D106  marshmallow's options
         unknown = INCLUDE
@@ -88,7 +88,7 @@ class ProblemSchema(Schema):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem as it is answered, whoever sends it: its body is of `MEDIA_TYPE`."""
+    """A problem as it is answered, by Flask or by the fast path; its body is of `MEDIA_TYPE`."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -170,7 +170,7 @@ def _problem(
     facts: Mapping[str, Any] | None = None,
     headers: Iterable[tuple[str, str]] = (),
 ) -> Problem:
-    """Write a problem; facts stand beside the standard members and never replace one."""
+    """Write a problem; facts are further members, and never replace a standard one."""
     body: dict[str, Any] = {
         **(facts or {}),
         "type": f"urn:jackpot:problem:{code}",

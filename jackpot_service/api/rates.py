@@ -1,49 +1,30 @@
 """Rate sheets: the one in force, any other, all of them, and the history of a currency."""
 
-import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, Final
 
-import flask
-from marshmallow import Schema, ValidationError, fields, validates_schema
+from marshmallow import ValidationError, fields, pre_dump, validates_schema
 
-from jackpot_service.api import answers
-from jackpot_service.api.lists import ListQuerySchema, cursor
-from jackpot_service.api.request_context import Blueprint, answer, look, now
-from jackpot_service.api.schemas import RequestSchema, decimal, described
+from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
+from jackpot_service.api.request_context import Blueprint, look, now
+from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, decimal, described, listed
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.facts import instant
-from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import Role
-from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.reports import rates
 from jackpot_service.reports.rates import RateThen, SheetShown
-from jackpot_service.usecases.fields import CurrencyCode, Instant, ReadField
+from jackpot_service.usecases.fields import CurrencyCode, Instant, QueryNumber
 
 LARGEST_NUMBER = 2**31 - 1
 
 blueprint = Blueprint("rates", __name__, url_prefix="/v1", description="Rate sheets, for everyone with a key.")
 
 
-class SheetNumber(ReadField[int]):
-    """The number of a sheet, from the query."""
-
-    described: ClassVar = {"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER}
-
-    def read(self, value: object) -> int:
-        """Raises: ValidationError."""
-        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,10}", value) and 1 <= int(value) <= LARGEST_NUMBER:
-            return int(value)
-        message = "must be the number of a sheet"
-        raise ValidationError(message)
-
-
 class SheetQuerySchema(RequestSchema):
     """Which sheet of a base currency: the one in force now, or at an instant, or the one of a number."""
 
     base = CurrencyCode(required=True)
-    number = SheetNumber(load_default=None)
+    number = QueryNumber(1, LARGEST_NUMBER, load_default=None)
     as_of = Instant(
         load_default=None, metadata={"description": "The sheet in force at this instant; not with `number`."}
     )
@@ -52,7 +33,7 @@ class SheetQuerySchema(RequestSchema):
     def require_one_way(self, data: Mapping[str, Any], **_: object) -> None:
         """Raises: ValidationError."""
         if data.get("number") is not None and data.get("as_of") is not None:
-            message = "must not stand beside `number`"
+            message = "must not be given with `number`"
             raise ValidationError(message, "as_of")
 
 
@@ -68,28 +49,35 @@ class HistoryQuerySchema(SheetsQuerySchema):
     currency = CurrencyCode(required=True)
 
 
-class RateSchema(Schema):
+class RateSchema(AnswerSchema):
     """One rate of a sheet."""
 
     currency = fields.String(required=True)
-    rate = decimal("Base units per one unit of the currency.")
+    rate = decimal("Base units per one unit of the currency.", attribute="base_per_unit")
     exponent = fields.Integer(required=True, metadata={"description": "Decimals of the minor unit, pinned with it."})
 
 
-class SourceSchema(Schema):
+class Day(fields.Date):
+    """A day, which the books hold as a text."""
+
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:  # noqa: ANN401  as the base
+        return value
+
+
+class SourceSchema(AnswerSchema):
     """The document that rates were taken from."""
 
     name = described(fields.String, "Whose it is: `ecb`, or what the maker called it.")
-    date = fields.Date(required=True, metadata={"description": "The day of the document."})
+    date = described(Day, "The day of the document.")
     sha256 = described(fields.String, "Of the document's bytes.")
 
 
-class SheetHeadSchema(Schema):
+class SheetHeadSchema(AnswerSchema):
     """A rate sheet without its rates."""
 
     base = fields.String(required=True)
     number = fields.Integer(required=True)
-    effective_at = fields.DateTime(required=True)
+    effective_at = Moment(required=True)
     source = fields.Nested(
         SourceSchema(),
         required=True,
@@ -98,17 +86,14 @@ class SheetHeadSchema(Schema):
     )
 
 
+_RATE: Final = RateSchema()
+_HEAD: Final = SheetHeadSchema()
+
+
 class SheetSchema(SheetHeadSchema):
     """A rate sheet."""
 
-    rates = fields.List(fields.Nested(RateSchema()), required=True)
-
-
-class SheetsSchema(Schema):
-    """A page of rate sheets, the latest first."""
-
-    items = fields.List(fields.Nested(SheetHeadSchema()), required=True)
-    next = fields.String(required=True, allow_none=True)
+    rates = listed(RateSchema)
 
 
 class RateThenSchema(SheetHeadSchema):
@@ -117,19 +102,18 @@ class RateThenSchema(SheetHeadSchema):
     rate = decimal("Base units per one unit; null where the sheet has no such currency.", allow_none=True)
     exponent = fields.Integer(required=True, allow_none=True)
 
-
-class HistorySchema(Schema):
-    """A page of a currency's rates, the latest sheet first."""
-
-    items = fields.List(fields.Nested(RateThenSchema()), required=True)
-    next = fields.String(required=True, allow_none=True)
+    @pre_dump
+    def _flat(self, then: RateThen, **_: object) -> Mapping[str, Any]:
+        rate = then.rate
+        found = {"rate": None, "exponent": None} if rate is None else _RATE.dump(rate)
+        return {**_HEAD.dump(then.head), **found}
 
 
 @blueprint.route("/rates", methods=["GET"])
 @allow(*Role)
 @blueprint.arguments(SheetQuerySchema(), location="query")
 @blueprint.response(200, SheetSchema())
-def get_rates(query: Mapping[str, Any]) -> flask.Response:
+def get_rates(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """Show the sheet of a base currency in force now or at an instant, or any by its number."""
 
     def find(session: Session) -> SheetShown:
@@ -138,54 +122,31 @@ def get_rates(query: Mapping[str, Any]) -> flask.Response:
         return rates.sheet_in_force(session, query["base"], at=query["as_of"] or now())
 
     found = look(find)
-    listed = [answers.of_rate(rate) for rate in found.sheet.rates.values()]
-    return answer({**_head(found.head), "rates": listed})
+    return {**_HEAD.dump(found.head), "rates": found.sheet.rates.values()}
 
 
 @blueprint.route("/rates/history", methods=["GET"])
 @allow(*Role)
 @blueprint.arguments(HistoryQuerySchema(), location="query")
-@blueprint.response(200, HistorySchema())
-def get_history(query: Mapping[str, Any]) -> flask.Response:
+@blueprint.response(200, page_schema(RateThenSchema, "History"))
+def get_history(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List what a currency was worth, sheet by sheet, the latest first."""
-    base, currency, limit, before = query["base"], query["currency"], query["limit"], query["after"]
-    found = look(lambda session: rates.history(session, base, currency, limit=limit + 1, before=before))
-    return answer(
-        {
-            "items": [_rate_then(one) for one in found[:limit]],
-            "next": cursor(found[limit - 1].head.number if len(found) > limit else None),
-        }
+    base, currency, before = query["base"], query["currency"], query["after"]
+    return page(
+        query,
+        lambda session, limit: rates.history(session, base, currency, limit=limit, before=before),
+        lambda then: cursor(then.head.number),
     )
 
 
 @blueprint.route("/rate-sheets", methods=["GET"])
 @allow(*Role)
 @blueprint.arguments(SheetsQuerySchema(), location="query")
-@blueprint.response(200, SheetsSchema())
-def get_sheets(query: Mapping[str, Any]) -> flask.Response:
+@blueprint.response(200, page_schema(SheetHeadSchema, "Sheets"))
+def get_sheets(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List the sheets of a base currency, the latest first, those not yet in force among them."""
-    limit = query["limit"]
-    found = look(lambda session: rates.latest_sheets(session, query["base"], limit=limit + 1, before=query["after"]))
-    return answer(
-        {
-            "items": [_head(one) for one in found[:limit]],
-            "next": cursor(found[limit - 1].number if len(found) > limit else None),
-        }
+    return page(
+        query,
+        lambda session, limit: rates.latest_sheets(session, query["base"], limit=limit, before=query["after"]),
+        lambda head: cursor(head.number),
     )
-
-
-def _head(head: SheetHead) -> dict[str, Any]:
-    return {
-        "base": head.base,
-        "number": head.number,
-        "effective_at": instant(head.effective_at),
-        "source": head.source,
-    }
-
-
-def _rate_then(then: RateThen) -> dict[str, Any]:
-    return {
-        **_head(then.head),
-        "rate": None if then.rate is None else plain(then.rate.base_per_unit),
-        "exponent": None if then.rate is None else then.rate.exponent,
-    }

@@ -1,5 +1,5 @@
 """
-Whether the service can take bets now, found out beside all calls: by a thread and a connection of its own.
+Whether the service can take bets now, found out apart from all calls: by a thread and a connection of its own.
 
 However long the database is silent, this is known within two seconds; and it is asked at most once a second, however
 many ask the service.

@@ -20,7 +20,7 @@ class Recent(Generic[T]):
     """
     What was read of late, by its name. Its age counts from before it was read, so that it is never older.
 
-    A reading is shared only by those who asked before it began, so that nobody is told less than was there.
+    A reading is shared only by those who asked before it began, so that nobody gets less than was there.
     `read_on_loop` is how an event loop reads the same; see `Grouping`.
     """
 

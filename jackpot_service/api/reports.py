@@ -4,14 +4,15 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import fields as fields_of
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import Any, ClassVar, Final
 
 import flask
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import ValidationError, fields, validate
 
 from jackpot_service.api import report_files
 from jackpot_service.api.request_context import Blueprint, answer, context, look, now, principal, report_place
-from jackpot_service.api.schemas import RequestSchema, described
+from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
 from jackpot_service.domain.principals import Role
@@ -20,7 +21,7 @@ from jackpot_service.exports.files.json_rows import rows_of
 from jackpot_service.reports import questions
 from jackpot_service.reports.bounds import bounded, in_time
 from jackpot_service.reports.cells import as_text
-from jackpot_service.reports.documents import Document
+from jackpot_service.reports.documents import Sort
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import By, Report
 from jackpot_service.reports.finance.registry import REPORTS, report_of
@@ -86,91 +87,117 @@ class ReportQuerySchema(RequestSchema):
     )
 
 
-class ColumnSchema(Schema):
+class ColumnSchema(AnswerSchema):
     """A column of a section."""
 
     name = fields.String(required=True)
     title = fields.String(required=True)
-    sort = described(fields.String, "text, count, amount, number, percent, instant or day.")
+    type = word(Sort, "What its values are.", attribute="sort")
     currency = described(fields.String, "Of amounts: their currency.", allow_none=True)
     currency_in = described(fields.String, "Of amounts: the column that tells each row's currency.", allow_none=True)
 
 
-class SectionSchema(Schema):
+class Rows(fields.List[Any]):
+    """The rows of a section. There may be ten thousand, so nothing looks at each again."""
+
+    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401  as the base
+        super().__init__(fields.Dict(), **kwargs)
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **_: Any) -> list[Any]:  # noqa: ANN401, ARG002  as the base
+        return list(rows_of(obj))
+
+
+class SectionSchema(AnswerSchema):
     """A table of a report."""
 
     name = fields.String(required=True)
     title = fields.String(required=True)
-    columns = fields.List(fields.Nested(ColumnSchema()), required=True)
-    rows = described(fields.List, "By column; counts are numbers, all else exact texts.", cls_or_instance=fields.Dict())
+    columns = listed(ColumnSchema)
+    rows = Rows(required=True, metadata={"description": "By column; counts are numbers, all else exact texts."})
 
 
-class ReportSchema(Schema):
+class DocumentTime(fields.DateTime):
+    """A time as all forms of a report write it."""
+
+    def _serialize(self, value: datetime | None, *_: Any, **__: Any) -> str | None:  # noqa: ANN401  as the base
+        return None if value is None else as_text(value)
+
+
+class ReportSchema(AnswerSchema):
     """A report that was made."""
 
     name = fields.String(required=True)
     title = fields.String(required=True)
     version = described(fields.String, "Of the service that made it.")
-    made_at = fields.DateTime(required=True)
-    start = described(
-        fields.DateTime, "Included; null is the beginning of the books.", data_key="from", allow_none=True
-    )
-    end = described(fields.DateTime, "Not included; null is all that was booked.", data_key="to", allow_none=True)
+    made_at = DocumentTime(required=True)
+    start = described(DocumentTime, "Included; null is the beginning of the books.", data_key="from", allow_none=True)
+    end = described(DocumentTime, "Not included; null is all that was booked.", data_key="to", allow_none=True)
     scope = described(fields.Dict, "What else was asked.")
     positions = described(fields.Dict, "By book: each stripe's last entry that counts.")
     opening_positions = described(fields.Dict, "By jackpot that was open then: each stripe's last entry before `from`.")
-    report_version = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
+    report_version = described(
+        fields.Integer,
+        "Of the report: raised when the same books make it say something else.",
+        attribute="edition",
+    )
     closed_report_version = described(
         fields.Integer,
         "The version of the report when exactly this period was closed; null if it was not.",
+        attribute="kept.edition",
         allow_none=True,
     )
     content_sha256 = described(
         fields.String,
         "What it said when its period was closed, as a SHA-256; null if that was another version of it.",
+        attribute="closed_as",
         allow_none=True,
     )
-    sections = fields.List(fields.Nested(SectionSchema()), required=True)
+    sections = listed(SectionSchema)
 
 
-class ReportNameSchema(Schema):
+_REPORT: Final = ReportSchema()
+
+
+class ReportNameSchema(AnswerSchema):
     """A report that can be asked."""
 
     name = fields.String(required=True)
     title = fields.String(required=True)
-    takes = described(fields.List, "Besides jackpot, period and instant.", cls_or_instance=fields.String())
-    needs = described(fields.List, "What of that has to be stated.", cls_or_instance=fields.String())
+    required = described(fields.List, "What has to be stated.", cls_or_instance=fields.String())
+    optional = described(
+        fields.List, "What may be stated besides jackpot, period and instant.", cls_or_instance=fields.String()
+    )
     by = described(fields.List, "What it can sum by.", cls_or_instance=fields.String())
-    usual = described(fields.List, "What it sums by unless asked.", cls_or_instance=fields.String())
+    default = described(fields.List, "What it sums by unless the query says.", cls_or_instance=fields.String())
     sections = described(fields.List, "The names of its sections.", cls_or_instance=fields.String())
 
 
-class ReportNamesSchema(Schema):
+class ReportNamesSchema(AnswerSchema):
     """The reports there are."""
 
-    items = fields.List(fields.Nested(ReportNameSchema()), required=True)
+    items = listed(ReportNameSchema)
 
 
 @blueprint.route("", methods=["GET"])
 @allow(Role.FINANCE, Role.AUDITOR)
 @blueprint.response(200, ReportNamesSchema())
-def get_reports() -> flask.Response:
+def get_reports() -> Mapping[str, Any]:
     """List the reports there are, and what each takes."""
     of_casino = principal().casino_id is not None
     items = [
         {
             "name": one.name,
             "title": one.title,
-            "takes": sorted(one.takes),
-            "needs": sorted(one.needs),
-            "by": list(one.by),
-            "usual": list(one.usual or one.by[:1]),
-            "sections": list(one.sections),
+            "required": sorted(one.needs),
+            "optional": sorted(one.takes - one.needs),
+            "by": one.by,
+            "default": one.usual or one.by[:1],
+            "sections": one.sections,
         }
         for one in REPORTS.values()
         if one.is_for_casinos or not of_casino
     ]
-    return answer({"items": items})
+    return {"items": items}
 
 
 @blueprint.route("/<id:name>", methods=["GET"])
@@ -199,7 +226,9 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
         if query["format"] == CSV:
             return report_files.csv(document, opened)
         document = in_time(document, until)
-        return report_files.workbook(document) if query["format"] == XLSX else answer(_shown(bounded(document)))
+        if query["format"] == XLSX:
+            return report_files.workbook(document)
+        return answer(_REPORT.dump(bounded(document)))  # Here, since rows are read while they are written.
 
 
 def _question(report: Report, query: Mapping[str, Any]) -> Question:
@@ -208,38 +237,3 @@ def _question(report: Report, query: Mapping[str, Any]) -> Question:
         require_house(principal())
     stated = {field.name: query[field.name] for field in fields_of(Question) if query[field.name] is not None}
     return questions.of_casino(Question(**stated), principal().casino_id)
-
-
-def _shown(document: Document) -> Mapping[str, Any]:
-    return {
-        "name": document.name,
-        "title": document.title,
-        "version": document.version,
-        "made_at": as_text(document.made_at),
-        "from": None if document.start is None else as_text(document.start),
-        "to": None if document.end is None else as_text(document.end),
-        "scope": document.scope,
-        "positions": document.positions,
-        "opening_positions": document.opening_positions,
-        "report_version": document.edition,
-        "closed_report_version": None if document.kept is None else document.kept.edition,
-        "content_sha256": document.closed_as,
-        "sections": [
-            {
-                "name": section.name,
-                "title": section.title,
-                "columns": [
-                    {
-                        "name": column.name,
-                        "title": column.title,
-                        "sort": column.sort.value,
-                        "currency": column.currency,
-                        "currency_in": column.currency_in,
-                    }
-                    for column in section.columns
-                ],
-                "rows": list(rows_of(section)),
-            }
-            for section in document.sections
-        ],
-    }

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 import flask
+import flask.json.provider
 import flask_smorest
 import orjson
 import sqlalchemy
@@ -18,10 +19,9 @@ from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.description import Api
 from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.parsing import Parser
-from jackpot_service.api.places import Caller, Places
+from jackpot_service.api.places import Caller, Places, Turns
 from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
-from jackpot_service.api.turns import Turns
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import Session, read, rehearse, transact
 from jackpot_service.domain.principals import Principal
@@ -60,6 +60,18 @@ class RequestContext:
     calls: Turns
     reports: Places
     readiness: Readiness
+
+
+class Json(flask.json.provider.JSONProvider):
+    """Writes what Flask answers. Decimals must be texts by now: a number would be a float to many a reader."""
+
+    def dumps(self, obj: object, **_: object) -> str:
+        """Write a value."""
+        return orjson.dumps(obj).decode()
+
+    def loads(self, s: str | bytes, **_: object) -> object:
+        """Read a text."""
+        return orjson.loads(s)
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
@@ -110,7 +122,7 @@ def end_turn() -> None:
 
 
 def has_left() -> bool:
-    """Tell whether the caller has left, as far as the server knows: what waits need not wait for it any more."""
+    """Return whether the caller has left, as far as the server knows: what waits need not wait for it any more."""
     presence: Presence | None = flask.request.environ.get(PRESENCE)
     return presence is not None and presence.has_left
 

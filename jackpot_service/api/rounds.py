@@ -10,13 +10,14 @@ from typing import Any
 import flask
 from marshmallow import Schema, fields, validate
 
-from jackpot_service.api import answers, fast_path
-from jackpot_service.api.bet_lists import BetList
+from jackpot_service.api import fast_path
+from jackpot_service.api.exceptions import TO_KEEP, CallContent, keep, kept_if_refused, record_of
 from jackpot_service.api.in_time import by_thread
 from jackpot_service.api.parsing import read_json
 from jackpot_service.api.places import Caller
-from jackpot_service.api.refusals import TO_KEEP, Asked, keep, kept_if_refused, record_of
 from jackpot_service.api.request_context import Blueprint, RequestContext, act, answer, context, now, principal
+from jackpot_service.api.requests import Request
+from jackpot_service.api.round_bodies import BetList
 from jackpot_service.api.schemas import (
     MeterSchema,
     RefundSchema,
@@ -24,6 +25,10 @@ from jackpot_service.api.schemas import (
     RoundSchema,
     SettlementSchema,
     decimal,
+    of_meter,
+    of_refund,
+    of_round,
+    of_settlement,
 )
 from jackpot_service.auth.authenticator import allow, allowed
 from jackpot_service.config.settings import Config
@@ -155,7 +160,7 @@ def post_bets(body: dict[str, Any], table_id: str, round_id: str) -> flask.Respo
         call="bets",
         table_id=table_id,
         round_id=round_id,
-        asked=lambda: _asked(command),
+        content_of=lambda: _content_of(command),
     )
     return answer(_of_accepted(done), _status(done))
 
@@ -165,7 +170,7 @@ def bets_call(config: Config) -> fast_path.Call:
     schema = BetsSchema(most=lambda: config.max_batch)
 
     async def take(
-        context: RequestContext, request: fast_path.Request, caller: Principal, table_id: str, round_id: str
+        context: RequestContext, request: Request, caller: Principal, table_id: str, round_id: str
     ) -> fast_path.Answer:
         request.require_usual()
         turn = await context.bets.take(
@@ -177,7 +182,7 @@ def bets_call(config: Config) -> fast_path.Call:
                 done = await context.bet_groups.accept_async(command, ends_at=request.ends_at)
             except TO_KEEP as refusal:
                 record = record_of(
-                    refusal, _asked(command), call="bets", name=command.name, caller=caller, at=context.clock()
+                    refusal, _content_of(command), call="bets", name=command.name, caller=caller, at=context.clock()
                 )
                 await by_thread(context.threads, partial(keep, context.engine, record), ends_at=request.ends_at)
                 raise
@@ -194,18 +199,18 @@ def _command(caller: Principal, table_id: str, round_id: str, body: dict[str, An
     return AcceptBets(caller, table_id, round_id, bets, now)
 
 
-def _asked(command: AcceptBets) -> Asked:
+def _content_of(command: AcceptBets) -> CallContent:
     content = sorted([bet.bet_id, *bet.content] for bet in command.bets)
-    return Asked(content, {"bets": facts.of_refused_bets(command.bets)})
+    return CallContent(content, {"bets": facts.of_refused_bets(command.bets)})
 
 
 def _of_accepted(done: BetsAccepted) -> dict[str, Any]:
     return {
-        "round": answers.of_round(done.round),
+        "round": of_round(done.round),
         "accepted": done.accepted,
         "replayed": done.replayed,
         "void": done.void,
-        "meter": answers.of_meter(done.meter, done.base_rate),
+        "meter": of_meter(done.meter, done.base_rate),
         "payout_per_unit": None if done.share_per_unit is None else plain(done.share_per_unit),
     }
 
@@ -227,9 +232,9 @@ def post_voids(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         call="voids",
         table_id=table_id,
         round_id=round_id,
-        asked=lambda: Asked(sorted(bet_ids), {"bet_ids": sorted(bet_ids)}),
+        content_of=lambda: CallContent(sorted(bet_ids), {"bet_ids": sorted(bet_ids)}),
     )
-    return answer({"round": answers.of_round(done.round), "voided": done.voided, "unknown": done.unknown})
+    return answer({"round": of_round(done.round), "voided": done.voided, "unknown": done.unknown})
 
 
 @blueprint.route("/<id:round_id>/result", methods=["PUT"])
@@ -246,10 +251,10 @@ def put_result(body: dict[str, Any], table_id: str, round_id: str) -> flask.Resp
         call="result",
         table_id=table_id,
         round_id=round_id,
-        asked=lambda: Asked(result.content, facts.of_result(result)),
+        content_of=lambda: CallContent(result.content, facts.of_result(result)),
     )
-    settlement = answers.of_settlement(done.settlement, done.awards, done.refunds)
-    return answer({"round": answers.of_round(done.round), "settlement": settlement}, 200 if done.is_replay else 201)
+    settlement = of_settlement(done.settlement, done.awards, done.refunds)
+    return answer({"round": of_round(done.round), "settlement": settlement}, 200 if done.is_replay else 201)
 
 
 @blueprint.route("/<id:round_id>/cancellation", methods=["PUT"])
@@ -266,9 +271,9 @@ def put_cancellation(body: dict[str, Any], table_id: str, round_id: str) -> flas
         call="cancellation",
         table_id=table_id,
         round_id=round_id,
-        asked=lambda: Asked(
+        content_of=lambda: CallContent(
             cancellation.content, {"reason": cancellation.reason, "hands": facts.of_hands(cancellation.hands)}
         ),
     )
-    refunds = [answers.of_refund(bet) for bet in done.refunds]
-    return answer({"round": answers.of_round(done.round), "refunds": refunds}, 200 if done.is_replay else 201)
+    refunds = [of_refund(bet) for bet in done.refunds]
+    return answer({"round": of_round(done.round), "refunds": refunds}, 200 if done.is_replay else 201)

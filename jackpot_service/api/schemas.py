@@ -1,33 +1,83 @@
-"""The shapes that several answers share. They document the contract; the answers are built in `answers.py`."""
+"""
+The shapes that several answers share.
 
+A schema describes an answer and dumps it, so that the two cannot differ. Only what bets, voids, results, cancellations
+and meters answer is written by hand, which takes a fraction of the time; elsewhere the same functions feed the schemas.
+Pool amounts and rates are decimal texts, players' money is minor units.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, fields, pre_dump, validate
 
 from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.facts import instant
+from jackpot_service.domain.meters import Meter
+from jackpot_service.domain.money import Rate, from_minor, plain
+from jackpot_service.domain.rounds import RoundState, RoundView
 from jackpot_service.domain.rules import Tier
+from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 from jackpot_service.usecases.fields import Identifier, StrictSchema
 
 DECIMAL = r"^-?\d+(\.\d+)?$"
 
 
-def decimal(description: str, **kwargs: Any) -> fields.String:  # noqa: ANN401  a field's own options
-    """An exact amount or rate, as a decimal text."""
-    return fields.String(
-        required=True,
-        validate=validate.Regexp(DECIMAL),
-        metadata={"description": description, "format": "decimal"},
-        **kwargs,
-    )
+class Moment(fields.DateTime):
+    """A time in UTC, always with six decimals of a second; a text is one that was written so before."""
+
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> str | None:  # noqa: ANN401  as the base
+        return instant(value) if isinstance(value, datetime) else value
+
+
+class Exact(fields.String):
+    """An exact amount or rate as a decimal text; a text is one that was written so before."""
+
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> str | None:  # noqa: ANN401  as the base
+        return plain(value) if isinstance(value, Decimal) else value
+
+
+class SortedTexts(fields.List[str]):
+    """Texts of no order of their own."""
+
+    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401  as the base
+        super().__init__(fields.String(), **kwargs)
+
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> list[str]:  # noqa: ANN401  as the base
+        return sorted(value)
+
+
+def decimal(description: str, **kwargs: Any) -> Exact:  # noqa: ANN401  a field's own options
+    """Return a required field of an exact amount or rate."""
+    metadata = {"description": description, "format": "decimal"}
+    return Exact(required=True, validate=validate.Regexp(DECIMAL), metadata=metadata, **kwargs)
 
 
 def described(field: type[fields.Field[Any]], description: str, **kwargs: Any) -> fields.Field[Any]:  # noqa: ANN401
-    """A required field with its description."""
+    """Return a required field with its description."""
     return field(required=True, metadata={"description": description}, **kwargs)
 
 
+def word(words: type[StrEnum], description: str | None = None, **kwargs: Any) -> fields.String:  # noqa: ANN401
+    """Return a required field that holds one of some words."""
+    metadata = {} if description is None else {"description": description}
+    return fields.String(
+        required=True, validate=validate.OneOf([one.value for one in words]), metadata=metadata, **kwargs
+    )
+
+
+def listed(item: type[Schema], description: str | None = None, **kwargs: Any) -> fields.List[Any]:  # noqa: ANN401
+    """Return a required field that holds a list of objects."""
+    metadata = {} if description is None else {"description": description}
+    return fields.List(fields.Nested(item()), required=True, metadata=metadata, **kwargs)
+
+
 def request_id() -> Identifier:
-    """The caller's id of an administrative act."""
+    """Return the field of the caller's id of an administrative act."""
     return Identifier(required=True, metadata={"description": "The caller's id of this request, kept for ever."})
 
 
@@ -35,21 +85,124 @@ class RequestSchema(StrictSchema):
     """A body or a query."""
 
 
-class RoundSchema(Schema):
+class AnswerSchema(Schema):
+    """An answer, or a part of one, dumped from a value or a mapping that has all of its fields."""
+
+    def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:  # noqa: ANN401, ARG002  as the base
+        """Follow a dotted name; nothing of None is None. What lacks a field is a bug, and raised as one."""
+        for name in attr.split("."):
+            if obj is None:
+                return None
+            obj = obj[name] if isinstance(obj, Mapping) else getattr(obj, name)
+        return obj
+
+
+class WrittenSchema(AnswerSchema):
+    """An answer that a function writes; it is dumped from what the function takes, or from what it wrote."""
+
+    @staticmethod
+    def write(value: Any, /) -> dict[str, Any]:  # noqa: ANN401  each writes its own
+        """Write a value as a mapping of what the schema describes."""
+        raise NotImplementedError
+
+    @pre_dump
+    def _write(self, value: Any, **_: Any) -> Mapping[str, Any]:  # noqa: ANN401  as the base
+        return value if isinstance(value, Mapping) else self.write(value)
+
+
+def of_round(view: RoundView) -> dict[str, Any]:
+    """Write a round with the cycle that it belongs to."""
+    round_ = view.round
+    return {
+        "jackpot_id": round_.jackpot_id,
+        "table_id": round_.table_id,
+        "round_id": round_.round_id,
+        "state": round_.state.value,
+        "cycle": view.cycle,
+        "rules_version": round_.rules_version,
+        "rate_sheet": round_.rate_sheet,
+        "bet_count": round_.bet_count,
+        "total_stake_base": plain(round_.weight),
+    }
+
+
+def of_meter(meter: Meter, rate: Rate) -> dict[str, Any]:
+    """Write a meter in a currency of the sheet."""
+    amount_minor = meter.amount_minor(rate)
+    return {
+        "jackpot_id": meter.jackpot_id,
+        "cycle": meter.cycle,
+        "currency": rate.currency,
+        "amount_minor": amount_minor,
+        "amount": format(from_minor(amount_minor, rate.exponent), "f"),
+        "amount_exact": plain(meter.exact),
+        "overflow": plain(meter.overflow),
+        "last_movement_at": instant(meter.as_of),
+        "version": meter.version,
+    }
+
+
+def of_settlement(
+    settlement: BookedSettlement, awards: Iterable[BookedAward], refunds: Iterable[Bet]
+) -> dict[str, Any]:
+    """Write a settlement with its awards and refunds."""
+    return {
+        "policy": settlement.policy,
+        "meter_before": plain(settlement.meter_before),
+        "total_stake_base": plain(settlement.weight),
+        "awards": [of_award(award) for award in awards],
+        "refunds": [of_refund(bet) for bet in refunds],
+        "meter_after": plain(settlement.meter_after),
+        "reserve_after": plain(settlement.reserve_after),
+        "prize_fund_after": plain(settlement.prize_fund_after),
+        "carried": None if settlement.carried is None else plain(settlement.carried),
+        "house_seed": plain(settlement.house_seed),
+        "cycle_after": settlement.cycle_after,
+    }
+
+
+def of_award(award: BookedAward) -> dict[str, Any]:
+    """Write an award."""
+    return {
+        "award_id": award.award_id,
+        "bet_id": award.bet_id,
+        "player_id": award.player_id,
+        "hand": award.hand,
+        "tier": award.tier,
+        "amount_minor": award.amount_minor,
+        "currency": award.currency,
+        "cost_base": plain(award.cost),
+        "state": award.state.value,
+    }
+
+
+def of_refund(bet: Bet) -> dict[str, Any]:
+    """Write a stake given back."""
+    return {
+        "bet_id": bet.bet_id,
+        "player_id": bet.player_id,
+        "amount_minor": bet.stake_minor,
+        "currency": bet.currency,
+    }
+
+
+class RoundSchema(WrittenSchema):
     """A round as it is now; of a replayed void, as it was then."""
+
+    write = staticmethod(of_round)
 
     jackpot_id = described(fields.String, "The jackpot that the round's bets play for.")
     table_id = described(fields.String, "The table's id.")
     round_id = described(fields.String, "The table server's id of the round.")
-    state = fields.String(required=True, validate=validate.OneOf(["open", "settled", "cancelled"]))
+    state = word(RoundState)
     cycle = described(fields.Integer, "The running cycle; of a round that is over, the one it ended in.")
-    rules_version = described(fields.Integer, "The rules version pinned when the round was first seen.")
-    rate_sheet = described(fields.Integer, "The rate sheet pinned when the round was first seen.")
+    rules_version = described(fields.Integer, "The rules version, fixed when the round was first seen.")
+    rate_sheet = described(fields.Integer, "The rate sheet, fixed when the round was first seen.")
     bet_count = described(fields.Integer, "Bets accepted and not void.")
     total_stake_base = decimal("Their stakes' value in the base currency.")
 
 
-class MeterSchema(Schema):
+class MeterSchema(AnswerSchema):
     """A jackpot's meter: what is on offer."""
 
     jackpot_id = fields.String(required=True)
@@ -59,30 +212,33 @@ class MeterSchema(Schema):
     amount = decimal("The same as a text with the currency's decimals.")
     amount_exact = decimal("On offer, exact, in the base currency.")
     overflow = decimal("What a limit keeps off the offer, in the base currency.")
-    last_movement_at = described(fields.DateTime, "Nothing has moved since.")
+    last_movement_at = described(Moment, "Nothing has moved since.")
     version = described(fields.String, "Changes with every entry of the jackpot.")
 
 
-class AwardSchema(Schema):
+class AwardSchema(WrittenSchema):
     """One bet's prize."""
+
+    write = staticmethod(of_award)
 
     award_id = fields.String(required=True)
     bet_id = fields.String(required=True)
     player_id = described(fields.String, "A pseudonym; null for a bet of another casino.", allow_none=True)
     hand = fields.String(required=True)
-    tier = fields.String(required=True, validate=validate.OneOf([tier.value for tier in Tier]))
+    tier = word(Tier)
     amount_minor = described(fields.Integer, "Whole minor units of `currency`, rounded down.")
     currency = described(fields.String, "The player's own currency.")
     cost_base = decimal("What it costs in the base currency, exact.")
-    state = described(
-        fields.String,
+    state = word(
+        AwardState,
         "How it stands; in the answer to a result, how it began. Held and then approved, or reinstated: payable.",
-        validate=validate.OneOf([state.value for state in AwardState]),
     )
 
 
-class RefundSchema(Schema):
+class RefundSchema(WrittenSchema):
     """A stake given back."""
+
+    write = staticmethod(of_refund)
 
     bet_id = fields.String(required=True)
     player_id = fields.String(required=True)
@@ -90,14 +246,14 @@ class RefundSchema(Schema):
     currency = fields.String(required=True)
 
 
-class SettlementSchema(Schema):
+class SettlementSchema(AnswerSchema):
     """The verdict on a round, in the base currency unless said otherwise."""
 
     policy = described(fields.String, "How several winners are paid.")
     meter_before = decimal("M: on offer after refunds, the round's own contributions included.")
     total_stake_base = decimal("W: the value of the bets on dealt hands.")
-    awards = described(fields.List, "By bet id, then tier.", cls_or_instance=fields.Nested(AwardSchema))
-    refunds = described(fields.List, "The bets on dead hands.", cls_or_instance=fields.Nested(RefundSchema))
+    awards = listed(AwardSchema, "By bet id, then tier.")
+    refunds = listed(RefundSchema, "The bets on dead hands.")
     meter_after = decimal("On offer after the settlement.")
     reserve_after = decimal("What starts the next jackpot.")
     prize_fund_after = decimal("What pays the fixed prizes; may be negative.")

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import flask
-from marshmallow import Schema, fields, validate
+from marshmallow import fields
 
 from jackpot_service.api import schemas
-from jackpot_service.api.request_context import Blueprint, act, answer, now, principal
-from jackpot_service.api.schemas import RequestSchema
+from jackpot_service.api.request_context import Blueprint, act, now, principal
+from jackpot_service.api.schemas import AnswerSchema, RequestSchema, word
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.lives import Life
@@ -29,11 +28,11 @@ class SuspensionRequestSchema(RequestSchema):
     reason = Text(required=True)
 
 
-class JackpotStateSchema(Schema):
+class JackpotStateSchema(AnswerSchema):
     """How the jackpot stood after the request; of a replay, as it did then."""
 
     jackpot_id = fields.String(required=True)
-    state = fields.String(required=True, validate=validate.OneOf([life.value for life in Life]))
+    state = word(Life, attribute="life")
 
 
 @blueprint.route("/<id:jackpot_id>/suspension", methods=["PUT"])
@@ -41,7 +40,7 @@ class JackpotStateSchema(Schema):
 @blueprint.arguments(SuspensionRequestSchema())
 @blueprint.response(201, JackpotStateSchema(), description="It takes no bets from now on.")
 @blueprint.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")
-def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> flask.Response:
+def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> tuple[DoorSet, int]:
     """Refuse a jackpot's bets from now on; all else goes on. A service account may do it too."""
     return _answer(body, jackpot_id, suspend_jackpot)
 
@@ -51,14 +50,14 @@ def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> flask.Response:
 @blueprint.arguments(SuspensionRequestSchema())
 @blueprint.response(201, JackpotStateSchema(), description="It takes bets from now on.")
 @blueprint.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")
-def put_resumption(body: Mapping[str, Any], jackpot_id: str) -> flask.Response:
+def put_resumption(body: Mapping[str, Any], jackpot_id: str) -> tuple[DoorSet, int]:
     """Take a jackpot's bets again. A user does it; a retired jackpot is never resumed."""
     return _answer(body, jackpot_id, resume_jackpot)
 
 
 def _answer(
     body: Mapping[str, Any], jackpot_id: str, use_case: Callable[[Session, SetDoor], DoorSet]
-) -> flask.Response:
+) -> tuple[DoorSet, int]:
     command = SetDoor(Act(principal(), now(), request_id=body["request_id"], reason=body["reason"]), jackpot_id)
     done = act(lambda session: use_case(session, command))
-    return answer({"jackpot_id": done.jackpot_id, "state": done.life.value}, 200 if done.is_replay else 201)
+    return done, 200 if done.is_replay else 201

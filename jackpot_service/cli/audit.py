@@ -1,16 +1,14 @@
 """`jackpot audit`: the audit trail, a line an act."""
 
-from datetime import datetime
+from typing import Any
 
 import click
-import orjson
 
-from jackpot_service.cli.opening import opened_engine
-from jackpot_service.cli.values import MOST_LISTED, Identifier, Instant, Text, require_order
+from jackpot_service.cli.values import Identifier, Instant, Text, require_order
+from jackpot_service.cli.writing import json_line, json_option, limit_option, print_list
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import read
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
-from jackpot_service.reports.audit import AuditedAct, Wanted, audit_page, shown
+from jackpot_service.reports.audit import AuditedAct, Wanted, latest_acts, shown
 
 
 @click.command("audit")
@@ -20,36 +18,19 @@ from jackpot_service.reports.audit import AuditedAct, Wanted, audit_page, shown
 @click.option("--request-id", type=Identifier(), help="Also finds what decided or did the change request of this id.")
 @click.option("--from", "booked_from", type=Instant(), help="Booked then or later.")
 @click.option("--to", "booked_to", type=Instant(), help="Booked before then.")
-@click.option("--limit", type=click.IntRange(1, MOST_LISTED), default=50, show_default=True, help="The latest so many.")
-@click.option("--json", "is_json", is_flag=True, help="Everything of each act, as JSON.")
+@limit_option
+@json_option
 @click.pass_obj
-def audit(  # noqa: PLR0917  click passes what its options say
-    config: Config,
-    principal: str | None,
-    kind: str | None,
-    jackpot_id: str | None,
-    request_id: str | None,
-    booked_from: datetime | None,
-    booked_to: datetime | None,
-    limit: int,
-    is_json: bool,  # noqa: FBT001
-) -> None:
+def audit(config: Config, /, *, limit: int, is_json: bool, kind: str | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
     """List administrative acts, the latest first, a line each: who did what, when and why."""
-    require_order(booked_from, booked_to)
-    wanted = Wanted(
-        principal=principal,
-        kind=None if kind is None else EntryKind(kind),
-        jackpot_id=jackpot_id,
-        request_id=request_id,
-        booked_from=booked_from,
-        booked_to=booked_to,
+    require_order(query["booked_from"], query["booked_to"])
+    wanted = Wanted(kind=None if kind is None else EntryKind(kind), **query)
+    print_list(
+        config,
+        lambda session, most: latest_acts(session, wanted, limit=most),
+        (lambda audited: json_line(shown(audited))) if is_json else _line,
+        limit=limit,
     )
-    with opened_engine(config) as engine:
-        page = read(engine, lambda session: audit_page(session, wanted, limit=limit))
-    for audited in page.items:
-        click.echo(orjson.dumps(shown(audited)).decode() if is_json else _line(audited))
-    if page.next_seq is not None:
-        click.echo(f"There are more; --limit {limit} showed the latest.", err=True)
 
 
 def _line(audited: AuditedAct) -> str:

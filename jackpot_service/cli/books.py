@@ -1,4 +1,4 @@
-"""`jackpot books export`: a jackpot's journal as the text of a program that anybody may add it up with."""
+"""`jackpot meter|awards|casinos balances|books export`: what the books say, and a jackpot's journal as a file."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -6,13 +6,84 @@ from pathlib import Path
 import click
 
 from jackpot_service.cli import counting
+from jackpot_service.cli.documents import casinos
 from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.values import Identifier, Instant
-from jackpot_service.cli.writing import opened, output_option
+from jackpot_service.cli.writing import limit_option, opened, output_option, print_list
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import reading, told
+from jackpot_service.database.transactions import read, reading, snapshot, told
+from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.money import plain
+from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.exports.journal import FORMS, journal_export, pieces
+from jackpot_service.records import awards as records
+from jackpot_service.records.awards import AwardRecord, Wanted
+from jackpot_service.reports.balances import casino_accounts
+from jackpot_service.reports.jackpots import jackpot_state
 from jackpot_service.reports.making import positions_at
+
+
+@click.command("meter")
+@click.argument("jackpot_id", type=Identifier())
+@click.pass_obj
+def meter(config: Config, jackpot_id: str) -> None:
+    """Print the meter of a jackpot, from the committed books."""
+    with opened_engine(config) as engine:
+        state = read(engine, lambda session: jackpot_state(session, jackpot_id, at=datetime.now(UTC)))
+    base = state.rules.base
+    rows = {
+        "on offer": state.meter.exact,
+        "overflow": state.meter.overflow,
+        "players' part": state.pools.meter_players,
+        "house's part": state.pools.meter_house,
+        "reserve": state.pools.reserve,
+        "prize fund": state.pools.prize_fund,
+    }
+    click.echo(f"{jackpot_id}, cycle {state.meter.cycle}, as of {state.meter.as_of:%Y-%m-%d %H:%M:%S} UTC")
+    for name, amount in rows.items():
+        click.echo(f"  {name:<14} {base} {plain(amount):>28}")
+
+
+@click.group("awards")
+def awards() -> None:
+    """Awards; held ones are decided by: jackpot changes request held-awards."""
+
+
+@awards.command("list")
+@click.option("--state", type=click.Choice([state.value for state in AwardState]), default="held", show_default=True)
+@click.option("--jackpot", "jackpot_id", type=Identifier())
+@click.option("--casino", "casino_id", type=Identifier())
+@limit_option
+@click.pass_obj
+def list_awards(config: Config, state: str, jackpot_id: str | None, casino_id: str | None, limit: int) -> None:
+    """List the latest awards in a state."""
+    wanted = Wanted(AwardState(state), jackpot_id, casino_id)
+    print_list(
+        config,
+        lambda session, most: records.latest(session, SYSTEM_OPERATOR, wanted, limit=most),
+        _award_line,
+        limit=limit,
+    )
+
+
+def _award_line(record: AwardRecord) -> str:
+    award = record.award
+    return (
+        f"{award.award_id}  {record.jackpot_id}  {record.table_id}/{record.round_id}  bet {award.bet_id}  "
+        f"{award.tier}  {award.amount_minor} {award.currency} minor  {award.state}"
+    )
+
+
+@casinos.command("balances")
+@click.argument("casino_id", type=Identifier())
+@click.pass_obj
+def show_balances(config: Config, casino_id: str) -> None:
+    """Print what a casino owes or is owed, by jackpot and currency. It reads all of the books."""
+    with opened_engine(config) as engine, snapshot(engine) as session:
+        found = casino_accounts(session, casino_id)
+    for account in found:
+        side = "it owes" if account.balance < 0 else "it is owed"
+        click.echo(f"{account.jackpot_id:<20} {account.currency} {plain(abs(account.balance)):>24}  {side}")
 
 
 @click.group("books")
@@ -37,4 +108,4 @@ def export_journal(config: Config, jackpot_id: str, form: str, as_of: datetime |
                 count(sum(piece.mark.positions), export.total, f"journal of {jackpot_id}")
 
 
-COMMANDS = (books,)
+COMMANDS = (meter, awards, books)

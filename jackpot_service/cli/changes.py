@@ -5,24 +5,22 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import click
-import orjson
 import sqlalchemy
 import structlog
 
+from jackpot_service.api.changes import ChangeSchema, ChangeView
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import Identifier, JsonDocument, Text, pairs, reason_option, request_id_option
+from jackpot_service.cli.writing import limit_option, print_json, print_list
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import Session, read, rehearse, transact
-from jackpot_service.domain.changes import ChangeState, Outcome
+from jackpot_service.domain.changes import Change, ChangeState, Outcome
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.request_change import ChangeRequested, RequestChange, find, request_change
-from jackpot_service.usecases.changes.shown import shown
 
 T = TypeVar("T")
-
-MOST_LISTED = 50
 
 log = structlog.get_logger()
 
@@ -31,7 +29,7 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Show what it woul
 
 @click.group("changes")
 def changes() -> None:
-    """What needs two people: one asks, another approves; JACKPOT_KEY says who you are."""
+    """Changes that need two people: one requests, another approves. JACKPOT_KEY says who you are."""
 
 
 @changes.command("request")
@@ -51,7 +49,7 @@ def request(  # noqa: PLR0917  click passes what its options say
     base_version: str | None,
     dry_run: bool,  # noqa: FBT001
 ) -> None:
-    """Ask for a change; PAYLOAD is JSON, or @FILE."""
+    """Request a change; PAYLOAD is JSON, or @FILE."""
     with opened_engine(config) as engine:
         act = signed_act(config, engine, request_id=request_id, reason=reason)
         command = RequestChange(act, kind, payload, base_version, rate_band=config.rate_band)
@@ -74,7 +72,7 @@ def approve(  # noqa: PLR0917  click passes what its options say
     emergency: bool,  # noqa: FBT001
     dry_run: bool,  # noqa: FBT001
 ) -> None:
-    """Approve what somebody else asked for; it is done at once."""
+    """Approve what somebody else requested; it is done at once."""
     with opened_engine(config) as engine:
         command = DecideChange(
             act=signed_act(config, engine, request_id=None, reason=reason),
@@ -86,7 +84,7 @@ def approve(  # noqa: PLR0917  click passes what its options say
         done = _run(engine, lambda session: decide_change(session, command), dry_run=dry_run)
     if emergency and not (dry_run or done.is_replay):
         log.critical("emergency approval by one person", request_id=request_id, principal=command.act.principal.name)
-    _print(shown(done.change, done.applied, at=command.act.now))
+    _print(ChangeView(done.change, done.applied, command.act.now))
     click.echo(f"Change request {request_id}: {_said(dry_run, 'approved and done')}.", err=True)
 
 
@@ -95,27 +93,27 @@ def approve(  # noqa: PLR0917  click passes what its options say
 @reason_option
 @click.pass_obj
 def reject(config: Config, request_id: str, reason: str) -> None:
-    """Reject what somebody else asked for."""
+    """Reject what somebody else requested."""
     with opened_engine(config) as engine:
         act = signed_act(config, engine, request_id=None, reason=reason)
         done = transact(engine, lambda session: decide_change(session, DecideChange(act, request_id, Outcome.REJECTED)))
-    _print(shown(done.change, None, at=act.now))
+    _print(ChangeView(done.change, None, act.now))
     click.echo(f"Change request {request_id}: rejected.", err=True)
 
 
 @changes.command("list")
 @click.option("--state", type=click.Choice([state.value for state in ChangeState]), default="pending")
+@limit_option
 @click.pass_obj
-def list_changes(config: Config, state: str) -> None:
+def list_changes(config: Config, state: str, limit: int) -> None:
     """List the latest change requests in a state."""
     now = datetime.now(UTC)
-    with opened_engine(config) as engine:
-        found = read(
-            engine,
-            lambda session: records.latest(session, limit=MOST_LISTED, before=None, at=now, state=ChangeState(state)),
-        )
-    for _, change in found:
-        click.echo(f"{change.request_id}  {change.kind}  {change.subject}  by {change.maker}: {change.reason}")
+    print_list(
+        config,
+        lambda session, most: records.latest(session, limit=most, before=None, at=now, state=ChangeState(state)),
+        lambda row: _line(row[1]),
+        limit=limit,
+    )
 
 
 @changes.command("show")
@@ -125,7 +123,7 @@ def show(config: Config, request_id: str) -> None:
     """Show a change request."""
     with opened_engine(config) as engine:
         change = read(engine, lambda session: find(session, request_id))
-    _print(shown(change, None, at=datetime.now(UTC)))
+    _print(ChangeView(change, None, datetime.now(UTC)))
 
 
 def _run(engine: sqlalchemy.Engine, act: Callable[[Session], T], *, dry_run: bool) -> T:
@@ -134,9 +132,9 @@ def _run(engine: sqlalchemy.Engine, act: Callable[[Session], T], *, dry_run: boo
 
 def print_request(done: ChangeRequested, *, at: datetime, dry_run: bool) -> None:
     """Print a change request that was asked for, and say whether it was just now."""
-    _print(shown(done.change, done.preview, at=at))
+    _print(ChangeView(done.change, done.preview, at))
     found = f"it was asked for before, and is {done.change.state(at=at)}"
-    said = found if done.is_replay else _said(dry_run, "it waits for another person")
+    said = found if done.is_replay else _said(dry_run, "it waits for another user")
     click.echo(f"Change request {done.change.request_id}: {said}.", err=True)
 
 
@@ -144,8 +142,12 @@ def _said(dry_run: bool, done: str) -> str:  # noqa: FBT001
     return "nothing was done, this was a dry run" if dry_run else done
 
 
-def _print(document: dict[str, Any]) -> None:
-    click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+def _print(view: ChangeView) -> None:
+    print_json(ChangeSchema().dump(view))
+
+
+def _line(change: Change) -> str:
+    return f"{change.request_id}  {change.kind}  {change.subject}  by {change.maker}: {change.reason}"
 
 
 COMMANDS = (changes,)

@@ -14,7 +14,7 @@ LEAST_SECONDS = 1e-6
 """Two looks at the clock may see the same."""
 
 OnCount = Callable[[int, int | None, str], None]
-"""Told how much is done, of how much if anybody knows, and of what."""
+"""Called with how much is done, of how much if anybody knows, and of what."""
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def shown() -> Iterator[OnCount]:
         return
     last, done_at_last = time.monotonic(), 0
 
-    def tell(done: int, total: int | None, what: str) -> None:
+    def show(done: int, total: int | None, what: str) -> None:
         nonlocal last, done_at_last
         now = time.monotonic()
         if now - last >= SECONDS_BETWEEN_LINES:
@@ -41,7 +41,7 @@ def shown() -> Iterator[OnCount]:
             last, done_at_last = now, done
             click.echo(_line(done, total, what, per_second=per_second), err=True)
 
-    yield tell
+    yield show
 
 
 def _bar(console: Console) -> Progress:

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from datetime import time
-from decimal import Decimal
 from functools import partial
+from typing import Any
 
 import click
 
@@ -42,7 +42,7 @@ from jackpot_service.usecases.jackpots import (
 
 @click.group("casinos")
 def casinos() -> None:
-    """Casinos: the operators whose players bet."""
+    """Casinos: those whose players bet."""
 
 
 @casinos.command("add")
@@ -83,29 +83,14 @@ def jackpots() -> None:
 )
 @reason_option
 @click.pass_obj
-def open_a_jackpot(  # noqa: PLR0917  click passes them by name
-    config: Config,
-    jackpot_id: str,
-    rulebook: str,
-    base: str,
-    base_amount: Decimal | None,
-    settings: tuple[str, ...],
-    reason: str,
-) -> None:
+def open_a_jackpot(config: Config, /, *, settings: tuple[str, ...], reason: str, **stated: Any) -> None:  # noqa: ANN401  as click passes them
     """Open a jackpot from a published rulebook."""
-    stated = pairs(settings, option="--set")
+    read = pairs(settings, option="--set")
     with opened_engine(config) as engine:
-        command = OpenJackpot(
-            act=operator_act(config, engine, reason=reason),
-            jackpot_id=jackpot_id,
-            rulebook=rulebook,
-            base=base,
-            base_amount=base_amount,
-            settings=stated,
-            stripes=config.stripes,
-        )
+        act = operator_act(config, engine, reason=reason)
+        command = OpenJackpot(act=act, settings=read, stripes=config.stripes, **stated)
         transact(engine, lambda session: open_jackpot(session, command))
-    click.echo(f"Jackpot {jackpot_id} is open, by the rules of {rulebook}, in {base}.", err=True)
+    click.echo(f"Jackpot {command.jackpot_id} is open by the rules of {command.rulebook}, in {command.base}.", err=True)
 
 
 @jackpots.command("stripes")

@@ -10,8 +10,10 @@ from typing import Final
 import click
 import orjson
 import sqlalchemy
+from marshmallow import ValidationError
 
 from jackpot_service.cli.opening import opened_engine
+from jackpot_service.cli.values import Value
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import read
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
@@ -27,25 +29,18 @@ LOOK_EVERY_S: Final = 0.5
 NOW: Final = "now"
 
 
-class EventCursor(click.ParamType[Cursor | None]):
-    """Where to go on; None for now."""
-
-    name = "cursor"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Cursor | None:
-        """Fails with a usage error."""
-        if isinstance(value, Cursor) or value == NOW:
-            return value if isinstance(value, Cursor) else None
-        try:
-            return decode(str(value))
-        except ValueError as error:
-            self.fail(f"it {error}", param, ctx)
+def _cursor(text: str) -> Cursor | None:
+    """Read where to go on; None for now."""
+    try:
+        return None if text == NOW else decode(text)
+    except ValueError as error:
+        raise ValidationError(str(error)) from None
 
 
 @click.command("events")
 @click.option(
     "--after",
-    type=EventCursor(),
+    type=Value("cursor", _cursor),
     default=BEGINNING,
     show_default="the very beginning",
     help="Go on from there: «now», or the cursor that was printed last.",
@@ -56,7 +51,7 @@ def events(config: Config, after: Cursor | None, follow: bool) -> None:  # noqa:
     """
     Print what happened as CloudEvents, a line of JSON each, as the house sees it.
 
-    The cursor after the last of them is printed on standard error at the end; if whoever reads them goes away, that
+    The cursor after the last of them is printed on standard error at the end; if their reader goes away, that
     after the last page that was printed whole.
     """
     with opened_engine(config) as engine:

@@ -1,19 +1,20 @@
 """`jackpot exceptions list|acknowledge`: what somebody has to look into, and what came of it."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import click
-import orjson
 
-from jackpot_service.api.refusals import KINDS
+from jackpot_service.api.exceptions import KINDS, ExceptionSchema
 from jackpot_service.cli.opening import opened_engine, signed_act
-from jackpot_service.cli.values import MOST_LISTED, Identifier, Instant, Text, request_id_option, require_order
+from jackpot_service.cli.values import Identifier, Instant, Text, request_id_option, require_order
+from jackpot_service.cli.writing import json_line, json_option, limit_option, print_list
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import read, transact
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, NotedException
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records.noted_exceptions import Wanted
-from jackpot_service.reports.exceptions import exceptions_page, shown
+from jackpot_service.reports.exceptions import latest_exceptions
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 
 
@@ -30,42 +31,22 @@ def exceptions() -> None:
 @click.option("--acknowledged/--unacknowledged", "is_acknowledged", default=None, help="Default: both.")
 @click.option("--from", "noticed_from", type=Instant(), help="Happened then or later.")
 @click.option("--to", "noticed_to", type=Instant(), help="Happened before then.")
-@click.option("--limit", type=click.IntRange(1, MOST_LISTED), default=50, show_default=True, help="The latest so many.")
-@click.option("--json", "is_json", is_flag=True, help="Everything of each exception, as JSON.")
+@limit_option
+@json_option
 @click.pass_obj
-def list_exceptions(  # noqa: PLR0917  click passes what its options say
-    config: Config,
-    kind: str | None,
-    jackpot_id: str | None,
-    casino_id: str | None,
-    table_id: str | None,
-    is_acknowledged: bool | None,  # noqa: FBT001
-    noticed_from: datetime | None,
-    noticed_to: datetime | None,
-    limit: int,
-    is_json: bool,  # noqa: FBT001
-) -> None:
+def list_exceptions(config: Config, /, *, limit: int, is_json: bool, **query: Any) -> None:  # noqa: ANN401  as click passes them
     """List exceptions, the latest first, a line each."""
-    require_order(noticed_from, noticed_to)
-    wanted = Wanted(
-        kind=kind,
-        jackpot_id=jackpot_id,
-        casino_id=casino_id,
-        table_id=table_id,
-        is_acknowledged=is_acknowledged,
-        noticed_from=noticed_from,
-        noticed_to=noticed_to,
-    )
+    require_order(query["noticed_from"], query["noticed_to"])
+    wanted = Wanted(**query)
     opened_before = datetime.now(UTC) - config.longest_open
-    with opened_engine(config) as engine:
-        page = read(
-            engine,
-            lambda session: exceptions_page(session, SYSTEM_OPERATOR, wanted, opened_before=opened_before, limit=limit),
-        )
-    for exception in page.items:
-        click.echo(orjson.dumps(shown(exception)).decode() if is_json else _line(exception))
-    if page.next_id is not None:
-        click.echo(f"There are more; --limit {limit} showed the latest.", err=True)
+    print_list(
+        config,
+        lambda session, most: latest_exceptions(
+            session, SYSTEM_OPERATOR, wanted, opened_before=opened_before, limit=most
+        ),
+        (lambda exception: json_line(ExceptionSchema().dump(exception))) if is_json else _line,
+        limit=limit,
+    )
 
 
 @exceptions.command("acknowledge")

@@ -1,4 +1,4 @@
-"""`jackpot jobs …`: long work that is done beside the calls, and the files that it leaves for a while."""
+"""`jackpot jobs …`: long work that is done in the background, and the files that it leaves for a while."""
 
 import os
 import signal
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 import sqlalchemy
 
+from jackpot_service.api.jobs import JobSchema, JobView
 from jackpot_service.auth.authenticator import require_role
 from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine, require_no_owner, signed_act
 from jackpot_service.cli.values import Identifier, JsonDocument, request_id_option
-from jackpot_service.cli.writing import opened, output_option
+from jackpot_service.cli.writing import limit_option, opened, output_option, print_json, print_list
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.jobs import Job, JobState
@@ -27,48 +27,48 @@ from jackpot_service.exports.jobs.days import Days
 from jackpot_service.exports.jobs.kinds import Asker
 from jackpot_service.exports.jobs.registry import KINDS
 from jackpot_service.exports.jobs.runner import Runner
-from jackpot_service.exports.jobs.shown import shown
 from jackpot_service.records import jobs as records
 from jackpot_service.telemetry import logs
-
-MOST_LISTED = 50
 
 SECONDS_BETWEEN_LOOKS = 0.5
 
 NICENESS = 10
-"""How far a runner beside a server gives way to it."""
+"""How far a worker that a server starts gives way to it."""
 
 
 @click.group("jobs")
 def jobs() -> None:
-    """Long exports: asked for, done beside the calls, and fetched as files."""
+    """Long exports: created, done in the background, and fetched as files."""
 
 
-@jobs.command("ask")
+@jobs.command("create")
 @click.argument("kind", type=click.Choice(sorted(KINDS)))
 @click.argument("parameters", type=JsonDocument())
 @request_id_option
 @click.pass_obj
-def ask(config: Config, kind: str, parameters: dict[str, Any], request_id: str) -> None:
-    """Ask for a job; PARAMETERS is JSON, or @FILE. Its id is printed. JACKPOT_KEY says who asks."""
+def create(config: Config, kind: str, parameters: dict[str, Any], request_id: str) -> None:
+    """Create a job; PARAMETERS is JSON, or @FILE. Its id is printed. JACKPOT_KEY says who you are."""
     with opened_engine(config) as engine:
         asker = Asker(_whoever(config, engine), datetime.now(UTC), config.longest_open)
-        asked = asking.ask(engine, AskJob(asker, request_id, KINDS[kind], parameters))
-    if asked.is_replay:
-        click.echo(f"Asked for before; it is {asked.job.state}.", err=True)
-    click.echo(asked.job.job_id)
+        created = asking.ask(engine, AskJob(asker, request_id, KINDS[kind], parameters))
+    if created.is_replay:
+        click.echo(f"It was created before; it is {created.job.state}.", err=True)
+    click.echo(created.job.job_id)
 
 
 @jobs.command("list")
 @click.option("--state", type=click.Choice([state.value for state in JobState]))
+@limit_option
 @click.pass_obj
-def list_jobs(config: Config, state: str | None) -> None:
+def list_jobs(config: Config, state: str | None, limit: int) -> None:
     """List the latest jobs, a line each."""
     wanted = None if state is None else JobState(state)
-    with opened_engine(config) as engine:
-        found = read(engine, lambda session: records.latest(session, SYSTEM_OPERATOR, limit=MOST_LISTED, state=wanted))
-    for job in found:
-        click.echo(_line(job))
+    print_list(
+        config,
+        lambda session, most: records.latest(session, SYSTEM_OPERATOR, limit=most, state=wanted),
+        _line,
+        limit=limit,
+    )
 
 
 @jobs.command("show")
@@ -78,7 +78,7 @@ def show(config: Config, job_id: str) -> None:
     """Show a job."""
     with opened_engine(config) as engine:
         job = _found(engine, job_id)
-    click.echo(orjson.dumps(shown(job, kept=config.files_kept), option=orjson.OPT_INDENT_2).decode())
+    print_json(JobSchema().dump(JobView(job, config.files_kept)))
 
 
 @jobs.command("cancel")
@@ -94,7 +94,7 @@ def cancel(config: Config, job_id: str) -> None:
 
 @jobs.command("fetch")
 @click.argument("job_id", type=Identifier())
-@click.option("--wait", is_flag=True, help="Wait until it is done; somebody has to do it: jackpot serve, or jobs work.")
+@click.option("--wait", is_flag=True, help="Wait until it is done, by jackpot serve or jobs worker.")
 @output_option
 @click.pass_obj
 def fetch(config: Config, job_id: str, wait: bool, output: Path | None) -> None:  # noqa: FBT001
@@ -107,10 +107,10 @@ def fetch(config: Config, job_id: str, wait: bool, output: Path | None) -> None:
                 file.write(content)
 
 
-@jobs.command("work")
+@jobs.command("worker")
 @click.option("--beside", is_flag=True, hidden=True, help="Of a server: give way to it, and end with it.")
 @click.pass_obj
-def work(config: Config, beside: bool) -> None:  # noqa: FBT001
+def worker(config: Config, beside: bool) -> None:  # noqa: FBT001
     """Do jobs, and reconcile days, until Ctrl-C or SIGTERM; a job is taken up where it was left."""
     require_no_owner(config)
     logs.configure(config.log_level)
@@ -133,7 +133,7 @@ def _stop_at_end_of_input(stop: threading.Event) -> None:
 
 def _whoever(config: Config, engine: sqlalchemy.Engine) -> Principal:
     """
-    Whose key JACKPOT_KEY is; where it is not set, whoever sits at this machine.
+    Return the owner of the key in JACKPOT_KEY; where it is not set, the machine's operator.
 
     Raises: Unauthenticated if it is not in force; RoleForbidden unless it may ask over HTTP as well.
     """

@@ -1,5 +1,5 @@
 """
-`jackpot keys|people …`: who may speak to the ledger. Whoever runs these has the machine, and approves nothing.
+`jackpot keys|people …`: who may speak to the ledger. They are run on the machine, and approve nothing.
 
 Their acts are recorded under `cli`, whatever JACKPOT_KEY says: it is the machine's right to make a key that approves,
 and nobody's by his key.
@@ -27,15 +27,15 @@ casino_option = click.option("--casino", "casino_id", type=Identifier())
 
 @click.group("keys")
 def keys() -> None:
-    """Keys of people and machines."""
+    """Keys of users and service accounts."""
 
 
 @keys.command("create")
 @click.option("--role", type=click.Choice([role.value for role in Role]), required=True)
 @casino_option
 @click.option("--table", "table_ids", type=Identifier(), multiple=True, help="Bind a table server's key to tables.")
-@click.option("--name", required=True, help="Who it is: one name, one person or machine, at most two live keys.")
-@click.option("--machine", "is_machine", is_flag=True, help="Nobody stands behind it who could approve something.")
+@click.option("--name", required=True, help="Who it is: one name, one user or service account, at most two live keys.")
+@click.option("--service-account", "is_machine", is_flag=True, help="No person stands behind it: it approves nothing.")
 @reason_option
 @request_id_option
 @click.pass_obj
@@ -118,7 +118,7 @@ def _all(engine: sqlalchemy.Engine) -> Iterator[ListedKey]:
 def _line(key: ListedKey) -> str:
     whom = key.principal
     bound = "".join(f", {what}" for what in (whom.casino_id, " ".join(sorted(whom.table_ids)), key.subject) if what)
-    kind = "machine" if whom.is_machine else "person"
+    kind = "service account" if whom.is_machine else "user"
     used = f"last used {instant(key.last_used_at)}" if key.last_used_at else "never used"
     end = f"revoked {instant(key.revoked_at)}" if key.revoked_at else "live"
     return f"{key.key_id}  {whom.name}  {whom.role}, {kind}{bound}  since {instant(key.created_at)}, {used}, {end}"

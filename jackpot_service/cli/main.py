@@ -16,7 +16,7 @@ from jackpot_service.domain.errors import LedgerError
 
 MODULES: Final = {
     "audit": "audit",
-    "awards": "awards",
+    "awards": "books",
     "books": "books",
     "casinos": "documents",
     "changes": "changes",
@@ -27,7 +27,7 @@ MODULES: Final = {
     "jackpots": "documents",
     "jobs": "jobs",
     "keys": "keys",
-    "meter": "meter",
+    "meter": "books",
     "openapi": "service",
     "people": "keys",
     "rates": "rates",
@@ -72,7 +72,7 @@ def cli(context: click.Context) -> None:
 
     JACKPOT_DATABASE_URL names a PostgreSQL, by the service's own login, and JACKPOT_OWNER_URL the same by its
     owner's, for `jackpot db` alone; without both an embedded one keeps its data in JACKPOT_DATA_DIR (./var).
-    JACKPOT_KEY, your own key, says who acts; keys and people are the machine's own affair.
+    JACKPOT_KEY, your own key, says who acts; keys and people are made on the machine.
     """
     context.obj = Config.from_environment(os.environ)
 

@@ -160,7 +160,7 @@ def require_workable(engine: sqlalchemy.Engine) -> migrate.SchemaState:
 
 def signed_act(config: Config, engine: sqlalchemy.Engine, *, request_id: str | None, reason: str | None) -> Act:
     """
-    An act of whoever's key, or token, JACKPOT_KEY is, now.
+    Return an act, now, by the owner of the key or token in JACKPOT_KEY.
 
     Raises: click.ClickException if it is not set; Unauthenticated if it is not in force.
     """
@@ -173,9 +173,9 @@ def signed_act(config: Config, engine: sqlalchemy.Engine, *, request_id: str | N
 
 def operator_act(config: Config, engine: sqlalchemy.Engine, *, reason: str) -> Act:
     """
-    An act that takes one operator, now: of whoever's key, or token, JACKPOT_KEY is; where it is not set, the machine's.
+    Return an act of one operator, now: of the owner of the key or token in JACKPOT_KEY, or else of the machine's.
 
-    A key that may not do this is refused, not passed over: whoever shows one means to be recorded under its name.
+    A key that may not do this is refused, not passed over: its owner means to be recorded under a name.
 
     Raises: Unauthenticated if it is not in force; RoleForbidden unless it is an operator's.
     """
@@ -187,5 +187,5 @@ def operator_act(config: Config, engine: sqlalchemy.Engine, *, reason: str) -> A
 
 
 def act(*, reason: str, request_id: str | None = None) -> Act:
-    """An act of whoever sits at this machine, now."""
+    """Return an act of the machine's operator, now."""
     return Act(SYSTEM_OPERATOR, datetime.now(UTC), request_id=request_id, reason=reason)

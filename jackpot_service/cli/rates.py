@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
-from jackpot_service.cli import ecb, fetching
+from jackpot_service.cli import ecb
 from jackpot_service.cli.changes import dry_run_option, print_request
 from jackpot_service.cli.opening import opened_engine, operator_act, signed_act
 from jackpot_service.cli.values import Amount, CurrencyCode, Identifier, Instant, pairs, reason_option
@@ -105,13 +105,13 @@ def import_ecb(  # noqa: PLR0917  click passes what its options say
     dry_run: bool,  # noqa: FBT001
 ) -> None:
     """
-    Propose the ECB's daily reference rates (eurofxref-daily.xml) to whoever approves rates; puts nothing in force.
+    Propose the ECB's daily reference rates (eurofxref-daily.xml) to those who approve rates; puts nothing in force.
 
     A rate is the quotient of two quotes, rounded to 10 decimals, half to even. Only currencies of the sheet in force
     are taken, since a sheet opens every currency that it holds to bets; --all takes the others too. Those that the
     document does not quote keep their rates.
     """
-    document = fetching.fetch(place, most=ecb.LARGEST_DOCUMENT)
+    document = ecb.fetch(place, most=ecb.LARGEST_DOCUMENT)
     quoted = ecb.read_document(document)
     source = RateSource(ecb.NAME, quoted.day, hashlib.sha256(document).hexdigest())
     request_id = request_id or f"{ecb.NAME}-{base}-{quoted.day}"

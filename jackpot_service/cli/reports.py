@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
-from jackpot_service.api.closing import closed
+from jackpot_service.api.periods import closed
 from jackpot_service.auth.authenticator import require_house, require_role
 from jackpot_service.cli.opening import opened_engine, signed_act
 from jackpot_service.cli.values import Day, Identifier, Instant, InstantOrDay, reason_option, request_id_option
@@ -22,7 +23,7 @@ from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import By
 from jackpot_service.reports.finance.registry import REPORTS, report_of
 from jackpot_service.reports.making import made
-from jackpot_service.reports.questions import Edge, Question
+from jackpot_service.reports.questions import Question
 
 TEXT, CSV, XLSX = "text", "csv", "xlsx"
 
@@ -56,20 +57,16 @@ def list_reports() -> None:
 @click.option("--section", help="Only this one. A CSV file holds one: the first, unless stated.")
 @output_option
 @click.pass_obj
-def show_report(  # noqa: PLR0917  click passes what its options say
+def show_report(
     config: Config,
+    /,
+    *,
     name: str,
-    start: Edge | None,
-    end: Edge | None,
-    as_of: datetime | None,
-    jackpot_id: str | None,
-    casino_id: str | None,
-    table_id: str | None,
-    round_id: str | None,
-    by: tuple[str, ...],
     form: str,
     section: str | None,
     output: Path | None,
+    by: tuple[str, ...],
+    **query: Any,  # noqa: ANN401  the fields of a question
 ) -> None:
     """
     Make the report NAME, and print it or write it to a file.
@@ -78,16 +75,7 @@ def show_report(  # noqa: PLR0917  click passes what its options say
     """
     report = report_of(name)
     frame.require_section(report, section)
-    question = Question(
-        jackpot_id=jackpot_id,
-        casino_id=casino_id,
-        table_id=table_id,
-        round_id=round_id,
-        start=start,
-        end=end,
-        as_of=as_of,
-        by=tuple(map(By, by)),
-    )
+    question = Question(by=tuple(map(By, by)), **query)
     with opened_engine(config) as engine:
         now = datetime.now(UTC)
         asked = read(engine, lambda session: questions.asked(session, report, question, config.longest_open, now=now))

@@ -149,7 +149,7 @@ def _files(path: Path) -> Sequence[Path]:
 
 
 def public_keys(paths: Sequence[Path]) -> Mapping[str, PublicKey]:
-    """Read public keys; they are told apart by their ids. Raises: click.ClickException."""
+    """Read public keys; their ids tell them apart. Raises: click.ClickException."""
     found = {}
     for path in paths:
         try:

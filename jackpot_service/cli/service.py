@@ -37,7 +37,7 @@ seed_option = click.option("--seed", type=int, help="Deal the same cards again; 
 @host_option
 @port_option
 @workers_option
-@click.option("--jobs/--no-jobs", default=True, show_default=True, help="Whether to do jobs beside, in a process.")
+@click.option("--jobs/--no-jobs", default=True, show_default=True, help="Whether to do jobs too, in a process.")
 @click.option("--until-input-ends", is_flag=True, hidden=True, help="Of `run`: end with it.")
 @click.pass_obj
 def serve(config: Config, *, host: str, port: int, workers: int, jobs: bool, until_input_ends: bool) -> None:
@@ -113,7 +113,7 @@ def _free_port() -> int:
 
 
 @click.command("openapi")
-@click.option("--check", is_flag=True, help="Only tell whether openapi.yaml is what the service would write.")
+@click.option("--check", is_flag=True, help="Only check that openapi.yaml is what the service would write.")
 def openapi(*, check: bool) -> None:
     """Write openapi.yaml from the service's own schemas."""
     config = Config()

@@ -2,137 +2,74 @@
 
 import re
 import secrets
-from collections.abc import Iterable
-from datetime import UTC, date, datetime, time
+from collections.abc import Callable, Iterable
+from datetime import datetime, time
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import click
+from marshmallow import ValidationError
 
 from jackpot_service.api.parsing import KeyTwice, NotJson, read_json
 from jackpot_service.domain.money import EXACT
-from jackpot_service.domain.shapes import CURRENCY, DAY, IDENTIFIER, IDENTIFIER_PATTERN, INSTANT
 from jackpot_service.reports.finance.spans import midnight
+from jackpot_service.usecases import fields
 
-LONGEST_TEXT = 500
+T = TypeVar("T")
 
 WALL_CLOCK = re.compile("(?:[01][0-9]|2[0-3]):[0-5][0-9]")
 
-MOST_LISTED = 1_000_000
 
+class Value(click.ParamType[T]):
+    """A value that a function reads from its text, mostly the one that reads it in the API."""
 
-class Identifier(click.ParamType[str]):
-    """An id."""
+    def __init__(self, name: str, read: Callable[[str], T]) -> None:
+        self.name = name
+        self._read = read
 
-    name = "id"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> T:  # noqa: ANN401  any default
         """Fails with a usage error."""
-        text = str(value)
-        if not IDENTIFIER.fullmatch(text):
-            self.fail(f"{text!r} does not match {IDENTIFIER_PATTERN}", param, ctx)
-        return text
-
-
-class CurrencyCode(click.ParamType[str]):
-    """A currency's three capital letters."""
-
-    name = "currency"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Fails with a usage error."""
-        text = str(value)
-        if not CURRENCY.fullmatch(text):
-            self.fail(f"{text!r} is not a currency's three capital letters", param, ctx)
-        return text
-
-
-class Amount(click.ParamType[Decimal]):
-    """An exact, plain decimal number, not negative."""
-
-    name = "amount"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
-        """Fails with a usage error."""
-        text = str(value)
-        digits = text.replace(".", "", 1)
-        if not (digits.isascii() and digits.isdigit() and len(digits) <= EXACT.prec):
-            self.fail(f"{text!r} is not a plain decimal number", param, ctx)
-        return EXACT.create_decimal(text)
-
-
-class Instant(click.ParamType[datetime]):
-    """A time by RFC 3339, turned to UTC."""
-
-    name = "time"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Fails with a usage error."""
-        if isinstance(value, datetime):
-            return value
-        text = str(value)
-        if not INSTANT.fullmatch(text):
-            self.fail(f"{text!r} is no time by RFC 3339 such as 2026-11-20T09:30:00Z", param, ctx)
+        if not isinstance(value, str):
+            found: T = value
+            return found
         try:
-            return datetime.fromisoformat(text).astimezone(UTC)
-        except (ValueError, OverflowError):
-            self.fail(f"{text!r} is no time that there is", param, ctx)
+            return self._read(value)
+        except ValidationError as error:
+            self.fail(f"{value!r:.80} {error.messages[0]}", param, ctx)
 
 
-class InstantOrDay(click.ParamType[datetime | date]):
-    """A time by RFC 3339, or a day."""
-
-    name = "time or day"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime | date:
-        """Fails with a usage error."""
-        if isinstance(value, date):
-            return value
-        if not DAY.fullmatch(str(value)):
-            return Instant().convert(value, param, ctx)
-        try:
-            return date.fromisoformat(str(value))
-        except ValueError:
-            self.fail(f"{value!r} is no day that there is", param, ctx)
+def _amount(text: str) -> Decimal:
+    """Read an exact, plain decimal number, not negative."""
+    digits = text.replace(".", "", 1)
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= EXACT.prec):
+        message = "is not a plain decimal number"
+        raise ValidationError(message)
+    return EXACT.create_decimal(text)
 
 
-class Day(click.ParamType[datetime]):
-    """A time by RFC 3339, or a day, which begins at 00:00 UTC."""
-
-    name = "time or day"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Fails with a usage error."""
-        found = InstantOrDay().convert(value, param, ctx)
-        return found if isinstance(found, datetime) else midnight(found)
+def _beginning(text: str) -> datetime:
+    """Read a time by RFC 3339, or a day, which begins at 00:00 UTC."""
+    found = fields.instant_or_day(text)
+    return found if isinstance(found, datetime) else midnight(found)
 
 
-class WallClock(click.ParamType[time]):
-    """A time of the day, in hours and minutes."""
-
-    name = "HH:MM"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> time:
-        """Fails with a usage error."""
-        if isinstance(value, time):
-            return value
-        text = str(value)
-        if not WALL_CLOCK.fullmatch(text):
-            self.fail(f"{text!r} is no time of the day such as 06:00", param, ctx)
-        return time.fromisoformat(text)
+def _wall_clock(text: str) -> time:
+    """Read a time of the day, in hours and minutes."""
+    if not WALL_CLOCK.fullmatch(text):
+        message = "is no time of the day such as 06:00"
+        raise ValidationError(message)
+    return time.fromisoformat(text)
 
 
-class Text(click.ParamType[str]):
-    """A line of text for people."""
-
-    name = "text"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Fails with a usage error."""
-        text = str(value)
-        if not 1 <= len(text) <= LONGEST_TEXT or not text.isprintable() or not text.strip():
-            self.fail(f"it is no text of 1 to {LONGEST_TEXT} printable characters", param, ctx)
-        return text
+Identifier = partial(Value, "id", fields.identifier)
+CurrencyCode = partial(Value, "currency", fields.currency_code)
+Amount = partial(Value, "amount", _amount)
+Instant = partial(Value, "time", fields.instant)
+InstantOrDay = partial(Value, "time or day", fields.instant_or_day)
+Day = partial(Value, "time or day", _beginning)
+WallClock = partial(Value, "HH:MM", _wall_clock)
+Text = partial(Value, "text", fields.Text().read)
 
 
 class JsonDocument(click.ParamType[dict[str, Any]]):

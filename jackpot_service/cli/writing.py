@@ -1,12 +1,26 @@
-"""Where a command writes a file: to standard output, or to a file that is there only when it is whole."""
+"""How a command writes: a list line by line, one thing as JSON, a file that is there only when it is whole."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import click
+import orjson
+
+from jackpot_service.cli.opening import opened_engine
+from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import Session, read
+
+T = TypeVar("T")
+
+MOST_LISTED = 1_000_000
+
+limit_option = click.option(
+    "--limit", type=click.IntRange(1, MOST_LISTED), default=50, show_default=True, help="The latest so many."
+)
+json_option = click.option("--json", "is_json", is_flag=True, help="Everything of each, as JSON.")
 
 output_option = click.option(
     "--output",
@@ -15,10 +29,36 @@ output_option = click.option(
 )
 
 
+def print_list(
+    config: Config,
+    rows_of: Callable[[Session, int], Sequence[T]],
+    line_of: Callable[[T], str],
+    *,
+    limit: int,
+) -> None:
+    """Print the latest rows, a line each; say on standard error if there are more. It reads one more than the limit."""
+    with opened_engine(config) as engine:
+        rows = read(engine, lambda session: rows_of(session, limit + 1))
+    for row in rows[:limit]:
+        click.echo(line_of(row))
+    if len(rows) > limit:
+        click.echo(f"There are more; --limit {limit} showed the latest.", err=True)
+
+
+def print_json(document: Any) -> None:  # noqa: ANN401  any JSON
+    """Print one thing whole."""
+    click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+
+
+def json_line(document: Any) -> str:  # noqa: ANN401  any JSON
+    """Write one thing of a list whole, on a line."""
+    return orjson.dumps(document).decode()
+
+
 @contextmanager
 def opened(output: Path | None) -> Iterator[BinaryIO]:
     """
-    Open what is to be written; a file is written beside its place, and moved there at the end.
+    Open what is to be written; a file is written under another name, and moved to its place at the end.
 
     A device or a pipe is written to as it is: nothing may take its place.
 

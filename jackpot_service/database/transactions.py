@@ -104,7 +104,7 @@ class OutcomeUnknown(Unavailable):
     """The connection broke while committing; whether it was written shows when the same ids are sent again."""
 
     code = "outcome-unknown"
-    title = "It is not known whether this was written"
+    title = "Outcome unknown"
 
 
 @contextmanager

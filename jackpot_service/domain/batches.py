@@ -26,7 +26,7 @@ class DuplicateBet(Refused):
     """A bet id stands twice in one batch."""
 
     code = "duplicate-bet"
-    title = "A bet stands twice in the batch"
+    title = "Duplicate bet in the batch"
 
 
 class BetConflict(Conflict):

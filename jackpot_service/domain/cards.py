@@ -23,7 +23,7 @@ class BadCard(Refused):
     """A text names no card of the deck. Fact: `card`, the text."""
 
     code = "card-unknown"
-    title = "There is no such card"
+    title = "Unknown card"
 
 
 class CardRepeated(Refused):

@@ -112,14 +112,14 @@ class SamePerson(Forbidden):
     """Whoever asked for a change does not approve it."""
 
     code = "same-person"
-    title = "Another person must approve"
+    title = "Another user must approve"
 
 
 class MachineApproval(Forbidden):
     """A machine decides nothing."""
 
     code = "machine-approval"
-    title = "A person must approve"
+    title = "A user must approve"
 
 
 class ConfirmationRequired(Refused):

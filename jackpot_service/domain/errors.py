@@ -77,14 +77,14 @@ class Unavailable(LedgerError):
     """Nothing is known to have been written, or it is not known whether it was; the same request may be sent again."""
 
     code = "unavailable"
-    title = "Try again with the same ids"
+    title = "Temporarily unavailable: try again with the same ids"
 
 
 class LimitReached(LedgerError):
     """The caller came more often than its limit allows. Nothing was done; the same request may be sent again, later."""
 
     code = "limit-reached"
-    title = "A limit was reached"
+    title = "Limit reached"
 
     def __init__(self, detail: str, *, retry_after_s: int) -> None:
         super().__init__(detail)

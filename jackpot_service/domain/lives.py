@@ -26,7 +26,7 @@ class PersonRequired(Forbidden):
     """A machine may close the door and never opens it again."""
 
     code = "person-required"
-    title = "A person must do this"
+    title = "A user must do this"
 
 
 def require_not_retired(jackpot_id: str, life: Life) -> None:

@@ -35,14 +35,14 @@ class PrincipalConflict(Conflict):
     """The name stands for somebody with another role or casino, or is written otherwise."""
 
     code = "principal-conflict"
-    title = "The name stands for somebody else"
+    title = "The name belongs to another principal"
 
 
 class KeyForbidden(Forbidden):
     """Whoever holds two names could approve what he himself asked for, so not everybody creates such a key."""
 
     code = "key-forbidden"
-    title = "Such a key is created on the machine itself"
+    title = "Such a key is created on the command line only"
 
 
 class KeyLimitReached(Conflict):

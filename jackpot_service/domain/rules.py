@@ -25,7 +25,7 @@ class BadRules(Refused):
     """The parameters do not make a jackpot."""
 
     code = "rules-invalid"
-    title = "These rules cannot run a jackpot"
+    title = "Invalid rules"
 
 
 class Tier(StrEnum):

@@ -31,7 +31,7 @@ class BadSeal(Refused):
     """It is no seal, or one of another version."""
 
     code = "seal-unreadable"
-    title = "This is no seal"
+    title = "Invalid seal"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class LeaseLost(Conflict):
     """The job is not the runner's any more: it was cancelled, or another has taken it up."""
 
     code = "lease-lost"
-    title = "The job is somebody else's by now"
+    title = "Another worker has the job"
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,15 +43,7 @@ class AuditedAct:
     is_emergency: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of the audit trail; `next_seq` continues it, None at its end."""
-
-    items: tuple[AuditedAct, ...]
-    next_seq: int | None
-
-
-def audit_page(session: Session, wanted: Wanted, *, limit: int, before: int | None = None) -> Page:
+def latest_acts(session: Session, wanted: Wanted, *, limit: int, before: int | None = None) -> list[AuditedAct]:
     """
     List acts, the latest first: those before one.
 
@@ -64,13 +56,11 @@ def audit_page(session: Session, wanted: Wanted, *, limit: int, before: int | No
         .join(ChangeDecisionRow, emergency, isouter=True)
         .where(*_conditions(session, wanted))
         .order_by(ActRow.seq.desc())
-        .limit(limit + 1)
+        .limit(limit)
     )
     if before is not None:
         question = question.where(ActRow.seq < before)
-    found = [AuditedAct(RecordedAct(*recorded), is_emergency) for *recorded, is_emergency in session.execute(question)]
-    items = tuple(found[:limit])
-    return Page(items, items[-1].act.seq if len(found) > limit else None)
+    return [AuditedAct(RecordedAct(*recorded), is_emergency) for *recorded, is_emergency in session.execute(question)]
 
 
 def _conditions(session: Session, wanted: Wanted) -> list[ColumnElement[bool]]:

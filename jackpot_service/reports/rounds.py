@@ -1,6 +1,6 @@
 """A round recalled whole, and a table's latest rounds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -53,14 +53,6 @@ class RoundRecord:
     entries: tuple[EntryPlace, ...]
     rules: JackpotRules
     sheet: RateSheet
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of a list; `next_key` continues it, None at its end."""
-
-    items: tuple[RoundView, ...]
-    next_key: int | None
 
 
 def round_record(session: Session, principal: Principal, *, table_id: str, round_id: str) -> RoundRecord:
@@ -147,7 +139,7 @@ def latest_rounds(
     before: int = LAST_KEY,
     opened_from: datetime | None = None,
     opened_to: datetime | None = None,
-) -> Page:
+) -> Sequence[RoundView]:
     """
     List a table's rounds, newest first, perhaps only those opened in a period (its end excluded).
 
@@ -155,7 +147,7 @@ def latest_rounds(
     """
     jackpot_id = gaming_tables.visible(session, principal, table_id).jackpot_id
     if jackpot_id is None:
-        return Page((), None)
+        return ()
     with pipelined(session) as pipe:
         found = rounds.send_latest(
             pipe,
@@ -164,13 +156,12 @@ def latest_rounds(
             before=before,
             from_key=first_key_at(opened_from) if opened_from else 0,
             to_key=first_key_at(opened_to) if opened_to else LAST_KEY,
-            limit=limit + 1,
+            limit=limit,
         )
         books_cursor = books.send_read(pipe, jackpot_id)
     running = books.books_of(books_cursor).cycle.cycle
     listed = rounds.rounds_of(found)
     with pipelined(session) as pipe:
-        ended_cursor = verdicts.send_closing_cycles(pipe, listed[:limit])
+        ended_cursor = verdicts.send_closing_cycles(pipe, listed)
     ended_in = verdicts.closing_cycles_of(ended_cursor)
-    items = tuple(RoundView(round_, ended_in.get(round_.round_key, running)) for round_ in listed[:limit])
-    return Page(items, items[-1].round.round_key if len(listed) > limit else None)
+    return [RoundView(round_, ended_in.get(round_.round_key, running)) for round_ in listed]

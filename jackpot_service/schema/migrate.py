@@ -88,14 +88,14 @@ class SchemaTooNew(Refused):
     """The database is at the schema of a newer version, on which this one cannot work."""
 
     code = "schema-too-new"
-    title = "The schema is of a newer version"
+    title = "The schema is newer than the service"
 
 
 class NoSuchRevision(Refused):
     """There is no revision of this name."""
 
     code = "no-such-revision"
-    title = "There is no such revision"
+    title = "Unknown revision"
 
 
 class SchemaState(StrEnum):

@@ -71,7 +71,7 @@ class NameTaken(Refused):
     """A table has the name that a month's partition would get, and is none."""
 
     code = "name-taken"
-    title = "There is another table of this name"
+    title = "The table exists with other properties"
 
 
 class NotOwner(Forbidden):

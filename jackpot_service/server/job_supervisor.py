@@ -1,5 +1,5 @@
 """
-The process that does jobs beside a server: `jackpot jobs work`, started again whenever it ends.
+The process that does jobs beside a server: `jackpot jobs worker`, started again whenever it ends.
 
 It has an interpreter and connections of its own, and gives way to all others, so that no bet waits for an export. Its
 standard input is a pipe from here: if this process is killed, the pipe ends, and so does the runner.
@@ -15,7 +15,7 @@ from typing import Final
 
 import structlog
 
-COMMAND: Final = (sys.executable, "-m", "jackpot_service.cli", "jobs", "work", "--beside")
+COMMAND: Final = (sys.executable, "-m", "jackpot_service.cli", "jobs", "worker", "--beside")
 
 OF_TERMINALS: Final = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGHUP})
 """What a terminal sends to all processes in it. Those that the service starts never take them: they are ended by it."""

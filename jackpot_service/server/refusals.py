@@ -6,8 +6,8 @@ from typing import Final
 
 import orjson
 
+from jackpot_service.api.headers import REQUEST_ID, request_id
 from jackpot_service.api.problems import MEDIA_TYPE
-from jackpot_service.api.request_ids import REQUEST_ID, request_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ class WrongCasino(Forbidden):
     """Only the casino that pays an award acknowledges it, or the operator in its place."""
 
     code = "wrong-casino"
-    title = "Only the casino that pays may say so"
+    title = "Only the casino that paid may acknowledge it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class RequestConflict(Conflict):
     """The request id was used before, for something else or by somebody else."""
 
     code = "request-conflict"
-    title = "The request id stands for something else"
+    title = "The request id belongs to another request"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class CancellationConflict(Conflict):
     """The round was cancelled before, with another content."""
 
     code = "cancellation-conflict"
-    title = "The round was cancelled otherwise"
+    title = "The round has another cancellation"
 
 
 @dataclass(frozen=True, slots=True)

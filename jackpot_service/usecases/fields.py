@@ -4,6 +4,7 @@ Field types that take exactly what the contract says, and nothing that only look
 marshmallow's own integers take 5.7 and "5", its decimals round; these refuse.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -135,6 +136,21 @@ class Whole(ReadField[int]):
         if type(value) is int and 0 <= value <= self.most:
             return value
         message = f"must be a whole number from 0 to {self.most}"
+        raise ValidationError(message)
+
+
+class QueryNumber(ReadField[int]):
+    """A whole number of a query, within bounds."""
+
+    def __init__(self, least: int, most: int, **kwargs: Any) -> None:  # noqa: ANN401  as the base
+        super().__init__(metadata={"type": "integer", "minimum": least, "maximum": most}, **kwargs)
+        self.least, self.most = least, most
+
+    def read(self, value: object) -> int:
+        """Raises: ValidationError."""
+        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,10}", value) and self.least <= int(value) <= self.most:
+            return int(value)
+        message = f"must be a whole number from {self.least} to {self.most}"
         raise ValidationError(message)
 
 

@@ -10,7 +10,7 @@ class KeyMaker(Forbidden):
     """One person made a key by which the round was played, and is who acts now or made the key of who does."""
 
     code = "key-maker"
-    title = "Whoever made a key releases nothing that was won by it"
+    title = "The maker of a key releases nothing that was won by it"
 
 
 def require_another(session: Session, act: Act, *, jackpot_id: str, round_key: int) -> None:

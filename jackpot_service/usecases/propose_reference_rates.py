@@ -22,7 +22,7 @@ class NotYetDated(Refused):
     """The document is of a day that has not come."""
 
     code = "document-dated-ahead"
-    title = "The document is of a day that has not come"
+    title = "The document's day lies ahead"
 
 
 class NothingToPropose(Refused):

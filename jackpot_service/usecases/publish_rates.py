@@ -33,7 +33,7 @@ class SheetExists(Conflict):
     """One operator may publish the first sheet of a base currency; every later one is a change, which takes two."""
 
     code = "sheet-exists"
-    title = "The base currency has a rate sheet"
+    title = "The base currency already has a rate sheet"
 
 
 class ExponentChanged(Conflict):
@@ -44,7 +44,7 @@ class ExponentChanged(Conflict):
     """
 
     code = "exponent-changed"
-    title = "The currency was divided otherwise"
+    title = "The currency had another exponent"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from jackpot_service.api.addresses import address_of
+from jackpot_service.api.entrance import address_of
 
 TRUSTED = (ip_network("10.0.0.0/8"), ip_network("2001:db8:1::/48"))
 

@@ -16,12 +16,12 @@ from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
 
 from jackpot_service.api.asgi import InThreads, Receive, Scope, Send
 from jackpot_service.api.bet_groups import BetGroups
-from jackpot_service.api.fast_path import LONGEST_BODY, Call
+from jackpot_service.api.entrance import TooManyRequests
+from jackpot_service.api.fast_path import Call
 from jackpot_service.api.parsing import Invalid, KeyTwice, NotJson
-from jackpot_service.api.places import Caller, Places
-from jackpot_service.api.rate_limits import TooManyRequests
+from jackpot_service.api.places import Caller, Places, Turns
 from jackpot_service.api.request_context import EXTENSION
-from jackpot_service.api.turns import Turns
+from jackpot_service.api.requests import LONGEST_BODY
 from jackpot_service.app import Application
 from jackpot_service.database.transactions import Busy, OutcomeUnknown
 from jackpot_service.domain.errors import BooksBroken, Conflict, FieldError, Forbidden, NotFound, Unauthenticated
@@ -56,12 +56,12 @@ def opened(house: House) -> House:
 def without_fast_path(house: House) -> Application:
     """Another process of the application, which has Flask alone: nothing is looked at on the loop."""
     app = house.start()
-    flask_alone = InThreads(app, ThreadPoolExecutor(2), longest_s=5)
+    in_threads = InThreads(app, ThreadPoolExecutor(2), longest_s=5)
 
-    async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
-        await flask_alone(scope, receive, send, body=(await receive())["body"])
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await in_threads(scope, receive, send, body=(await receive())["body"])
 
-    app.asgi = asgi  # type: ignore[assignment]
+    app.asgi = answer  # type: ignore[assignment]
     return app
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from jackpot_service.api import asgi, readiness
 from jackpot_service.api.bet_groups import FAILING_S
+from jackpot_service.api.headers import REQUEST_ID
 from jackpot_service.api.request_context import EXTENSION
-from jackpot_service.api.request_ids import REQUEST_ID
 from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import is_writable
 from tests.support.bets import bet

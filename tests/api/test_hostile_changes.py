@@ -192,7 +192,7 @@ def bodies(house: House) -> tuple[tuple[str, str, Body], ...]:
     adjustment = WHOLE["adjustment"][0]
     house.ask("adjustment", adjustment, request_id="waits", by="Bob").ok(201)
     asked = {"request_id": "r", "reason": "x"}
-    new_key = {"principal": "server", "role": "table", "casino_id": "c1", "table_ids": ["T1"], "machine": True}
+    new_key = {"principal": "server", "role": "table", "casino_id": "c1", "table_ids": ["T1"], "service_account": True}
     exception = f"{'0' * 15}-{'0' * 16}"
     return (
         ("POST", "/v1/change-requests", {**asked, "kind": "adjustment", "payload": adjustment, "base_version": "9"}),

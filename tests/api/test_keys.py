@@ -80,7 +80,7 @@ def test_keys_are_listed_by_name_and_none_shows_its_secret_or_its_hash(house: Ho
         "role": "table",
         "casino_id": "c1",
         "table_ids": [],
-        "is_machine": True,
+        "is_service_account": True,
         "issuer": None,
         "subject": None,
         "created_at": None,
@@ -107,8 +107,8 @@ WRONG_KEYS: Final[Sequence[tuple[Body, int, str]]] = (
     ({"principal": "a\u0000b"}, 422, "validation"),
     ({"request_id": "no id"}, 422, "validation"),
     ({"request_id": None}, 422, "validation"),
-    ({"machine": 1}, 422, "validation"),
-    ({"machine": "yes"}, 422, "validation"),
+    ({"service_account": 1}, 422, "validation"),
+    ({"service_account": "yes"}, 422, "validation"),
     ({"table_ids": ["T1"] * 1001}, 422, "validation"),
     ({"table_ids": "T1"}, 422, "validation"),
     ({"casino_id": "c9"}, 404, "casino-unknown"),
@@ -117,7 +117,7 @@ WRONG_KEYS: Final[Sequence[tuple[Body, int, str]]] = (
     ({"role": "auditor"}, 422, "principal-invalid"),
     ({"role": "operator", "casino_id": None}, 403, "key-forbidden"),
     ({"role": "rates", "casino_id": None}, 403, "key-forbidden"),
-    ({"role": "operator", "casino_id": None, "machine": True}, 403, "key-forbidden"),
+    ({"role": "operator", "casino_id": None, "service_account": True}, 403, "key-forbidden"),
     ({"principal": "A TABLE"}, 409, "principal-conflict"),
     ({"principal": "a auditor"}, 409, "principal-conflict"),
     ({"secret": "mine"}, 422, "validation"),
@@ -256,10 +256,16 @@ def test_the_use_of_a_revoked_key_by_a_process_that_still_believes_it_does_no_ha
 
 
 def test_a_machine_says_that_it_is_one(house: House) -> None:
-    body = {"request_id": "k2", "principal": "importer", "role": "rates", "machine": True, "reason": "rates at night"}
+    body = {
+        "request_id": "k2",
+        "principal": "importer",
+        "role": "rates",
+        "service_account": True,
+        "reason": "rates at night",
+    }
     created = post(house, body).ok(201)
 
-    assert created["is_machine"] is True
+    assert created["is_service_account"] is True
     assert house.post("/v1/change-requests/q1/approval", {}, key=created["key"]).status == 404
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from jackpot_service.api.rate_limits import LOG_EVERY_S, RateLimit, TooManyRequests
+from jackpot_service.api.entrance import LOG_EVERY_S, RateLimit, TooManyRequests
 
 
 class Seconds:

@@ -66,10 +66,10 @@ def test_the_reports_there_are_are_listed_with_what_they_take(house: House, fay:
     assert listed["rounds"] == {
         "name": "rounds",
         "title": "Rounds and bets",
-        "takes": ["casino_id", "round_id", "table_id"],
-        "needs": [],
+        "required": [],
+        "optional": ["casino_id", "round_id", "table_id"],
         "by": [],
-        "usual": [],
+        "default": [],
         "sections": ["rounds", "bets", "refunds", "acts"],
     }
     for name, one in registry.REPORTS.items():

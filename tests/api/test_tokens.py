@@ -463,7 +463,7 @@ def test_a_subject_that_was_revoked_is_refused_in_every_process_within_30_second
     seconds[0] += 15
     house.call("GET", "/v1/keys", key=token, app=app).problem(401, "unauthenticated")
     (item,) = (item for item in house.get("/v1/keys").ok()["items"] if item["principal"] == "Ann")
-    assert (item["issuer"], item["subject"], item["is_machine"]) == (issuer.url, "sub-ann", False)
+    assert (item["issuer"], item["subject"], item["is_service_account"]) == (issuer.url, "sub-ann", False)
     assert item["last_used_at"] is not None
     assert house.books.mismatches() == ()
 

@@ -75,7 +75,7 @@ def test_a_journal_ends_at_an_instant_if_it_is_asked_to(opened: Jackpot) -> None
     assert opened(*export, "--as-of", f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}").ok() == whole
     assert "jackpot_opened" not in opened(*export, "--as-of", "2026-01-01T00:00:00Z").ok()
     opened(*export, "--as-of", "2126-01-01T00:00:00Z").refused(1, "instant-ahead")
-    opened(*export, "--as-of", "2026-01-01").refused(2, "no time by RFC 3339")
+    opened(*export, "--as-of", "2026-01-01").refused(2, "must be a time by RFC 3339")
     opened("books", "export", "nothing", *export[3:], "--as-of", "2026-01-01T00:00:00Z").refused(1, "jackpot-unknown")
 
 
@@ -92,8 +92,8 @@ def test_an_export_that_is_refused_leaves_no_file(opened: Jackpot, tmp_path: Pat
 def test_a_job_is_asked_for_waited_for_and_fetched(
     opened: Jackpot, engine: sqlalchemy.Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    job_id = opened("jobs", "ask", "journal", ASKED, "--request-id", "q1").ok().strip()
-    assert opened("jobs", "ask", "journal", ASKED, "--request-id", "q1").ok().strip() == job_id
+    job_id = opened("jobs", "create", "journal", ASKED, "--request-id", "q1").ok().strip()
+    assert opened("jobs", "create", "journal", ASKED, "--request-id", "q1").ok().strip() == job_id
     opened("jobs", "fetch", job_id).refused(1, f"job-not-done: Job {job_id} is queued.")
     file = tmp_path / "file"
 
@@ -110,7 +110,7 @@ def test_a_report_is_asked_for_as_a_job_and_is_the_one_that_is_shown(
     opened: Jackpot, engine: sqlalchemy.Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "balance.csv"
-    job_id = opened("jobs", "ask", "report", '{"name":"trial-balance","format":"csv"}').ok().strip()
+    job_id = opened("jobs", "create", "report", '{"name":"trial-balance","format":"csv"}').ok().strip()
     to = orjson.loads(opened("jobs", "show", job_id).ok())["parameters"]["to"]
 
     with at_work(engine, monkeypatch):
@@ -119,12 +119,12 @@ def test_a_report_is_asked_for_as_a_job_and_is_the_one_that_is_shown(
     shown = opened("reports", "show", "trial-balance", "--as-of", to, "--format", "csv").ok()
     assert file.read_bytes() == shown.encode()
     assert shown.startswith("jackpot_id,account,")
-    opened("jobs", "ask", "report", '{"name":"nothing","format":"csv"}').refused(1, "report-unknown")
-    opened("jobs", "ask", "report", '{"name":"rounds"}').refused(1, "payload-invalid: parameters/format")
+    opened("jobs", "create", "report", '{"name":"nothing","format":"csv"}').refused(1, "report-unknown")
+    opened("jobs", "create", "report", '{"name":"rounds"}').refused(1, "payload-invalid: parameters/format")
 
 
 def test_jobs_are_listed_and_ended(opened: Jackpot) -> None:
-    first, second = (opened("jobs", "ask", "journal", ASKED).ok().strip() for _ in range(2))
+    first, second = (opened("jobs", "create", "journal", ASKED).ok().strip() for _ in range(2))
 
     assert f"Job {first} is cancelled." in opened("jobs", "cancel", first).err
 
@@ -138,14 +138,14 @@ def test_jobs_are_listed_and_ended(opened: Jackpot) -> None:
 
 
 WRONG: Final = (
-    (("ask", "everything", "{}"), 2, "'everything' is not"),
-    (("ask", "journal", "{"), 2, "PARAMETERS"),
-    (("ask", "journal", "{}"), 1, "parameters/jackpot_id Missing data"),
-    (("ask", "journal", ASKED.replace("live", "nothing")), 1, "jackpot-unknown"),
+    (("create", "everything", "{}"), 2, "'everything' is not"),
+    (("create", "journal", "{"), 2, "PARAMETERS"),
+    (("create", "journal", "{}"), 1, "payload-invalid: parameters/jackpot_id"),
+    (("create", "journal", ASKED.replace("live", "nothing")), 1, "jackpot-unknown"),
     (("show", "nothing"), 1, "job-unknown"),
     (("cancel", "nothing"), 1, "job-unknown"),
     (("fetch", "nothing", "--wait"), 1, "job-unknown"),
-    (("fetch", "a b"), 2, "does not match"),
+    (("fetch", "a b"), 2, "must be a string that matches"),
 )
 
 
@@ -162,12 +162,12 @@ def test_a_key_asks_under_its_own_name_and_only_if_it_may(opened: Jackpot, monke
     casinos = opened(*creating, "Fred", "--role", "finance", "--casino", "riga").ok().strip()
 
     monkeypatch.setenv("JACKPOT_KEY", auditor)
-    job_id = opened("jobs", "ask", "journal", ASKED).ok().strip()
+    job_id = opened("jobs", "create", "journal", ASKED).ok().strip()
     assert orjson.loads(opened("jobs", "show", job_id).ok())["principal"] == "Ada"
     monkeypatch.setenv("JACKPOT_KEY", operator)
-    opened("jobs", "ask", "journal", ASKED).refused(1, "role-forbidden")
+    opened("jobs", "create", "journal", ASKED).refused(1, "role-forbidden")
     monkeypatch.setenv("JACKPOT_KEY", casinos)
-    opened("jobs", "ask", "journal", ASKED).refused(1, "job-forbidden")
+    opened("jobs", "create", "journal", ASKED).refused(1, "job-forbidden")
     opened("jobs", "cancel", job_id).refused(1, "job-unknown")
 
 

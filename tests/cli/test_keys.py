@@ -44,7 +44,7 @@ def test_a_key_is_printed_once_listed_without_its_secret_and_revoked(run: Run) -
 
     status, listed, _ = run("keys list")
     assert status == 0
-    assert listed.startswith(f"{key_id}  Ann  operator, person  since ")
+    assert listed.startswith(f"{key_id}  Ann  operator, user  since ")
     assert listed.endswith("Z, never used, live\n")
 
     assert run(f"keys revoke {key_id} --reason 'it was lost'") == (0, "", f"Key {key_id} of Ann is revoked.\n")
@@ -57,15 +57,15 @@ def test_a_key_is_printed_once_listed_without_its_secret_and_revoked(run: Run) -
 
 
 def test_a_machine_says_that_it_is_one(run: Run) -> None:
-    assert run("keys create --role rates --machine --name importer --reason nightly")[0] == 0
+    assert run("keys create --role rates --service-account --name importer --reason nightly")[0] == 0
 
-    assert "  importer  rates, machine  since " in run("keys list")[1]
+    assert "  importer  rates, service account  since " in run("keys list")[1]
 
 
 REFUSED: Final = (
     ("keys create --role operator --name cli --reason hired", 1, "jackpot: principal-invalid: "),
     ("keys create --role operator --name ' Ann' --reason hired", 1, "jackpot: principal-invalid: "),
-    ("keys create --role operator --name Bea --request-id 'no id'", 2, "does not match"),
+    ("keys create --role operator --name Bea --request-id 'no id'", 2, "must be a string that matches"),
     ("keys create --role rates --name Ann --reason hired", 1, "jackpot: principal-conflict: "),
     ("keys create --role operator --name ann --reason hired", 1, "jackpot: principal-conflict: "),
     (
@@ -111,7 +111,7 @@ def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(
     )
     assert (status, err.split(": ")[1]) == (1, "principal-conflict")
     key_id, *_ = run("keys list")[1].split()
-    assert "operator, person, sub-1" in run("keys list")[1]
+    assert "operator, user, sub-1" in run("keys list")[1]
     assert run(f"keys revoke {key_id} --reason left")[0] == 0
     assert run("verify")[0] == 0
 

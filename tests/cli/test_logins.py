@@ -65,7 +65,7 @@ def test_the_owners_login_runs_no_service(jackpot: Jackpot, monkeypatch: pytest.
 
 
 def test_a_process_that_stays_does_not_hold_the_owners_login(jackpot: Jackpot) -> None:
-    for command in (["serve", "--port", "1"], ["jobs", "work"]):
+    for command in (["serve", "--port", "1"], ["jobs", "worker"]):
         jackpot(*command).refused(2, "JACKPOT_OWNER_URL='…' is refused", "unset it")
 
 

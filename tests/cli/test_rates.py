@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.cli import fetching
+from jackpot_service.cli import ecb
 from tests.cli.test_command_line import Ended, Jackpot, jackpot
 
 pytestmark = pytest.mark.slow
@@ -96,7 +96,7 @@ def test_a_document_becomes_a_proposal_and_no_sheet(opened: Jackpot, file: File)
         "source": {"name": "ecb", "date": str(DAY), "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()},
     }
     assert "CHF is not in the document and keeps its rate" in ended.err
-    assert "it waits for another person" in ended.err
+    assert "it waits for another user" in ended.err
     assert opened("rates", "show", "--base", "EUR").ok().startswith("EUR sheet 1, ")
 
 
@@ -288,7 +288,7 @@ def test_a_base_that_is_not_quoted_or_has_no_sheet_gets_no_proposal(opened: Jack
 
     opened("rates", "import-ecb", path, "--base", "CHF").refused(1, "jackpot: nothing-to-propose: ")
     opened("rates", "import-ecb", path, "--base", "CHF", "--all").refused(1, "jackpot: not-quoted: ")
-    opened("rates", "import-ecb", path, "--base", "euro").refused(2, "'euro' is not a currency's three capital letters")
+    opened("rates", "import-ecb", path, "--base", "euro").refused(2, "'euro' must be a currency's three capital")
 
 
 # From a URL.
@@ -365,7 +365,7 @@ def test_a_url_that_gives_something_else_is_one_line(opened: Jackpot, subtests: 
 
 
 def test_a_url_that_does_not_come_to_an_end_is_given_up(opened: Jackpot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "LONGEST_S", 0.0)
+    monkeypatch.setattr(ecb, "LONGEST_S", 0.0)
     with served(document().encode()) as url:
         opened("rates", "import-ecb", url).refused(1, "takes longer than 0 s")
     opened("rates", "import-ecb", url).refused(1, "cannot be read: ")
@@ -385,7 +385,7 @@ def test_a_sheet_is_shown_by_number_and_by_instant(opened: Jackpot) -> None:
     assert opened("rates", "show", "--base", "EUR", "--as-of", "2100-01-01T00:00:00Z").ok() == shown
     opened("rates", "show", "--base", "EUR", "--as-of", "2001-01-01T00:00:00Z").refused(1, "jackpot: no-rate: ")
     opened("rates", "show", "--base", "EUR", "--number", "2").refused(1, "jackpot: rate-sheet-unknown: ")
-    opened("rates", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00").refused(2, "is no time by RFC 3339")
+    opened("rates", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00").refused(2, "must be a time by RFC 3339")
     both = opened("rates", "show", "--base", "EUR", "--as-of", "2026-11-20T09:30:00Z", "--number", "1")
     both.refused(2, "give one of them")
 

@@ -95,10 +95,10 @@ def test_a_file_that_cannot_be_written_is_one_line(jackpot: Jackpot, tmp_path: P
 
 WRONG: Final = (
     (2, ("nothing",), "Invalid value"),
-    (2, ("trial-balance", "--from", "yesterday"), "no time by RFC 3339"),
-    (2, ("trial-balance", "--from", "2026-02-30"), "no day that there is"),
-    (2, ("trial-balance", "--as-of", "2026-11-20"), "no time by RFC 3339"),
-    (2, ("trial-balance", "--jackpot", "j 1"), "does not match"),
+    (2, ("trial-balance", "--from", "yesterday"), "must be a time by RFC 3339"),
+    (2, ("trial-balance", "--from", "2026-02-30"), "must be a day that there is"),
+    (2, ("trial-balance", "--as-of", "2026-11-20"), "must be a time by RFC 3339"),
+    (2, ("trial-balance", "--jackpot", "j 1"), "must be a string that matches"),
     (2, ("trial-balance", "--by", "weekday"), "'day', 'month'"),
     (2, ("trial-balance", "--format", "xlsx"), "needs --output"),
     (1, ("trial-balance", "--from", "2026-11-20", "--to", "2026-11-19"), "question-invalid"),

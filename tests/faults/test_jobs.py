@@ -99,10 +99,10 @@ def none_beyond(engine: sqlalchemy.Engine, chunks: int) -> Iterator[None]:
 
 @contextmanager
 def at_work(url: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Have `jackpot jobs work` at work."""
+    """Have `jackpot jobs worker` at work."""
     with log.open("ab") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "jackpot_service.cli", "jobs", "work"],
+            [sys.executable, "-m", "jackpot_service.cli", "jobs", "worker"],
             env={**os.environ, **PATIENT, "JACKPOT_DATABASE_URL": url},
             stdin=subprocess.DEVNULL,
             stdout=out,
@@ -273,7 +273,7 @@ def runners() -> list[int]:
     """The runners among the processes that this one has started."""
     children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
     pids = [int(pid) for path in children for pid in path.read_text().split()]
-    return [pid for pid in pids if b"jobs\0work\0--beside" in _command(pid)]
+    return [pid for pid in pids if b"jobs\0worker\0--beside" in _command(pid)]
 
 
 def _command(pid: int) -> bytes:

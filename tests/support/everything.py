@@ -6,7 +6,7 @@ from functools import partial
 import sqlalchemy
 
 from jackpot_service import signing
-from jackpot_service.api.closing import closed
+from jackpot_service.api.periods import closed
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role

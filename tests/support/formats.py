@@ -76,7 +76,7 @@ def _cells(columns: Sequence[Body], row: Body) -> list[Any]:
         value = row[column["name"]]
         if value is None:
             cells += [None, None] if _is_figure(column) else [None]
-        elif column["sort"] == "count":
+        elif column["type"] == "count":
             cells.append((Decimal(value), PATTERNS[0]))
         elif _is_figure(column):
             digits = _digits(column, row)
@@ -96,13 +96,13 @@ def _content(cell: Cell | None) -> object:
 
 
 def _digits(column: Body, row: Body) -> int:
-    if column["sort"] != "amount":
-        return DIGITS[column["sort"]]
+    if column["type"] != "amount":
+        return DIGITS[column["type"]]
     return DECIMALS[row[column["currency_in"]] if column["currency_in"] else column["currency"]]
 
 
 def _is_figure(column: Body) -> bool:
-    return column["sort"] in {"amount", *DIGITS}
+    return column["type"] in {"amount", *DIGITS}
 
 
 def _title(column: Body) -> str:

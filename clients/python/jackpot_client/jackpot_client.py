@@ -10,10 +10,9 @@ from typing import Any, Self
 
 import httpx
 
-from jackpot_client import answers
 from jackpot_client.errors import NoAnswer, OutcomeUnknown, ProtocolError
 from jackpot_client.ids import checked_id
-from jackpot_client.reading import Fields
+from jackpot_client.reading import Content, content_of, decoded, member
 from jackpot_client.retrying import Request, Retry, Sender
 from jackpot_client.values import (
     Bet,
@@ -107,15 +106,15 @@ class JackpotClient:
         batch = tuple(bets)
         body = {"bets": [bet.as_json() for bet in batch]}
         ids = tuple(bet.bet_id for bet in batch)
-        placed = answers.placed_bets(self._write("POST", table_id, round_id, "bets", body, bet_ids=ids))
+        placed = decoded(PlacedBets, self._write("POST", table_id, round_id, "bets", body, bet_ids=ids))
         _must_be(placed.round, table_id, round_id)
         return placed
 
     def void_bets(self, *, table_id: str, round_id: str, bet_ids: Iterable[str]) -> VoidedBets:
         """Void bets of an open round; one that has not come yet is void when it comes."""
         ids = tuple(bet_ids)
-        voided = answers.voided_bets(
-            self._write("POST", table_id, round_id, "voids", {"bet_ids": list(ids)}, bet_ids=ids)
+        voided = decoded(
+            VoidedBets, self._write("POST", table_id, round_id, "voids", {"bet_ids": list(ids)}, bet_ids=ids)
         )
         _must_be(voided.round, table_id, round_id)
         return voided
@@ -133,22 +132,22 @@ class JackpotClient:
         body: dict[str, object] = {"bet_count": bet_count, "hands": [hand.as_json() for hand in hands]}
         if dealer is not None:
             body["dealer"] = list(dealer)
-        settled = answers.settled_round(self._write("PUT", table_id, round_id, "result", body))
+        settled = decoded(SettledRound, self._write("PUT", table_id, round_id, "result", body))
         _must_be(settled.round, table_id, round_id)
         return settled
 
     def cancel_round(self, *, table_id: str, round_id: str, reason: str) -> CancelledRound:
         """Cancel a round that has no result: every bet is refunded."""
-        cancelled = answers.cancelled_round(self._write("PUT", table_id, round_id, "cancellation", {"reason": reason}))
+        cancelled = decoded(CancelledRound, self._write("PUT", table_id, round_id, "cancellation", {"reason": reason}))
         _must_be(cancelled.round, table_id, round_id)
         return cancelled
 
     def round(self, *, table_id: str, round_id: str) -> RoundRecord:
         """Return the whole record of a round."""
-        fields = self._read(_round_path(table_id, round_id))
-        view = answers.round_view(fields.section("round"))
+        content = self._read(_round_path(table_id, round_id))
+        view: RoundView = member(content, "round", RoundView)
         _must_be(view, table_id, round_id)
-        return RoundRecord(round=view, content=fields.content)
+        return RoundRecord(round=view, content=content)
 
     def meter(self, *, jackpot_id: str, currency: str | None = None) -> Meter:
         """Return the amount on offer now; one that has not moved since it was last asked for is not sent again."""
@@ -163,7 +162,7 @@ class JackpotClient:
         answer = self._sender.send(request)
         if known and answer.status == HTTPStatus.NOT_MODIFIED:
             return known[1]
-        meter = answers.meter(answers.content(answer))
+        meter = decoded(Meter, content_of(answer))
         if etag := answer.headers.get("ETag"):
             with self._meters_lock:
                 self._meters[jackpot_id, currency] = (etag, meter)
@@ -172,7 +171,7 @@ class JackpotClient:
     def paytable(self, *, jackpot_id: str, currency: str | None = None) -> Mapping[str, Any]:
         """Return what a jackpot pays, as the service prints it."""
         path = f"/v1/jackpots/{checked_id(jackpot_id, name='jackpot_id')}/paytable"
-        return self._read(path, {"currency": currency} if currency else {}).content
+        return self._read(path, {"currency": currency} if currency else {})
 
     def jackpots(self) -> tuple[JackpotView, ...]:
         """Return every jackpot this key may see."""
@@ -181,10 +180,9 @@ class JackpotClient:
         params: dict[str, str] = {}
         while True:
             page = self._read("/v1/jackpots", params)
-            found += [
-                JackpotView(jackpot_id=item.text("jackpot_id"), content=item.content) for item in page.sections("items")
-            ]
-            cursor = page.text_or_none("next")
+            items: tuple[Content, ...] = member(page, "items", tuple[dict[str, Any], ...])
+            found += [JackpotView(jackpot_id=member(item, "jackpot_id", str), content=item) for item in items]
+            cursor: str | None = member(page, "next", str | None)
             if cursor is None:
                 return tuple(found)
             if cursor in after:
@@ -192,8 +190,8 @@ class JackpotClient:
             after.add(cursor)
             params = {"after": cursor}
 
-    def _read(self, path: str, params: Mapping[str, str] | None = None) -> Fields:
-        return answers.content(self._sender.send(Request(method="GET", path=path, params=params or {})))
+    def _read(self, path: str, params: Mapping[str, str] | None = None) -> Content:
+        return content_of(self._sender.send(Request(method="GET", path=path, params=params or {})))
 
     def _write(
         self,
@@ -204,7 +202,7 @@ class JackpotClient:
         content: Mapping[str, object],
         *,
         bet_ids: tuple[str, ...] = (),
-    ) -> Fields:
+    ) -> Content:
         """Send what changes a round: spelled once, so that each retry carries the same bytes."""
         request = Request(
             method=method,
@@ -218,7 +216,7 @@ class JackpotClient:
             raise OutcomeUnknown(
                 str(error), attempts=error.attempts, table_id=table_id, round_id=round_id, bet_ids=bet_ids
             ) from error
-        return answers.content(answer)
+        return content_of(answer)
 
 
 def _round_path(table_id: str, round_id: str) -> str:

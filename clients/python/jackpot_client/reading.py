@@ -1,97 +1,49 @@
-"""Reads the service's JSON without lenience: what is missing, of another type or a float for money is an error."""
+"""Reads the service's answers without lenience: what is missing, of another type or a float for money is an error."""
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final, NoReturn
+from enum import StrEnum
+from functools import cache
+from http import HTTPStatus
+from types import NoneType, UnionType
+from typing import Any, Final, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
-from jackpot_client.errors import ProtocolError
+from jackpot_client.errors import FieldError, ProtocolError, Refusal
+from jackpot_client.retrying import Answer
+
+T = TypeVar("T")
+
+Content = Mapping[str, Any]
 
 _DECIMAL: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 
-
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The members of one JSON object, each read as the type the contract gives it. Methods raise: ProtocolError."""
-
-    content: Mapping[str, Any]
-    where: str = ""
-
-    def raw(self, name: str) -> object:
-        """Return a member as it came, which may be null but not absent."""
-        try:
-            return self.content[name]
-        except KeyError:
-            raise ProtocolError(f"the answer lacks {self.where}/{name}") from None
-
-    def text(self, name: str) -> str:
-        """Return a string."""
-        value = self.raw(name)
-        return value if isinstance(value, str) else self._refuse(name, "a string")
-
-    def text_or_none(self, name: str) -> str | None:
-        """Return a string, or None for null."""
-        return None if self.raw(name) is None else self.text(name)
-
-    def whole(self, name: str) -> int:
-        """Return an integer; true, 1.0 and "1" are none."""
-        value = self.raw(name)
-        return value if type(value) is int else self._refuse(name, "an integer")
-
-    def whole_or_none(self, name: str) -> int | None:
-        """Return an integer, or None for null."""
-        return None if self.raw(name) is None else self.whole(name)
-
-    def label(self, name: str) -> int | str:
-        """Return a number or word that is only compared, never figured with."""
-        return self.text(name) if isinstance(self.raw(name), str) else self.whole(name)
-
-    def decimal(self, name: str) -> Decimal:
-        """Return an exact amount from its decimal string; a JSON number is none, however it looks."""
-        value = self.text(name)
-        return Decimal(value) if _DECIMAL.fullmatch(value) else self._refuse(name, "a decimal string")
-
-    def decimal_or_none(self, name: str) -> Decimal | None:
-        """Return an exact amount, or None for null."""
-        return None if self.raw(name) is None else self.decimal(name)
-
-    def instant(self, name: str) -> datetime:
-        """Return a time with its offset."""
-        try:
-            value = datetime.fromisoformat(self.text(name))
-        except ValueError:
-            return self._refuse(name, "an RFC 3339 time")
-        return value if value.tzinfo is not None else self._refuse(name, "a time with its offset")
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Return a list of strings."""
-        values = self._list(name)
-        return tuple(values) if all(isinstance(value, str) for value in values) else self._refuse(name, "strings")
-
-    def section(self, name: str) -> "Fields":
-        """Return an object's members."""
-        value = self.raw(name)
-        return Fields(value, f"{self.where}/{name}") if isinstance(value, dict) else self._refuse(name, "an object")
-
-    def sections(self, name: str) -> tuple["Fields", ...]:
-        """Return a list of objects."""
-        values = self._list(name)
-        if not all(isinstance(value, dict) for value in values):
-            self._refuse(name, "objects")
-        return tuple(Fields(value, f"{self.where}/{name}/{at}") for at, value in enumerate(values))
-
-    def _list(self, name: str) -> list[Any]:
-        value = self.raw(name)
-        return value if isinstance(value, list) else self._refuse(name, "a list")
-
-    def _refuse(self, name: str, expected: str) -> NoReturn:
-        raise ProtocolError(f"{self.where}/{name} is not {expected}: {self.raw(name)!r:.100}")
+_PROBLEM_MEMBERS: Final = {"type", "title", "status", "detail", "instance", "code", "retryable", "errors"}
 
 
-def read(body: bytes) -> Fields:
+def content_of(answer: Answer) -> Content:
+    """Return what a success says. Raises: Refusal for a problem, ProtocolError."""
+    if answer.status in {HTTPStatus.OK, HTTPStatus.CREATED}:
+        return read(answer.body)
+    media_type = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if answer.status < HTTPStatus.BAD_REQUEST or media_type != "application/problem+json":
+        raise ProtocolError(f"status {answer.status} with {media_type or 'no type'}: {answer.body[:100]!r}")
+    problem = read(answer.body)
+    raise Refusal(
+        status=answer.status,
+        code=member(problem, "code", str),
+        detail=member(problem, "detail", str),
+        errors=member(problem, "errors", tuple[FieldError, ...]) if "errors" in problem else (),
+        facts={name: value for name, value in problem.items() if name not in _PROBLEM_MEMBERS},
+        request_id=answer.headers.get("X-Request-Id"),
+        earlier_attempts_unknown=answer.earlier_attempts_unknown,
+    )
+
+
+def read(body: bytes) -> Content:
     """
     Read an answer that must be one JSON object.
 
@@ -105,7 +57,100 @@ def read(body: bytes) -> Fields:
         raise ProtocolError(f"the answer is not JSON of this service ({error}): {body[:100]!r}") from error
     if not isinstance(value, dict):
         raise ProtocolError(f"the answer is not a JSON object: {body[:100]!r}")
-    return Fields(value)
+    return value
+
+
+def decoded(kind: type[T], content: Content, where: str = "") -> T:
+    """Make a dataclass of an object that has all of its fields, each of its type. Raises: ProtocolError."""
+    return kind(**{name: member(content, name, hint, where) for name, hint in _hints(kind).items()})  # type: ignore[arg-type]  # a class is hashable
+
+
+def member(content: Content, name: str, hint: Any, where: str = "") -> Any:  # noqa: ANN401  a type, and what it says
+    """Read a member, which may be null where its type says so, but not absent. Raises: ProtocolError."""
+    if name not in content:
+        raise ProtocolError(f"the answer lacks {where}/{name}")
+    return _value(content[name], hint, f"{where}/{name}")
+
+
+def _value(value: object, hint: Any, where: str) -> Any:  # noqa: ANN401  as above
+    kinds = get_args(hint) if get_origin(hint) is UnionType else (hint,)
+    if value is None and NoneType in kinds:
+        return None
+    if int in kinds and str in kinds:  # A number or word that is only compared, never figured with.
+        kinds = (type(value),) if type(value) in kinds else (int,)
+    (kind,) = (kind for kind in kinds if kind is not NoneType)
+    if get_origin(kind) is tuple:
+        items = value if isinstance(value, list) else _refuse(value, "a list", where)
+        return tuple(_value(item, get_args(kind)[0], f"{where}/{at}") for at, item in enumerate(items))
+    if isinstance(kind, type) and is_dataclass(kind):
+        return decoded(kind, value if isinstance(value, dict) else _refuse(value, "an object", where), where)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return _word(value, kind, where)
+    expected, read_value = _READERS[kind]
+    try:
+        return read_value(value)
+    except (TypeError, ValueError):
+        _refuse(value, expected, where)
+
+
+def _whole(value: object) -> int:
+    """Return an integer; true, 1.0 and "1" are none."""
+    if type(value) is not int:
+        raise TypeError
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _decimal(value: object) -> Decimal:
+    """Return an exact amount from its decimal string; a JSON number is none, however it looks."""
+    if not _DECIMAL.fullmatch(_text(value)):
+        raise ValueError
+    return Decimal(_text(value))
+
+
+def _instant(value: object) -> datetime:
+    """Return a time with its offset."""
+    found = datetime.fromisoformat(_text(value))
+    if found.tzinfo is None:
+        raise ValueError
+    return found
+
+
+def _object(value: object) -> Content:
+    if not isinstance(value, dict):
+        raise TypeError
+    return value
+
+
+_READERS: Final[Mapping[Any, tuple[str, Callable[[object], object]]]] = {
+    int: ("an integer", _whole),
+    str: ("a string", _text),
+    Decimal: ("a decimal string", _decimal),
+    datetime: ("an RFC 3339 time with its offset", _instant),
+    dict[str, Any]: ("an object", _object),
+}
+
+
+def _word(value: object, words: type[StrEnum], where: str) -> StrEnum:
+    try:
+        return words(_text(value))
+    except (TypeError, ValueError) as error:
+        raise ProtocolError(f"{where} is a word this client does not know: {error}") from None
+
+
+@cache
+def _hints(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401  a dataclass
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
+def _refuse(value: object, expected: str, where: str) -> NoReturn:
+    raise ProtocolError(f"{where} is not {expected}: {value!r:.100}")
 
 
 def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:

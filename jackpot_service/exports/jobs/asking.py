@@ -35,7 +35,7 @@ class JobConflict(Conflict):
     """The id stands for another job."""
 
     code = "job-conflict"
-    title = "The id was used for another job"
+    title = "The request id belongs to another job"
 
 
 class JobsWaiting(Conflict):

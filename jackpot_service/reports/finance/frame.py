@@ -31,7 +31,7 @@ class BadQuestion(Refused):
     """The report cannot be asked that."""
 
     code = "question-invalid"
-    title = "The report cannot be asked that"
+    title = "Invalid parameters of the report"
 
 
 class By(StrEnum):

@@ -42,7 +42,7 @@ class NothingHeld(Conflict):
     """The round, or one of the bets that were named, has no award that is held."""
 
     code = "nothing-held"
-    title = "No award is held there"
+    title = "No held award there"
 
 
 class NothingRejected(Conflict):

@@ -31,7 +31,7 @@ def sums(
 def numbers(document: Body, section: str) -> list[Row]:
     """The rows of a section, their figures as numbers."""
     (found,) = (one for one in document["sections"] if one["name"] == section)
-    figures = {one["name"] for one in found["columns"] if one["sort"] in {"amount", "number", "percent"}}
+    figures = {one["name"] for one in found["columns"] if one["type"] in {"amount", "number", "percent"}}
     return [{name: _read(value, name in figures) for name, value in row.items()} for row in found["rows"]]
 
 

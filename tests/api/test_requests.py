@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from jackpot_service.api.bodies import SMALL, Body, Gone, length_of
 from jackpot_service.api.places import Caller, Places
+from jackpot_service.api.requests import SMALL, Body, Gone, length_of
 from jackpot_service.database.transactions import Busy
 
 FLOOD, OTHER = Caller("c1", "flood"), Caller("c2", "other")

@@ -1,4 +1,8 @@
-"""Reading a batch of bets out of a body: column by column where all are alike, one by one where something is wrong."""
+"""
+What a table server's bodies hold: bets, hands and cards.
+
+A batch of bets is read column by column where all are alike, and one by one where something is wrong.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -116,7 +120,7 @@ def read_alike(raws: list[Any]) -> Bets | None:
 
 
 def _are_identifiers(values: list[Any]) -> bool:
-    """Tell it of all at once: joined by spaces they must be as many identifiers as there are values."""
+    """Look at all at once: joined by spaces they must be as many identifiers as there are values."""
     try:
         words = " ".join(values)
     except TypeError:  # Not all are strings.

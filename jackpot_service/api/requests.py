@@ -1,13 +1,15 @@
 """
-Whole bodies: read on the event loop before their call is given anything that others may need.
+A request as the event loop looks at it: its head, and its body, which is read before others are kept waiting for it.
 
 A client that sends half a body holds a connection and the bytes that came, and nothing else. How many bytes the callers
 of a process may have in memory is bounded, and shared by casino and key as all places are.
 """
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
+from jackpot_service.api.asgi import Message, Receive, Scope
+from jackpot_service.api.parsing import MEDIA_TYPES
 from jackpot_service.api.places import Caller, Places
 
 ROOM: Final = 32 * 1024 * 1024
@@ -17,9 +19,16 @@ SMALL: Final = 16 * 1024
 """Bytes: a body that comes in one piece no longer than this is not counted; connections bound these."""
 
 _LONGEST_LENGTH: Final = 9
-"""Digits of a length that are read: more of them tell one that is longer than any."""
+"""Digits of a length that are read; one of more digits is longer than any body may be."""
 
-Receive = Callable[[], Awaitable[dict[str, Any]]]
+LONGEST_BODY: Final = 256 * 1024
+"""Bytes: a batch of a thousand bets and more. What is longer is read by a thread, so that it holds nobody up."""
+
+_ENCODINGS: Final = frozenset({b"content-encoding", b"transfer-encoding"})
+
+
+class Fallback(Exception):
+    """The fast path does not take this call: Flask answers it."""
 
 
 class Gone(Exception):
@@ -29,6 +38,43 @@ class Gone(Exception):
 def length_of(header: bytes) -> int | None:
     """The length that a header states; None if it states none, or one that is longer than any."""
     return int(header) if header.isdigit() and len(header) <= _LONGEST_LENGTH else None
+
+
+class Request:
+    """
+    A request as the fast path looks at it.
+
+    `body` is there when it has been read. `ends_at` is when the call has to be answered, on the steady clock.
+    `handed_on` is what Flask's environment shall have of it.
+    """
+
+    def __init__(self, scope: Scope, *, ends_at: float) -> None:
+        self.query: bytes = scope["query_string"]
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.has_header_twice = len(self.headers) != len(scope["headers"])
+        if self.has_header_twice:  # As Flask reads it.
+            named: dict[bytes, list[bytes]] = {}
+            for name, value in scope["headers"]:
+                named.setdefault(name, []).append(value)
+            self.headers = {name: b",".join(values) for name, values in named.items()}
+        self.body = b""
+        self.ends_at = ends_at
+        self.handed_on: Mapping[str, object] = {}
+
+    def header(self, name: bytes) -> str:
+        """The value of a header, empty if there is none."""
+        return self.headers.get(name, b"").decode("latin-1")
+
+    def require_usual(self) -> None:
+        """Raises: Fallback unless its body was sent as JSON of a stated length, without an encoding and a query."""
+        if (
+            self.header(b"content-type").partition(";")[0].strip(" \t").lower() not in MEDIA_TYPES
+            or not _ENCODINGS.isdisjoint(self.headers)
+            or self.query
+            or length_of(self.headers.get(b"content-length", b"")) != len(self.body)
+            or len(self.body) > LONGEST_BODY
+        ):
+            raise Fallback
 
 
 class Body:
@@ -71,7 +117,7 @@ class Body:
             self._held = 0
 
 
-def _piece_of(message: dict[str, Any]) -> bytes:
+def _piece_of(message: Message) -> bytes:
     if message["type"] == "http.disconnect":
         raise Gone
     piece: bytes = message.get("body", b"")

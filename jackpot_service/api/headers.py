@@ -1,9 +1,21 @@
-"""Headers of every answer: browsers do not guess its type, and caches keep it only if the answer says so itself."""
+"""Headers of every answer: an id of the request, and what browsers and caches may do with it."""
 
+import random
 from collections.abc import Sequence
 from typing import Final
 
 from werkzeug.datastructures import Headers
+
+from jackpot_service.domain.shapes import IDENTIFIER
+
+REQUEST_ID: Final = "X-Request-Id"
+
+
+def request_id(sent: str) -> str:
+    """Return the id that a request sent, if it is one, or else a new one."""
+    # Not secret; and the system's random source is a call into the kernel.
+    return sent if IDENTIFIER.fullmatch(sent) else f"{random.getrandbits(128):032x}"
+
 
 _ALWAYS: Final = ("X-Content-Type-Options", "nosniff")
 _UNLESS_SAID: Final = ("Cache-Control", "no-store")
