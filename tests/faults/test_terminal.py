@@ -87,7 +87,10 @@ def plays(directory: Path) -> bool:
 
 
 @pytest.mark.parametrize("how", ["the terminal is closed", "the command is told", "the command is killed"])
-def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database(tmp_path: Path, how: str) -> None:
+def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database(
+    made: Path, tmp_path: Path, how: str
+) -> None:
+    subprocess.run(["cp", "--archive", f"{made}/.", tmp_path], check=True)
     port = free_port()
     run = (sys.executable, "-m", "jackpot_service.cli", "run", f"--port={port}", "--seed=1")
     with in_terminal(tmp_path, *run) as terminal:
