@@ -54,7 +54,7 @@ quick: setup  ## the tests that take no time, in a minute and a half; after each
 	@exec $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not deep and not long" --without-proof $(ARGS)
 
 test: setup  ## every test but the long ones; ARGS="-k name" for some
-	@exec $(BIN)/python -m pytest -n 2 --dist loadscope -m "not long" $(ARGS)
+	@exec $(BIN)/python -m pytest -n 3 --dist worksteal -m "not long" $(ARGS)
 
 test-long: setup  ## those that wait for what takes its time: frozen hosts, restarts under load, slow clients
 	@exec $(BIN)/python -m pytest -n 2 --dist loadscope -m long $(ARGS)

@@ -104,10 +104,12 @@ def database(database_url: str) -> Iterator[Database]:
 
 
 @pytest.fixture
-def waiting_database(tmp_path: Path) -> Iterator[Database]:
+def waiting_database(made: Path, tmp_path: Path) -> Iterator[Database]:
     """Give the test a database whose commits, where asked to, wait for a replica that does not exist."""
     settings = {"fsync": "off", "synchronous_standby_names": "nobody", "synchronous_commit": "local"}
-    with embedded.running(tmp_path, settings=settings) as cluster:
-        migrate.upgrade(cluster.url())
-        with scratch.opened(cluster.service_url()) as database:
-            yield database
+    subprocess.run(["cp", "--archive", made, tmp_path / "data"], check=True)
+    with (
+        embedded.running(tmp_path / "data", settings=settings) as cluster,
+        scratch.opened(cluster.service_url()) as database,
+    ):
+        yield database

@@ -277,11 +277,13 @@ def test_bets_flow_soon_after_there_is_a_new_leader_while_the_old_one_hangs(pair
 
 
 @pytest.mark.parametrize("command", [("verify",), ("jobs", "list"), ("audit",), ("db", "upgrade"), ("keys", "list")])
-def test_a_command_ends_by_itself_while_the_database_hangs(durable: embedded.Cluster, command: tuple[str, ...]) -> None:
-    with frozen_server(durable):
+def test_a_command_ends_by_itself_while_the_database_hangs(
+    standing_cluster: embedded.Cluster, command: tuple[str, ...]
+) -> None:
+    with frozen_server(standing_cluster):
         done = subprocess.run(
             [sys.executable, "-m", "jackpot_service.cli", *command],
-            env={"JACKPOT_DATABASE_URL": durable.service_url(), **SETTINGS},
+            env={"JACKPOT_DATABASE_URL": standing_cluster.service_url(), **SETTINGS},
             timeout=LONGEST_WAIT_S,
             capture_output=True,
             text=True,

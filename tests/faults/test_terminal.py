@@ -87,7 +87,10 @@ def plays(directory: Path) -> bool:
 
 
 @pytest.mark.parametrize("how", ["the terminal is closed", "the command is told", "the command is killed"])
-def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database(tmp_path: Path, how: str) -> None:
+def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database(
+    made: Path, tmp_path: Path, how: str
+) -> None:
+    subprocess.run(["cp", "--archive", f"{made}/.", tmp_path], check=True)
     port = free_port()
     run = (sys.executable, "-m", "jackpot_service.cli", "run", f"--port={port}", "--seed=1")
     with in_terminal(tmp_path, *run) as terminal:
@@ -97,7 +100,8 @@ def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database
             terminal.close()
         else:
             terminal.command.send_signal(signal.SIGHUP if how == "the command is told" else signal.SIGKILL)
-        wait_until(lambda: not marked(tmp_path))
+        # Rounds are played to their end first, and the books proved.
+        wait_until(lambda: not marked(tmp_path), within_s=2 * LONGEST_WAIT_S)
         wait_until(lambda: not embedded_of(tmp_path))
         assert not is_ready(port)
 

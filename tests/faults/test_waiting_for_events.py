@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,17 +19,17 @@ from jackpot_client import Bet, Hand
 from jackpot_service.api.event_stream import MOST_WAITING
 from jackpot_service.api.events import LONGEST_WAIT_S
 from jackpot_service.database import embedded
+from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.outcomes import Cancellation
-from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.usecases.acts import Act
+from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
-from jackpot_service.usecases.keys import create_key
 from tests.faults.load import client_for
 from tests.faults.proxy import NAME, NGINX, proxied
 from tests.faults.service import HOST, Service, served
 from tests.faults.wire import Wire
 from tests.races import scene
+from tests.races.processes import CONFIG
 
 pytestmark = pytest.mark.slow
 
@@ -44,20 +43,20 @@ Ask = Callable[..., httpx.Response]
 
 
 @pytest.fixture
-def keys(engine: sqlalchemy.Engine) -> dict[Role, str]:
-    """Set a table up, and give the test the keys of its server and of an auditor."""
-    scene.found(engine)
-    scene.open_live(engine, "live", tables=["T1"], base_amount="1000")
-    principals = (scene.SERVER, Principal("Ada", Role.AUDITOR))
-    act = Act(SYSTEM_OPERATOR, scene.now())
-    return {one.role: transact(engine, partial(create_key, act=act, principal=one)).whole for one in principals}
+def engine(standing_cluster: embedded.Cluster) -> Iterator[sqlalchemy.Engine]:
+    """Give the test an engine of its own on the module's PostgreSQL."""
+    engine = create_engine(CONFIG, standing_cluster.service_url())
+    yield engine
+    engine.dispose()
 
 
 @pytest.fixture
-def ask(service: Service, keys: dict[Role, str]) -> Ask:
+def ask(own_service: Service, standing_keys: dict[Role, str]) -> Ask:
     def ask(**query: Any) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {keys[Role.AUDITOR]}"}
-        return httpx.get(f"{service.base_url}/v1/events", params=query, headers=headers, timeout=60, trust_env=False)
+        headers = {"Authorization": f"Bearer {standing_keys[Role.AUDITOR]}"}
+        return httpx.get(
+            f"{own_service.base_url}/v1/events", params=query, headers=headers, timeout=60, trust_env=False
+        )
 
     return ask
 
@@ -87,14 +86,14 @@ def test_a_commit_that_comes_late_is_told_to_whoever_waits(engine: sqlalchemy.En
 
 
 def test_those_who_wait_keep_nobody_from_betting_and_are_bounded(
-    service: Service, keys: dict[Role, str], ask: Ask
+    own_service: Service, table_key: str, ask: Ask
 ) -> None:
     start = ask(after="now").json()["next"]
 
     with ThreadPoolExecutor(2 * EVERY_PLACE) as pool:
         waiting = [pool.submit(ask, after=start, wait=20) for _ in range(2 * EVERY_PLACE)]
         wait(waiting, timeout=30, return_when=FIRST_COMPLETED)  # Those for whom there is no place are told at once.
-        with client_for(service.base_url, keys[Role.TABLE]) as client:
+        with client_for(own_service.base_url, table_key) as client:
             for number in range(20):
                 client.place_bets(table_id="T1", round_id=f"r{number}", bets=[BET])
             client.put_result(table_id="T1", round_id="r0", bet_count=1, hands=[HAND])
@@ -108,23 +107,24 @@ def test_those_who_wait_keep_nobody_from_betting_and_are_bounded(
     assert {answer.headers["Retry-After"] for answer in refused} == {"1"}
 
 
-def test_a_server_that_is_stopped_does_not_wait_for_those_who_wait(service: Service, ask: Ask) -> None:
+def test_a_server_that_is_stopped_does_not_wait_for_those_who_wait(own_service: Service, ask: Ask) -> None:
     start = ask(after="now").json()["next"]
 
     with ThreadPoolExecutor() as pool:
         waiting = [pool.submit(ask, after=start, wait=20) for _ in range(MOST_WAITING)]
         wait(waiting, timeout=1)
-        service.stop()
+        own_service.stop()
 
-    assert "Shutting down" in service.log.read_text()
-    assert "refused to gracefully stop" not in service.log.read_text()
+    assert "Shutting down" in own_service.log.read_text()
+    assert "refused to gracefully stop" not in own_service.log.read_text()
     assert all(isinstance(one.exception(), httpx.TransportError | type(None)) for one in waiting)
 
 
-@pytest.fixture
-def service_of_one(durable: embedded.Cluster, tmp_path: Path) -> Iterator[Service]:
-    """Give the test a server of one worker, so that it knows how many places there are."""
-    with served(durable.service_url(), tmp_path / "service.log", starts=False) as service:
+@pytest.fixture(scope="module")
+def service_of_one(standing_cluster: embedded.Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Give the tests a server of one worker, so that they know how many places there are."""
+    log = tmp_path_factory.mktemp("one") / "service.log"
+    with served(standing_cluster.service_url(), log, starts=False) as service:
         service.workers = 1
         service.start()
         yield service
@@ -179,16 +179,16 @@ def require_places_of_those_who_leave(
 
 @pytest.mark.parametrize("leave", [closed, reset])
 def test_those_who_leave_give_their_places_to_others(
-    service_of_one: Service, keys: dict[Role, str], leave: Callable[[socket.socket], None]
+    service_of_one: Service, standing_keys: dict[Role, str], leave: Callable[[socket.socket], None]
 ) -> None:
     connect = partial(socket.create_connection, (HOST, service_of_one.port))
-    require_places_of_those_who_leave(service_of_one, keys[Role.AUDITOR], connect, leave)
+    require_places_of_those_who_leave(service_of_one, standing_keys[Role.AUDITOR], connect, leave)
 
 
 @pytest.mark.nginx
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed; Debian: apt-get install nginx-light")
 def test_those_who_leave_nginx_give_their_places_to_others(
-    service_of_one: Service, keys: dict[Role, str], tmp_path_factory: pytest.TempPathFactory
+    service_of_one: Service, standing_keys: dict[Role, str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with proxied(service_of_one, tmp_path_factory.mktemp("nginx")) as proxy:
 
@@ -196,13 +196,13 @@ def test_those_who_leave_nginx_give_their_places_to_others(
             plain = socket.create_connection((HOST, proxy.port))
             return proxy.trust.wrap_socket(plain, server_hostname=NAME)
 
-        require_places_of_those_who_leave(service_of_one, keys[Role.AUDITOR], connect, closed)
+        require_places_of_those_who_leave(service_of_one, standing_keys[Role.AUDITOR], connect, closed)
 
 
 def test_one_who_waits_and_says_that_no_more_comes_is_answered_at_once(
-    service_of_one: Service, keys: dict[Role, str]
+    service_of_one: Service, standing_keys: dict[Role, str]
 ) -> None:
-    key = keys[Role.AUDITOR]
+    key = standing_keys[Role.AUDITOR]
     start = now(service_of_one, key)
     until = time.monotonic() + LONGEST_WAIT_S
 
