@@ -169,8 +169,9 @@ def test_who_made_a_key_of_a_round_records_no_payment_of_its_awards(application:
 def test_an_act_is_of_a_principal(application: psycopg.Connection[Any]) -> None:
     entry = """
         INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, received_at, booked_at, digest, head,
-                             accounts, currencies, amounts, movements)
-        SELECT '-', 0, 1000, kind, %s, received_at, booked_at, digest, head, accounts, currencies, amounts, movements
+                             accounts, currencies, amounts, movements, casino_id, table_id, rules_version, figures)
+        SELECT '-', 0, 1000, kind, %s, received_at, booked_at, digest, head, accounts, currencies, amounts, movements,
+               '', '', 0, '{}'
         FROM entries WHERE jackpot_id = '-' AND seq = 1
     """
     act = "INSERT INTO acts (seq, subject, after, effects) VALUES (1000, 'x', '{}', '[]')"
