@@ -17,7 +17,7 @@ BETWEEN: Final = """
     unnest(CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[]))
         AS part (stripe_no, start, upto)
     CROSS JOIN LATERAL (
-        SELECT *
+        SELECT {columns}
         FROM {relation} e
         WHERE e.jackpot_id = :jackpot_id AND e.stripe_no = part.stripe_no AND e.seq > part.start AND e.seq <= part.upto
           AND {condition}
@@ -26,11 +26,11 @@ BETWEEN: Final = """
 """
 """FROM this: the rows `e` of a relation that stand in a part, or beside its whole days; `relation` tells seqs."""
 
-ENTRIES: Final = BETWEEN.format(relation="entries", condition="true")
+ENTRIES: Final = BETWEEN.format(columns="*", relation="entries", condition="true")
 """FROM this: the entries `e` of a part, or those beside its whole days."""
 
 ENTRIES_OF_AWARDS: Final = BETWEEN.format(
-    relation="entries", condition="e.kind = 'result' AND e.movements @> ARRAY['award']"
+    columns="*", relation="entries", condition="e.kind = 'result' AND e.movements @> ARRAY['award']"
 )
 """FROM this: those of settlements that made awards; an index holds just them."""
 

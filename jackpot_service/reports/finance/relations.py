@@ -19,13 +19,26 @@ MOVED: Final = ("account", "currency", "movement")
 """What relations of postings keep apart besides the keys; they sum up `amount`."""
 
 REFUNDS: Final = (FigureKind.REFUNDS, FigureKind.LATE_REFUNDS)
+"""What is refunded, in time or late."""
 
 UNITS: Final = """
     (SELECT DISTINCT currency, CAST('1e-' || exponent AS numeric) AS one FROM rates WHERE base = :base) AS unit
 """
 """FROM this: what one minor unit of a currency is in its units."""
 
-IN_WHOLE_DAYS: Final = "day >= :first_day AND day < :end_day"
+OF_ENTRIES: Final = {
+    FigureKind.BETS: "entry_kind = 'bets'",
+    FigureKind.REFUNDS: "movements @> ARRAY['reversal']",
+    FigureKind.LATE_REFUNDS: "movements @> ARRAY['reversal']",
+    FigureKind.HANDS: "entry_kind = 'result'",
+    FigureKind.SQUARES: "entry_kind = 'result'",
+    FigureKind.AWARDS: "entry_kind = 'result' AND movements @> ARRAY['award']",
+    FigureKind.PAYMENTS: "entry_kind = 'award_paid'",
+    FigureKind.POSTINGS: "entry_kind <> 'bets'",
+}
+"""WHERE this: the entries that have figures of a kind, so that nobody takes those of all others apart."""
+
+_IN_WHOLE_DAYS: Final = "day >= :first_day AND day < :end_day"
 
 
 def figures(
@@ -34,22 +47,21 @@ def figures(
     *,
     stated: Iterable[str] = (),
     has_beside: bool = True,
-    within: str = IN_WHOLE_DAYS,
     condition: str = "true",
 ) -> str:
     """
     The figures of some kinds by keys: `number`, `minor` and `value`.
 
-    `within` tells the whole days, the condition what else is wanted, by columns of `days` but for the cycle.
+    The condition tells what else is wanted, by columns of `days` but for the cycle.
     """
     named = list(dict.fromkeys(keys))
     listed = ", ".join(f"'{kind}'" for kind in kinds)
     wanted = " AND ".join([f"kind IN ({listed})", condition, *(f"{key} = :of_{key}" for key in stated)])
     columns = ", ".join(named)
-    whole = days.with_recent(":jackpot_id", f"{wanted} AND {within}")
+    whole = days.with_recent(":jackpot_id", f"{wanted} AND {_IN_WHOLE_DAYS}")
     relations = [f"SELECT {columns}, number, minor, value FROM {whole} AS whole"]  # noqa: S608  the parts are ours
     if has_beside:
-        relations.append(_beside(named, wanted))
+        relations.append(_beside(named, " AND ".join([wanted, *{OF_ENTRIES[kind] for kind in kinds}])))
     return f"""
         SELECT {columns}, sum(number) AS number, sum(minor) AS minor, sum(value) AS value
         FROM ({" UNION ALL ".join(relations)}) AS one
@@ -60,7 +72,8 @@ def figures(
 def _beside(keys: Sequence[str], wanted: str) -> str:
     columns = ", ".join(cycles.OF_ENTRY if key == "cycle" else f"e.{key}" for key in keys)
     cuts = cycles.joined_cuts(":jackpot_id") if "cycle" in keys else ""
-    entries = BETWEEN.format(relation="figures", condition=wanted)
+    read = ", ".join(["stripe_no", "seq", *(key for key in keys if key != "cycle"), "number", "minor", "value"])
+    entries = BETWEEN.format(columns=read, relation="figures", condition=wanted)
     return f"SELECT {columns}, e.number, e.minor, e.value FROM {entries} {cuts}"  # noqa: S608  as above
 
 
