@@ -36,16 +36,17 @@ WITH new AS (
                                    amounts, movements, casino_id, table_id, rules_version, figures, number)
 ),
 stripe AS (
-    SELECT seq, greatest(booked_at, %(now)s) AS booked_at,
-           chained_heads(head, %(digests)s::bytea[], greatest(booked_at, %(now)s)) AS heads
-    FROM stripes
-    WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (accepting OR NOT %(if_accepting)s) AND {HOLDS}
-    FOR NO KEY UPDATE
+    SELECT seq, booked_at, heads, heads[%(count)s] AS last_head
+    FROM (SELECT seq, greatest(booked_at, %(now)s) AS booked_at,
+                 chained_heads(head, %(digests)s::bytea[], greatest(booked_at, %(now)s)) AS heads
+          FROM stripes
+          WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (accepting OR NOT %(if_accepting)s) AND {HOLDS}
+          FOR NO KEY UPDATE) AS locked
 ),
 moved AS (
     UPDATE stripes
     SET seq = stripe.seq + %(count)s,
-        head = stripe.heads[%(count)s],
+        head = stripe.last_head,
         meter_players = stripes.meter_players + %(meter_players)s,
         meter_house = stripes.meter_house + %(meter_house)s,
         reserve = stripes.reserve + %(reserve)s,

@@ -46,7 +46,7 @@ BELONGINGS = {
     "ALTER TABLE rates OWNER TO jackpot_app": "it owns table rates (",
     "ALTER VIEW postings OWNER TO jackpot_app": "it owns view postings (",
     "ALTER FUNCTION refuse_rewrite() OWNER TO jackpot_app": "it owns function refuse_rewrite() (",
-    "ALTER TYPE bets_sum OWNER TO jackpot_app": "it owns type bets_sum (",
+    "ALTER TYPE figure OWNER TO jackpot_app": "it owns type figure (",
 }
 PRIVILEGES = {
     "GRANT CREATE ON SCHEMA public TO jackpot_app": "it has CREATE on schema public (run: jackpot db upgrade)",

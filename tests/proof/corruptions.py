@@ -225,7 +225,7 @@ ENTRIES: Final = (
         "jackpot_id, 7, 1, kind, principal, NULL::bigint, NULL::int, received_at, booked_at, digest, head, accounts, "
         "currencies, amounts, movements, casino_id, table_id, rules_version, figures",
         "entries WHERE kind = 'jackpot_opened'",
-        "stripe-missing chain-broken entry-kind rollup-figures",
+        "stripe-missing chain-broken entry-kind",
     ),
 )
 
@@ -261,7 +261,7 @@ STRIPES: Final = (
         "entry-digest rules-missing entry-underivable",
     ),
     remove("cycles", "jackpot_id = 'live' AND cycle = 3", "entry-digest hit-cycle"),
-    remove("cycles", "jackpot_id = 'live' AND cycle = 1", "cycle-gap jackpot-opening entry-underivable"),
+    remove("cycles", "jackpot_id = 'live' AND cycle = 1", "cycle-gap jackpot-opening entry-underivable rollup-figures"),
     forge(
         "cycles",
         "jackpot_id, 4, rules_version, stripe_no, seq, cut",
