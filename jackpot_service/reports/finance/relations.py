@@ -61,7 +61,8 @@ def figures(
     whole = days.with_recent(":jackpot_id", f"{wanted} AND {_IN_WHOLE_DAYS}")
     relations = [f"SELECT {columns}, number, minor, value FROM {whole} AS whole"]  # noqa: S608  the parts are ours
     if has_beside:
-        relations.append(_beside(named, " AND ".join([wanted, *{OF_ENTRIES[kind] for kind in kinds}])))
+        having = " OR ".join(dict.fromkeys(OF_ENTRIES[kind] for kind in kinds))
+        relations.append(_beside(named, f"{wanted} AND ({having})"))
     return f"""
         SELECT {columns}, sum(number) AS number, sum(minor) AS minor, sum(value) AS value
         FROM ({" UNION ALL ".join(relations)}) AS one
