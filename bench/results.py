@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jackpot_service.database.transactions import Session, committed, pipelined
-from jackpot_service.domain import facts, tallies
+from jackpot_service.domain import facts, figures
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.journal import EntryKind
@@ -100,6 +100,6 @@ def _settled(session: Session, one: Ended, held: Books) -> _Settled:
         },
         postings=settlement.postings,
         round_step=RoundStep.of(after),
-        tally=tallies.of_settlement(settlement, one.bets.bets, terms=terms, won_since=()),
+        figures=figures.of_settlement(settlement, one.bets.bets, terms=terms, won_since=()),
     )
     return _Settled(one.result, after, held.cycle.cycle, held.positions, settlement, entry)

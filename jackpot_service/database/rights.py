@@ -76,33 +76,26 @@ APPENDED: Final = (
 
 CHANGED: Final[Mapping[str, TableRights]] = MappingProxyType(
     {
-        "daily_awards": _changing("awards amount_minor cost"),
-        "daily_bets": _changing("bets stakes_minor value"),
-        "daily_hands": _changing("hands value squares"),
-        "daily_payments": _changing("awards amount_minor cost"),
-        "daily_postings": _changing("lines amount"),
-        "daily_refunds": _changing("bets stakes_minor value meter reserve prize_fund house adjustments"),
+        "days": _changing("number minor value"),
         "job_chunks": TableRights(delete=True),
         "jobs": _changing(
             "state chunks size position done total attempts began_at began_with heartbeat_at ended_at error "
             "cancelled_by removed_at holder lease_until"
         ),
         "keys": _changing("revoked_at last_used_at"),
-        "recent_bets": TableRights(delete=True),
         "rounds": _changing("state steps bet_count weight replays"),
-        "stripes": _changing("seq head meter_players meter_house reserve prize_fund accepting booked_at rolled_up_to"),
+        "stripes": _changing("seq head meter_players meter_house reserve prize_fund accepting booked_at summed_to"),
     }
 )
 """Tables whose rows may be changed in these columns, or removed."""
 
 ONLY_READ: Final = (
     "alembic_version",
-    "bets_by_day",
     "change_deciders",
     "emergency_switches",
+    "figures",
     "key_makers",
     "postings",
-    "recent_bets_by_day",
     "schema_versions",
 )
 """Views, what migrations keep, and what only the owner sets."""

@@ -1,10 +1,9 @@
 """How a batch of stakes is split among the pools and the house."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
 
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.money import EXACT, RateSheet, product, total
@@ -29,19 +28,6 @@ class Contribution:
     house: Decimal
 
 
-class Turnover(NamedTuple):
-    """
-    What the bets of one currency in a batch come to: how many, their stakes, and what these are worth in base units.
-
-    A tuple rather than a dataclass: it is made for every batch, and summed column by column.
-    """
-
-    currency: str
-    bets: int
-    stakes_minor: int
-    value: Decimal
-
-
 def contribute(stakes_minor: Mapping[str, int], *, split: Split, sheet: RateSheet) -> Contribution:
     """
     Split stakes, summed per currency, among the pools and the house.
@@ -59,15 +45,6 @@ def contribute(stakes_minor: Mapping[str, int], *, split: Split, sheet: RateShee
     prize_fund = product(value, split.prize_fund)
     house = EXACT.subtract(value, total((meter, reserve, prize_fund)))
     return Contribution(stakes_minor, values, value, meter, reserve, prize_fund, house)
-
-
-def by_currency(contributed: Contribution, currencies: Sequence[str]) -> tuple[Turnover, ...]:
-    """Tell a batch's value apart by currency, given the currency of each of its bets; in alphabetical order."""
-    bets = Counter(currencies)
-    return tuple(
-        Turnover(currency, bets[currency], contributed.stakes_minor[currency], value)
-        for currency, value in contributed.values.items()
-    )
 
 
 def stakes_by_currency(bets: Iterable[Bet]) -> dict[str, int]:

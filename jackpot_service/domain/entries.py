@@ -1,12 +1,15 @@
 """What is to be booked as one entry of a jackpot's books."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
+from jackpot_service.domain.accounts import CASINO
 from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.rounds import Round
-from jackpot_service.domain.tallies import NOTHING, Tally
 
 REFERENCE_BOOK = "-"
 """The book of what belongs to no jackpot: casinos, tables, keys, rate sheets. It has one stripe and no postings."""
@@ -30,13 +33,21 @@ class RoundStep:
         return cls(*ids, round_.round_key, round_.steps, round_.rules_version)
 
 
+class Whose(NamedTuple):
+    """The casino, the table and the rules version of an entry's figures; empty, and 0, where there is none."""
+
+    casino_id: str = ""
+    table_id: str = ""
+    rules_version: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """
-    One request's change of a jackpot's record: what it recorded (`facts`), and the postings, perhaps none.
+    One request's change of a jackpot's record: what it recorded (`facts`), the postings, perhaps none, and `figures`.
 
-    `received_at` is the service's clock when the request came in; when it is booked, the books say. `tally` is what the
-    daily rollups keep of an entry of a round and its postings do not show.
+    `received_at` is the service's clock when the request came in; when it is booked, the books say. `figures` are what
+    it comes to, as far as its postings do not tell; `of` is whose they are, if that is not the round's.
     """
 
     book: str
@@ -46,4 +57,18 @@ class Entry:
     facts: Facts
     postings: Postings = field(default_factory=Postings)
     round_step: RoundStep | None = None
-    tally: Tally = NOTHING
+    figures: Sequence[Figure] = ()
+    of: Whose | None = None
+
+    @property
+    def whose(self) -> Whose:
+        """Its round's casino, table and rules; an entry of no round is of the casino whose account it moves."""
+        step = self.round_step
+        if step is not None:
+            return Whose(step.casino_id, step.table_id, step.rules_version)
+        return self.of or Whose(casino_of(line.account for line in self.postings.lines))
+
+
+def casino_of(accounts: Iterable[str]) -> str:
+    """The casino whose account is among these, of which there is never more than one; empty if there is none."""
+    return next((account.removeprefix(CASINO) for account in accounts if account.startswith(CASINO)), "")

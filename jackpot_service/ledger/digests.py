@@ -19,8 +19,8 @@ from jackpot_service.domain.entries import Entry
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def digest(entry: Entry, *, postings: Sequence[Sequence[str]] | None = None) -> bytes:
-    """Figure the digest of an entry, 32 bytes; `postings` are its own as facts, of whoever has them at hand."""
+def digest(entry: Entry, postings: Sequence[Sequence[str]], figures: Sequence[str]) -> bytes:
+    """Figure the digest of an entry, 32 bytes, given its postings as facts, and whose figures it has, and which."""
     step = entry.round_step
     document = {
         "book": entry.book,
@@ -29,9 +29,15 @@ def digest(entry: Entry, *, postings: Sequence[Sequence[str]] | None = None) -> 
         "received_at": facts.instant(entry.received_at),
         "round": None if step is None else [step.table_id, step.round_id, step.round_key, step.step],
         "facts": entry.facts,
-        "postings": facts.of_postings(entry.postings) if postings is None else postings,
+        "postings": postings,
+        "figures": figures,
     }
     return hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+def of_booked(entry: Entry, figures: Sequence[str]) -> bytes:
+    """Figure the digest of an entry that was put together again."""
+    return digest(entry, facts.of_postings(entry.postings), figures)
 
 
 def first_head(book: str, stripe_no: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Writing entries: the one statement that books, the one place that changes a pool, and what a day's sums follow."""
+"""Writing entries: the one statement that books, and the one place that changes a pool."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,15 +12,16 @@ from jackpot_service.domain import facts
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.pools import Pools
-from jackpot_service.ledger import recent_bets, rollups
+from jackpot_service.ledger import days, figures
 from jackpot_service.ledger.digests import digest
 
 # The stripe's row is locked first and held to the commit, so its `seq` is dense and in commit order. The clock is a
 # parameter; no entry is booked before those that stand before it. Entries travel as texts joined by bars, the postings
-# of each by spaces, which no account, currency, amount or movement holds. (An entry without postings is an empty text:
-# alone it splits into nothing, hence the coalesce.) A stripe that does not accept leaves `seq` null, and an entry's
-# cannot be: so the whole transaction fails, also where its commit is already on the way. The database logs that as an
-# error, so bets of a jackpot that is known to be suspended are not sent here: it is left to those that meet the act.
+# of each by spaces, which no account, currency, amount or movement holds, its figures as an array of rows. (An entry
+# without postings is an empty text: alone it splits into nothing, hence the coalesce.) A stripe that does not accept
+# leaves `seq` null, and an entry's cannot be: so the whole transaction fails, also where its commit is already on the
+# way. The database logs that as an error, so bets of a jackpot that is known to be suspended are not sent here: it is
+# left to those that meet the act.
 _POST = f"""
 WITH new AS (
     SELECT *
@@ -28,21 +29,24 @@ WITH new AS (
                 string_to_array(%(round_keys)s, '|', '-')::bigint[], string_to_array(%(steps)s, '|', '-')::int[],
                 string_to_array(%(received_at)s, '|')::timestamptz[], %(digests)s::bytea[],
                 string_to_array(%(accounts)s, '|'), string_to_array(%(currencies)s, '|'),
-                string_to_array(%(amounts)s, '|'), string_to_array(%(movements)s, '|'))
+                string_to_array(%(amounts)s, '|'), string_to_array(%(movements)s, '|'),
+                string_to_array(%(casino_ids)s, '|', '?'), string_to_array(%(table_ids)s, '|', '?'),
+                string_to_array(%(rules_versions)s, '|')::int[], string_to_array(%(figures)s, '|'))
          WITH ORDINALITY AS entry (kind, principal, round_key, step, received_at, digest, accounts, currencies,
-                                   amounts, movements, number)
+                                   amounts, movements, casino_id, table_id, rules_version, figures, number)
 ),
 stripe AS (
-    SELECT seq, greatest(booked_at, %(now)s) AS booked_at,
-           chained_heads(head, %(digests)s::bytea[], greatest(booked_at, %(now)s)) AS heads
-    FROM stripes
-    WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (accepting OR NOT %(if_accepting)s) AND {HOLDS}
-    FOR NO KEY UPDATE
+    SELECT seq, booked_at, heads, heads[%(count)s] AS last_head
+    FROM (SELECT seq, greatest(booked_at, %(now)s) AS booked_at,
+                 chained_heads(head, %(digests)s::bytea[], greatest(booked_at, %(now)s)) AS heads
+          FROM stripes
+          WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (accepting OR NOT %(if_accepting)s) AND {HOLDS}
+          FOR NO KEY UPDATE) AS locked
 ),
 moved AS (
     UPDATE stripes
     SET seq = stripe.seq + %(count)s,
-        head = stripe.heads[%(count)s],
+        head = stripe.last_head,
         meter_players = stripes.meter_players + %(meter_players)s,
         meter_house = stripes.meter_house + %(meter_house)s,
         reserve = stripes.reserve + %(reserve)s,
@@ -51,22 +55,23 @@ moved AS (
     FROM stripe
     WHERE stripes.jackpot_id = %(book)s AND stripes.stripe_no = %(stripe_no)s
     RETURNING stripe.seq, stripe.booked_at, stripe.heads
-),
-set_aside AS ({recent_bets.SETTING_ASIDE})
+)
 INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at, digest,
-                     head, accounts, currencies, amounts, movements)
+                     head, accounts, currencies, amounts, movements, casino_id, table_id, rules_version, figures)
 SELECT %(book)s, %(stripe_no)s, moved.seq + new.number, new.kind, new.principal, new.round_key, new.step,
        new.received_at, moved.booked_at, new.digest, moved.heads[new.number],
        string_to_array(coalesce(new.accounts, ''), ' '), string_to_array(coalesce(new.currencies, ''), ' '),
-       string_to_array(coalesce(new.amounts, ''), ' ')::numeric[], string_to_array(coalesce(new.movements, ''), ' ')
+       string_to_array(coalesce(new.amounts, ''), ' ')::numeric[], string_to_array(coalesce(new.movements, ''), ' '),
+       coalesce(new.casino_id, ''), coalesce(new.table_id, ''), new.rules_version, new.figures::figure[]
 FROM new
 LEFT JOIN moved ON true
 WHERE {HOLDS}
 RETURNING seq, booked_at
-"""  # noqa: S608  the part is ours
+"""  # noqa: S608  a constant
 
 _COLUMNS = ("accounts", "currencies", "amounts", "movements")
 _NO_POSTINGS = ("",) * len(_COLUMNS)
+_NONE = "?"  # No id holds that.
 
 
 class JackpotSuspended(Conflict):
@@ -109,8 +114,8 @@ def post_all(
     Book entries of one book on a stripe, one after another, at the same instant.
 
     That is when they were received, or later: not before the stripe's last entry or `not_before`. The stripe's lock is
-    held from then to the commit: so this, and what the day's sums take from it, are the last statements of their act
-    that write. With `if_accepting`, a stripe whose jackpot is suspended does not take them; see `refused_if_suspended`.
+    held from then to the commit: so this, and what is added to days at times, are the last statements of their act that
+    write. With `if_accepting`, a stripe whose jackpot is suspended does not take them; see `refused_if_suspended`.
     The cursor tells each entry's seq, and when it was booked.
     """
     pools = Pools()
@@ -118,7 +123,8 @@ def post_all(
         pools += entry.postings.pools()
     steps = [entry.round_step for entry in entries]
     written = [facts.of_postings(entry.postings) for entry in entries]
-    sums = recent_bets.sums_of(entries)
+    figured = [figures.written(entry) for entry in entries]
+    whose = [entry.whose for entry in entries]
     columns = [tuple(map(" ".join, zip(*lines, strict=True))) or _NO_POSTINGS for lines in written]
     cursor = pipe.send(
         _POST,
@@ -133,15 +139,26 @@ def post_all(
             "round_keys": "|".join(["-" if step is None else str(step.round_key) for step in steps]),
             "steps": "|".join(["-" if step is None else str(step.step) for step in steps]),
             "received_at": "|".join([entry.received_at.isoformat() for entry in entries]),
-            "digests": [digest(entry, postings=lines) for entry, lines in zip(entries, written, strict=True)],
+            "digests": [
+                digest(entry, lines, figures.content(one, rows))
+                for entry, lines, one, rows in zip(entries, written, whose, figured, strict=True)
+            ],
             "meter_players": pools.meter_players,
             "meter_house": pools.meter_house,
             "reserve": pools.reserve,
             "prize_fund": pools.prize_fund,
-            "sums": f"{{{','.join(sums)}}}",
+            "casino_ids": "|".join([one.casino_id or _NONE for one in whose]),
+            "table_ids": "|".join([one.table_id or _NONE for one in whose]),
+            "rules_versions": "|".join([str(one.rules_version) for one in whose]),
+            "figures": "|".join([_rows(rows) for rows in figured]),
             **dict(zip(_COLUMNS, map("|".join, zip(*columns, strict=True)), strict=True)),
         },
     )
-    rollups.add(pipe, entries, stripe_no=stripe_no)
-    recent_bets.roll_up_at_times(pipe, entries[0].book, stripe_no=stripe_no, sums=len(sums))
+    days.add_at_times(pipe, entries, stripe_no=stripe_no)
     return cursor
+
+
+def _rows(figures: Sequence[str]) -> str:
+    """Write rows as an array."""
+    quoted = [f'"{row}"' for row in figures]
+    return f"{{{','.join(quoted)}}}"

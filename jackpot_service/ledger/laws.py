@@ -15,7 +15,7 @@ from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.money import EXACT, ZERO, plain, total
 from jackpot_service.domain.pools import Pools
-from jackpot_service.ledger import replay, rollups
+from jackpot_service.ledger import days, replay
 from jackpot_service.ledger.digests import first_head, next_head
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
@@ -35,14 +35,14 @@ class Replayed:
     What a book's entries add up to, from zero; the balances, from where the book was verified before.
 
     `last` and `pools` are by stripe, `at_cuts` are the pools of a stripe at the positions that some cut names.
-    `rolled_up` is what the daily rollups put into some accounts.
+    `by_days` is what the days put into some accounts.
     """
 
     book: str
     stripes: tuple[BookedStripe, ...]
     cycles: tuple[BookedCycle, ...]
     since: Verified = NOTHING
-    rolled_up: Mapping[Account, Decimal] = field(default_factory=dict)
+    by_days: Mapping[Account, Decimal] = field(default_factory=dict)
     last: dict[int, BookedEntry] = field(default_factory=dict)
     pools: dict[int, Pools] = field(default_factory=dict)
     balances: defaultdict[tuple[str, str], Decimal] = field(default_factory=lambda: defaultdict(lambda: ZERO))
@@ -62,7 +62,7 @@ def broken_in(
 ) -> Found:
     """Check every law on one book, or on what came to it since it was verified; `on_entry` is told each such entry."""
     replayed = Replayed(
-        book, replay.stripes(session, book), replay.cycles(session, book), since, rollups.split_sums(session, book)
+        book, replay.stripes(session, book), replay.cycles(session, book), since, days.split_sums(session, book)
     )
     places = {(number, seq) for cycle in replayed.cycles for number, seq in enumerate(cycle.cut)}
     yield from _go_on(session, replayed, places)
@@ -200,9 +200,9 @@ def accounts_sum_to_zero(replayed: Replayed) -> Found:
 
 
 def days_add_up(replayed: Replayed) -> Found:
-    """What the daily rollups, of all days, put into an account is what the entries did."""
+    """What all days put into an account is what the entries did."""
     for account, due in _put_into_accounts(replayed).items():
-        amount = replayed.rolled_up.get(account, due)
+        amount = replayed.by_days.get(account, due)
         if amount != due:
             detail = f"the days sum to {plain(amount)}, the entries to {plain(due)}"
             yield Mismatch(Code.ROLLUP_FIGURES, replayed.book, account, detail)
@@ -217,7 +217,7 @@ def _put_into_accounts(replayed: Replayed) -> Mapping[Account, Decimal]:
         )
     return {
         account: total(balance for (name, _), balance in replayed.balances.items() if name == account)
-        for account in replayed.rolled_up
+        for account in replayed.by_days
     }
 
 

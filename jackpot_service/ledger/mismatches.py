@@ -45,9 +45,9 @@ class Code(StrEnum):
     CUT_RESERVE = "cut-reserve"
     """The reserve was not empty right after a hit, which turns all of it into meter."""
     ROLLUP_FIGURES = "rollup-figures"
-    """A daily rollup is not the sum of that day's entries: a row was changed, is missing, or is one too many.
+    """An entry does not come to what its documents make, or a day is not the sum of its entries' figures.
 
-    Or bets wait to be rolled up at a place where none were booked.
+    Of a day a row was changed, is missing, or is one too many.
     """
 
     RECONCILED_DAY = "reconciled-day"

@@ -7,15 +7,17 @@ from decimal import Decimal
 from itertools import chain, zip_longest
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Row, Select, and_, case, func, select, union
+from sqlalchemy import ColumnElement, Row, Select, Text, and_, case, cast, func, select, union
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
-from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.entries import REFERENCE_BOOK, Whose
 from jackpot_service.domain.journal import Movement, Posting, Postings
 from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, total
 from jackpot_service.domain.pools import Pools
+from jackpot_service.ledger import figures
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
 from jackpot_service.ledger.verified import BEFORE_ALL_ROUNDS, Verified
 
@@ -50,6 +52,13 @@ class BookedEntry:
     digest: bytes
     head: bytes
     lines: tuple[Line, ...]
+    whose: Whose
+    figures: tuple[str | None, ...]
+
+    @property
+    def content(self) -> list[str]:
+        """What the digest covers besides facts and postings: whose the figures are, and each as it is written."""
+        return figures.content(self.whose, [str(figure) for figure in self.figures])
 
     @property
     def place(self) -> str:
@@ -83,6 +92,7 @@ class BookedStripe:
     accepting: bool
     booked_at: datetime | None
     added_by: int
+    summed_to: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +154,7 @@ def stripes(session: Session, book: str) -> tuple[BookedStripe, ...]:
             # A stripe may begin at -infinity, which no datetime holds.
             case((func.isfinite(StripeRow.booked_at), StripeRow.booked_at), else_=None),
             StripeRow.added_by,
+            StripeRow.summed_to,
         )
         .where(StripeRow.jackpot_id == book)
         .order_by(StripeRow.stripe_no)
@@ -250,13 +261,20 @@ def rounds_touched(session: Session, book: str, *, since: Verified) -> Iterator[
         yield from keys
 
 
+_READ = (
+    *(column for column in EntryRow.__table__.columns if column.name != EntryRow.figures.key),
+    cast(EntryRow.figures, ARRAY(Text)).label(EntryRow.figures.key),
+)
+"""An entry's columns; each of its figures is read as it is written."""
+
+
 def _entries(
     session: Session,
     *conditions: ColumnElement[bool],
     order: tuple[InstrumentedAttribute[Any], ...],
     limit: int | None = None,
 ) -> list[BookedEntry]:
-    rows = session.execute(select(EntryRow.__table__).where(*conditions).order_by(*order).limit(limit))
+    rows = session.execute(select(*_READ).where(*conditions).order_by(*order).limit(limit))
     return [_entry(row) for row in rows]
 
 
@@ -274,6 +292,8 @@ def _entry(row: Row[Any]) -> BookedEntry:
         digest=row.digest,
         head=row.head,
         lines=_lines(row.accounts, row.currencies, row.amounts, row.movements),
+        whose=Whose(row.casino_id, row.table_id, row.rules_version),
+        figures=tuple(row.figures),
     )
 
 

@@ -5,7 +5,7 @@ The books' tables. Amounts are NUMERIC with a CHECK on scale and size, because N
 migrations). `stripes` is the one row a commit changes.
 """
 
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated
 
@@ -21,7 +21,9 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, TIMESTAMP
+from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import UserDefinedType
 
 from jackpot_service.database.transactions import Base
 from jackpot_service.ledger import long_rounds
@@ -35,6 +37,19 @@ Count = Annotated[int, mapped_column(Integer)]
 Position = Annotated[int, mapped_column(BigInteger)]
 
 
+class FigureType(UserDefinedType[str]):
+    """The type of PostgreSQL, see `domain.figures`."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: object) -> str:
+        """Write the type's name."""
+        return "figure"
+
+
+ischema_names["figure"] = FigureType  # By this the models can be compared with a database.
+
+
 def exact(*columns: str, name: str = "exact") -> CheckConstraint:
     """A CHECK that amounts are exact: at most 18 decimals, below 10**20."""
     laws = " AND ".join(f"scale({column}) <= 18 AND abs({column}) < 1e20" for column in columns)
@@ -46,7 +61,7 @@ class StripeRow(Base):
     One of a jackpot's K stripes: its part of every pool, and the end of its chain of entries.
 
     `seq` and `head` are those of its last entry; `booked_at` never falls. `added_by` is the seq, on stripe 0, of the
-    entry that added it: 1 for those of the opening. Up to `rolled_up_to` all its bets are in the sums of their days.
+    entry that added it: 1 for those of the opening. Up to `summed_to` its entries are in the sums of their days.
     """
 
     __tablename__ = "stripes"
@@ -70,15 +85,16 @@ class StripeRow(Base):
     accepting: Mapped[bool]
     booked_at: Mapped[Instant]
     added_by: Mapped[Position]
-    rolled_up_to: Mapped[Position] = mapped_column(server_default="0")
+    summed_to: Mapped[Position] = mapped_column(server_default="0")
 
 
 class EntryRow(Base):
     """
-    One entry: its place in its stripe's chain, what it belongs to, and its postings as four parallel arrays.
+    One entry: its place in its stripe's chain, what it belongs to, its postings as four parallel arrays, its figures.
 
-    An entry of a round carries the round's key and its step, the round's own count of entries from 1. The view
-    `postings` shows one row a posting.
+    An entry of a round carries the round's key and its step, the round's own count of entries from 1. Casino, table and
+    rules version are those of its figures, and empty, or 0, where there is none. The view `postings` shows one row a
+    posting, `figures` one row a figure.
     """
 
     __tablename__ = "entries"
@@ -132,6 +148,63 @@ class EntryRow(Base):
     currencies: Mapped[list[str]] = mapped_column(ARRAY(Text))
     amounts: Mapped[list[Decimal]] = mapped_column(ARRAY(Numeric))
     movements: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    casino_id: Mapped[Key]
+    table_id: Mapped[Key]
+    rules_version: Mapped[Count]
+    figures: Mapped[list[str]] = mapped_column(ARRAY(FigureType))
+
+
+class DayRow(Base):
+    """
+    What the entries of a stripe come to on a day, by whose they are and what tells figures apart: sums of figures.
+
+    Those of entries beyond the stripe's `summed_to` are not among them. `day` is the UTC day on which the entries were
+    booked, `gaming_day` their casino's, `cycle` the one that they stand after. What a kind does not have is empty, or
+    0; `made_on` differs from the day only of payments.
+    """
+
+    __tablename__ = "days"
+    __table_args__ = (
+        PrimaryKeyConstraint(
+            "jackpot_id",
+            "kind",
+            "day",
+            "stripe_no",
+            "table_id",
+            "currency",
+            "account",
+            "tier",
+            "detail",
+            "cycle",
+            "gaming_day",
+            "rules_version",
+            "casino_id",
+            "made_on",
+        ),
+        CheckConstraint("cycle >= 1", name="cycle"),
+        CheckConstraint("number >= 1 AND scale(minor) = 0 AND minor < 'Infinity'", name="number"),
+        # What was accepted is added later, in transactions of others, which no bound may make fail.
+        CheckConstraint("scale(value) <= 36 AND abs(value) < 'Infinity'", name="exact"),
+        {"postgresql_with": {"fillfactor": "50"}},
+    )
+
+    jackpot_id: Mapped[Key]
+    stripe_no: Mapped[Count]
+    day: Mapped[date]
+    cycle: Mapped[Count]
+    gaming_day: Mapped[date]
+    kind: Mapped[Key]
+    casino_id: Mapped[Key]
+    table_id: Mapped[Key]
+    rules_version: Mapped[Count]
+    currency: Mapped[Key]
+    account: Mapped[Key]
+    tier: Mapped[Key]
+    detail: Mapped[Key]
+    made_on: Mapped[date]
+    number: Mapped[Position]
+    minor: Mapped[Amount]
+    value: Mapped[Amount]
 
 
 class CycleRow(Base):

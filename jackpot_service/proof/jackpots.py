@@ -167,7 +167,7 @@ def entries_are_effects_of_acts(jackpot: Jackpot, entries: Sequence[BookedEntry]
         if effect is None or effect.kind != entry.kind or is_opening is not (entry.seq == 1):
             detail = f"a {entry.kind} that no act booked"
             yield Mismatch(Code.ENTRY_KIND, jackpot.jackpot_id, entry.place, detail)
-        elif digests.digest(_entry(entry, effect)) != entry.digest:
+        elif digests.of_booked(_entry(entry, effect), entry.content) != entry.digest:
             detail = f"{entry.kind}: act {effect.act} says that it recorded something else"
             yield Mismatch(Code.ENTRY_DIGEST, jackpot.jackpot_id, entry.place, detail)
         elif entry.principal != (actor := jackpot.references.acts[effect.act].principal):

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import count
+from typing import Final
 
 from sqlalchemy import literal, union_all
 
@@ -15,24 +16,17 @@ from jackpot_service.domain.money import ZERO
 from jackpot_service.ledger import laws, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry, BookedStripe
-from jackpot_service.ledger.rollups_schema import (
-    DailyAwardsRow,
-    DailyBetsRow,
-    DailyHandsRow,
-    DailyPaymentsRow,
-    DailyPostingsRow,
-    DailyRefundsRow,
-    RecentBetsRow,
-)
-from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
+from jackpot_service.ledger.schema import CycleRow, DayRow, EntryRow, StripeRow
 from jackpot_service.ledger.verified import NOTHING, Reached, Verified, VerifiedStripe
 from jackpot_service.proof import (
     bets,
     corrections,
+    days,
     decoding,
     documents,
     doors,
     exceptions,
+    figures,
     jackpots,
     lives,
     moves,
@@ -42,7 +36,6 @@ from jackpot_service.proof import (
     records,
     reference_book,
     references,
-    rollups,
     rounds,
     seals,
     settlements,
@@ -84,6 +77,9 @@ from jackpot_service.records.schema import (
 
 Found = Iterator[Mismatch]
 
+SUMS_ARE_LIKE_DAYS: Final = 1
+"""To compare all days with figures takes as long as to read so many of them again: for those who are told how far."""
+
 ROUND_CHECKS = (
     records.digests_cover_the_rows,
     *rounds.CHECKS,
@@ -91,6 +87,7 @@ ROUND_CHECKS = (
     *lives.CHECKS,
     *settlements.CHECKS,
     *corrections.CHECKS,
+    *figures.CHECKS,
 )
 """What is checked of every round, each by itself."""
 
@@ -98,13 +95,7 @@ _BOOKS_OF = (
     StripeRow.jackpot_id,
     EntryRow.jackpot_id,
     CycleRow.jackpot_id,
-    DailyBetsRow.jackpot_id,
-    DailyPostingsRow.jackpot_id,
-    DailyRefundsRow.jackpot_id,
-    DailyAwardsRow.jackpot_id,
-    DailyHandsRow.jackpot_id,
-    DailyPaymentsRow.jackpot_id,
-    RecentBetsRow.jackpot_id,
+    DayRow.jackpot_id,
     RulesVersionRow.jackpot_id,
     RoundRow.jackpot_id,
     BetRow.jackpot_id,
@@ -126,7 +117,7 @@ _BOOKS = union_all(
 )
 """Every table's books."""
 
-_OF_ANY_BOOK = frozenset({StripeRow.__tablename__, EntryRow.__tablename__})
+_OF_ANY_BOOK = frozenset({StripeRow.__tablename__, EntryRow.__tablename__, DayRow.__tablename__})
 """Tables in which the reference book has rows as well."""
 
 _UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
@@ -226,6 +217,7 @@ class _Proof:
         noted = exceptions.check(self.session, self.decoder, known)
         yield from _guarded(noted, book=REFERENCE_BOOK, place="exceptions")
         yield from self.decoder.take()
+        yield from _guarded(days.check(self.session, REFERENCE_BOOK, stripes, since), book=REFERENCE_BOOK, place="days")
         yield from _guarded(seals.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
         self.reached[REFERENCE_BOOK] = replace(self._verified(stripes), is_whole=True)
         self._tell_progress(REFERENCE_BOOK)
@@ -256,9 +248,10 @@ class _Proof:
         yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
         yield from lives.acts_were_possible(jackpot, jackpot.outside)
         yield from moves.check(jackpot, fresh)
-        days = reconciled_days.of_book(self.session, jackpot_id)
-        yield from self._of_sums(jackpot, since, days, fresh_entries=self.entries - entries_before)
-        reconciled_to = days[-1].day if days else date.min
+        yield from figures.effects_come_to_nothing_more(fresh)
+        reconciled = reconciled_days.of_book(self.session, jackpot_id)
+        yield from self._of_sums(jackpot, since, reconciled, fresh_entries=self.entries - entries_before)
+        reconciled_to = reconciled[-1].day if reconciled else date.min
         yield from self._of_rounds(jackpot, since, held, reconciled_to=reconciled_to)
         yield from held.check(jackpot_id)
         crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot), since=since)
@@ -266,19 +259,23 @@ class _Proof:
         self.reached[jackpot_id] = replace(self.reached[jackpot_id], is_whole=True, held=ZERO)
         self.tell_reached()
 
-    def _of_sums(self, jackpot: Jackpot, since: Verified, days: Sequence[DayPart], *, fresh_entries: int) -> Found:
-        """The sums of days, table by table, and of those that were reconciled, day by day."""
+    def _of_sums(
+        self, jackpot: Jackpot, since: Verified, reconciled: Sequence[DayPart], *, fresh_entries: int
+    ) -> Found:
+        """The sums of days, and of those that were reconciled, day by day."""
         book, session = jackpot.jackpot_id, self.session
-        before, due, parts = self.looks.done, Looks.IN_SUMS * fresh_entries, rollups.TABLES + len(days)
-        numbers = count(1)
+        before, due, parts = self.looks.done, Looks.IN_SUMS * fresh_entries, SUMS_ARE_LIKE_DAYS + len(reconciled)
+        numbers = count(SUMS_ARE_LIKE_DAYS)
 
         def advance() -> None:
             self.looks.done = before + due * next(numbers) // parts
             self._tell_progress(book)
 
-        yield from _guarded(rollups.check(session, jackpot, since, on_table=advance), book=book, place="days")
-        yield from _guarded(rollups.check_payments(session, book, since), book=book, place="payments")
-        found = reconciled_days.check(session, jackpot, days, since, on_day=advance)
+        yield from _guarded(days.check(session, book, jackpot.stripes, since), book=book, place="days")
+        found = figures.payments_come_to_their_awards(session, book, since)
+        yield from _guarded(found, book=book, place="payments")
+        advance()
+        found = reconciled_days.check(session, jackpot, reconciled, since, on_day=advance)
         yield from _guarded(found, book=book, place="reconciled days")
         self.looks.done = before + due
 

@@ -9,7 +9,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.verified import NOTHING, Verified
-from jackpot_service.proof import rollups
+from jackpot_service.proof.days import first_day
 from jackpot_service.proof.decoding import is_written_alike, unless_refused
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.records import reconciled_days
@@ -42,7 +42,7 @@ def check(
     """
     if not days:
         return
-    first = date.min if since == NOTHING else rollups.first_day(session, jackpot, since)
+    first = date.min if since == NOTHING else first_day(session, jackpot.jackpot_id, jackpot.stripes, since)
     for kept in days:
         if kept.day > since.reconciled_to or (first is not None and kept.day >= first):
             found = _of_day(session, jackpot, kept)

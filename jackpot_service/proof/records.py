@@ -32,7 +32,7 @@ def digests_cover_the_rows(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """Each entry's digest is that of the rows it wrote."""
     for entry in round_.entries:
         try:
-            is_covered = digests.digest(recorded(entry, round_, jackpot)) == entry.digest
+            is_covered = digests.of_booked(recorded(entry, round_, jackpot), entry.content) == entry.digest
             detail = f"{round_.place}, step {entry.step}: the rows of its {entry.kind} are not those it recorded"
         except (LedgerError, LookupError, ValueError, ArithmeticError) as error:
             is_covered, detail = False, f"{round_.place}, step {entry.step}: {error}"

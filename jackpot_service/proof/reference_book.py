@@ -14,7 +14,7 @@ from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.schema import EntryRow
-from jackpot_service.proof import acts, changes, keys, people
+from jackpot_service.proof import acts, changes, figures, keys, people
 from jackpot_service.proof.by_seq import BySeq
 from jackpot_service.proof.decoding import is_written_alike
 from jackpot_service.proof.rate_changes import sheets_are_what_was_approved
@@ -106,11 +106,12 @@ def entries_recorded_their_acts(references: References, entries: Mapping[int, Bo
         row = references.acts.get(seq)
         if entry.kind not in ACT_KINDS or entry.round_key is not None:
             yield Mismatch(Code.ENTRY_KIND, entry.book, entry.place, f"a {entry.kind} does not belong here")
-        elif row is None or digests.digest(_entry(entry, row)) != entry.digest:
+        elif row is None or digests.of_booked(_entry(entry, row), entry.content) != entry.digest:
             detail = f"{entry.kind}: its act {'is not there' if row is None else 'says something else'}"
             yield Mismatch(Code.ENTRY_DIGEST, entry.book, entry.place, detail)
         if entry.lines:
             yield Mismatch(Code.ENTRY_POSTINGS, entry.book, entry.place, f"a {entry.kind} moves no money")
+        yield from figures.act_comes_to_payments_alone(entry)
 
 
 def _entry(entry: BookedEntry, row: Row[Any]) -> Entry:

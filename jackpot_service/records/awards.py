@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, NamedTuple
+from datetime import date, datetime
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Row, insert, select, text
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.awards import AwardState, AwardStep, steps_beyond, steps_into
+from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
@@ -53,6 +54,28 @@ WHERE {{conditions}}
 ORDER BY a.round_key DESC, a.award_id DESC
 LIMIT :limit
 """  # noqa: S608  a constant
+
+# A correction and its entry in the jackpot's book are booked at the same time.
+MADE_ON: Final = f"""
+    (coalesce((SELECT e.booked_at
+               FROM results d
+               JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
+               WHERE d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key AND a.correction = 0),
+              (SELECT e.booked_at
+               FROM corrections d
+               JOIN entries e ON e.jackpot_id = '{REFERENCE_BOOK}' AND e.stripe_no = 0 AND e.seq = d.act_seq
+               WHERE d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key AND d.number = a.correction))
+     AT TIME ZONE 'UTC')::date
+"""  # noqa: S608  a constant
+"""SQL for the UTC day on which an award `a` was made, by its keys: its round's result was booked, or its correction."""
+
+_MADE_ON = text(
+    f"""
+    SELECT {MADE_ON}
+    FROM (SELECT CAST(:jackpot_id AS text), CAST(:round_key AS bigint), CAST(:correction AS int))
+         AS a (jackpot_id, round_key, correction)
+    """  # noqa: S608  as above
+)
 
 # Few awards ever took one of these steps, and an index holds just them: the list starts there (OFFSET 0 keeps it so).
 _THOSE_THAT_TOOK = """
@@ -228,6 +251,17 @@ def credited_at(session: Session, record: AwardRecord) -> datetime:
         )
     ).scalar_one()
     return booked_at
+
+
+def made_on(session: Session, record: AwardRecord) -> date:
+    """The UTC day on which an award was made: its round's result was booked then, or its correction."""
+    asked = {
+        "jackpot_id": record.jackpot_id,
+        "round_key": record.round_key,
+        "correction": record.award.correction,
+    }
+    found: date = session.execute(_MADE_ON, asked).scalar_one()
+    return found
 
 
 def take_step(

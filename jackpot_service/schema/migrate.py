@@ -28,7 +28,6 @@ from jackpot_service.database import role
 from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.transactions import Base
 from jackpot_service.domain.errors import Refused, Unavailable
-from jackpot_service.ledger import rollups_schema
 from jackpot_service.ledger import schema as ledger_schema
 from jackpot_service.records import (
     deciding_schema,
@@ -47,7 +46,6 @@ SCRIPTS = next(place / "migrations" for place in _PLACES if (place / "migrations
 
 MODELS = (
     ledger_schema,
-    rollups_schema,
     periods_schema,
     record_schema,
     deciding_schema,

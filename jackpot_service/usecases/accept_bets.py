@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, committed, committed_nothing, pipelined
-from jackpot_service.domain import currencies, facts, posting_rules
+from jackpot_service.domain import currencies, facts, figures, posting_rules
 from jackpot_service.domain.acceptance import require_hands, require_stakes
 from jackpot_service.domain.batches import BookedBet, SortedBatch, require_distinct, sort_out
 from jackpot_service.domain.bets import Bet, Bets
-from jackpot_service.domain.contribution import by_currency, contribute, sums_by_currency
+from jackpot_service.domain.contribution import contribute, sums_by_currency
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import FieldError, LedgerError
 from jackpot_service.domain.journal import EntryKind
@@ -26,7 +26,6 @@ from jackpot_service.domain.money import NoRate, Rate, RateSheet
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules
-from jackpot_service.domain.tallies import Tally
 from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
@@ -249,7 +248,7 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: _S
         facts={"bets": columns, **facts.of_opening(after)},
         postings=posting_rules.for_contribution(contributed, casino_id=round_.casino_id, sheet=sheet),
         round_step=RoundStep.of(after),
-        tally=Tally(bets=by_currency(contributed, batch.new.currencies)),
+        figures=figures.of_bets(contributed, batch.new.currencies),
     )
     return _Decision(batch, after, rules, sheet, columns, entry)
 

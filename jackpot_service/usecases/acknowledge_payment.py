@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import award_facts
+from jackpot_service.domain import award_facts, figures
 from jackpot_service.domain.awards import AwardState, AwardStep, require_step
+from jackpot_service.domain.entries import Whose
 from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.ledger import payments_by_day
 from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardRecord
 from jackpot_service.usecases import acts, key_makers
@@ -71,7 +71,7 @@ def _require_payer(principal: Principal) -> None:
 
 def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, told: Facts) -> None:
     """
-    Write the act and the step, and add to what was paid on that day.
+    Write the act and the step.
 
     The act names no jackpot: payments come by the thousand, and must not hide what else was done to the jackpot. It is
     not booked before what it pays, whatever the clocks say: at no instant was more paid than had been awarded.
@@ -86,6 +86,8 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
         after={**award_facts.of_step(record, AwardStep.PAID, [made]), "payment": told},
         asked=asked,
         not_before=records.credited_at(session, record),
+        figures=[figures.of_payment(made, jackpot_id=record.jackpot_id, made_on=records.made_on(session, record))],
+        of=Whose(record.casino_id, record.table_id),
     )
     records.take_step(
         session,
@@ -95,12 +97,4 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
         round_key=record.round_key,
         taken_at=act.now,
         act_seq=act_seq,
-    )
-    payments_by_day.add(
-        session,
-        made,
-        jackpot_id=record.jackpot_id,
-        round_key=record.round_key,
-        casino_id=record.casino_id,
-        table_id=record.table_id,
     )

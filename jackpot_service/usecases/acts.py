@@ -13,9 +13,10 @@ from typing import Any
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts
-from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
+from jackpot_service.domain.entries import REFERENCE_BOOK, Entry, Whose
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.principals import Principal
 from jackpot_service.ledger import journal, stripes
@@ -143,11 +144,14 @@ def post(
     jackpot_id: str | None = None,
     effects: Sequence[Effect] = (),
     not_before: datetime | None = None,
+    figures: Sequence[Figure] = (),
+    of: Whose | None = None,
 ) -> int:
     """
     Record an act in the reference book, with the lock held; returns its seq. It is not booked before its effects.
 
     `subject` names what it is about, `before` and `after` show it; `asked` is what makes a repeated request the same.
+    `figures` are what it comes to, `of` is whose.
     """
     booked = [
         facts.of_effect(book=one.book, seq=one.seq, kind=one.kind.value, recorded=one.recorded) for one in effects
@@ -169,6 +173,8 @@ def post(
         principal=act.principal.name,
         received_at=act.now,
         facts=facts.of_act(**recorded),
+        figures=figures,
+        of=of,
     )
     earliest = max([*(one.booked_at for one in effects), *([] if not_before is None else [not_before])], default=None)
     with pipelined(session) as pipe:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain import facts, tallies
+from jackpot_service.domain import facts, figures
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.entries import Entry, RoundStep
@@ -14,7 +14,6 @@ from jackpot_service.domain.outcomes import Cancellation, require_hands_of_one_d
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
-from jackpot_service.domain.tallies import Tally
 from jackpot_service.ledger import journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, rounds, standing, verdicts
@@ -106,7 +105,7 @@ def _book(
         facts={**facts.of_cancellation(cancellation, cycle=cycle.cycle), **facts.of_opening(after)},
         postings=reverse(bets, terms=terms, won_since=won_since),
         round_step=RoundStep.of(after),
-        tally=Tally(refunds=tallies.of_refunds(bets, terms=terms, won_since=won_since)),
+        figures=figures.of_refunds(bets, terms=terms, won_since=won_since),
     )
     with pipelined(session) as pipe:
         verdicts.add_cancellation(pipe, after, cancellation, cycle=cycle.cycle)

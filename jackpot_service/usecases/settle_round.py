@@ -5,7 +5,7 @@ from datetime import datetime
 
 from jackpot_service.database.pipelines import Pipeline
 from jackpot_service.database.transactions import Session, committed, pipelined
-from jackpot_service.domain import facts, tallies
+from jackpot_service.domain import facts, figures
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.entries import Entry, RoundStep
@@ -191,7 +191,7 @@ def _book(
         },
         postings=settlement.postings,
         round_step=RoundStep.of(after),
-        tally=tallies.of_settlement(settlement, [one.bet for one in live], terms=terms, won_since=won_since),
+        figures=figures.of_settlement(settlement, [one.bet for one in live], terms=terms, won_since=won_since),
     )
     with committed(session) as pipe:
         verdicts.add_result(pipe, after, command.result)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain import facts, tallies
+from jackpot_service.domain import facts, figures
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.entries import Entry, RoundStep
@@ -14,7 +14,6 @@ from jackpot_service.domain.money import negated
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
-from jackpot_service.domain.tallies import Tally
 from jackpot_service.ledger import cycles, journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, standing
@@ -133,7 +132,7 @@ def _book(
         facts={**facts.of_voids(voided, tombstones, occurred_at=command.occurred_at), **facts.of_opening(after)},
         postings=reverse(bets, terms=terms, won_since=won_since),
         round_step=RoundStep.of(after),
-        tally=Tally(refunds=tallies.of_refunds(bets, terms=terms, won_since=won_since)),
+        figures=figures.of_refunds(bets, terms=terms, won_since=won_since),
     )
     with pipelined(session) as pipe:
         bet_records.add_voids(pipe, after, voided=voided, tombstones=tombstones, occurred_at=command.occurred_at)

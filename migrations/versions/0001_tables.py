@@ -32,8 +32,7 @@ PARTS = (
 DROPS = """
 DROP TABLE job_chunks, jobs;
 DROP TABLE closed_periods, reconciled_days, seals, verifications;
-DROP TABLE daily_bets, recent_bets, daily_refunds, daily_awards, daily_hands, daily_payments, daily_postings;
-DROP TYPE bets_sum;
+DROP TABLE days;
 DROP TABLE exceptions, exception_acknowledgements;
 DROP TABLE acts, change_decisions, change_requests, change_deciders, emergency_switches;
 DROP TABLE awards, award_steps, compensations, statement_settlements;
@@ -41,6 +40,7 @@ DROP TABLE rounds, bets, voids, results, cancellations, hands, settlements, corr
 DROP TABLE jackpots, rules_versions, rates, rate_sheets;
 DROP TABLE keys, principals, tables, casinos;
 DROP TABLE stripes, entries, cycles;
+DROP TYPE figure;
 DROP TABLE schema_versions;
 """
 

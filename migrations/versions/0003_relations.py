@@ -18,7 +18,8 @@ PARTS = ("books", "exceptions", "days", "key_makers")
 
 DROPS = """
 DROP FUNCTION is_key_maker_on_both_sides(text, bigint, text, timestamptz);
-DROP VIEW key_makers, bets_by_day, recent_bets_by_day;
+DROP VIEW key_makers, figures;
+DROP FUNCTION gaming_day(timestamptz, text, time);
 DROP FUNCTION exception_id(timestamptz, text);
 DROP VIEW postings;
 DROP FUNCTION chained_heads(bytea, bytea[], timestamptz);

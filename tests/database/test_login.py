@@ -46,7 +46,7 @@ BELONGINGS = {
     "ALTER TABLE rates OWNER TO jackpot_app": "it owns table rates (",
     "ALTER VIEW postings OWNER TO jackpot_app": "it owns view postings (",
     "ALTER FUNCTION refuse_rewrite() OWNER TO jackpot_app": "it owns function refuse_rewrite() (",
-    "ALTER TYPE bets_sum OWNER TO jackpot_app": "it owns type bets_sum (",
+    "ALTER TYPE figure OWNER TO jackpot_app": "it owns type figure (",
 }
 PRIVILEGES = {
     "GRANT CREATE ON SCHEMA public TO jackpot_app": "it has CREATE on schema public (run: jackpot db upgrade)",
@@ -69,7 +69,7 @@ ON_TABLES = {
     "GRANT UPDATE (stake_minor) ON bets TO jackpot_app": "it has UPDATE (stake_minor) on table bets (",
     "GRANT UPDATE (seq) ON entries TO PUBLIC": "it has UPDATE (seq) on table entries (",
     "GRANT DELETE ON entries TO PUBLIC": "it has DELETE on table entries (",
-    "GRANT TRUNCATE ON recent_bets TO jackpot_app": "it has TRUNCATE on table recent_bets (",
+    "GRANT TRUNCATE ON days TO jackpot_app": "it has TRUNCATE on table days (",
     "GRANT TRIGGER ON entries TO jackpot_app": "it has TRIGGER on table entries (",
     "GRANT REFERENCES ON entries TO jackpot_app": "it has REFERENCES on table entries (",
     "GRANT INSERT ON alembic_version TO jackpot_app": "it has INSERT on table alembic_version (",

@@ -18,14 +18,9 @@ from tests.support import everything
 from tests.support.logins import owner_conninfo
 
 UPDATABLE = {
-    "stripes": {"seq", "head", "booked_at", "accepting", "rolled_up_to"}
+    "stripes": {"seq", "head", "booked_at", "accepting", "summed_to"}
     | {"meter_players", "meter_house", "reserve", "prize_fund"},
-    "daily_bets": {"bets", "stakes_minor", "value"},
-    "daily_postings": {"lines", "amount"},
-    "daily_refunds": {"bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house", "adjustments"},
-    "daily_awards": {"awards", "amount_minor", "cost"},
-    "daily_payments": {"awards", "amount_minor", "cost"},
-    "daily_hands": {"hands", "value", "squares"},
+    "days": {"number", "minor", "value"},
     "rounds": {"state", "steps", "bet_count", "weight", "replays"},
     "keys": {"revoked_at", "last_used_at"},
     "jobs": {
@@ -35,8 +30,8 @@ UPDATABLE = {
 }
 """The only columns that are ever changed; everything else is written once."""
 
-REMOVABLE = {"job_chunks", "recent_bets"}
-"""What is removed some day: files that were made of the books, and what is set aside until it is rolled up."""
+REMOVABLE = {"job_chunks"}
+"""What is removed some day: files that were made of the books."""
 
 TABLES = sorted(Base.metadata.tables)
 APPEND_ONLY = sorted(set(TABLES) - set(UPDATABLE))

@@ -228,8 +228,9 @@ def test_no_key_is_revoked_in_the_past(house: House, application: psycopg.Connec
 def test_an_act_is_of_a_principal(application: psycopg.Connection[Any]) -> None:
     entry = """
         INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, received_at, booked_at, digest, head,
-                             accounts, currencies, amounts, movements)
-        SELECT '-', 0, 1000, kind, %s, received_at, booked_at, digest, head, accounts, currencies, amounts, movements
+                             accounts, currencies, amounts, movements, casino_id, table_id, rules_version, figures)
+        SELECT '-', 0, 1000, kind, %s, received_at, booked_at, digest, head, accounts, currencies, amounts, movements,
+               '', '', 0, '{}'
         FROM entries WHERE jackpot_id = '-' AND seq = 1
     """
     act = "INSERT INTO acts (seq, subject, after, effects) VALUES (1000, 'x', '{}', '[]')"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from jackpot_service.domain import posting_rules
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.contribution import Contribution, by_currency, contribute, stakes_by_currency, weight
+from jackpot_service.domain.contribution import Contribution, contribute, stakes_by_currency, weight
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.rules import Split
 from tests.properties import values
@@ -44,19 +44,6 @@ def test_a_batch_contributes_what_its_bets_contribute(bets: list[Bet], split: Sp
     alone = [contribute(stakes_by_currency([bet]), split=split, sheet=sheet) for bet in bets]
     together = contribute(stakes_by_currency(bets), split=split, sheet=sheet)
     assert fractions_of(together) == [sum(column) for column in zip([0] * 5, *map(fractions_of, alone), strict=True)]
-
-
-@repeatable
-@given(values.bets(), values.splits(), values.sheets())
-def test_a_batch_is_told_apart_by_currency_to_the_last_digit(bets: list[Bet], split: Split, sheet: RateSheet) -> None:
-    together = contribute(stakes_by_currency(bets), split=split, sheet=sheet)
-    apart = by_currency(together, [bet.currency for bet in bets])
-    for one in apart:
-        own = [bet for bet in bets if bet.currency == one.currency]
-        alone = contribute(stakes_by_currency(own), split=split, sheet=sheet)
-        assert (one.bets, one.stakes_minor) == (len(own), sum(bet.stake_minor for bet in own))
-        assert Fraction(one.value) == Fraction(alone.value)
-    assert sum(Fraction(one.value) for one in apart) == Fraction(together.value)
 
 
 @repeatable

@@ -41,7 +41,7 @@ MANY_ENTRIES = """
 WITH more AS (
     INSERT INTO entries
     SELECT e.jackpot_id, e.stripe_no, e.seq + number, kind, principal, NULL, NULL, received_at, e.booked_at, digest,
-           e.head, accounts, currencies, amounts, movements
+           e.head, accounts, currencies, amounts, movements, casino_id, table_id, rules_version, figures
     FROM stripes s JOIN entries e USING (jackpot_id, stripe_no, seq), generate_series(1, 5000) AS number
     WHERE s.jackpot_id = 'live'
 )

@@ -22,8 +22,9 @@ BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 # Three of them at each millisecond.
 ENTRIES = """
 INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at,
-                     digest, head, accounts, currencies, amounts, movements)
-SELECT 'j1', 1, number, 'test', 'p', NULL, NULL, at, at, head.of, head.of, '{}', '{}', '{}', '{}'
+                     digest, head, accounts, currencies, amounts, movements, casino_id, table_id, rules_version,
+                     figures)
+SELECT 'j1', 1, number, 'test', 'p', NULL, NULL, at, at, head.of, head.of, '{}', '{}', '{}', '{}', '', '', 0, '{}'
 FROM (SELECT sha256('') AS of) AS head
 CROSS JOIN generate_series(1, :million) AS number
 CROSS JOIN LATERAL (SELECT CAST(:begin AS timestamptz) + number / 3 * interval '1 ms' AS at OFFSET 0) AS booked

@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from jackpot_service.database import transactions
 from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.entries import Whose
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws
 from jackpot_service.ledger.digests import first_head, next_head
@@ -37,6 +38,8 @@ def entry(seq: int = 1, *lines: Line) -> BookedEntry:
         digest=DIGEST,
         head=HEAD,
         lines=lines,
+        whose=Whose(),
+        figures=(),
     )
 
 
@@ -154,7 +157,7 @@ def test_accounts_that_do_not_sum_to_zero_are_named_by_their_currency() -> None:
 
 def test_days_that_do_not_add_up_to_the_entries_are_named_by_their_account() -> None:
     replayed = replace(
-        booked(), rolled_up={Account("pool:reserve"): Decimal("1.00"), Account("house:margin"): Decimal(0)}
+        booked(), by_days={Account("pool:reserve"): Decimal("1.00"), Account("house:margin"): Decimal(0)}
     )
     replayed.balances["pool:reserve", "EUR"] += Decimal(1)
     assert codes(laws.days_add_up(replayed)) == []

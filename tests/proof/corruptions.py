@@ -79,7 +79,7 @@ ROUNDS: Final = (
     change("rounds", "table_id = 'T2'", LOST, "entry-digest round-table rollup-figures"),
     change("rounds", "round_id = 'found'", LOST, "entry-digest"),
     change("rounds", "opened_at = opened_at + interval '1 us'", LOST, "round-opened"),
-    remove("rounds", LOST, "round-missing rollup-figures"),
+    remove("rounds", LOST, "round-missing"),
 )
 
 ENDINGS: Final = (
@@ -139,7 +139,7 @@ SETTLEMENTS: Final = (
         "awards",
         "jackpot_id, round_key, 'a', 'flush', 0, 'x', 1, 'EUR', 0.01, 'meter'",
         f"rounds WHERE {LOST}",
-        "entry-digest award-figures",
+        "entry-digest award-figures rollup-figures",
     ),
     forge(
         "awards",
@@ -160,7 +160,7 @@ SETTLEMENTS: Final = (
         "award_steps",
         "jackpot_id, round_key, bet_id, tier, 0, 'approved', taken_at",
         f"award_steps WHERE {HELD}",
-        "award-steps held-balance rollup-figures",
+        "award-steps held-balance",
     ),
     forge(
         "award_steps",
@@ -243,9 +243,9 @@ ENTRIES: Final = (
     forge(
         "entries",
         "jackpot_id, 7, 1, kind, principal, NULL::bigint, NULL::int, received_at, booked_at, digest, head, accounts, "
-        "currencies, amounts, movements",
+        "currencies, amounts, movements, casino_id, table_id, rules_version, figures",
         "entries WHERE kind = 'jackpot_opened'",
-        "stripe-missing chain-broken entry-kind rollup-figures",
+        "stripe-missing chain-broken entry-kind",
     ),
 )
 
@@ -262,7 +262,7 @@ STRIPES: Final = (
     change("stripes", "booked_at = booked_at - interval '1 year'", STRIPE, "stripe-end"),
     change("stripes", "booked_at = booked_at - interval '1 us'", IDLE, "stripe-end"),
     change("stripes", "accepting = false", STRIPE, "stripe-accepting"),
-    remove("stripes", "jackpot_id = 'live' AND stripe_no = 2", "stripe-missing settlement-positions"),
+    remove("stripes", "jackpot_id = 'live' AND stripe_no = 2", "stripe-missing settlement-positions rollup-figures"),
     change("stripes", "added_by = 2", STRIPE, "stripe-addition"),
     change("stripes", "added_by = 1", "jackpot_id = 'capped' AND stripe_no = 5", "entry-digest settlement-positions"),
     forge("stripes", "'x', 0, 1, 0, head, 0, 0, 0, 0, true, booked_at", "stripes", "book-unknown"),
@@ -286,7 +286,7 @@ STRIPES: Final = (
         "entry-digest rules-missing entry-underivable",
     ),
     remove("cycles", "jackpot_id = 'live' AND cycle = 3", "entry-digest hit-cycle"),
-    remove("cycles", "jackpot_id = 'live' AND cycle = 1", "cycle-gap jackpot-opening entry-underivable"),
+    remove("cycles", "jackpot_id = 'live' AND cycle = 1", "cycle-gap jackpot-opening entry-underivable rollup-figures"),
     forge(
         "cycles",
         "jackpot_id, 4, rules_version, stripe_no, seq, cut",

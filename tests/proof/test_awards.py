@@ -146,9 +146,9 @@ FIRST = "reference = 's0'"
 
 STEPS: Final = (
     change("award_steps", "taken_at = taken_at + interval '1 us'", APPROVED, "award-steps"),
-    change("award_steps", "act_seq = act_seq - 1", PAID, "award-steps"),
+    change("award_steps", "act_seq = act_seq - 1", PAID, "award-steps rollup-figures"),
     change("award_steps", "act_seq = NULL", PAID, "award-steps rollup-figures"),
-    change("award_steps", "act_seq = 1", f"step = 'payable' AND {in_round('r2')}", "award-steps rollup-figures"),
+    change("award_steps", "act_seq = 1", f"step = 'payable' AND {in_round('r2')}", "award-steps"),
     change("award_steps", "step = 'reversed'", PAID, "award-steps rollup-figures"),
     change(
         "award_steps", "step = 'payable'", HELD, "award-figures award-steps entry-digest held-balance rollup-figures"

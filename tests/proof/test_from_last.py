@@ -16,8 +16,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.ledger.verified import Reached, Verified
 from jackpot_service.proof import documents
-from jackpot_service.proof.proof import verify
-from jackpot_service.proof.rollups import TABLES
+from jackpot_service.proof.proof import SUMS_ARE_LIKE_DAYS, verify
 from jackpot_service.proof.verification import Looks, Progress, Verification
 from tests.proof.corruption import Corruption, change, forge, in_round, remove
 from tests.properties.profile import CASES
@@ -267,7 +266,7 @@ def test_it_also_goes_on_while_the_sums_of_days_are_proved(superuser: Session) -
 
     of_live = [one.done for one in seen if one.book == "live"]
     assert of_live == sorted(of_live)
-    assert len(set(of_live)) > TABLES
+    assert len(set(of_live)) > SUMS_ARE_LIKE_DAYS
 
 
 # --- Where it stops telling ------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ COLUMNS: Final[Mapping[str, str]] = {
     "entries.accounts": "text[]",
     "entries.amounts": "numeric[]",
     "entries.currencies": "text[]",
+    "entries.figures": "figure[]",
     "entries.movements": "text[]",
     "exceptions.detail": "jsonb",
     "hands.cards": "text[]",
@@ -36,7 +37,6 @@ COLUMNS: Final[Mapping[str, str]] = {
     "jobs.position": "jsonb",
     "keys.table_ids": "text[]",
     "rate_sheets.source": "jsonb",
-    "recent_bets.sums": "bets_sum[]",
     "reconciled_days.ends": "bigint[]",
     "reconciled_days.starts": "bigint[]",
     "reconciled_days.sums": "jsonb",
@@ -103,11 +103,13 @@ ARRAYS: Final = {
         "{0}[2:] || 1e-16000",
         "array_fill(9e131071, ARRAY[cardinality({0})])",
     ),
-    "bets_sum[]": (
-        "'{}'",
-        "array_fill(NULL::bets_sum, ARRAY[2])",
-        "ARRAY[ROW('', '', '', 1, 1, 'NaN', 'Infinity')::bets_sum]",
-        "{0} || ROW(NULL, NULL, NULL, NULL, NULL, 9e131071, 9e131071)::bets_sum",
+    "figure[]": (
+        "'{{}}'",
+        "array_fill(NULL::figure, ARRAY[2])",
+        "{0} || NULL::figure",
+        "ARRAY[ROW('', '', '', '', '', 'infinity', 1, 1, 'NaN')::figure]",
+        "{0} || ROW('x', 'EUR', '', '', '', '-infinity', -1, -1, 'Infinity')::figure",
+        "{0} || ROW(NULL, NULL, NULL, NULL, NULL, NULL, 9223372036854775807, 9e131071, 9e131071)::figure",
     ),
 }
 

@@ -81,7 +81,7 @@ def test_every_corruption_is_found_under_its_name(superuser: Session, corruption
 
 def test_a_figure_that_is_not_what_was_reported_is_found(superuser: Session) -> None:
     """Whoever alters a figure that a report is summed from has the hash of what it said against him."""
-    altered = change("daily_postings", "amount = amount + 1", "account = 'house:seed'", "closed-period rollup-figures")
+    altered = change("days", "value = value + 1", "account = 'house:seed'", "closed-period rollup-figures")
     assert codes_after(superuser, altered) == altered.codes
 
 

@@ -63,7 +63,7 @@ def _race_around(engine: sqlalchemy.Engine, url: str, end: datetime) -> None:
     accepted = race(url, *(partial(book_around, name=f"p{number}", end=end) for number in range(3)))
 
     assert sum(accepted) == 3 * ROUNDS * 2 * 2
-    assert books.ask(engine, "SELECT sum(bets) FROM bets_by_day") == [(sum(accepted),)]
+    assert books.ask(engine, "SELECT sum(number) FROM figures WHERE kind = 'bets'") == [(sum(accepted),)]
     with engine.connect() as session:
         assert rolling.rolled_up(session) == rolling.posted(session)
     books.require_clean(engine)
@@ -74,7 +74,7 @@ def test_a_day_of_utc_ends_while_processes_book(engine: sqlalchemy.Engine, datab
     _found(engine)
     _race_around(engine, database_url, MIDNIGHT)
 
-    question = "SELECT table_id, day, gaming_day FROM bets_by_day GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    question = "SELECT table_id, day, gaming_day FROM figures WHERE kind = 'bets' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     eve = DAY - timedelta(days=1)
     assert books.ask(engine, question) == [("R1", eve, eve), ("R1", DAY, eve), ("T1", eve, eve), ("T1", DAY, DAY)]
 
@@ -83,6 +83,6 @@ def test_a_gaming_day_ends_while_processes_book(engine: sqlalchemy.Engine, datab
     _found(engine)
     _race_around(engine, database_url, SIX_IN_RIGA)
 
-    question = "SELECT table_id, day, gaming_day FROM bets_by_day GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    question = "SELECT table_id, day, gaming_day FROM figures WHERE kind = 'bets' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     eve = DAY - timedelta(days=1)
     assert books.ask(engine, question) == [("R1", DAY, eve), ("R1", DAY, DAY), ("T1", DAY, DAY)]

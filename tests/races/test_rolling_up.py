@@ -72,10 +72,10 @@ def test_each_bet_is_told_once_while_processes_book_and_roll_up(engine: sqlalche
     assert all(told)
     bets = sum(told[:BOOKING])
     assert bets == BOOKING * ROUNDS * len(TABLES) * 2
-    assert books.ask(engine, "SELECT sum(bets) FROM bets_by_day") == [(bets,)]
-    assert books.ask(engine, "SELECT count(DISTINCT cycle) > 2 FROM bets_by_day") == [(True,)]
+    assert books.ask(engine, "SELECT sum(number) FROM figures WHERE kind = 'bets'") == [(bets,)]
     rolling.roll_up(engine)
-    assert books.ask(engine, "SELECT count(*) FROM recent_bets") == [(0,)]
-    assert books.ask(engine, "SELECT sum(bets) FROM daily_bets") == [(bets,)]
+    assert books.ask(engine, "SELECT count(*) FROM stripes WHERE summed_to < seq") == [(0,)]
+    of_days = "SELECT sum(number), count(DISTINCT cycle) > 2 FROM days WHERE kind = 'bets'"
+    assert books.ask(engine, of_days) == [(bets, True)]
     books.require_clean(engine)
     assert books.deadlocks(engine) == 0

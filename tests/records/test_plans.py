@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
-from jackpot_service.ledger import books, recent_bets, rollups
+from jackpot_service.ledger import books, days
 from jackpot_service.records import bets, rounds, standing, verdicts
 from tests.records.kept_plans import prepared
 from tests.support.drivers import connection_of
@@ -138,44 +138,17 @@ def test_the_books_are_read_by_their_jackpot(engine: Engine) -> None:
     assert "Seq Scan" not in found
 
 
-OF_DAYS: Final[tuple[tuple[Any, str], ...]] = (
-    (rollups._REFUNDS, "pk_daily_refunds"),
-    (rollups._POSTINGS, "pk_daily_postings"),
-    (rollups._AWARDS, "pk_daily_awards"),
-    (rollups._HANDS, "pk_daily_hands"),
-)
-
-BY_GAMING_DAY: Final = (rollups._REFUNDS, rollups._POSTINGS)
-
-
-def _one_row(rollup: rollups._Rollup) -> dict[str, str]:
-    return {name: written(["1"]) for name, written in rollup.columns.items()}
-
-
-def test_a_days_sums_are_found_by_their_key(engine: Engine, subtests: pytest.Subtests) -> None:
-    for rollup, index in OF_DAYS:
-        with subtests.test(index):
-            asked = {"book": "live", "stripe_no": 0, **_one_row(rollup)}
-            found = plan(engine, rollup.statement, asked)
-            assert f"Conflict Arbiter Indexes: {index}" in found
-            assert "using pk_stripes" in found
-            assert ("using pk_casinos" in found) is (rollup in BY_GAMING_DAY)
-            assert ("Index Scan Backward using pk_cycles" in found) is (rollup is rollups._POSTINGS)
-            assert "Seq Scan" not in found
-            assert "Sort" not in found
-
-
-def test_recent_bets_are_found_by_their_stripe_and_what_they_add_to_by_its_key(engine: Engine) -> None:
-    asked = {"book": "live", "stripe_no": 0}
-    found = plan(engine, recent_bets._ROLL_UP, asked)
-    assert "Conflict Arbiter Indexes: pk_daily_bets" in found
-    for index in ("pk_recent_bets", "pk_entries", "pk_casinos"):
+def test_figures_are_found_by_their_stripe_and_the_days_that_they_are_added_to_by_their_key(engine: Engine) -> None:
+    found = plan(engine, days._ADD, {"book": "live", "stripe_no": 0})
+    assert "Conflict Arbiter Indexes: pk_days" in found
+    for index in ("pk_stripes", "pk_entries", "pk_casinos"):
         assert f"using {index}" in found, found
     assert "Index Scan Backward using pk_cycles" in found
     assert "Seq Scan" not in found
-    for statement in (recent_bets._ROLL_UP, recent_bets._REMOVE):
-        lines = plan(engine, statement, asked).splitlines()
-        (scan,) = (number for number, line in enumerate(lines) if "using pk_recent_bets" in line)
+    lines = found.splitlines()
+    scans = [number for number, line in enumerate(lines) if "using pk_entries" in line]
+    assert len(scans) == 2
+    for scan in scans:
         assert re.search(r"Index Cond: .*\(seq > .*\)", lines[scan + 1]), lines
 
 

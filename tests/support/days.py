@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from jackpot_service.domain.principals import Role
-from jackpot_service.ledger import recent_bets
+from jackpot_service.ledger import days as kept_days
 from tests.support import correcting, rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
@@ -27,7 +27,7 @@ def write(url: str) -> None:
     statement, recovers its seed and is retired into j2. The bets of the first half are rolled up, the others are not.
     """
     random.seed(3)
-    recent_bets.CHANCE.seed(3)
+    kept_days.CHANCE.seed(3)
     house = House(url)
     house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
     house.add_casino("reno", zone="America/Los_Angeles", day_starts="12:00")
@@ -74,10 +74,12 @@ def _pay(house: House, awards: Sequence[Mapping[str, Any]], table_id: str) -> No
 
 
 def _hit_and_correct(house: House) -> None:
+    house.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id="late", table_id="R1")
     house.bet(bet("a", stake_minor=200), bet("b", hand="2", currency="GBP"), round_id="held", table_id="R1")
     house.settle(hand("1", FOUR_OF_A_KIND), hand("2", NOTHING), round_id="held", table_id="R1")
     house.bet(bet("a", stake_minor=9000), round_id="hit", table_id="N1")
     house.settle(hand("1", ROYAL_FLUSH), round_id="hit", table_id="N1")
+    house.cancel(round_id="late", table_id="R1")
     house.change("held-awards", _about("held", "R1", decision="reject"), request_id="no")
     house.change("held-awards", _about("held", "R1", decision="reinstate"), request_id="yes")
     house.change("held-awards", _about("hit", "N1", decision="approve"), request_id="pay")

@@ -14,7 +14,7 @@ from jackpot_service.exports.jobs.asking import AskJob, ask
 from jackpot_service.exports.jobs.kinds import Asker
 from jackpot_service.exports.jobs.registry import KINDS
 from jackpot_service.exports.jobs.runner import Runner
-from jackpot_service.ledger import recent_bets
+from jackpot_service.ledger import days as kept_days
 from jackpot_service.ledger.verified import Reached
 from jackpot_service.records import exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
@@ -35,7 +35,7 @@ from tests.support import people, rolling
 
 def write(engine: sqlalchemy.Engine) -> None:
     """Write at least one row into each table."""
-    recent_bets.CHANCE.seed(1)  # It rolls nothing up: that is done once, on the way, so that both tables have rows.
+    kept_days.CHANCE.seed(1)  # It rolls nothing up: that is done once, on the way, so that both tables have rows.
     now = datetime.now(UTC)
     play(engine, now=now)
     auditor = Principal("auditor", Role.AUDITOR)

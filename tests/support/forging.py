@@ -11,14 +11,14 @@ from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.proof import bets, documents, jackpots, records, references
+from jackpot_service.proof import bets, documents, figures, jackpots, records, references
 from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.positions import PoolsByPosition
 from tests.support import summing
 
 _ENTRY = """
 UPDATE entries SET digest = :digest, head = :head, accounts = :accounts, currencies = :currencies, amounts = :amounts,
-                   movements = :movements
+                   movements = :movements, figures = CAST(CAST(:figures AS text[]) AS figure[])
 WHERE jackpot_id = :book AND stripe_no = :stripe_no AND seq = :seq
 """
 
@@ -36,7 +36,7 @@ def rewrite_stake(session: Session, jackpot_id: str, round_id: str, bet_id: str,
     """
     Give a bet of an open round another stake, and rewrite all that follows from it; returns its entry as it was.
 
-    Bet, round, postings, digest, every head after it on its stripe, the stripe's head and its pools, the days' sums.
+    Bet, round, postings, figures, digest, every head after it on its stripe, the stripe's head and its pools, days.
     """
     in_round = "jackpot_id = :j AND round_key = (SELECT round_key FROM rounds WHERE jackpot_id = :j AND round_id = :r)"
     _run(
@@ -52,10 +52,12 @@ def rewrite_stake(session: Session, jackpot_id: str, round_id: str, bet_id: str,
         one for one in round_.entries for bet in round_.bets if (bet.bet.bet_id, bet.step) == (bet_id, one.step)
     )
     sheet = jackpot.sheet(round_.round.rate_sheet)
-    due = weight([one.bet for one in round_.bets if not one.is_void], sheet)
-    _run(session, f"UPDATE rounds SET weight = :w WHERE {in_round}", {"j": jackpot_id, "r": round_id, "w": due})  # noqa: S608
-    forged = replace(entry, lines=replay.lines_of(bets._contribution(entry, round_, jackpot)))
-    forged = replace(forged, digest=digests.digest(records.recorded(forged, round_, jackpot)))
+    weighs = weight([one.bet for one in round_.bets if not one.is_void], sheet)
+    _run(session, f"UPDATE rounds SET weight = :w WHERE {in_round}", {"j": jackpot_id, "r": round_id, "w": weighs})  # noqa: S608
+    due = figures.due_of(entry, round_, jackpot)
+    lines, comes_to = replay.lines_of(bets._contribution(entry, round_, jackpot)), tuple(one.written() for one in due)
+    forged = replace(entry, lines=lines, figures=comes_to)
+    forged = replace(forged, digest=digests.of_booked(records.recorded(forged, round_, jackpot), forged.content))
     _rechain(session, forged, moved=forged.pools() - entry.pools())
     _roll_up_again(session)
     return entry
@@ -73,6 +75,7 @@ def _rechain(session: Session, forged: BookedEntry, *, moved: Pools) -> None:
             map(list, zip(*entry.lines, strict=True)) if entry.lines else ([],) * 4
         )
         columns = {"accounts": accounts, "currencies": currencies, "amounts": amounts, "movements": movements}
+        columns["figures"] = list(entry.figures)
         _run(session, _ENTRY, {**place, "seq": entry.seq, "digest": entry.digest, "head": head, **columns})
     pools = {
         "meter_players": moved.meter_players,
@@ -84,11 +87,10 @@ def _rechain(session: Session, forged: BookedEntry, *, moved: Pools) -> None:
 
 
 def _roll_up_again(session: Session) -> None:
-    """Sum the days anew; no bets are left to roll up."""
-    session.execute(text("DELETE FROM recent_bets"))
-    for table, statement in summing.STATEMENTS.items():
-        session.execute(text(f"DELETE FROM {table}"))  # noqa: S608  constants of the tests
-        session.execute(text(statement))
+    """Sum the days anew; nothing is left to be added to them."""
+    session.execute(text("UPDATE stripes SET summed_to = seq"))
+    session.execute(text("DELETE FROM days"))
+    session.execute(text(summing.STATEMENT))
 
 
 def forget_last_act(session: Session) -> None:

@@ -15,6 +15,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from jackpot_service.database import embedded
 from jackpot_service.database.pipelines import Prepared
 from jackpot_service.database.transactions import Session
+from tests.support import history, rolling
 from tests.support.logins import owner_url
 
 
@@ -27,6 +28,9 @@ def url(
     administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
     try:
         request.module.write(cluster.service_url(name))
+        if not getattr(request.module, "LEAVES_BEHIND", False):
+            with history.engine_of(cluster.service_url(name)) as engine:
+                rolling.roll_up(engine)
         yield cluster.service_url(name)
     finally:
         administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

@@ -1,17 +1,17 @@
 """
-The days' sums, made anew from the documents and the entries: one statement a table.
+Days, made anew from the documents and the postings, by one statement that knows nothing of entries' figures.
 
-The service adds to the sums with every booking. These statements know nothing of that, and come to the same.
+The service adds to days what entries' figures tell. This comes to the same.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 # Every cut where it crosses a stripe. They never fall, so an entry's cycle is found by halves; the opening stands after
-# none, and is of the first. Stakes are summed before they are valued; a rate's power of ten is a text first, because ^
-# would round.
-_BETS: Final = """
+# none, and is of the first. What an entry of no round does for a casino moves its account, and there is never more than
+# one. A rate's power of ten is a text first, because ^ would round. A bet's cycle had been won when it was refunded if
+# it stands at or before the cut of the cycle that then ran. The first step of an award is that which no act took. What
+# a correction made has its day from the act, which is booked when its entry in the jackpot's book is.
+STATEMENT: Final = """
 WITH cuts AS (
     SELECT s.jackpot_id, s.stripe_no, array_agg(y.cycle ORDER BY y.cycle) AS cycles,
            array_agg(coalesce(y.cut[s.stripe_no + 1], 0) ORDER BY y.cycle) AS cuts
@@ -19,190 +19,117 @@ WITH cuts AS (
     JOIN cycles y ON y.jackpot_id = s.jackpot_id
     GROUP BY s.jackpot_id, s.stripe_no
 ),
-staked AS (
-    SELECT e.jackpot_id, e.stripe_no, (e.booked_at AT TIME ZONE 'UTC')::date AS day,
-           coalesce(p.cycles[width_bucket(e.seq - 1, p.cuts)], 1) AS cycle,
-           ((e.booked_at AT TIME ZONE c.zone) - c.day_starts)::date AS gaming_day,
-           r.casino_id, r.table_id, b.currency, r.rules_version, r.rate_sheet,
-           count(*) AS bets, sum(b.stake_minor) AS stakes_minor
+booked AS (
+    SELECT e.*, (e.booked_at AT TIME ZONE 'UTC')::date AS day,
+           coalesce(p.cycles[width_bucket(e.seq - 1, p.cuts)], 1) AS of_cycle,
+           coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts,
+                    e.booked_at AT TIME ZONE 'UTC')::date AS gaming_day,
+           coalesce(its.casino_id, '') AS casino, coalesce(r.table_id, '') AS gaming_table,
+           coalesce(r.rules_version, 0) AS version, r.rate_sheet, j.base
     FROM entries e
+    JOIN jackpots j ON j.jackpot_id = e.jackpot_id
     JOIN cuts p ON p.jackpot_id = e.jackpot_id AND p.stripe_no = e.stripe_no
-    JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
-    JOIN casinos c ON c.casino_id = r.casino_id
-    JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
-    WHERE e.kind = 'bets'
-    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-)
-INSERT INTO daily_bets (jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, currency, rules_version,
-                        bets, stakes_minor, value)
-SELECT s.jackpot_id, s.stripe_no, s.day, s.cycle, s.gaming_day, s.casino_id, s.table_id, s.currency, s.rules_version,
-       sum(s.bets), sum(s.stakes_minor),
-       trim_scale(sum(s.stakes_minor * ('1e-' || x.exponent)::numeric * x.base_per_unit))
-FROM staked s
-JOIN jackpots j ON j.jackpot_id = s.jackpot_id
-JOIN rates x ON x.base = j.base AND x.number = s.rate_sheet AND x.currency = s.currency
-GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
-ORDER BY 1, 3, 2, 4, 5, 6, 7, 8, 9
-"""
-
-# What an entry of no round does for a casino moves its account, and there is never more than one.
-_POSTINGS: Final = """
-WITH cuts AS (
-    SELECT s.jackpot_id, s.stripe_no, array_agg(y.cycle ORDER BY y.cycle) AS cycles,
-           array_agg(coalesce(y.cut[s.stripe_no + 1], 0) ORDER BY y.cycle) AS cuts
-    FROM stripes s
-    JOIN cycles y ON y.jackpot_id = s.jackpot_id
-    GROUP BY s.jackpot_id, s.stripe_no
-)
-INSERT INTO daily_postings (jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, account, currency,
-                            movement, lines, amount)
-SELECT e.jackpot_id, e.stripe_no, (e.booked_at AT TIME ZONE 'UTC')::date AS day,
-       coalesce(p.cycles[width_bucket(e.seq - 1, p.cuts)], 1) AS cycle,
-       coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts, e.booked_at AT TIME ZONE 'UTC')::date AS gaming_day,
-       coalesce(its.casino_id, ''), coalesce(r.table_id, ''), l.account, l.currency, l.movement,
-       count(*), trim_scale(sum(l.amount))
-FROM entries e
-JOIN cuts p ON p.jackpot_id = e.jackpot_id AND p.stripe_no = e.stripe_no
-LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
-CROSS JOIN LATERAL (
-    SELECT coalesce(r.casino_id, (SELECT min(substr(a.account, 8)) FROM unnest(e.accounts) AS a (account)
-                                  WHERE starts_with(a.account, 'casino:'))) AS casino_id
-) AS its
-LEFT JOIN casinos c ON c.casino_id = its.casino_id
-CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
-    AS l (account, currency, amount, movement)
-WHERE e.kind <> 'bets'
-GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-ORDER BY 1, 3, 2, 4, 5, 6, 7, 8, 9, 10
-"""
-
-# A bet's cycle had been won when it was refunded if it stands at or before the cut of the cycle that then ran.
-_REFUNDS: Final = """
-WITH refunded AS (
-    SELECT e.jackpot_id, e.stripe_no, e.seq, e.booked_at, e.round_key, v.bet_id
-    FROM entries e
+    LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+    CROSS JOIN LATERAL (
+        SELECT coalesce(r.casino_id, (SELECT min(substr(a.account, 8)) FROM unnest(e.accounts) AS a (account)
+                                      WHERE starts_with(a.account, 'casino:'))) AS casino_id
+    ) AS its
+    LEFT JOIN casinos c ON c.casino_id = its.casino_id
+),
+live AS (
+    SELECT b.*
+    FROM bets b
+    LEFT JOIN voids v ON v.jackpot_id = b.jackpot_id AND v.round_key = b.round_key AND v.bet_id = b.bet_id
+    WHERE v.bet_id IS NULL
+),
+refunded AS (
+    SELECT e.*, v.bet_id
+    FROM booked e
     JOIN voids v ON v.jackpot_id = e.jackpot_id AND v.round_key = e.round_key AND v.step = e.step
     WHERE e.kind = 'voids' AND NOT v.is_tombstone
     UNION ALL
-    SELECT e.jackpot_id, e.stripe_no, e.seq, e.booked_at, e.round_key, b.bet_id
-    FROM entries e
-    JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key
-    LEFT JOIN voids v ON v.jackpot_id = b.jackpot_id AND v.round_key = b.round_key AND v.bet_id = b.bet_id
-    WHERE e.kind = 'cancellation' AND v.bet_id IS NULL
+    SELECT e.*, b.bet_id
+    FROM booked e
+    JOIN live b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key
+    WHERE e.kind = 'cancellation'
     UNION ALL
-    SELECT e.jackpot_id, e.stripe_no, e.seq, e.booked_at, e.round_key, b.bet_id
-    FROM entries e
+    SELECT e.*, b.bet_id
+    FROM booked e
     JOIN hands h ON h.jackpot_id = e.jackpot_id AND h.round_key = e.round_key AND h.status = 'dead'
-    JOIN bets b ON b.jackpot_id = h.jackpot_id AND b.round_key = h.round_key AND b.hand = h.hand
-    LEFT JOIN voids v ON v.jackpot_id = b.jackpot_id AND v.round_key = b.round_key AND v.bet_id = b.bet_id
-    WHERE e.kind = 'result' AND v.bet_id IS NULL
+    JOIN live b ON b.jackpot_id = h.jackpot_id AND b.round_key = h.round_key AND b.hand = h.hand
+    WHERE e.kind = 'result'
 ),
-valued AS (
-    SELECT e.jackpot_id, e.stripe_no, (e.booked_at AT TIME ZONE 'UTC')::date AS day,
-           ((e.booked_at AT TIME ZONE c.zone) - c.day_starts)::date AS gaming_day,
-           r.casino_id, r.table_id, b.currency, b.stake_minor,
-           o.seq <= coalesce(running.cut[o.stripe_no + 1], 0) AS is_over,
-           b.stake_minor * ('1e-' || x.exponent)::numeric * x.base_per_unit AS value,
-           (v.document -> 'split' ->> 'meter')::numeric AS meter,
-           (v.document -> 'split' ->> 'reserve')::numeric AS reserve,
-           (v.document -> 'split' ->> 'prize_fund')::numeric AS prize_fund
+on_hands AS (
+    SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day, e.casino, e.gaming_table, e.version, e.round_key,
+           b.hand, sum(b.stake_minor * ('1e-' || x.exponent)::numeric * x.base_per_unit) AS value
+    FROM booked e
+    JOIN live b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key
+    JOIN hands h ON h.jackpot_id = b.jackpot_id AND h.round_key = b.round_key AND h.hand = b.hand
+    JOIN rates x ON x.base = e.base AND x.number = e.rate_sheet AND x.currency = b.currency
+    WHERE e.kind = 'result' AND h.status <> 'dead'
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+),
+figured AS (
+    SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day, 'bets' AS kind, e.casino, e.gaming_table,
+           e.version, b.currency, '' AS account, '' AS tier, '' AS detail, e.day AS made_on, 1 AS number,
+           b.stake_minor AS minor, b.stake_minor * ('1e-' || x.exponent)::numeric * x.base_per_unit AS value
+    FROM booked e
+    JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
+    JOIN rates x ON x.base = e.base AND x.number = e.rate_sheet AND x.currency = b.currency
+    WHERE e.kind = 'bets'
+    UNION ALL
+    SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day, 'postings', e.casino, e.gaming_table, e.version,
+           l.currency, l.account, '', l.movement, e.day, 1, 0, l.amount
+    FROM booked e
+    CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
+        AS l (account, currency, amount, movement)
+    WHERE e.kind <> 'bets'
+    UNION ALL
+    SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day,
+           CASE WHEN o.seq <= coalesce(y.cut[o.stripe_no + 1], 0) THEN 'late_refunds' ELSE 'refunds' END,
+           e.casino, e.gaming_table, e.version, b.currency, '', '', '', e.day, 1, b.stake_minor,
+           b.stake_minor * ('1e-' || x.exponent)::numeric * x.base_per_unit
     FROM refunded e
     JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.bet_id = e.bet_id
     JOIN entries o ON o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key AND o.step = b.step
-    JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+    JOIN cycles y ON y.jackpot_id = e.jackpot_id AND y.cycle = e.of_cycle
+    JOIN rates x ON x.base = e.base AND x.number = e.rate_sheet AND x.currency = b.currency
+    UNION ALL
+    SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day, 'awards', e.casino, e.gaming_table, e.version,
+           a.currency, a.funded_by, a.tier, s.step, e.day, 1, a.amount_minor, a.cost
+    FROM booked e
+    JOIN awards a ON a.jackpot_id = e.jackpot_id AND a.round_key = e.round_key AND a.correction = 0
+    JOIN award_steps s ON s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id
+                      AND s.tier = a.tier AND s.correction = 0 AND s.act_seq IS NULL
+    WHERE e.kind = 'result'
+    UNION ALL
+    SELECT jackpot_id, stripe_no, day, of_cycle, gaming_day, of.kind, casino, gaming_table, version, '', '', '', '',
+           day, 1, 0, of.value
+    FROM on_hands
+    CROSS JOIN LATERAL (VALUES ('hands', value), ('squares', value * value)) AS of (kind, value)
+    UNION ALL
+    SELECT '-', 0, (e.booked_at AT TIME ZONE 'UTC')::date, 1,
+           ((e.booked_at AT TIME ZONE c.zone) - c.day_starts)::date, 'payments', r.casino_id, r.table_id, 0,
+           a.currency, a.funded_by, a.tier, a.jackpot_id,
+           (coalesce(made.booked_at, corrected.booked_at) AT TIME ZONE 'UTC')::date, 1, a.amount_minor, a.cost
+    FROM award_steps s
+    JOIN rounds r ON r.jackpot_id = s.jackpot_id AND r.round_key = s.round_key
     JOIN casinos c ON c.casino_id = r.casino_id
-    JOIN jackpots j ON j.jackpot_id = e.jackpot_id
-    JOIN rates x ON x.base = j.base AND x.number = r.rate_sheet AND x.currency = b.currency
-    JOIN rules_versions v ON v.jackpot_id = r.jackpot_id AND v.version = r.rules_version
-    LEFT JOIN LATERAL (
-        SELECT y.cut
-        FROM cycles y
-        WHERE y.jackpot_id = e.jackpot_id AND coalesce(y.cut[e.stripe_no + 1], 0) < e.seq
-        ORDER BY y.cycle DESC
-        LIMIT 1
-    ) AS running ON true
+    JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.bet_id = s.bet_id
+                 AND a.tier = s.tier AND a.correction = s.correction
+    JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = s.act_seq
+    LEFT JOIN results d ON d.jackpot_id = s.jackpot_id AND d.round_key = s.round_key AND s.correction = 0
+    LEFT JOIN entries made ON made.jackpot_id = d.jackpot_id AND made.round_key = d.round_key AND made.step = d.step
+    LEFT JOIN corrections k ON k.jackpot_id = s.jackpot_id AND k.round_key = s.round_key AND k.number = s.correction
+    LEFT JOIN entries corrected ON corrected.jackpot_id = '-' AND corrected.stripe_no = 0
+                               AND corrected.seq = k.act_seq
+    WHERE s.step = 'paid'
 )
-INSERT INTO daily_refunds (jackpot_id, stripe_no, day, gaming_day, casino_id, table_id, currency,
-                           bets, stakes_minor, value, meter, reserve, prize_fund, house, adjustments)
-SELECT jackpot_id, stripe_no, day, gaming_day, casino_id, table_id, currency, count(*), sum(stake_minor),
-       trim_scale(sum(value)),
-       trim_scale(sum(CASE WHEN is_over THEN 0 ELSE value * meter END)),
-       trim_scale(sum(CASE WHEN is_over THEN 0 ELSE value * reserve END)),
-       trim_scale(sum(value * prize_fund)),
-       trim_scale(sum(value * (1 - meter - reserve - prize_fund))),
-       trim_scale(sum(CASE WHEN is_over THEN value * (meter + reserve) ELSE 0 END))
-FROM valued
-GROUP BY 1, 2, 3, 4, 5, 6, 7
-ORDER BY 1, 3, 2, 4, 5, 6, 7
+INSERT INTO days (jackpot_id, stripe_no, day, cycle, gaming_day, kind, casino_id, table_id, rules_version, currency,
+                  account, tier, detail, made_on, number, minor, value)
+SELECT jackpot_id, stripe_no, day, of_cycle, gaming_day, kind, casino, gaming_table, version, currency, account, tier,
+       detail, made_on, sum(number), sum(minor), trim_scale(sum(value))
+FROM figured
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
+ORDER BY 1, 3, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
 """
-
-# The first step of an award is the one that no act took.
-_AWARDS: Final = """
-INSERT INTO daily_awards (jackpot_id, stripe_no, day, casino_id, table_id, tier, funded_by, currency, state,
-                          awards, amount_minor, cost)
-SELECT e.jackpot_id, e.stripe_no, (e.booked_at AT TIME ZONE 'UTC')::date AS day, r.casino_id, r.table_id,
-       a.tier, a.funded_by, a.currency, s.step, count(*), sum(a.amount_minor), trim_scale(sum(a.cost))
-FROM entries e
-JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
-JOIN awards a ON a.jackpot_id = e.jackpot_id AND a.round_key = e.round_key AND a.correction = 0
-JOIN award_steps s ON s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id
-                  AND s.tier = a.tier AND s.correction = 0 AND s.act_seq IS NULL
-WHERE e.kind = 'result'
-GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
-ORDER BY 1, 3, 2, 4, 5, 6, 7, 8, 9
-"""
-
-_HANDS: Final = """
-WITH staked AS (
-    SELECT e.jackpot_id, e.stripe_no, (e.booked_at AT TIME ZONE 'UTC')::date AS day, r.rules_version, e.round_key,
-           b.hand, sum(b.stake_minor * ('1e-' || x.exponent)::numeric * x.base_per_unit) AS value
-    FROM entries e
-    JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
-    JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key
-    JOIN jackpots j ON j.jackpot_id = e.jackpot_id
-    JOIN rates x ON x.base = j.base AND x.number = r.rate_sheet AND x.currency = b.currency
-    LEFT JOIN voids v ON v.jackpot_id = b.jackpot_id AND v.round_key = b.round_key AND v.bet_id = b.bet_id
-    JOIN hands h ON h.jackpot_id = b.jackpot_id AND h.round_key = b.round_key AND h.hand = b.hand
-    WHERE e.kind = 'result' AND v.bet_id IS NULL AND h.status <> 'dead'
-    GROUP BY 1, 2, 3, 4, 5, 6
-)
-INSERT INTO daily_hands (jackpot_id, stripe_no, day, rules_version, hands, value, squares)
-SELECT jackpot_id, stripe_no, day, rules_version, count(*), trim_scale(sum(value)), trim_scale(sum(value * value))
-FROM staked
-GROUP BY 1, 2, 3, 4
-ORDER BY 1, 3, 2, 4
-"""
-
-# What a correction made has its day from the act, which is booked when its entry in the jackpot's book is.
-_PAYMENTS: Final = """
-INSERT INTO daily_payments (jackpot_id, day, made_on, casino_id, table_id, tier, funded_by, currency,
-                            awards, amount_minor, cost)
-SELECT a.jackpot_id, (e.booked_at AT TIME ZONE 'UTC')::date AS day,
-       (coalesce(made.booked_at, corrected.booked_at) AT TIME ZONE 'UTC')::date AS made_on,
-       r.casino_id, r.table_id, a.tier, a.funded_by, a.currency,
-       count(*), sum(a.amount_minor), trim_scale(sum(a.cost))
-FROM award_steps s
-JOIN rounds r ON r.jackpot_id = s.jackpot_id AND r.round_key = s.round_key
-JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.bet_id = s.bet_id
-             AND a.tier = s.tier AND a.correction = s.correction
-JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = s.act_seq
-LEFT JOIN results d ON d.jackpot_id = s.jackpot_id AND d.round_key = s.round_key AND s.correction = 0
-LEFT JOIN entries made ON made.jackpot_id = d.jackpot_id AND made.round_key = d.round_key AND made.step = d.step
-LEFT JOIN corrections c ON c.jackpot_id = s.jackpot_id AND c.round_key = s.round_key AND c.number = s.correction
-LEFT JOIN entries corrected ON corrected.jackpot_id = '-' AND corrected.stripe_no = 0 AND corrected.seq = c.act_seq
-WHERE s.step = 'paid'
-GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
-"""
-
-STATEMENTS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "daily_bets": _BETS,
-        "daily_postings": _POSTINGS,
-        "daily_refunds": _REFUNDS,
-        "daily_awards": _AWARDS,
-        "daily_hands": _HANDS,
-        "daily_payments": _PAYMENTS,
-    }
-)
-"""By table, the statement that fills it."""

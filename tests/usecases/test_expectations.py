@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from jackpot_service.ledger import recent_bets
+from jackpot_service.ledger import days
 from jackpot_service.records.standing import LIKELY_AFTER
 from tests.support.bets import bet
 from tests.support.drivers import round_trips, warm
@@ -116,13 +116,13 @@ def test_a_suspended_jackpot_takes_no_bets(opened: House) -> None:
 def test_a_guess_that_was_wrong_writes_nothing_and_is_tried_again(
     opened: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where every group is rolled up, which deletes and updates."""
+    """Also where every group is added to days, which updates."""
     opened.post_bets(bet("b1"), round_id="r", app=opened.start()).ok(201)
     before = opened.books.counts()
     committed = "SELECT xmin::text FROM stripes WHERE jackpot_id = 'j1' ORDER BY stripe_no"
     rows = opened.books.rows(committed)
 
-    monkeypatch.setattr(recent_bets, "SUMS_AT_ONCE", 1)
+    monkeypatch.setattr(days, "FIGURES_AT_ONCE", 1)
 
     opened.post_bets(bet("b1", stake_minor=200), round_id="r").problem(409, "bet-conflict")
 

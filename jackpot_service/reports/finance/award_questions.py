@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from jackpot_service.ledger.payments_by_day import MADE_AT
-
 SAME_AWARD: Final = """t.jackpot_id = a.jackpot_id AND t.round_key = a.round_key AND t.bet_id = a.bet_id
          AND t.tier = a.tier AND t.correction = a.correction"""
 
@@ -12,9 +10,6 @@ OF_ROUND: Final = """
     JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
 """
 """JOIN this: the award's round `r`, and its currency's rate `s` in the round's sheet."""
-
-MADE_ON: Final = f"({MADE_AT} AT TIME ZONE 'UTC')::date"
-"""The day on which the award was made."""
 
 IN_UNITS: Final = "a.amount_minor * CAST('1e-' || s.exponent AS numeric)"
 

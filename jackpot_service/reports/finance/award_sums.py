@@ -1,7 +1,7 @@
 """
 What awards come to in a part of a jackpot's book, by the steps that they took.
 
-Settlements make most of them, and are summed by whole days and beside; acts, which decide about awards or correct
+Settlements make most of them, and their figures tell; acts, which decide about awards or correct
 rounds, are few, and are read one by one.
 """
 
@@ -12,6 +12,7 @@ from decimal import Decimal
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.money import product
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.reports.finance import parts, relations
@@ -23,29 +24,12 @@ _OF = ("tier", "funded_by", "currency", "step")
 
 _SUMS = ("awards", "amount", "cost")
 
-_KEPT = f"""
-    SELECT tier, funded_by, kept.currency, state AS step, sum(awards) AS awards,
-           sum(amount_minor) * unit.one AS amount, sum(cost) AS cost
-    FROM daily_awards kept
-    JOIN {relations.UNITS} ON unit.currency = kept.currency
-    WHERE {parts.WHOLE_DAYS}
-    GROUP BY tier, funded_by, kept.currency, state, unit.one
+_OF_SETTLEMENTS = f"""
+    SELECT tier, account AS funded_by, made.currency, detail AS step, number AS awards, minor * unit.one AS amount,
+           value AS cost
+    FROM ({{figures}}) AS made
+    JOIN {relations.UNITS} ON unit.currency = made.currency
 """  # noqa: S608  the parts are ours
-
-# The first step of an award was taken by the settlement, and so by no act.
-_BESIDE = f"""
-    SELECT tier, funded_by, currency, one.step, count(*) AS awards, sum(amount) AS amount, sum(cost) AS cost
-    FROM {parts.ENTRIES_OF_AWARDS}
-    CROSS JOIN LATERAL (
-        SELECT a.tier, a.funded_by, a.currency, t.step, {IN_UNITS} AS amount, a.cost
-        FROM awards a
-        JOIN award_steps t ON {SAME_AWARD} AND t.act_seq IS NULL
-        {OF_ROUND}
-        WHERE a.jackpot_id = :jackpot_id AND a.round_key = e.round_key AND a.correction = 0
-        OFFSET 0
-    ) AS one
-    GROUP BY 1, 2, 3, 4
-"""  # noqa: S608  as above
 
 # OFFSET 0 has the awards of each act looked up: that acts are few, no statistics tell.
 _BY_ACTS = f"""
@@ -88,9 +72,11 @@ class Taken:
 
 def steps(session: Session, stand: Stand) -> Sequence[Taken]:
     """Sum what settlements and acts made of awards in a part; payments are not in a jackpot's book, and not here."""
-    summed = [_KEPT, *([_BESIDE] if stand.span.beside else [])]
+    keys = ("tier", "account", "currency", "detail")
+    figures = relations.figures(keys, [FigureKind.AWARDS], has_beside=bool(stand.span.beside))
+    summed = _OF_SETTLEMENTS.format(figures=figures)
     return [
-        *_taken(session, relations.united(_OF, _SUMS, summed), parts.divided(stand)),
+        *_taken(session, relations.united(_OF, _SUMS, [summed]), parts.divided(stand)),
         *_taken(session, f"WITH {EFFECTS} {relations.united(_OF, _SUMS, [_BY_ACTS])}", parts.bounds(stand)),
     ]
 

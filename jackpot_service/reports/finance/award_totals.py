@@ -13,10 +13,12 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.figures import FigureKind
+from jackpot_service.records.awards import MADE_ON
 from jackpot_service.reports.documents import Row
-from jackpot_service.reports.finance import long_lists, parts, payments
+from jackpot_service.reports.finance import long_lists, parts, payments, relations
 from jackpot_service.reports.finance.award_amounts import Amounts, added_up
-from jackpot_service.reports.finance.award_questions import IN_UNITS, MADE_ON, OF_ROUND, SAME_AWARD
+from jackpot_service.reports.finance.award_questions import IN_UNITS, OF_ROUND, SAME_AWARD
 from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Scope, Stand
 from jackpot_service.reports.finance.made_awards import BY_THE_END, MADE, STATE, states
@@ -24,13 +26,16 @@ from jackpot_service.reports.finance.payments import Paid
 from jackpot_service.reports.finance.relations import UNITS
 from jackpot_service.reports.finance.whose import of_those_asked
 
+_OF_WHOLE_DAYS = relations.figures(
+    ("tier", "currency", "detail"), [FigureKind.AWARDS], has_beside=False, condition=of_those_asked("")
+)
+
 _FIRST_STATES = f"""
-    SELECT kept.tier, kept.currency, of.state, sum(kept.awards), sum(kept.amount_minor) * unit.one, sum(kept.cost)
-    FROM daily_awards kept
-    JOIN {STATE} ON of.step = kept.state
-    JOIN {UNITS} ON unit.currency = kept.currency
-    WHERE {parts.WHOLE_DAYS} AND {of_those_asked("kept")}
-    GROUP BY kept.tier, kept.currency, of.state, unit.one
+    SELECT made.tier, made.currency, of.state, sum(made.number), sum(made.minor) * unit.one, sum(made.value)
+    FROM ({_OF_WHOLE_DAYS}) AS made
+    JOIN {STATE} ON of.step = made.detail
+    JOIN {UNITS} ON unit.currency = made.currency
+    GROUP BY made.tier, made.currency, of.state, unit.one
 """  # noqa: S608  the parts are ours
 
 # What a correction makes comes from no state. OFFSET 0 has the awards of each act looked up: that acts are few, no
@@ -53,7 +58,7 @@ _MOVED_BY_ACTS = f"""
         JOIN awards a ON {SAME_AWARD}
         {OF_ROUND}
         WHERE t.jackpot_id = :jackpot_id AND t.round_key = f.round_key AND t.act_seq = f.act_seq
-          AND {of_those_asked("r")} AND {MADE_ON} <@ daterange(:first_day, :end_day)
+          AND {of_those_asked("r.")} AND {MADE_ON} <@ daterange(:first_day, :end_day)
         OFFSET 0
     ) AS one
     CROSS JOIN LATERAL (VALUES (one.after, 1), (one.before, -1)) AS moved (state, awards)

@@ -10,9 +10,8 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
 from jackpot_service.reports.finance import figures, refunds
-from jackpot_service.reports.finance.figures import BetSums, Key, Of
+from jackpot_service.reports.finance.figures import Key, Of, Stakes
 from jackpot_service.reports.finance.frame import Asked, By, Report, Scope, Takes
-from jackpot_service.reports.finance.refunds import RefundSums
 
 BY: Final = (By.CASINO, By.CURRENCY, By.JACKPOT, By.TABLE, By.DAY, By.MONTH)
 
@@ -96,9 +95,9 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     booked, reversed_ = (Sums(lambda: NOTHING) for _ in range(2))
     for stand in scope.stands:
         for bets in figures.bets(session, stand, by=grouping.keys(), of=of):
-            _add(booked, (*grouping.values(bets.key, stand.jackpot_id), stand.base), _of_bets(bets))
+            _add(booked, (*grouping.values(bets.key, stand.jackpot_id), stand.base), _figures(bets))
         for back in refunds.sums(session, stand, by=grouping.keys(), of=of):
-            _add(reversed_, (*grouping.values(back.key, stand.jackpot_id), stand.base), _of_refunds(back))
+            _add(reversed_, (*grouping.values(back.key, stand.jackpot_id), stand.base), _figures(back))
     rows = _rows(booked, reversed_, has_stakes=By.CURRENCY in grouping.by)
     totals = _rows(_by_base(booked), _by_base(reversed_), has_stakes=False)
     columns = _columns(grouping.columns(), has_stakes=By.CURRENCY in grouping.by)
@@ -108,11 +107,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     )
 
 
-def _of_bets(one: BetSums) -> Figures:
-    return (Decimal(one.bets), one.stakes, one.value, one.meter, one.reserve, one.prize_fund, one.house, ZERO)
-
-
-def _of_refunds(one: RefundSums) -> Figures:
+def _figures(one: Stakes) -> Figures:
     parts = (one.meter, one.reserve, one.prize_fund, one.house, one.adjustments)
     return (Decimal(one.bets), one.stakes, one.value, *parts)
 

@@ -1,5 +1,5 @@
 """
-Sums of what was booked in a part of a jackpot's book: whole days from the rollups, the rest from the entries.
+Sums of what was booked in a part of a jackpot's book: whole days as they are kept, the rest from entries' figures.
 
 Every posting is counted once: those of bets by `bets`, all others by `postings`; `movements` puts both together.
 """
@@ -15,6 +15,7 @@ from sqlalchemy import Row, text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.journal import Movement
 from jackpot_service.reports.finance import parts, relations
 from jackpot_service.reports.finance.frame import Stand
@@ -54,8 +55,12 @@ EVERYWHERE = Of()
 
 
 @dataclass(frozen=True, slots=True)
-class BetSums:
-    """Bets accepted: how many, their stakes in units of their currency, their base value, and where its parts went."""
+class Stakes:
+    """
+    Bets accepted or refunded: how many, their stakes in units of their currency, their base value, where its parts go.
+
+    `adjustments` bears the parts of meter and reserve of refunded bets whose cycle had been won.
+    """
 
     key: Mapping[Key, Any]
     bets: int
@@ -65,6 +70,7 @@ class BetSums:
     reserve: Decimal
     prize_fund: Decimal
     house: Decimal
+    adjustments: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +84,20 @@ class Moved:
     amount: Decimal
 
 
-def bets(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[BetSums]:
+def bets(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[Stakes]:
     """Sum what the bets of a part contributed, in the order of the key."""
-    summed = [relations.kept_bets(by, of.stated)]
-    if stand.span.beside:
-        summed.append(relations.bets_beside(by, of.stated))
-    question = relations.united(by, relations.SUMS_OF_BETS, summed)
-    found = session.execute(text(question), _parameters(stand, of))
+    return stakes(session, stand, [FigureKind.BETS], by=by, of=of)
+
+
+def stakes(
+    session: Session, stand: Stand, kinds: Sequence[FigureKind], *, by: Sequence[Key] = (), of: Of = EVERYWHERE
+) -> list[Stakes]:
+    """Sum bets or refunds of a part, in the order of the key."""
+    summed = relations.stakes(by, kinds, stated=of.stated, has_beside=bool(stand.span.beside))
+    question = relations.united(by, relations.SUMS_OF_STAKES, [summed])
+    found = session.execute(text(question), parameters(stand, of))
     return [
-        BetSums(_key(by, row), row.bets, row.stakes, row.value, row.meter, row.reserve, row.prize_fund, row.house)
+        Stakes(_key(by, row), int(row.bets), *(getattr(row, name) for name in relations.SUMS_OF_STAKES[1:]))
         for row in found
         if row.bets is not None
     ]
@@ -94,23 +105,22 @@ def bets(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVE
 
 def postings(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[Moved]:
     """Sum the postings of a part but those of bets, by account, currency and movement, in the order of the key."""
-    summed = [relations.kept_postings(by, of.stated)]
-    if stand.span.beside:
-        summed.append(relations.postings_beside(by, of.stated, without_bets=True))
-    return _moved(session, stand, summed, by, of)
+    summed = relations.postings(by, stated=of.stated, has_beside=bool(stand.span.beside))
+    return _moved(session, stand, [summed], by, of)
 
 
 def movements(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[Moved]:
     """Sum all postings of a part by account, currency and movement, in the order of the key."""
-    summed = [relations.kept_postings(by, of.stated), relations.kept_contributions(by, of.stated)]
-    if stand.span.beside:
-        summed.append(relations.postings_beside(by, of.stated))
+    summed = [
+        relation(by, stated=of.stated, has_beside=bool(stand.span.beside))
+        for relation in (relations.postings, relations.contributions)
+    ]
     return _moved(session, stand, summed, by, of)
 
 
 def _moved(session: Session, stand: Stand, summed: Sequence[str], by: Sequence[Key], of: Of) -> list[Moved]:
     keys = [*by, *(name for name in relations.MOVED if name not in by)]
-    found = session.execute(text(relations.united(keys, ["amount"], summed)), _parameters(stand, of))
+    found = session.execute(text(relations.united(keys, ["amount"], summed)), parameters(stand, of))
     return [
         Moved(_key(by, row), Account(row.account), row.currency, Movement(row.movement), row.amount)
         for row in found
@@ -118,7 +128,8 @@ def _moved(session: Session, stand: Stand, summed: Sequence[str], by: Sequence[K
     ]
 
 
-def _parameters(stand: Stand, of: Of) -> dict[str, Any]:
+def parameters(stand: Stand, of: Of = EVERYWHERE) -> dict[str, Any]:
+    """The parameters of questions of `relations` about a part."""
     return {**parts.divided(stand), "of_casino_id": of.casino_id, "of_table_id": of.table_id}
 
 

@@ -1,8 +1,8 @@
 """
 Parts of a jackpot's book in SQL: the entries after one vector of positions, up to another; whole days, and the rest.
 
-A question is asked either of all entries of a part (`ENTRIES` with `bounds`), or of its whole days in a daily rollup
-(`WHOLE_DAYS`) and of the entries beside them (`ENTRIES`), both with `divided`.
+A question is asked either of all entries of a part (`ENTRIES` with `bounds`), or of its whole days, which are kept, and
+of the entries beside them (`ENTRIES`), both with `divided`.
 """
 
 from datetime import date
@@ -13,26 +13,26 @@ from jackpot_service.reports.finance.frame import Stand
 
 # OFFSET 0 has each stripe's entries looked up by their seqs, few or many. Joined, all entries that there are might be
 # read for those of a few hours: how many are between two positions, no statistics tell.
-_ENTRIES: Final = """
+BETWEEN: Final = """
     unnest(CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[]))
         AS part (stripe_no, start, upto)
     CROSS JOIN LATERAL (
-        SELECT *
-        FROM entries e
+        SELECT {columns}
+        FROM {relation} e
         WHERE e.jackpot_id = :jackpot_id AND e.stripe_no = part.stripe_no AND e.seq > part.start AND e.seq <= part.upto
           AND {condition}
         OFFSET 0
     ) AS e
 """
+"""FROM this: the rows `e` of a relation that stand in a part, or beside its whole days; `relation` tells seqs."""
 
-ENTRIES: Final = _ENTRIES.format(condition="true")
+ENTRIES: Final = BETWEEN.format(columns="*", relation="entries", condition="true")
 """FROM this: the entries `e` of a part, or those beside its whole days."""
 
-ENTRIES_OF_AWARDS: Final = _ENTRIES.format(condition="e.kind = 'result' AND e.movements @> ARRAY['award']")
+ENTRIES_OF_AWARDS: Final = BETWEEN.format(
+    columns="*", relation="entries", condition="e.kind = 'result' AND e.movements @> ARRAY['award']"
+)
 """FROM this: those of settlements that made awards; an index holds just them."""
-
-WHOLE_DAYS: Final = "kept.jackpot_id = :jackpot_id AND kept.day >= :first_day AND kept.day < :end_day"
-"""WHERE this: the rows `kept` of a daily rollup that the whole days of a part have."""
 
 
 LIVE: Final = """NOT EXISTS (

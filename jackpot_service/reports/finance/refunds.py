@@ -1,10 +1,10 @@
 """
-Sums of what was refunded: whole days from the rollups, the rest and what acts refunded as the documents say.
+Sums of what was refunded: as entries' figures tell, and what corrections refunded or booked again, as they say.
 
-Postings tell what a refund took from which pool, but not how many bets it was, nor for which of its currencies.
+For those who hold documents against the books, all of it as the documents say (`by_version`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -14,29 +14,10 @@ from sqlalchemy import text
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import EXACT
 from jackpot_service.ledger.splits import split_of
-from jackpot_service.reports.finance import parts, relations
+from jackpot_service.reports.finance import figures, parts, relations
 from jackpot_service.reports.finance.effects import DEAD_BEFORE, DEAD_NOW, EFFECTS
-from jackpot_service.reports.finance.figures import EVERYWHERE, Key, Of
+from jackpot_service.reports.finance.figures import EVERYWHERE, Key, Of, Stakes
 from jackpot_service.reports.finance.frame import Stand
-
-
-@dataclass(frozen=True, slots=True)
-class RefundSums:
-    """
-    Bets refunded, less those booked again: how many, their stakes in units of their currency, their base value.
-
-    Then where that was charged: `adjustments` bears the parts of meter and reserve of bets whose cycle had been won.
-    """
-
-    key: Mapping[Key, Any]
-    bets: int
-    stakes: Decimal
-    value: Decimal
-    meter: Decimal
-    reserve: Decimal
-    prize_fund: Decimal
-    house: Decimal
-    adjustments: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +37,12 @@ class RefundOf:
     value: Decimal
 
 
-# Few entries take stakes back, and each says so: nobody has to look at the hands of all the others.
-_THAT_SAY_SO = "e.movements @> ARRAY['reversal']"
-
 # The entries are read once, not once for each kind.
 _BY_ENTRIES = f"""
     WITH taking AS MATERIALIZED (
         SELECT e.stripe_no, e.seq, e.round_key, e.step, e.kind
         FROM {parts.ENTRIES}
-        WHERE e.kind IN ('voids', 'cancellation', 'result') AND {{chosen}}
+        WHERE e.kind IN ('voids', 'cancellation', 'result')
     )
     SELECT e.stripe_no, e.seq, e.round_key, v.bet_id, 1 AS times
     FROM taking e
@@ -141,57 +119,45 @@ _REFUNDED = f"""
     ) AS one
 """  # noqa: S608  as above
 
-_BY_PARTS = """
-    SELECT {keys}sum(times) AS bets, sum(stakes) AS stakes, sum(stakes * rate) AS value,
+_CORRECTED = f"""
+    WITH {EFFECTS}
+    SELECT {{keys}} sum(times) AS bets, sum(stakes) AS stakes, sum(stakes * rate) AS value,
            sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * to_meter END) AS meter,
            sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * to_reserve END) AS reserve,
            sum(stakes * rate * to_prize_fund) AS prize_fund,
            sum(stakes * rate * to_house) AS house,
            sum(CASE WHEN is_over THEN stakes * rate * (to_meter + to_reserve) ELSE 0 END) AS adjustments
-    FROM ({refunded}) AS one
+    FROM ({_REFUNDED.format(told=_BY_CORRECTIONS)}) AS one
     WHERE (CAST(:of_casino_id AS text) IS NULL OR casino_id = :of_casino_id)
       AND (CAST(:of_table_id AS text) IS NULL OR table_id = :of_table_id)
-    {grouped}
-"""
+    {{grouped}}
+"""  # noqa: S608  as above
 
 _BY_VERSION = text(
     f"""
     WITH {EFFECTS}
     SELECT rules_version, casino_id, currency, times < 0, is_over, abs(sum(stakes)), abs(sum(stakes * rate))
-    FROM ({_REFUNDED.format(told=f"{_BY_ENTRIES.format(chosen='true')} UNION ALL {_BY_CORRECTIONS}")}) AS one
+    FROM ({_REFUNDED.format(told=f"{_BY_ENTRIES} UNION ALL {_BY_CORRECTIONS}")}) AS one
     GROUP BY 1, 2, 3, 4, 5
     ORDER BY 1, 2, 3, 4, 5
     """  # noqa: S608  the parts are ours
 )
 
 
-def sums(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[RefundSums]:
-    """Sum what was refunded in a part, in the order of the key: whole days, the entries beside them, corrections."""
-    asked = {"of_casino_id": of.casino_id, "of_table_id": of.table_id}
-    booked = [relations.kept_refunds(by, of.stated)]
-    if stand.span.beside:
-        booked.append(_split(_BY_ENTRIES.format(chosen=_THAT_SAY_SO), by))
-    corrected = f"WITH {EFFECTS} {_united(by, [_split(_BY_CORRECTIONS, by)])}"
+def sums(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[Stakes]:
+    """Sum what was refunded in a part, less what was booked again, in the order of the key."""
     found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-    for question, part in ((_united(by, booked), parts.divided(stand)), (corrected, parts.bounds(stand))):
-        for row in session.execute(text(question), part | asked):
-            key, figures = row[: len(by)], row[len(by) :]
-            if figures[0] is not None:
-                found[key] = tuple(map(EXACT.add, found[key], figures)) if key in found else figures
-    return [RefundSums(dict(zip(by, key, strict=True)), int(found[key][0]), *found[key][1:]) for key in sorted(found)]
-
-
-def _united(by: Sequence[Key], summed: Sequence[str]) -> str:
-    return relations.united(by, relations.SUMS_OF_REFUNDS, summed)
-
-
-def _split(told: str, by: Sequence[Key]) -> str:
-    """The relation of refunds that are told, of the form that `relations.kept_refunds` has."""
-    keys = [*(key.value for key in by if key is not Key.CURRENCY), Key.CURRENCY.value]
-    grouped = f"GROUP BY {', '.join(str(place) for place in range(1, len(keys) + 1))}"
-    return _BY_PARTS.format(
-        keys="".join(f"{key}, " for key in keys), refunded=_REFUNDED.format(told=told), grouped=grouped
-    )
+    for one in figures.stakes(session, stand, relations.REFUNDS, by=by, of=of):
+        amounts = (getattr(one, name) for name in relations.SUMS_OF_STAKES[1:])
+        found[tuple(one.key.values())] = (Decimal(one.bets), *amounts)
+    grouped = f"GROUP BY {', '.join(by)}" if by else ""
+    question = _CORRECTED.format(keys="".join(f"{key}, " for key in by), grouped=grouped)
+    asked = {**figures.parameters(stand, of), **parts.bounds(stand)}
+    for row in session.execute(text(question), asked):
+        key, more = tuple(row[: len(by)]), row[len(by) :]
+        if more[0] is not None:
+            found[key] = tuple(map(EXACT.add, found[key], more)) if key in found else tuple(more)
+    return [Stakes(dict(zip(by, key, strict=True)), int(found[key][0]), *found[key][1:]) for key in sorted(found)]
 
 
 def by_version(session: Session, stand: Stand) -> list[RefundOf]:

@@ -35,7 +35,7 @@ WITH of_all AS MATERIALIZED ({_ENTRIES_OF_ROUNDS}),
 theirs AS MATERIALIZED (
     SELECT r.round_key
     FROM rounds r
-    WHERE r.jackpot_id = :jackpot_id AND {of_those_asked("r")}
+    WHERE r.jackpot_id = :jackpot_id AND {of_those_asked("r.")}
       AND r.round_key BETWEEN (SELECT min(round_key) FROM of_all WHERE round_key >= :usual_key)
                           AND (SELECT max(round_key) FROM of_all)
     UNION ALL
@@ -44,7 +44,7 @@ theirs AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT
         FROM rounds r
-        WHERE r.jackpot_id = :jackpot_id AND r.round_key = older.round_key AND {of_those_asked("r")}
+        WHERE r.jackpot_id = :jackpot_id AND r.round_key = older.round_key AND {of_those_asked("r.")}
         OFFSET 0
     ) AS r
 ),
@@ -64,7 +64,7 @@ WITH named AS (
         SELECT round_key
         FROM rounds
         WHERE {by_ids(jackpot_id="t.jackpot_id", table_id="t.table_id", round_id="CAST(:round_id AS text)")}
-          AND {of_those_asked("rounds")}
+          AND {of_those_asked("rounds.")}
         LIMIT 1
     ) AS n
     WHERE t.jackpot_id = :jackpot_id

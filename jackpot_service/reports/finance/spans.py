@@ -1,4 +1,4 @@
-"""Parts of a jackpot's book between two positions: whole days, which rollups tell, and the entries beside them."""
+"""Parts of a jackpot's book between two positions: whole days, which are kept, and the entries beside them."""
 
 import itertools
 from collections.abc import Iterator, Sequence

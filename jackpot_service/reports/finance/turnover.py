@@ -7,6 +7,7 @@ from decimal import Decimal
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.records import pinned
@@ -14,37 +15,18 @@ from jackpot_service.reports.finance import parts, relations
 from jackpot_service.reports.finance.effects import DEAD_BEFORE, DEAD_NOW, EFFECTS
 from jackpot_service.reports.finance.frame import Stand
 
-_OF = ("rules_version",)
+_OF = ("rules_version", "kind")
 
-_SUMS = ("hands", "value", "squares")
-
-_KEPT = f"""
-    SELECT rules_version, sum(hands) AS hands, sum(value) AS value, sum(squares) AS squares
-    FROM daily_hands kept
-    WHERE {parts.WHOLE_DAYS}
+_JUDGED = """
+    SELECT rules_version, sum(number) FILTER (WHERE kind = 'hands') AS hands,
+           sum(value) FILTER (WHERE kind = 'hands') AS value, sum(value) FILTER (WHERE kind = 'squares') AS squares
+    FROM ({figures}) AS judged
     GROUP BY rules_version
-"""  # noqa: S608  the parts are ours
+"""
 
 _NOTHING = (ZERO, ZERO, ZERO)
 
 _VALUE = "b.stake_minor * CAST('1e-' || s.exponent AS numeric) * s.base_per_unit"
-
-_BESIDE = f"""
-    SELECT rules_version, count(*) AS hands, sum(value) AS value, sum(value * value) AS squares
-    FROM {parts.ENTRIES}
-    CROSS JOIN LATERAL (
-        SELECT r.rules_version, b.hand, sum({_VALUE}) AS value
-        FROM rounds r
-        JOIN bets b ON b.jackpot_id = r.jackpot_id AND b.round_key = r.round_key
-        JOIN hands h ON h.jackpot_id = b.jackpot_id AND h.round_key = b.round_key AND h.hand = b.hand
-        JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
-        WHERE r.jackpot_id = :jackpot_id AND r.round_key = e.round_key AND h.status <> 'dead' AND {parts.LIVE}
-        GROUP BY r.rules_version, b.hand
-        OFFSET 0
-    ) AS by_hand
-    WHERE e.kind = 'result'
-    GROUP BY rules_version
-"""  # noqa: S608  as above
 
 # A hand that a correction finds dead was not played, one that it finds alive was. A hand that carries a bet is in both
 # results. OFFSET 0 has the bets of each round looked up: that corrections are few, no statistics tell.
@@ -87,10 +69,10 @@ class Turnover:
 
 def by_rules(session: Session, stand: Stand) -> Sequence[Turnover]:
     """Sum what was judged in a part, and what corrections of a verdict made of that, by the rounds' rules version."""
-    settled = relations.united(_OF, _SUMS, [_KEPT, *([_BESIDE] if stand.span.beside else [])])
+    judged = relations.figures(_OF, [FigureKind.HANDS, FigureKind.SQUARES], has_beside=bool(stand.span.beside))
     corrected = f"WITH {EFFECTS} {_CORRECTED}"
     found: dict[int, tuple[Decimal, ...]] = {}
-    for question, asked in ((settled, parts.divided(stand)), (corrected, parts.bounds(stand))):
+    for question, asked in ((_JUDGED.format(figures=judged), parts.divided(stand)), (corrected, parts.bounds(stand))):
         for version, *sums in session.execute(text(question), asked):
             found[version] = tuple(map(EXACT.add, found.get(version, _NOTHING), sums))
     return [

@@ -9,8 +9,8 @@ EVERYBODY: Final[Mapping[str, str | None]] = {"casino_id": None, "table_id": Non
 """The parameters of a question about everybody."""
 
 _OF_THOSE_ASKED: Final = """
-    (CAST(:casino_id AS text) IS NULL OR {row}.casino_id = :casino_id)
-    AND (CAST(:table_id AS text) IS NULL OR {row}.table_id = :table_id)
+    (CAST(:casino_id AS text) IS NULL OR {row}casino_id = :casino_id)
+    AND (CAST(:table_id AS text) IS NULL OR {row}table_id = :table_id)
 """
 
 # The round is looked up only where somebody is named.
@@ -23,13 +23,13 @@ _IN_ROUND_OF_THOSE_ASKED: Final = """
 
 
 def of_those_asked(row: str) -> str:
-    """WHERE this: a row that tells its casino and its table is of those that were asked about."""
+    """WHERE this: a row (its name and a dot, or nothing) that tells its casino and table is of those asked about."""
     return _OF_THOSE_ASKED.format(row=row)
 
 
 def in_round_of_those_asked(row: str) -> str:
     """WHERE this: a row is of a round, which it tells by its key, of those that were asked about."""
-    return _IN_ROUND_OF_THOSE_ASKED.format(row=row, of_those_asked=of_those_asked("o"))
+    return _IN_ROUND_OF_THOSE_ASKED.format(row=row, of_those_asked=of_those_asked("o."))
 
 
 def parameters(asked: Asked) -> Mapping[str, str | None]:

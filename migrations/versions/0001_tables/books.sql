@@ -15,7 +15,7 @@ CREATE TABLE stripes (
     prize_fund NUMERIC NOT NULL,
     accepting BOOLEAN NOT NULL,
     booked_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    rolled_up_to BIGINT NOT NULL DEFAULT 0,
+    summed_to BIGINT NOT NULL DEFAULT 0,
     CONSTRAINT pk_stripes PRIMARY KEY (jackpot_id, stripe_no),
     CONSTRAINT ck_stripes_stripe_no CHECK (stripe_no >= 0),
     CONSTRAINT ck_stripes_seq CHECK (seq >= 0),
@@ -30,7 +30,21 @@ INSERT INTO stripes (jackpot_id, stripe_no, added_by, seq, head, meter_players, 
                      accepting, booked_at)
 VALUES ('-', 0, 1, 0, sha256('-/0'), 0, 0, 0, 0, true, '-infinity');
 
--- The postings of an entry are four parallel arrays: a row each would cost a bet several times as much.
+-- What an entry comes to, as far as its postings do not tell. What a kind of figure does not have is null.
+CREATE TYPE figure AS (
+    kind TEXT COLLATE "C",
+    currency TEXT COLLATE "C",
+    tier TEXT COLLATE "C",
+    account TEXT COLLATE "C",
+    detail TEXT COLLATE "C",
+    made_on DATE,
+    number BIGINT,
+    minor NUMERIC,
+    value NUMERIC
+);
+
+-- The postings of an entry are four parallel arrays: a row each would cost a bet several times as much. Casino, table
+-- and rules version are those of its figures, and empty, or 0, where there is none.
 CREATE TABLE entries (
     jackpot_id TEXT COLLATE "C" NOT NULL,
     stripe_no INTEGER NOT NULL,
@@ -47,6 +61,10 @@ CREATE TABLE entries (
     currencies TEXT[] NOT NULL,
     amounts NUMERIC[] NOT NULL,
     movements TEXT[] NOT NULL,
+    casino_id TEXT COLLATE "C" NOT NULL,
+    table_id TEXT COLLATE "C" NOT NULL,
+    rules_version INTEGER NOT NULL,
+    figures figure[] NOT NULL,
     CONSTRAINT pk_entries PRIMARY KEY (jackpot_id, stripe_no, seq),
     CONSTRAINT ck_entries_round_step CHECK ((round_key IS NULL) = (step IS NULL)),
     CONSTRAINT ck_entries_digests CHECK (length(digest) = 32 AND length(head) = 32),

@@ -1,42 +1,25 @@
--- Recent bets as rows like those of `daily_bets`.
--- Each row, its entry and its cycle are looked up by their keys (OFFSET 0), whatever the planner thinks of tables that
--- are small at times. Rows up to `rolled_up_to` were removed, and may be in the way of those who look for others. An
--- entry is of the last cycle whose cut it stands after: mostly of the newest, which is found without reading others.
-CREATE VIEW recent_bets_by_day AS
-SELECT stripe.jackpot_id, stripe.stripe_no, entry.day, coalesce(running.cycle, 1) AS cycle,
-       coalesce((entry.booked_at AT TIME ZONE casino.zone) - casino.day_starts, entry.day)::date AS gaming_day,
-       one.casino_id, one.table_id, one.currency, one.rules_version, one.bets, one.stakes_minor, one.value
-FROM stripes AS stripe
-CROSS JOIN LATERAL (
-    SELECT jackpot_id, stripe_no, seq, sums
-    FROM recent_bets
-    WHERE jackpot_id = stripe.jackpot_id AND stripe_no = stripe.stripe_no AND seq > stripe.rolled_up_to
-    OFFSET 0
-) AS recent
-CROSS JOIN LATERAL (
-    SELECT booked_at, (booked_at AT TIME ZONE 'UTC')::date AS day
-    FROM entries
-    WHERE jackpot_id = recent.jackpot_id AND stripe_no = recent.stripe_no AND seq = recent.seq AND kind = 'bets'
-    OFFSET 0
-) AS entry
-LEFT JOIN LATERAL (
-    SELECT CASE WHEN coalesce(newest.cut[recent.stripe_no + 1], 0) < recent.seq THEN newest.cycle
-                ELSE (SELECT max(cycle)
-                      FROM cycles
-                      WHERE jackpot_id = recent.jackpot_id AND coalesce(cut[recent.stripe_no + 1], 0) < recent.seq)
-           END AS cycle
-    FROM (SELECT cycle, cut FROM cycles WHERE jackpot_id = recent.jackpot_id ORDER BY cycle DESC LIMIT 1) AS newest
-    OFFSET 0
-) AS running ON true
-CROSS JOIN LATERAL unnest(recent.sums) AS one
-LEFT JOIN casinos AS casino ON casino.casino_id = one.casino_id;
+-- The day of a casino: it begins by the wall's clock, also when the clocks change. Without a casino it is that of UTC.
+CREATE FUNCTION gaming_day(at timestamptz, zone text, day_starts time) RETURNS date LANGUAGE sql STABLE
+    RETURN coalesce((at AT TIME ZONE zone) - day_starts, at AT TIME ZONE 'UTC')::date;
 
--- What bets came to, by day: all of them.
-CREATE VIEW bets_by_day AS
-SELECT jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, currency, rules_version, bets, stakes_minor,
-       value
-FROM daily_bets
+-- One row a figure; every posting is one too, but those of bets: where bets go, their rules tell. Both parts have columns
+-- of the very same types, so that a question about one kind does not read the other.
+CREATE VIEW figures AS
+SELECT e.jackpot_id, e.stripe_no, e.seq, e.kind AS entry_kind, e.movements,
+       (e.booked_at AT TIME ZONE 'UTC')::date AS day, gaming_day(e.booked_at, c.zone, c.day_starts) AS gaming_day,
+       e.casino_id, e.table_id, e.rules_version, f.kind, coalesce(f.currency, '') AS currency,
+       coalesce(f.account, '') AS account, coalesce(f.tier, '') AS tier, coalesce(f.detail, '') AS detail,
+       coalesce(f.made_on, (e.booked_at AT TIME ZONE 'UTC')::date) AS made_on, f.number, f.minor, f.value
+FROM entries e
+LEFT JOIN casinos c ON c.casino_id = e.casino_id
+CROSS JOIN LATERAL unnest(e.figures) AS f
 UNION ALL
-SELECT jackpot_id, stripe_no, day, cycle, gaming_day, casino_id, table_id, currency, rules_version, bets, stakes_minor,
-       value
-FROM recent_bets_by_day;
+SELECT e.jackpot_id, e.stripe_no, e.seq, e.kind, e.movements,
+       (e.booked_at AT TIME ZONE 'UTC')::date, gaming_day(e.booked_at, c.zone, c.day_starts),
+       e.casino_id, e.table_id, e.rules_version, 'postings'::text COLLATE "C", p.currency COLLATE "C",
+       p.account COLLATE "C", ''::text COLLATE "C", p.movement COLLATE "C",
+       (e.booked_at AT TIME ZONE 'UTC')::date, 1::bigint, 0::numeric, p.amount
+FROM entries e
+LEFT JOIN casinos c ON c.casino_id = e.casino_id
+CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements) AS p (account, currency, amount, movement)
+WHERE e.kind <> 'bets';

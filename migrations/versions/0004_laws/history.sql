@@ -19,10 +19,8 @@ DECLARE
     ];
     -- The service's rights say which columns change.
     updated text[] := ARRAY[
-        'daily_awards', 'daily_bets', 'daily_hands', 'daily_payments', 'daily_postings', 'daily_refunds', 'keys',
-        'rounds', 'stripes'
+        'days', 'keys', 'rounds', 'stripes'
     ];
-    removed text[] := ARRAY['recent_bets'];
     -- Row triggers go to every partition; one on TRUNCATE each partition needs for itself.
     partitions text[] := ARRAY['bets_before', 'bets_default'];
     name text;
@@ -35,11 +33,7 @@ BEGIN
         EXECUTE format('CREATE TRIGGER no_delete BEFORE DELETE ON %I '
                        'FOR EACH ROW EXECUTE FUNCTION refuse_rewrite()', name);
     END LOOP;
-    FOREACH name IN ARRAY removed LOOP
-        EXECUTE format('CREATE TRIGGER no_update BEFORE UPDATE ON %I '
-                       'FOR EACH ROW EXECUTE FUNCTION refuse_rewrite()', name);
-    END LOOP;
-    FOREACH name IN ARRAY written_once || updated || removed || partitions LOOP
+    FOREACH name IN ARRAY written_once || updated || partitions LOOP
         EXECUTE format('CREATE TRIGGER no_truncate BEFORE TRUNCATE ON %I '
                        'FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewrite()', name);
     END LOOP;

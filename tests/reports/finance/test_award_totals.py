@@ -16,7 +16,7 @@ from sqlalchemy import text
 from jackpot_service.domain.principals import Role
 from tests.properties.profile import seeds
 from tests.reports.finance.test_awards import PayingPlay, brute_force, decide, pay, sums
-from tests.support import correcting, story
+from tests.support import correcting, rolling, story
 from tests.support.asking import figures, report, rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, STRAIGHT, dead, hand
@@ -185,10 +185,10 @@ def test_a_casinos_and_a_tables_awards_are_told_apart_whatever_became_of_them(no
 
 
 @pytest.mark.parametrize(
-    ("table", "of_what"),
-    [("daily_awards", "payable"), ("daily_payments", "paid")],
+    ("kind", "of_what"),
+    [("awards", "payable"), ("payments", "paid")],
 )
-def test_whole_days_are_told_by_their_sums_and_all_else_one_by_one(noon: House, table: str, of_what: str) -> None:
+def test_whole_days_are_told_by_their_sums_and_all_else_one_by_one(noon: House, kind: str, of_what: str) -> None:
     noon.clock.at = midnight(0)
     noon.bet(bet(), round_id="first")
     noon.clock.at = NOON
@@ -209,11 +209,12 @@ def test_whole_days_are_told_by_their_sums_and_all_else_one_by_one(noon: House, 
         return [sum(row["awards"] for row in totals if row["state"] == of_what) for totals in found]
 
     assert counts() == [1] * 9
+    rolling.roll_up(noon.engine)
     with noon.engine.begin() as connection:
-        connection.execute(text(f"UPDATE {table} SET awards = awards + 5"))  # noqa: S608  one of two
+        connection.execute(text("UPDATE days SET number = number + 5 WHERE kind = :kind"), {"kind": kind})
     changed = counts()
     with noon.engine.begin() as connection:
-        connection.execute(text(f"UPDATE {table} SET awards = awards - 5"))  # noqa: S608  as above
+        connection.execute(text("UPDATE days SET number = number - 5 WHERE kind = :kind"), {"kind": kind})
     assert [count != 1 for count in changed] == [True] * 3 + [False] * 6
 
 
@@ -283,5 +284,5 @@ def asked_of(house: House, start: datetime, end: datetime) -> Mapping[str, Any]:
 def what_happened(house: House) -> set[str]:
     steps = {row["step"] for row in house.books.rows("SELECT DISTINCT step FROM award_steps")}
     corrected = house.books.rows("SELECT FROM award_steps WHERE step = 'paid' AND correction > 0")
-    later = house.books.rows("SELECT FROM daily_payments WHERE made_on < day")
+    later = house.books.rows("SELECT FROM figures WHERE made_on < day")
     return steps | ({"corrected and paid"} if corrected else set()) | ({"paid later"} if later else set())

@@ -1,4 +1,4 @@
-"""Sums of a part of a book, whatever its edges: each posting once, from rollups and from entries."""
+"""Sums of a part of a book, whatever its edges: each posting once, from days and from entries."""
 
 import random
 from collections import Counter

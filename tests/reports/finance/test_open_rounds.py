@@ -175,9 +175,11 @@ def test_a_round_does_not_end_before_the_clock_that_opened_it_says_it_began(hous
 # Of two million milliseconds, one entry each hundred: a bet, and the result of a round that was opened 40 s before.
 ENTRIES = """
 INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, round_key, step, received_at, booked_at,
-                     digest, head, accounts, currencies, amounts, movements)
+                     digest, head, accounts, currencies, amounts, movements, casino_id, table_id, rules_version,
+                     figures)
 SELECT 'j1', 0, number, CASE number % 2 WHEN 0 THEN 'bets' ELSE 'result' END, 'p',
-       (:first_ms + number / 2 * 200) << 21, number % 2 + 1, at, at, sha256(''), sha256(''), '{}', '{}', '{}', '{}'
+       (:first_ms + number / 2 * 200) << 21, number % 2 + 1, at, at, sha256(''), sha256(''), '{}', '{}', '{}', '{}',
+       '', '', 0, '{}'
 FROM generate_series(1, 20000) AS number,
      LATERAL (SELECT to_timestamp((:first_ms + number / 2 * 200 + number % 2 * 40000) / 1000.0) AS at)
 """

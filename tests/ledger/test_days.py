@@ -1,9 +1,11 @@
-"""The daily rollups: every entry in exactly one day's sums, whatever booked it, and however it came there."""
+"""Days: every figure in exactly one of them, whatever booked it, and added once, whenever that is."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any, Final
 
 import pytest
@@ -14,10 +16,12 @@ from jackpot_service.database.transactions import pipelined
 from jackpot_service.domain.accounts import PRIZE_FUND, casino
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.entries import Entry, RoundStep
+from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.journal import EntryKind, Movement, Posting, Postings
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.ledger import journal
-from jackpot_service.ledger.tallied import TallyMissing
+from jackpot_service.ledger import days as kept_days
+from jackpot_service.ledger import journal, stripes
+from jackpot_service.ledger.figures import FiguresMissing
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.jackpots import AddStripes, add_stripes
@@ -32,6 +36,10 @@ pytestmark = pytest.mark.slow
 
 SERVER: Final = Principal("server", Role.TABLE)
 MIDNIGHT: Final = datetime(2026, 11, 21, tzinfo=UTC)
+
+GROUPS: Final = 200
+FIGURES: Final = 4
+"""How many figures the bets of a group of two tables have."""
 
 
 @pytest.fixture
@@ -53,30 +61,31 @@ def _book(house: House, *group: AcceptBets) -> None:
     assert all(isinstance(answer, BetsAccepted) for answer in answers), answers
 
 
-def _daily_bets(house: House, columns: str = "*", rest: str = "ORDER BY 1, 2, 3") -> Rows:
-    """What the days hold of bets when all are rolled up."""
+def _days(house: House, kind: str, columns: str = "*", rest: str = "ORDER BY 1, 2, 3", where: str = "true") -> Rows:
+    """What the days hold of a kind when everything is in them."""
     rolling.roll_up(house.engine)
-    return house.books.rows(f"SELECT {columns} FROM daily_bets {rest}")  # noqa: S608  constants of the tests
+    return house.books.rows(f"SELECT {columns} FROM days WHERE kind = '{kind}' AND {where} {rest}")  # noqa: S608
 
 
 def _bets(house: House) -> Sequence[Any]:
-    return [tuple(row.values()) for row in _daily_bets(house, "day::text, gaming_day::text, table_id, bets, value")]
+    rows = _days(house, "bets", "day::text, gaming_day::text, table_id, number, value")
+    return [tuple(row.values()) for row in rows]
 
 
 def test_a_batch_is_added_to_its_day_by_currency(opened: House) -> None:
     opened.bet(bet("a", stake_minor=250), bet("b", currency="GBP"), bet("c", currency="GBP"))
     opened.bet(bet("d"), round_id="r2")
 
-    rows = _daily_bets(opened, rest="ORDER BY currency")
+    rows = _days(opened, "bets", rest="ORDER BY currency")
 
-    figures = ("bets", "stakes_minor", "value")
+    figures = ("number", "minor", "value")
     assert [(row["currency"], *(row[name] for name in figures)) for row in rows] == [
         ("EUR", 2, 350, Decimal("3.5")),
         ("GBP", 2, 200, Decimal("2.34")),
     ]
     whose = ("jackpot_id", "stripe_no", "casino_id", "table_id", "rules_version")
     assert {tuple(row[name] for name in whose) for row in rows} == {("j1", 0, "c1", "T1", 1)}
-    assert opened.books.counts()["daily_postings"] == 0
+    assert not _days(opened, "postings", where="detail = 'contribution'")
 
 
 def test_what_is_booked_at_midnight_belongs_to_the_day_that_begins(opened: House) -> None:
@@ -116,8 +125,8 @@ def test_a_round_in_the_night_keeps_its_casinos_gaming_day(opened: House) -> Non
     opened.bet(bet(), table_id="R1")
     opened.settle(hand("1", STRAIGHT_FLUSH), table_id="R1")
 
-    question = "SELECT DISTINCT day::text, gaming_day::text, casino_id, table_id FROM daily_postings"
-    (row,) = opened.books.rows(f"{question} WHERE movement = 'award'")
+    whose = "DISTINCT day::text, gaming_day::text, casino_id, table_id"
+    (row,) = _days(opened, "postings", whose, where="detail = 'award'")
     assert tuple(row.values()) == ("2026-11-21", "2026-11-20", "riga", "R1")
 
 
@@ -126,11 +135,8 @@ def test_what_moves_no_money_leaves_no_row_but_of_the_hands_that_were_judged(ope
     opened.bet(bet("b"))
     opened.settle(hand("1", NOTHING))
     rolling.roll_up(opened.engine)
-    counts = opened.books.counts()
-    assert {table: counts[table] for table in summing.STATEMENTS} == dict.fromkeys(summing.STATEMENTS, 0) | {
-        "daily_bets": 1,
-        "daily_hands": 1,
-    }
+    kinds = "SELECT kind, count(*) FROM days WHERE table_id <> '' GROUP BY kind ORDER BY kind"
+    assert [tuple(row.values()) for row in opened.books.rows(kinds)] == [("bets", 1), ("hands", 1), ("squares", 1)]
 
 
 def test_a_hit_belongs_to_the_cycle_that_it_ends_and_the_opening_to_the_first(house: House) -> None:
@@ -141,8 +147,8 @@ def test_a_hit_belongs_to_the_cycle_that_it_ends_and_the_opening_to_the_first(ho
     house.bet(bet("c"), bet("d"), round_id="r3")
     house.settle(hand("1", FLUSH), round_id="r2")
 
-    staked = _daily_bets(house, "cycle, bets", "ORDER BY cycle")
-    moved = house.books.rows("SELECT DISTINCT cycle, movement FROM daily_postings ORDER BY 1, 2")
+    staked = _days(house, "bets", "cycle, number", "ORDER BY cycle")
+    moved = _days(house, "postings", "DISTINCT cycle, detail", "ORDER BY 1, 2")
 
     assert [tuple(row.values()) for row in staked] == [(1, 2), (2, 2)]
     assert [tuple(row.values()) for row in moved] == [(1, "award"), (1, "refill"), (1, "seed"), (2, "award")]
@@ -158,7 +164,7 @@ def test_bets_are_kept_by_the_rules_that_tell_where_they_go(house: House) -> Non
     house.bet(bet("c"), round_id="r0")
     house.bet(bet("d"), round_id="r2")
 
-    staked = _daily_bets(house, "cycle, rules_version, bets, value")
+    staked = _days(house, "bets", "cycle, rules_version, number, value")
 
     assert [tuple(row.values()) for row in staked] == [(1, 1, 2, 2), (2, 1, 1, 1), (2, 2, 1, 1)]
     with house.engine.connect() as connection:
@@ -171,7 +177,7 @@ def test_what_takes_back_a_bet_of_a_cycle_that_was_won_belongs_to_the_cycle_that
     opened.settle(hand("1", ROYAL_FLUSH), round_id="r2")
     opened.void("a")
 
-    assert opened.books.rows("SELECT DISTINCT cycle FROM daily_postings WHERE movement = 'reversal'") == [{"cycle": 2}]
+    assert _days(opened, "postings", "DISTINCT cycle", "", "detail = 'reversal'") == [{"cycle": 2}]
 
 
 def test_batches_of_a_group_are_of_the_cycle_that_they_stand_after(opened: House) -> None:
@@ -181,7 +187,7 @@ def test_batches_of_a_group_are_of_the_cycle_that_they_stand_after(opened: House
 
     _book(opened, *(_batch(table_id, name, MIDNIGHT) for table_id in ("T1", "R1") for name in ("r1", "r2")))
 
-    of_cycles = _daily_bets(opened, "day::text, cycle, count(*)", "GROUP BY 1, 2 ORDER BY 1, 2")
+    of_cycles = _days(opened, "bets", "day::text, cycle, count(*)", "GROUP BY 1, 2 ORDER BY 1, 2")
     assert [tuple(row.values()) for row in of_cycles] == [("2026-11-20", 1, 1), ("2026-11-21", 2, 2)]
 
 
@@ -194,7 +200,7 @@ def test_a_stripe_that_a_cut_does_not_reach_stands_after_it(house: House) -> Non
     for number in range(20):
         house.bet(bet(), round_id=f"more-{number}")
 
-    assert _daily_bets(house, "DISTINCT cycle", "WHERE stripe_no > 0") == [{"cycle": 2}]
+    assert _days(house, "bets", "DISTINCT cycle", "", "stripe_no > 0") == [{"cycle": 2}]
 
 
 def test_refunds_are_kept_by_currency_and_by_what_was_charged(opened: House) -> None:
@@ -205,12 +211,11 @@ def test_refunds_are_kept_by_currency_and_by_what_was_charged(opened: House) -> 
     opened.settle(hand("1", ROYAL_FLUSH), round_id="r2")
     opened.settle(dead("1"), hand("2", NOTHING))
 
-    rows = opened.books.rows("SELECT * FROM daily_refunds ORDER BY currency")
+    rows = [row for kind in ("refunds", "late_refunds") for row in _days(opened, kind)]
 
-    figures = ("bets", "stakes_minor", "value", "meter", "reserve", "prize_fund", "house", "adjustments")
-    assert [(row["currency"], *(row[name] for name in figures)) for row in rows] == [
-        ("EUR", 1, 250, *map(Decimal, ("2.5", "1.125", "0.125", "0.796", "0.454", "0"))),
-        ("GBP", 1, 100, *map(Decimal, ("1.17", "0", "0", "0.372528", "0.212472", "0.585"))),
+    assert [(row["kind"], row["currency"], row["number"], row["minor"], row["value"]) for row in rows] == [
+        ("refunds", "EUR", 1, 250, Decimal("2.5")),
+        ("late_refunds", "GBP", 1, 100, Decimal("1.17")),
     ]
 
 
@@ -221,16 +226,17 @@ def test_awards_are_kept_by_the_state_they_began_in_and_hands_by_what_stood_on_t
     house.bet(bet("e"), round_id="r2")
     house.settle(hand("1", FLUSH), round_id="r2")
 
-    awards = house.books.rows("SELECT * FROM daily_awards ORDER BY tier, currency")
-    told = ("tier", "funded_by", "currency", "state", "awards", "amount_minor", "cost")
+    awards = _days(house, "awards", rest="ORDER BY tier, currency")
+    told = ("tier", "account", "currency", "detail", "number", "minor", "value")
     assert [tuple(row[name] for name in told) for row in awards] == [
         ("flush", "prize_fund", "EUR", "payable", 1, 2500, 25),
         ("four_of_a_kind", "prize_fund", "EUR", "held", 1, 50_000, 500),
         ("four_of_a_kind", "prize_fund", "GBP", "held", 1, 25_000, Decimal("292.5")),
     ]
-    (hands,) = house.books.rows("SELECT rules_version, hands, value, squares FROM daily_hands")
+    (hands,), (squares,) = (_days(house, kind, "rules_version, number, value") for kind in ("hands", "squares"))
     # 3.17 on the first hand, 1 on the two others, 1 in the second round.
-    assert tuple(hands.values()) == (1, 4, Decimal("6.17"), Decimal("13.0489"))
+    assert tuple(hands.values()) == (1, 4, Decimal("6.17"))
+    assert tuple(squares.values()) == (1, 4, Decimal("13.0489"))
 
 
 def test_awards_and_their_payments_are_kept_by_the_casino_and_the_table_of_their_round(opened: House) -> None:
@@ -245,8 +251,8 @@ def test_awards_and_their_payments_are_kept_by_the_casino_and_the_table_of_their
                 place = f"/v1/awards/{award['award_id']}/payment"
                 opened.put(place, {"request_id": f"p{award['award_id']}"}, key=opened.key(Role.OPERATOR)).ok(201)
 
-    for table in ("daily_awards", "daily_payments"):
-        rows = opened.books.rows(f"SELECT casino_id, table_id, awards, cost FROM {table} ORDER BY table_id")  # noqa: S608
+    for kind in ("awards", "payments"):
+        rows = _days(opened, kind, "casino_id, table_id, number, value", "ORDER BY table_id")
         assert [tuple(row.values()) for row in rows] == [
             ("riga", "R1", 2, 50),
             ("riga", "R2", 1, 25),
@@ -266,7 +272,8 @@ def test_payments_are_kept_by_their_acts_day_and_by_the_day_tier_and_pool_of_wha
             place = f"/v1/awards/{award['award_id']}/payment"
             opened.put(place, {"request_id": f"p{number}"}, key=opened.key(Role.TABLE)).ok(status)
 
-    rows = opened.books.rows("SELECT * FROM daily_payments ORDER BY day, currency")
+    columns = "detail, day, made_on, casino_id, table_id, tier, account, currency, number, minor, value"
+    rows = _days(opened, "payments", columns, "ORDER BY day, currency")
     (meter,) = (award for award in awards if award["tier"] == "royal_flush")
     whose = ("c1", "T1")
     cost = Decimal(meter["cost"])
@@ -287,7 +294,7 @@ def test_what_a_correction_awarded_was_made_on_its_day(opened: House) -> None:
     (award,) = opened.get("/v1/awards?state=payable").ok()["items"]
     opened.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p"}, key=opened.key(Role.TABLE)).ok(201)
 
-    (row,) = opened.books.rows("SELECT day, made_on, tier, awards FROM daily_payments")
+    (row,) = _days(opened, "payments", "day, made_on, tier, number")
     assert tuple(row.values()) == ((MIDNIGHT + timedelta(days=1)).date(), MIDNIGHT.date(), "four_of_a_kind", 1)
 
 
@@ -300,7 +307,7 @@ def test_no_day_pays_what_a_later_day_made_though_the_jackpots_book_is_ahead(ope
     (award,) = opened.get("/v1/awards?state=payable").ok()["items"]
     opened.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p"}, key=opened.key(Role.TABLE)).ok(201)
 
-    (row,) = opened.books.rows("SELECT day, made_on FROM daily_payments")
+    (row,) = _days(opened, "payments", "day, made_on", "")
     assert (row["day"], row["made_on"]) == (MIDNIGHT.date(), MIDNIGHT.date())
 
 
@@ -308,8 +315,7 @@ def test_a_suspended_jackpot_leaves_no_row(opened: House) -> None:
     body = {"request_id": "s1", "reason": "as agreed"}
     opened.put("/v1/jackpots/j1/suspension", body, key=opened.person("Ann", Role.OPERATOR)).ok(201)
     assert opened.post_bets(bet()).status == 409
-    assert opened.books.counts()["recent_bets"] == 0
-    assert opened.books.counts()["daily_bets"] == 0
+    assert not _days(opened, "bets")
 
 
 def test_a_result_without_its_refunds_and_awards_is_not_booked(opened: House) -> None:
@@ -318,7 +324,7 @@ def test_a_result_without_its_refunds_and_awards_is_not_booked(opened: House) ->
     postings = Postings((taken, Posting(casino("c1"), "EUR", Decimal(1), Movement.AWARD)))
     step = RoundStep("c1", "T1", "r1", 1, 2, 1)
     entry = Entry("j1", EntryKind.RESULT, "srv", opened.clock(), {}, postings=postings, round_step=step)
-    with opened.engine.connect() as session, pytest.raises(TallyMissing), pipelined(session) as pipe:
+    with opened.engine.connect() as session, pytest.raises(FiguresMissing), pipelined(session) as pipe:
         journal.post(pipe, entry, stripe_no=0)
 
 
@@ -327,7 +333,7 @@ def test_bets_without_their_turnover_are_not_booked(opened: House) -> None:
     step = RoundStep("c1", "T1", "r1", 1, 1, 1)
     entry = Entry("j1", EntryKind.BETS, "srv", now, {"bets": {}}, round_step=step)
     for wrong in (entry, replace(entry, round_step=None)):
-        with opened.engine.connect() as session, pytest.raises(TallyMissing), pipelined(session) as pipe:
+        with opened.engine.connect() as session, pytest.raises(FiguresMissing), pipelined(session) as pipe:
             journal.post(pipe, wrong, stripe_no=0)
 
 
@@ -336,16 +342,16 @@ def test_sums_that_no_bigint_holds_are_kept(opened: House) -> None:
     opened.bet(bet())
     rolling.roll_up(opened.engine)
     with opened.engine.begin() as connection:
-        connection.execute(text("UPDATE daily_bets SET stakes_minor = 1e30, value = 1e30"))
+        connection.execute(text("UPDATE days SET minor = 1e30, value = 1e30 WHERE kind = 'bets'"))
     opened.bet(bet("c"), round_id="r2")
-    assert _daily_bets(opened, "stakes_minor, value", "") == [{"stakes_minor": 10**30 + 100, "value": 10**30 + 1}]
+    assert _days(opened, "bets", "minor, value", "") == [{"minor": 10**30 + 100, "value": 10**30 + 1}]
     with opened.engine.begin() as connection:
-        connection.execute(text("UPDATE daily_bets SET stakes_minor = 200, value = 2"))
+        connection.execute(text("UPDATE days SET minor = 200, value = 2 WHERE kind = 'bets'"))
 
 
 @pytest.mark.parametrize(
     ("write", "lacking"),
-    [(history.write, {"daily_payments"}), (None, set())],
+    [(history.write, {"payments"}), (None, set())],
     ids=["every kind of round", "every kind of act"],
 )
 def test_days_add_up_to_what_the_documents_say(database_url: str, write: Any, lacking: set[str]) -> None:
@@ -358,17 +364,165 @@ def test_days_add_up_to_what_the_documents_say(database_url: str, write: Any, la
         rolling.roll_up(engine)
     owner = sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool)
     with owner.connect() as session:
-        kept = {table: _rows(session, table) for table in summing.STATEMENTS}
+        kept = _rows(session)
         session.execute(text("SET LOCAL session_replication_role = replica"))
-        session.execute(text(f"TRUNCATE {', '.join(summing.STATEMENTS)}"))
-        for statement in summing.STATEMENTS.values():
-            session.exec_driver_sql(statement)
-        made = {table: _rows(session, table) for table in kept}
+        session.execute(text("TRUNCATE days"))
+        session.exec_driver_sql(summing.STATEMENT)
+        made = _rows(session)
+        kinds = set(session.scalars(text("SELECT DISTINCT kind FROM days")))
         assert rolling.rolled_up(session) == rolling.posted(session)
     assert made == kept
-    assert {table for table, rows in kept.items() if not rows} == lacking
+    assert {kind.value for kind in FigureKind} - kinds == lacking
 
 
-def _rows(session: sqlalchemy.Connection, table: str) -> list[tuple[Any, ...]]:
-    rows = session.execute(text(f"SELECT * FROM {table}"))  # noqa: S608  one of `summing.STATEMENTS`
-    return sorted(tuple(row) for row in rows)
+def _rows(session: sqlalchemy.Connection) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in session.execute(text("SELECT * FROM days")))
+
+
+# --- Adding to days ---------------------------------------------------------------------------------------------------
+
+
+def _never_add() -> None:
+    kept_days.CHANCE.seed(1)
+    assert min(kept_days.CHANCE.randrange(kept_days.FIGURES_AT_ONCE) for _ in range(9)) >= FIGURES
+    kept_days.CHANCE.seed(1)
+
+
+def _group(house: House, *tables: str, name: str) -> None:
+    """A euro and two pounds at each of some tables, in one group."""
+    bets = Bets.of([Bet("a", "p", "1", "EUR", 100), Bet("b", "q", "2", "GBP", 100), Bet("c", "r", "3", "GBP", 100)])
+    _book(house, *(AcceptBets(SERVER, table_id, name, bets, house.clock()) for table_id in tables))
+
+
+def _behind(house: House) -> int:
+    """How many entries of the stripe are not in its days."""
+    behind: int = house.books.value("SELECT seq - summed_to FROM stripes WHERE jackpot_id = 'j1' AND stripe_no = 0")
+    return behind
+
+
+def _told(house: House) -> Rows:
+    """What reports see of bets."""
+    relation = kept_days.with_recent("'j1'", "kind = 'bets'")
+    columns = "table_id, currency, cycle, sum(number) AS bets, sum(minor) AS stakes_minor, sum(value) AS value"
+    return house.books.rows(f"SELECT {columns} FROM {relation} AS told GROUP BY 1, 2, 3 ORDER BY 3, 1, 2")  # noqa: S608
+
+
+def test_an_entry_tells_what_its_bets_come_to_by_currency(opened: House) -> None:
+    _group(opened, "T1", "R1", name="r1")
+
+    columns = "casino_id, table_id, rules_version, figures::text[]"
+    rows = opened.books.rows(f"SELECT {columns} FROM entries WHERE kind = 'bets'")  # noqa: S608  a constant
+
+    figures = ["(bets,EUR,,,,,1,100,1)", "(bets,GBP,,,,,2,200,2.34)"]
+    assert [tuple(row.values()) for row in rows] == [("c1", "T1", 1, figures), ("riga", "R1", 1, figures)]
+
+
+@pytest.mark.parametrize("table_id", ["null", "NULL", "..--::__", "0", "x" * 64])
+def test_an_id_of_any_form_is_told_as_it_is(opened: House, table_id: str) -> None:
+    opened.add_table(table_id, jackpot_id="j1")
+    opened.bet(bet(), table_id=table_id)
+
+    assert [row["table_id"] for row in _told(opened)] == [table_id]
+
+
+def test_figures_are_told_once_before_they_are_added_to_days_and_after(opened: House) -> None:
+    _never_add()
+    behind = _behind(opened)
+    _group(opened, "T1", name="r1")
+    _group(opened, "T1", "R1", name="r2")
+    assert _behind(opened) == behind + 3
+    told = _told(opened)
+    assert [tuple(row.values()) for row in told] == [
+        ("R1", "EUR", 1, 1, 100, 1),
+        ("R1", "GBP", 1, 2, 200, Decimal("2.34")),
+        ("T1", "EUR", 1, 2, 200, 2),
+        ("T1", "GBP", 1, 4, 400, Decimal("4.68")),
+    ]
+
+    rolling.roll_up(opened.engine)
+
+    assert _behind(opened) == 0
+    assert _told(opened) == told
+    assert opened.books.value("SELECT count(*) FROM days WHERE kind = 'bets'") == 4
+
+
+def test_what_is_added_later_is_added_to_what_was_before(opened: House) -> None:
+    for name in ("r1", "r2"):
+        _group(opened, "T1", name=name)
+        rolling.roll_up(opened.engine)
+
+    assert [(row["bets"], row["stakes_minor"]) for row in _told(opened)] == [(2, 200), (4, 400)]
+    assert opened.books.value("SELECT count(*) FROM days WHERE kind = 'bets'") == 2
+
+
+def test_figures_of_three_cycles_that_are_added_at_once_are_kept_apart(opened: House) -> None:
+    """The place of an entry on its stripe tells its cycle, though hits came between."""
+    _never_add()
+    for cycle in (1, 2, 3):
+        opened.bet(bet(stake_minor=100 * cycle), round_id=f"r{cycle}")
+        if cycle < 3:
+            opened.settle(hand("1", ROYAL_FLUSH), round_id=f"r{cycle}")
+    told = _told(opened)
+    assert [(row["cycle"], row["stakes_minor"]) for row in told] == [(1, 100), (2, 200), (3, 300)]
+
+    rolling.roll_up(opened.engine)
+
+    assert _told(opened) == told
+
+
+def test_now_and_then_a_booking_adds_what_is_behind(opened: House) -> None:
+    """A group of four figures does so once in as many groups as have `FIGURES_AT_ONCE` figures."""
+    rolling.roll_up(opened.engine)
+    chance = random.Random(5)
+    kept_days.CHANCE.seed(5)
+    behind = []
+    for number in range(GROUPS):
+        _group(opened, "T1", "R1", name=f"r{number}")
+        behind.append(_behind(opened))
+
+    due = [number for number in range(GROUPS) if chance.randrange(kept_days.FIGURES_AT_ONCE) < FIGURES]
+    assert [number for number, left in enumerate(behind) if left == 0] == due
+    assert len(due) > 1
+    assert all(after == before + 2 for before, after in pairwise(behind) if after)
+    assert [row["bets"] for row in _told(opened)] == [GROUPS, 2 * GROUPS] * 2
+
+
+def test_a_stripe_adds_nothing_of_another(house: House) -> None:
+    house.open(stripes=2)
+    _never_add()
+    random.seed(2)
+    for number in range(9):
+        house.bet(bet(), round_id=f"r{number}")
+    assert house.books.value("SELECT count(DISTINCT stripe_no) FROM entries WHERE kind = 'bets'") == 2
+
+    with house.engine.begin() as session, pipelined(session) as pipe:
+        stripes.lock_one(pipe, "j1", 0)
+        kept_days.add(pipe, "j1", stripe_no=0)
+
+    assert {row["stripe_no"] for row in house.books.rows("SELECT stripe_no FROM days")} == {0}
+    assert house.books.value("SELECT summed_to FROM stripes WHERE jackpot_id = 'j1' AND stripe_no = 1") == 0
+
+
+def test_what_is_rolled_back_leaves_all_as_it_was(opened: House) -> None:
+    _never_add()
+    _group(opened, "T1", name="r1")
+    told, behind = _told(opened), _behind(opened)
+
+    with opened.engine.connect() as session:
+        with pipelined(session) as pipe:
+            stripes.lock_one(pipe, "j1", 0)
+            kept_days.add(pipe, "j1", stripe_no=0)
+        session.rollback()
+
+    assert _behind(opened) == behind
+    assert _told(opened) == told
+
+
+def test_nothing_is_added_twice(opened: House) -> None:
+    _group(opened, "T1", name="r1")
+    for _ in range(2):
+        with opened.engine.begin() as session, pipelined(session) as pipe:
+            stripes.lock_one(pipe, "j1", 0)
+            kept_days.add(pipe, "j1", stripe_no=0)
+
+    assert [(row["bets"], row["stakes_minor"]) for row in _told(opened)] == [(1, 100), (2, 200)]

@@ -1,4 +1,4 @@
-"""Whether bets are rolled up or not yet, no report tells a difference."""
+"""Whether figures are in their days or not yet, no report tells a difference."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jackpot_service.ledger import recent_bets
+from jackpot_service.ledger import days
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.reports.finance.play import Play
 from tests.support import asking, rolling
@@ -22,21 +22,20 @@ def _sections(house: House, name: str, at: datetime) -> Sequence[Any]:
     return sections
 
 
-def test_no_report_changes_when_bets_are_rolled_up(house: House, subtests: pytest.Subtests) -> None:
-    recent_bets.CHANCE.seed(SEED)
+def test_no_report_changes_when_figures_are_added_to_days(house: House, subtests: pytest.Subtests) -> None:
+    days.CHANCE.seed(SEED)
     play = Play(house, SEED)
     play.open()
     play.go_on(ACTS)
     house.clock.advance(timedelta(days=2))  # So all days with bets are over, and summed from what days keep.
     at = house.clock()
-    counts = house.books.counts()
-    assert counts["recent_bets"]
-    assert counts["daily_bets"]
+    assert house.books.value("SELECT count(*) FROM stripes WHERE summed_to < seq")
+    assert house.books.counts()["days"]
     before = {name: _sections(house, name, at) for name in REPORTS}
 
     rolling.roll_up(house.engine)
 
-    assert house.books.counts()["recent_bets"] == 0
+    assert not house.books.value("SELECT count(*) FROM stripes WHERE summed_to < seq")
     for name, sections in before.items():
         with subtests.test(name):
             assert any(section["rows"] for section in sections)

@@ -1,0 +1,147 @@
+"""
+What an entry comes to: its figures, of which days are sums, and which reports read.
+
+Postings are sums of a batch by account: how many bets they are of, in which of its currencies a value was staked, which
+tiers were won and what stood on each hand, they do not tell.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+from itertools import groupby
+from typing import NamedTuple
+
+from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.contribution import Contribution, stakes_by_currency
+from jackpot_service.domain.held_awards import MadeAward
+from jackpot_service.domain.money import EXACT, ZERO, RateSheet, plain, product, total
+from jackpot_service.domain.rules import FundedBy, Tier
+from jackpot_service.domain.settlement import Award, Settlement, Terms
+
+
+class FigureKind(StrEnum):
+    """
+    What a figure is of.
+
+    Late refunds are those of bets whose cycle had been won: `house:adjustments` bears the parts of meter and reserve.
+    Squares are the squares of what stood on each hand that was judged. Postings are no part of an entry's figures: they
+    stand in the entry as postings, and are added to days as figures of this kind, but for those of bets, whose rules
+    say where they go.
+    """
+
+    BETS = "bets"
+    REFUNDS = "refunds"
+    LATE_REFUNDS = "late_refunds"
+    HANDS = "hands"
+    SQUARES = "squares"
+    AWARDS = "awards"
+    PAYMENTS = "payments"
+    POSTINGS = "postings"
+
+
+class Figure(NamedTuple):
+    """
+    So many of a kind, in minor units of a currency, and their value in base units of the jackpot.
+
+    Of awards and payments `tier` was won, `account` is the pool that pays and `value` what they cost it. `detail` is
+    the first state of awards, the jackpot of payments; payments tell the day on which their awards were made, too.
+
+    A tuple rather than a dataclass: it is made for every batch.
+    """
+
+    kind: FigureKind
+    number: int
+    minor: int
+    value: Decimal
+    currency: str = ""
+    tier: str = ""
+    account: str = ""
+    detail: str = ""
+    made_on: date | None = None
+
+    def written(self) -> str:
+        """Write it as PostgreSQL writes a row: the digest covers just that. No part holds what would be quoted."""
+        made_on = "" if self.made_on is None else self.made_on.isoformat()
+        of_what = f"{self.kind},{self.currency},{self.tier},{self.account},{self.detail},{made_on}"
+        return f"({of_what},{self.number},{self.minor},{plain(self.value)})"
+
+
+def of_bets(contributed: Contribution, currencies: Sequence[str]) -> tuple[Figure, ...]:
+    """Tell a batch's value apart by currency, given the currency of each of its bets; in alphabetical order."""
+    bets = Counter(currencies)
+    return tuple(
+        Figure(FigureKind.BETS, bets[currency], contributed.stakes_minor[currency], value, currency)
+        for currency, value in contributed.values.items()
+    )
+
+
+def of_settlement(
+    settlement: Settlement, bets: Iterable[Bet], *, terms: Terms, won_since: Collection[str]
+) -> tuple[Figure, ...]:
+    """Sum what a settlement refunded, awarded and judged, given all bets that were live."""
+    refunded = {bet.bet_id for bet in settlement.refunds}
+    judged = (bet for bet in bets if bet.bet_id not in refunded)
+    return (
+        *of_refunds(settlement.refunds, terms=terms, won_since=won_since),
+        *of_awards(settlement.awards),
+        *of_hands(judged, terms.sheet),
+    )
+
+
+def of_refunds(bets: Collection[Bet], *, terms: Terms, won_since: Collection[str]) -> tuple[Figure, ...]:
+    """Tell refunded bets apart by currency, and by whether their cycle, as `won_since` names them, has been won."""
+    refunds = []
+    for kind in (FigureKind.REFUNDS, FigureKind.LATE_REFUNDS):
+        is_late = kind is FigureKind.LATE_REFUNDS
+        chosen = [bet for bet in bets if (bet.bet_id in won_since) is is_late]
+        numbers = Counter(bet.currency for bet in chosen)
+        for currency, minor in stakes_by_currency(chosen).items():
+            value = terms.sheet.base_value(minor, currency)
+            refunds.append(Figure(kind, numbers[currency], minor, value, currency))
+    return tuple(refunds)
+
+
+def of_awards(awards: Iterable[Award]) -> tuple[Figure, ...]:
+    """Sum awards as a settlement made them."""
+
+    def key(award: Award) -> tuple[Tier, FundedBy, str, AwardState]:
+        return award.tier, award.funded_by, award.bet.currency, award.state
+
+    sums = []
+    for (tier, funded_by, currency, state), found in groupby(sorted(awards, key=key), key):
+        group = list(found)
+        amounts = sum(award.amount_minor for award in group), total(award.cost for award in group)
+        sums.append(Figure(FigureKind.AWARDS, len(group), *amounts, currency, tier, funded_by, state))
+    return tuple(sums)
+
+
+def of_hands(bets: Iterable[Bet], sheet: RateSheet) -> tuple[Figure, ...]:
+    """
+    Sum what stood on each hand of a round that was judged, and its square; nothing if there is none.
+
+    Bettors of one hand win together, so chance goes by hands.
+    """
+    stakes = Counter[tuple[str, str]]()
+    for bet in bets:
+        stakes[bet.hand, bet.currency] += bet.stake_minor
+    on_hand: dict[str, Decimal] = {}
+    for (hand, currency), minor in stakes.items():
+        on_hand[hand] = EXACT.add(on_hand.get(hand, ZERO), sheet.base_value(minor, currency))
+    values = on_hand.values()
+    if not values:
+        return ()
+    squares = total(product(value, value) for value in values)
+    return (
+        Figure(FigureKind.HANDS, len(values), 0, total(values)),
+        Figure(FigureKind.SQUARES, len(values), 0, squares),
+    )
+
+
+def of_payment(award: MadeAward, *, jackpot_id: str, made_on: date) -> Figure:
+    """An award that its casino said it had paid."""
+    amounts = award.amount_minor, award.cost
+    of_what = award.currency, award.tier, award.funded_by
+    return Figure(FigureKind.PAYMENTS, 1, *amounts, *of_what, jackpot_id, made_on)

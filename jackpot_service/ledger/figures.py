@@ -1,0 +1,45 @@
+"""Figures of entries on their way into the books: one that does not tell what it comes to is refused before."""
+
+from collections.abc import Sequence
+
+from jackpot_service.domain.entries import Entry, Whose
+from jackpot_service.domain.errors import BooksBroken
+from jackpot_service.domain.figures import FigureKind
+from jackpot_service.domain.journal import EntryKind, Movement
+
+
+class FiguresMissing(BooksBroken):
+    """An entry was about to be booked without what it comes to."""
+
+    code = "figures-missing"
+
+
+def written(entry: Entry) -> list[str]:
+    """
+    Write an entry's figures, each as PostgreSQL writes a row.
+
+    Raises: FiguresMissing.
+    """
+    _require_whole(entry)
+    return [figure.written() for figure in entry.figures]
+
+
+def content(whose: Whose, figures: Sequence[str]) -> list[str]:
+    """What the digest covers: whose the figures are, and each of them as it is written."""
+    return [whose.casino_id, whose.table_id, str(whose.rules_version), *figures]
+
+
+def _require_whole(entry: Entry) -> None:
+    if entry.kind is EntryKind.BETS:
+        is_whole = entry.round_step is not None and bool(entry.figures)
+    elif entry.round_step is not None:
+        movements = {line.movement for line in entry.postings.lines}
+        kinds = {figure.kind for figure in entry.figures}
+        is_whole = (Movement.REVERSAL in movements) is bool(kinds & {FigureKind.REFUNDS, FigureKind.LATE_REFUNDS}) and (
+            (Movement.AWARD in movements) is (FigureKind.AWARDS in kinds)
+        )
+    else:
+        is_whole = True
+    if not is_whole:
+        message = f"An entry of {entry.kind} tells its round, and what it comes to by currency."
+        raise FiguresMissing(message)

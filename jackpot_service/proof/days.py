@@ -1,0 +1,106 @@
+"""
+Whether days are what the entries' figures make, row by row, as far as these were added to them.
+
+The database sums them again: it sorts and hashes on disk what does not fit, so that memory stays bounded by what is
+wrong. Whether the figures are what bets and documents make due is for the checks of entries, see `proof.figures`.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time
+from functools import partial
+from typing import Any
+
+from sqlalchemy import RowMapping, text
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.ledger import cycles, days, instants, replay
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedStripe
+from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.proof.decoding import unless_refused
+
+Found = Iterator[Mismatch]
+
+_KEYS = days.KEYS.split(", ")
+
+_SUMS = "number, minor, value"
+
+_OF_ENTRY = ", ".join(f"{cycles.OF_ENTRY} AS cycle" if key == "cycle" else f"e.{key}" for key in _KEYS)
+
+# As texts: a day or a number may be one that only the database knows.
+_TOLD = ", ".join(f"{key}::text AS {key}" for key in _KEYS)
+
+_DIFFERING = f"""
+    WITH due AS (
+        SELECT {_OF_ENTRY}, sum(e.number) AS number, sum(e.minor) AS minor, sum(e.value) AS value
+        FROM unnest(CAST(:stripe_nos AS int[]), CAST(:afters AS bigint[])) AS part (stripe_no, after)
+        JOIN stripes s ON s.jackpot_id = :book AND s.stripe_no = part.stripe_no
+        JOIN figures e ON e.jackpot_id = :book AND e.stripe_no = part.stripe_no
+                      AND e.seq > part.after AND e.seq <= s.summed_to
+        {cycles.joined_cuts(":book")}
+        GROUP BY {", ".join(str(place + 1) for place in range(len(_KEYS)))}
+    ),
+    kept AS (SELECT * FROM days WHERE jackpot_id = :book AND day >= CAST(:first_day AS date))
+    SELECT {_TOLD}, CASE WHEN kept.number IS NOT NULL THEN ROW(kept.number, kept.minor, kept.value)::text END AS kept,
+           CASE WHEN due.number IS NOT NULL THEN ROW(due.number, due.minor, due.value)::text END AS due
+    FROM due FULL JOIN kept USING ({days.KEYS})
+    WHERE ROW(kept.number, kept.minor, kept.value) IS DISTINCT FROM ROW(due.number, due.minor, due.value)
+    ORDER BY {days.KEYS}
+"""  # noqa: S608  the parts are ours
+
+
+def check(session: Session, book: str, stripes: tuple[BookedStripe, ...], since: Verified = NOTHING) -> Found:
+    """
+    Days hold exactly the rows that a book's entries make: none changed, missing, or too many.
+
+    Where the book was verified before, the days are looked at on which something was booked since.
+    """
+    first = date.min
+    afters = tuple(0 for _ in stripes)
+    if since != NOTHING:
+        found = first_day(session, book, stripes, since)
+        if found is None:
+            return
+        first, afters = found, instants.before(session, book, datetime.combine(found, time(), UTC))
+    asked = {
+        "book": book,
+        # The first of all is a day that the database counts from, too.
+        "first_day": "-infinity" if first == date.min else first,
+        "stripe_nos": [stripe.stripe_no for stripe in stripes],
+        "afters": [*afters, *(0 for _ in stripes[len(afters) :])],
+    }
+    yield from unless_refused(
+        session, _differing(session, book, asked), partial(Mismatch, Code.ROLLUP_FIGURES, book, "days")
+    )
+    yield from _not_beyond(book, stripes)
+
+
+def _differing(session: Session, book: str, asked: dict[str, Any]) -> Found:
+    for row in session.execute(text(_DIFFERING), asked).mappings():
+        yield _mismatch(book, row)
+
+
+def first_day(session: Session, book: str, stripes: tuple[BookedStripe, ...], since: Verified) -> date | None:
+    """The first day on which something may have been booked since; None if nothing was."""
+    found = []
+    for stripe in stripes:
+        verified = since.seq_on(stripe.stripe_no)
+        if stripe.seq > verified:
+            last = replay.entries_at(session, book, stripe.stripe_no, [verified])
+            found += [entry.booked_at.astimezone(UTC).date() for entry in last] or [date.min]
+    return min(found, default=None)
+
+
+def _not_beyond(book: str, stripes: tuple[BookedStripe, ...]) -> Found:
+    for stripe in stripes:
+        if not 0 <= stripe.summed_to <= stripe.seq:
+            detail = f"is summed up to {stripe.summed_to}, its last entry is {stripe.seq}"
+            yield Mismatch(Code.ROLLUP_FIGURES, book, f"stripe {stripe.stripe_no}", detail)
+
+
+def _mismatch(book: str, row: RowMapping) -> Mismatch:
+    told: dict[str, Any] = dict(row)
+    kept, due = told.pop("kept"), told.pop("due")
+    place = f"days of {', '.join(f'{name} {value}' for name, value in told.items() if value != '')}"
+    detail = f"holds {kept or 'nothing'}, its entries make {due or 'nothing'}"
+    return Mismatch(Code.ROLLUP_FIGURES, book, place, detail)

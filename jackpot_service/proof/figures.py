@@ -1,0 +1,136 @@
+"""Whether entries come to what they say: their figures, and whose they are, are figured again from documents."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from sqlalchemy import text
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import figures
+from jackpot_service.domain.contribution import contribute, stakes_by_currency
+from jackpot_service.domain.entries import REFERENCE_BOOK, Whose, casino_of
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.domain.figures import Figure, FigureKind
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.verdict import HandStatus
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.proof import records
+from jackpot_service.proof.bets import terms_of, won_since
+from jackpot_service.proof.decoding import unless_refused
+from jackpot_service.proof.documents import RoundDocuments
+from jackpot_service.proof.jackpots import Jackpot
+from jackpot_service.records.awards import MADE_ON
+
+Found = Iterator[Mismatch]
+
+_UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+"""What the domain raises when rows are not what the ledger wrote."""
+
+
+def entries_come_to_what_they_say(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """Each entry of a round has its round's casino, table and rules, and the figures that its documents make."""
+    of = round_.round
+    for entry in round_.entries:
+        try:
+            due = due_of(entry, round_, jackpot)
+        except _UNDERIVABLE as error:
+            yield _mismatch(entry, f"comes to {entry.content}, and what is due cannot be figured: {error}")
+            continue
+        yield from _are(entry, Whose(of.casino_id, of.table_id, of.rules_version), due)
+
+
+def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequence[Figure]:
+    """The figures that an entry's documents make. Raises: LedgerError, LookupError, ValueError and the like."""
+    sheet, step = jackpot.sheet(round_.round.rate_sheet), entry.step or 0
+    if entry.kind == EntryKind.BETS:
+        accepted = [one.bet for one in round_.bets if one.step == step]
+        split = jackpot.rules[round_.round.rules_version].split
+        contributed = contribute(stakes_by_currency(accepted), split=split, sheet=sheet)
+        return figures.of_bets(contributed, [bet.currency for bet in accepted])
+    terms = terms_of(round_, jackpot, running=jackpot.cycle_at(entry), following=None)
+    won = won_since(entry, round_, jackpot)
+    live = [one.bet for one in round_.live(before_step=step)]
+    if entry.kind == EntryKind.VOIDS:
+        voided = {row.bet_id for row in round_.of("voids") if row.step == step and not row.is_tombstone}
+        return figures.of_refunds(
+            [one.bet for one in round_.bets if one.bet.bet_id in voided], terms=terms, won_since=won
+        )
+    if entry.kind == EntryKind.CANCELLATION:
+        return figures.of_refunds(live, terms=terms, won_since=won)
+    dead = {hand.hand for hand in records.hands(round_) if hand.status is HandStatus.DEAD}
+    return (
+        *figures.of_refunds([bet for bet in live if bet.hand in dead], terms=terms, won_since=won),
+        *figures.of_awards(records.awards(round_)),
+        *figures.of_hands((bet for bet in live if bet.hand not in dead), sheet),
+    )
+
+
+def effects_come_to_nothing_more(entries: Sequence[BookedEntry]) -> Found:
+    """Entries of acts are of the casino whose account they move, and come to nothing besides their postings."""
+    for entry in entries:
+        yield from _are(entry, Whose(casino_of(line[0] for line in entry.lines)), ())
+
+
+def act_comes_to_payments_alone(entry: BookedEntry) -> Found:
+    """An entry of the reference book comes to one payment if it is of one, and otherwise to nothing."""
+    if entry.kind != EntryKind.AWARD_PAID:
+        yield from _are(entry, Whose(), ())
+    elif len(entry.figures) != 1:
+        yield _mismatch(entry, f"comes to {list(entry.figures)}, due was one payment")
+
+
+# The award that a payment is of, and its round, are looked up by their keys.
+_PAYMENTS = text(
+    f"""
+    WITH due AS (
+        SELECT s.act_seq AS seq, r.casino_id, r.table_id, 0 AS rules_version, a.currency, a.tier,
+               a.funded_by AS account, {MADE_ON} AS made_on, 1 AS number, a.amount_minor AS minor, a.cost AS value
+        FROM award_steps s
+        JOIN rounds r ON r.jackpot_id = s.jackpot_id AND r.round_key = s.round_key
+        JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.bet_id = s.bet_id
+                     AND a.tier = s.tier AND a.correction = s.correction
+        WHERE s.jackpot_id = :book AND s.step = 'paid' AND s.act_seq > :after
+    ),
+    kept AS (
+        SELECT seq, casino_id, table_id, rules_version, currency, tier, account, made_on, number, minor, value
+        FROM figures
+        WHERE jackpot_id = '{REFERENCE_BOOK}' AND stripe_no = 0 AND kind = '{FigureKind.PAYMENTS}' AND detail = :book
+          AND seq > :after
+    )
+    SELECT seq, CASE WHEN kept.number IS NOT NULL THEN kept::text END,
+           CASE WHEN due.number IS NOT NULL THEN due::text END
+    FROM due FULL JOIN kept USING (seq)
+    WHERE (due.casino_id, due.table_id, due.rules_version, due.currency, due.tier, due.account, due.made_on,
+           due.number, due.minor, due.value)
+          IS DISTINCT FROM (kept.casino_id, kept.table_id, kept.rules_version, kept.currency, kept.tier, kept.account,
+                            kept.made_on, kept.number, kept.minor, kept.value)
+    ORDER BY seq
+    """  # noqa: S608  the parts are ours
+)
+
+
+def payments_come_to_their_awards(session: Session, book: str, since: Verified = NOTHING) -> Found:
+    """The payments of a jackpot's awards come to what these were, made on their day, at the table of their round."""
+    found = _wrong_payments(session, book, since)
+    yield from unless_refused(session, found, partial(Mismatch, Code.ROLLUP_FIGURES, book, "payments"))
+
+
+def _wrong_payments(session: Session, book: str, since: Verified) -> Found:
+    for seq, kept, due in session.execute(_PAYMENTS, {"book": book, "after": since.acts}):
+        detail = f"comes to {kept or 'nothing'}, due was {due or 'nothing'}"
+        yield Mismatch(Code.ROLLUP_FIGURES, book, f"act {seq}", detail)
+
+
+def _are(entry: BookedEntry, whose: Whose, due: Sequence[Figure]) -> Found:
+    written = tuple(figure.written() for figure in due)
+    if (entry.whose, entry.figures) != (whose, written):
+        yield _mismatch(entry, f"comes to {entry.content}, due was {[*whose, *written]}")
+
+
+def _mismatch(entry: BookedEntry, detail: str) -> Mismatch:
+    return Mismatch(Code.ROLLUP_FIGURES, entry.book, entry.place, f"{entry.kind}: {detail}")
+
+
+CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (entries_come_to_what_they_say,)
