@@ -162,7 +162,7 @@ def _are_effects(value: object) -> bool:
 
 def _are_reports(value: object) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(one, dict) and one.keys() == _REPORT and (type(one["edition"]), type(one["sha256"])) == (int, str)
+        isinstance(one, dict) and one.keys() == _REPORT and (type(one["report_version"]), type(one["sha256"])) == (int, str)
         for one in value.values()
     )
 
@@ -172,7 +172,7 @@ def _none() -> None:
 
 
 _CLAIM: Final = {"bet_id", "tier", "amount"}
-_REPORT: Final = {"edition", "sha256"}
+_REPORT: Final = {"report_version", "sha256"}
 
 _OBJECT: Final = Shape(_is_object, dict)
 _OBJECT_OR_NULL: Final = Shape(_is_object_or_null, _none)
