@@ -162,7 +162,9 @@ def _are_effects(value: object) -> bool:
 
 def _are_reports(value: object) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(one, dict) and one.keys() == _REPORT and (type(one["report_version"]), type(one["sha256"])) == (int, str)
+        isinstance(one, dict)
+        and one.keys() == _REPORT
+        and (type(one["report_version"]), type(one["sha256"])) == (int, str)
         for one in value.values()
     )
 
