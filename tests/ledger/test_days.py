@@ -276,7 +276,7 @@ def test_payments_are_kept_by_their_acts_day_and_by_the_day_tier_and_pool_of_wha
     rows = _days(opened, "payments", columns, "ORDER BY day, currency")
     (meter,) = (award for award in awards if award["tier"] == "royal_flush")
     whose = ("c1", "T1")
-    cost = Decimal(meter["cost"])
+    cost = Decimal(meter["cost_base"])
     assert [tuple(row.values()) for row in rows] == [
         ("j1", before.date(), before.date(), *whose, "flush", "prize_fund", "EUR", 2, 2500 + 5000, 75),
         ("j1", before.date(), before.date(), *whose, "flush", "prize_fund", "GBP", 1, 2500, Decimal("29.25")),
