@@ -7,7 +7,7 @@ looked up only if its id is that of a key in force, which is known for a second 
 without a look into the database.
 
 A limit is a token bucket: `burst` tokens, refilled at `rate` a second, one token a call. It is kept as one number,
-the time at which it will be full again (docs/decisions/rate-limits.md says why it is not a library's).
+the time at which it will be full again (docs/decisions/fair-queueing.md says why it is not a library's).
 """
 
 import asyncio

@@ -140,7 +140,7 @@ def test_jobs_are_listed_and_ended(opened: Jackpot) -> None:
 WRONG: Final = (
     (("create", "everything", "{}"), 2, "'everything' is not"),
     (("create", "journal", "{"), 2, "PARAMETERS"),
-    (("create", "journal", "{}"), 1, "payload-invalid: parameters/jackpot_id"),
+    (("create", "journal", "{}"), 1, "parameters/jackpot_id Missing data for required field."),
     (("create", "journal", ASKED.replace("live", "nothing")), 1, "jackpot-unknown"),
     (("show", "nothing"), 1, "job-unknown"),
     (("cancel", "nothing"), 1, "job-unknown"),

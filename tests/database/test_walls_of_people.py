@@ -198,8 +198,9 @@ def test_a_payment_that_states_an_earlier_time_is_refused_as_well(
     have_olga_make_a_key_of_otto(house)
     entry = """
         INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, received_at, booked_at, digest, head,
-                             accounts, currencies, amounts, movements)
-        SELECT '-', 0, 1000, kind, 'Otto', %s, now(), digest, head, accounts, currencies, amounts, movements
+                             accounts, currencies, amounts, movements, casino_id, table_id, rules_version, figures)
+        SELECT '-', 0, 1000, kind, 'Otto', %s, now(), digest, head, accounts, currencies, amounts, movements,
+               casino_id, table_id, rules_version, figures
         FROM entries WHERE jackpot_id = '-' AND seq = 1
     """
     application.execute(entry, [LONG_AGO])

@@ -66,6 +66,14 @@ def marked(directory: Path) -> set[int]:
     return found
 
 
+def require_ended(directory: Path) -> None:
+    """Wait until all of them have ended; if some do not, say which, and where they wait in the kernel."""
+    with suppress(AssertionError):
+        wait_until(lambda: not marked(directory), within_s=2 * LONGEST_WAIT_S)
+    left = {pid: (command_of(pid), (Path("/proc") / str(pid) / "wchan").read_text()) for pid in marked(directory)}
+    assert not left
+
+
 def embedded_of(directory: Path) -> set[int]:
     """The processes of the PostgreSQL of a directory."""
     pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
@@ -101,7 +109,7 @@ def test_a_closed_terminal_ends_the_service_its_jobs_its_tables_and_its_database
         else:
             terminal.command.send_signal(signal.SIGHUP if how == "the command is told" else signal.SIGKILL)
         # Rounds are played to their end first, and the books proved.
-        wait_until(lambda: not marked(tmp_path), within_s=2 * LONGEST_WAIT_S)
+        require_ended(tmp_path)
         wait_until(lambda: not embedded_of(tmp_path))
         assert not is_ready(port)
 
@@ -112,5 +120,5 @@ def test_a_closed_terminal_ends_a_service_that_was_started_in_it(standing_cluste
     with in_terminal(tmp_path, *serve, JACKPOT_DATABASE_URL=standing_cluster.service_url()) as terminal:
         wait_until(lambda: is_ready(port))
         terminal.close()
-        wait_until(lambda: not marked(tmp_path))
+        require_ended(tmp_path)
         assert not is_ready(port)

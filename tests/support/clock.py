@@ -26,8 +26,8 @@ class Clock:
 def trust_the_clocks_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the proof take clocks as tests move them: not always with the database's, which reports go by."""
     read = times.now
-    monkeypatch.setattr(times, "LONGEST", timedelta(days=3650))
-    monkeypatch.setattr(times, "now", lambda session: max(read(session), datetime(2090, 1, 1, tzinfo=UTC)))
+    monkeypatch.setattr(times, "LONGEST", timedelta(days=36_500))
+    monkeypatch.setattr(times, "now", lambda session: max(read(session), datetime(2100, 1, 1, tzinfo=UTC)))
 
 
 def let_tests_move_the_clock(url: str) -> None:
