@@ -25,6 +25,8 @@ from tests.support import days, rolling
 
 write = days.write
 
+pytestmark = pytest.mark.slow
+
 LEAVES_BEHIND: Final = True
 """Of this history some entries are in days, and some are not."""
 
