@@ -213,7 +213,7 @@ ENTRIES: Final = (
     change("entries", "booked_at = booked_at + interval '1 day'", FIRST, "booked-at-falls chain-broken rollup-figures"),
     change(
         "entries",
-        "received_at = received_at - interval '20 years'",
+        "received_at = received_at - interval '120 years'",
         FIRST,
         "entry-digest booked-ahead round-opened",
     ),
