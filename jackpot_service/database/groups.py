@@ -124,7 +124,7 @@ class Grouping(Generic[Command, Outcome]):
         """
         loop = asyncio.get_running_loop()
         told: asyncio.Future[None] = loop.create_future()
-        member: _Member[Command, Outcome] = _Member(command, partial(loop.call_soon_threadsafe, _wake, told))
+        member: _Member[Command, Outcome] = _Member(command, partial(_wake_on, loop, told))
         longest_wait_s = min(self._longest_wait_s, ends_at - time.monotonic())
         leaving = loop.call_later(longest_wait_s, self._leave_soon, loop, member)
         if self._enter(member):
@@ -265,6 +265,21 @@ def _give(group: Sequence[_Member[Command, Outcome]], outcomes: Sequence[Outcome
 def _refuse(group: Sequence[_Member[Command, Outcome]], error: Unavailable) -> None:
     for member in group:
         member.outcome = type(error)(error.detail)
+
+
+def _wake_on(loop: asyncio.AbstractEventLoop, told: "asyncio.Future[None]") -> None:
+    """Wake whoever waits on a loop. To wake the loop too, from elsewhere, takes three calls of the kernel."""
+    if _running_loop() is loop:
+        _wake(told)
+    else:
+        loop.call_soon_threadsafe(_wake, told)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _wake(told: "asyncio.Future[None]") -> None:

@@ -166,7 +166,9 @@ class Pipeline:
             self._expect(statement, prepares=True)
             prepared.names[statement] = name
         self._pgconn.send_query_prepared(name, values, prepared.transformer.formats)
-        return self._expect(statement)
+        cursor = self._expect(statement)
+        self._pgconn.flush()  # As far as that needs no waiting: the database begins with it while more is prepared.
+        return cursor
 
     def command(self, command: str) -> Cursor:
         """Send a command that takes no parameters, such as `COMMIT`."""
@@ -184,10 +186,9 @@ class Pipeline:
         self._expect(begin)
 
     def _expect(self, statement: str, *, prepares: bool = False) -> Cursor:
-        """Let what was sent be on its way, as far as that needs no waiting; the database may begin with it."""
+        """Note what an answer is expected to. It leaves with the next statement, or at the end."""
         cursor = Cursor(self._connection)
         self._sent.append(_Sent(cursor, statement, prepares))
-        self._pgconn.flush()
         return cursor
 
     def end(self) -> None:
