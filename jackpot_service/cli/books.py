@@ -1,4 +1,4 @@
-"""`jackpot meter|awards|casinos balances|books export`: what the books say, and a jackpot's journal as a file."""
+"""`jackpot meter|awards|books`: what the books say, and a jackpot's journal as a file."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from jackpot_service.cli import counting
-from jackpot_service.cli.documents import casinos
 from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.values import Identifier, Instant
 from jackpot_service.cli.writing import limit_option, opened, output_option, print_list
@@ -18,7 +17,6 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.exports.journal import FORMS, journal_export, pieces
 from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardRecord, Wanted
-from jackpot_service.reports.balances import casino_accounts
 from jackpot_service.reports.jackpots import jackpot_state
 from jackpot_service.reports.making import positions_at
 
@@ -72,18 +70,6 @@ def _award_line(record: AwardRecord) -> str:
         f"{award.award_id}  {record.jackpot_id}  {record.table_id}/{record.round_id}  bet {award.bet_id}  "
         f"{award.tier}  {award.amount_minor} {award.currency} minor  {award.state}"
     )
-
-
-@casinos.command("balances")
-@click.argument("casino_id", type=Identifier())
-@click.pass_obj
-def show_balances(config: Config, casino_id: str) -> None:
-    """Print what a casino owes or is owed, by jackpot and currency. It reads all of the books."""
-    with opened_engine(config) as engine, snapshot(engine) as session:
-        found = casino_accounts(session, casino_id)
-    for account in found:
-        side = "it owes" if account.balance < 0 else "it is owed"
-        click.echo(f"{account.jackpot_id:<20} {account.currency} {plain(abs(account.balance)):>24}  {side}")
 
 
 @click.group("books")

@@ -1,4 +1,4 @@
-"""`jackpot casinos|tables|jackpots …`: the reference documents. All of it is audited in the books."""
+"""`jackpot casinos|tables|jackpots …`: the reference documents, audited in the books, and what casinos owe."""
 
 from collections.abc import Callable
 from datetime import time
@@ -19,14 +19,16 @@ from jackpot_service.cli.values import (
     request_id_option,
 )
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import Session, transact
+from jackpot_service.database.transactions import Session, snapshot, transact
 from jackpot_service.domain.casinos import UTC_ZONE
 from jackpot_service.domain.catalog.games import GAME_IDS
 from jackpot_service.domain.catalog.jackpots import RULEBOOK_IDS
+from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.settings import SETTINGS
 from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.records.pinned import Table
+from jackpot_service.reports.balances import casino_accounts
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.jackpots import (
     AddStripes,
@@ -66,6 +68,18 @@ def add_a_casino(  # noqa: PLR0917  click passes them by name
         add = partial(add_casino, act=act, casino_id=casino_id, name=name, zone=zone, day_starts=day_starts)
         added = transact(engine, add)
     click.echo(f"Casino {casino_id}: {'added' if added else 'was there already'}.", err=True)
+
+
+@casinos.command("balances")
+@click.argument("casino_id", type=Identifier())
+@click.pass_obj
+def show_balances(config: Config, casino_id: str) -> None:
+    """Print what a casino owes or is owed, by jackpot and currency. It reads all of the books."""
+    with opened_engine(config) as engine, snapshot(engine) as session:
+        found = casino_accounts(session, casino_id)
+    for account in found:
+        side = "it owes" if account.balance < 0 else "it is owed"
+        click.echo(f"{account.jackpot_id:<20} {account.currency} {plain(abs(account.balance)):>24}  {side}")
 
 
 @click.group("jackpots")

@@ -12,6 +12,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, Final
 
+import click
 import flask
 import psycopg
 import pytest
@@ -369,3 +370,13 @@ def test_without_the_demo_the_commands_that_play_it_say_so_in_one_line(
 
     ended.refused(1, "Error: the demo is not installed: ")
     assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_all_of_a_command_is_there_when_its_module_is_imported(name: str) -> None:
+    """A part that another module adds would be missing in a process that does not import that one."""
+    module = import_module(f"jackpot_service.cli.{MODULES[name]}")
+    (command,) = (command for command in module.COMMANDS if command.name == name)
+    parts = command.commands.values() if isinstance(command, click.Group) else [command]
+
+    assert {part.callback.__module__ for part in parts} == {module.__name__}
