@@ -10,7 +10,7 @@ from jackpot_service.cli.opening import opened_engine
 from jackpot_service.cli.values import Identifier, Instant
 from jackpot_service.cli.writing import limit_option, opened, output_option, print_list
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import read, reading, snapshot, told
+from jackpot_service.database.transactions import read, reading, told
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
