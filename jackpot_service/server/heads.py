@@ -1,7 +1,7 @@
 """The head of a request as it arrives, and what is wrong with one that httptools lets pass."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from jackpot_service.server import refusals
@@ -15,6 +15,7 @@ LONGEST_TARGET: Final = 65_535
 
 MOST_FIELDS: Final = 100
 
+_VERSIONS: Final = frozenset({"1.0", "1.1"})
 _FRAMES_OF_A_FIELD: Final = len(": \r\n")
 _HOST: Final = re.compile(rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")
 _BEGINNING: Final = re.compile(rb"[\r\n]*[A-Za-z0-9!#$%&'*+.^_`|~-]+( |\Z)")
@@ -27,17 +28,20 @@ def begins_with_method(data: bytes) -> bool:
 
 @dataclass(slots=True)
 class Head:
-    """What a request says before its body; `method` and `version` are known when it is complete."""
+    """
+    What a request says before its body. Names of fields are in small letters.
 
+    `method`, `version` and `target` are known when it is complete; the fields come one after another.
+    """
+
+    fields: list[tuple[bytes, bytes]]
     method: bytes = b""
     version: str = ""
     target: bytes = b""
-    fields: list[tuple[bytes, bytes]] = field(default_factory=list)
 
     def values(self, name: bytes) -> list[bytes]:
         """Return the values of a field; `name` is in small letters."""
-        length = len(name)
-        return [value for other, value in self.fields if len(other) == length and other.lower() == name]
+        return [value for other, value in self.fields if other == name]
 
     def refusal(self, *, most_body_bytes: int) -> Refusal | None:
         """Return why the request is refused, if it is."""
@@ -45,11 +49,11 @@ class Head:
 
     def without_upgrade(self) -> bytes:
         """Write the head as if it did not ask for another protocol, which a server may ignore."""
-        fields = b"".join(b"%b: %b\r\n" % one for one in self.fields if one[0].lower() != b"upgrade")
+        fields = b"".join(b"%b: %b\r\n" % one for one in self.fields if one[0] != b"upgrade")
         return b"%b %b HTTP/%b\r\n%b\r\n" % (self.method, self.target, self.version.encode(), fields)
 
     def _refusal_of_line(self) -> Refusal | None:
-        if self.version not in {"1.0", "1.1"}:
+        if self.version not in _VERSIONS:
             return refusals.WRONG_VERSION
         if len(self.target) > LONGEST_TARGET:
             return refusals.TARGET_TOO_LONG
@@ -60,19 +64,20 @@ class Head:
         return None
 
     def _refusal_of_fields(self, most_body_bytes: int) -> Refusal | None:
-        if len(self.fields) > MOST_FIELDS or self._bytes_of_fields() > LONGEST_HEAD - len(self.target):
+        size = len(self.target)
+        hosts: list[bytes] = []
+        refusal = None
+        for name, value in self.fields:  # Once over them: every request pays for it.
+            size += len(name) + len(value) + _FRAMES_OF_A_FIELD
+            if name == b"host":
+                hosts.append(value)
+            # httptools takes no second length or coding, no length together with a coding, of a length digits only.
+            elif name == b"transfer-encoding" and (self.version == "1.0" or value.lower() != b"chunked"):
+                refusal = refusals.WRONG_CODING
+            elif name == b"content-length" and int(value) > most_body_bytes:
+                refusal = refusals.BODY_TOO_LARGE
+        if size > LONGEST_HEAD:
             return refusals.HEAD_TOO_LARGE
-        hosts = self.values(b"host")
         if len(hosts) > 1 or (self.version == "1.1" and not hosts) or not all(map(_HOST.fullmatch, hosts)):
             return refusals.WRONG_HOST
-        # httptools takes no second length or coding, no length together with a coding, and of a length digits only.
-        codings = self.values(b"transfer-encoding")
-        if codings and (self.version == "1.0" or codings[0].lower() != b"chunked"):
-            return refusals.WRONG_CODING
-        lengths = self.values(b"content-length")
-        if lengths and int(lengths[0]) > most_body_bytes:
-            return refusals.BODY_TOO_LARGE
-        return None
-
-    def _bytes_of_fields(self) -> int:
-        return sum(len(name) + len(value) + _FRAMES_OF_A_FIELD for name, value in self.fields)
+        return refusal

@@ -1,8 +1,8 @@
 """
 A connection of HTTP/1.1: uvicorn's, with a bound on everything that its client could make the worker hold.
 
-Used of uvicorn: the constructor of its protocol, `parser` (which is httptools'), and `shutdown`. All else are the
-callbacks of httptools' parser and the methods of `asyncio.Protocol`, which every version of the two has to keep.
+Used of uvicorn: the constructor of its protocol, `parser` (which is httptools'), `url`, `headers`, and `shutdown`. All
+else are the callbacks of httptools' parser and the methods of `asyncio.Protocol`, which every version of the two keeps.
 """
 
 import asyncio
@@ -67,11 +67,11 @@ class Connection(HttpToolsProtocol):
         self._is_half_closed = False
         self._is_over = False
         self._is_in_request = False
+        self.head = Head([])
         self._reset()
 
     def _reset(self) -> None:
         """Forget the request before."""
-        self.head = Head()
         self._is_in_head = True
         self._body_bytes = 0
         self._framing_bytes = 0
@@ -126,20 +126,20 @@ class Connection(HttpToolsProtocol):
         if not self._is_busy():
             self._clients.wait_for(self)
         super().on_message_begin()
+        self.head = Head(self.headers)
 
     def on_url(self, url: bytes) -> None:
         """Read a part of what is asked for."""
-        self.head.target += url
         super().on_url(url)
+        self.head.target = self.url
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Read a field; those that follow a body in chunks say nothing to anybody, and are dropped."""
         if not self._is_in_head:
             return
-        if len(self.head.fields) >= MOST_FIELDS:
+        if len(self.headers) >= MOST_FIELDS:
             self.refuse(refusals.HEAD_TOO_LARGE)
             raise Stopped
-        self.head.fields.append((name, value))
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
