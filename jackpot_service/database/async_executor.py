@@ -50,7 +50,6 @@ class NeedsThread(Exception):
 @dataclass(frozen=True, slots=True)
 class _Kept:
     session: Session
-    watch: "_Watch"
     opened_at: float
 
 
@@ -81,7 +80,6 @@ class OnLoop:
             with deadlines.within(self._longest_s):
                 result: T = await greenlet_spawn(attempt_by_pipelines, kept.session, act)
         except BaseException as error:
-            kept.watch.end()
             self._threads.submit(self._take_back, kept)
             if isinstance(error, OutcomeUnknown) or not isinstance(error, Exception):
                 raise
@@ -100,7 +98,6 @@ class OnLoop:
         kept = self._idle.pop()
         is_old = time.monotonic() - kept.opened_at > LONGEST_KEPT_S
         if is_old or is_suspect(kept.session) or has_been_told(kept.session):
-            kept.watch.end()
             self._threads.submit(self._close, kept)
             raise NeedsThread
         return kept
@@ -108,13 +105,12 @@ class OnLoop:
     def _open(self) -> None:
         try:
             session = self._engine.connect().execution_options(**{ONLY_PIPELINES: True})
-            watch = _Watch()
-            wait_by(session, watch.wait)
+            wait_by(session, _wait)
         except Exception as error:  # noqa: BLE001  whoever comes next tries again, and its thread tells what is wrong
             trouble.note(error)
             self._places.release()
             return
-        self._idle.append(_Kept(session, watch, time.monotonic()))
+        self._idle.append(_Kept(session, time.monotonic()))
 
     def _take_back(self, kept: _Kept) -> None:
         """Take back what an act that failed has done, so that the connection can be used again."""
@@ -134,58 +130,26 @@ def _close_all(idle: list[_Kept]) -> None:
             session.invalidate()  # What is left of it is not the pool's, which may have been thrown away.
 
 
-class _Watch:
-    """
-    Waits on the loop for the socket of one connection, which the loop watches from the first wait on.
+def _wait(descriptor: int, events: int, patience: Patience) -> int:
+    """Wait on the loop until there is one of the events; returns which. Raises: DeadlinePassed."""
+    found: int = await_(_ready(descriptor, events, patience))
+    return found
 
-    To begin and end that with each wait takes six calls of the kernel, and every commit is waited for.
-    """
 
-    __slots__ = ("_descriptor", "_loop", "_ready")
-
-    def __init__(self) -> None:
-        self._descriptor = -1
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._ready: asyncio.Future[int] | None = None
-
-    def wait(self, descriptor: int, events: int, patience: Patience) -> int:
-        """Wait until there is one of the events; returns which. Raises: DeadlinePassed."""
-        found: int = await_(self._found(descriptor, events, patience))
-        return found
-
-    async def _found(self, descriptor: int, events: int, patience: Patience) -> int:
-        loop = asyncio.get_running_loop()
-        ready: asyncio.Future[int] = loop.create_future()
-        self._ready = ready
-        if self._loop is not loop or self._descriptor != descriptor:
-            self._begin(loop, descriptor)
+async def _ready(descriptor: int, events: int, patience: Patience) -> int:
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[int] = loop.create_future()
+    loop.add_reader(descriptor, _set_ready, ready, select.POLLIN)
+    if events & select.POLLOUT:
+        loop.add_writer(descriptor, _set_ready, ready, select.POLLOUT)
+    late = _Late(loop, ready, descriptor, events, patience)
+    try:
+        return await ready
+    finally:
+        late.cancel()
+        loop.remove_reader(descriptor)
         if events & select.POLLOUT:
-            loop.add_writer(descriptor, _set_ready, ready, select.POLLOUT)
-        late = _Late(loop, ready, descriptor, events, patience)
-        try:
-            return await ready
-        finally:
-            late.cancel()
-            self._ready = None
-            if events & select.POLLOUT:
-                loop.remove_writer(descriptor)
-
-    def _begin(self, loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
-        self.end()
-        loop.add_reader(descriptor, self._has_come)
-        self._loop, self._descriptor = loop, descriptor
-
-    def _has_come(self) -> None:
-        if self._ready is None:
-            self.end()  # Nobody asked for it: it stays there until somebody does.
-        else:
-            _set_ready(self._ready, select.POLLIN)
-
-    def end(self) -> None:
-        """Watch no more; on the loop, and before another socket can have the number of this one there."""
-        loop, self._loop = self._loop, None
-        if loop is not None and not loop.is_closed():
-            loop.remove_reader(self._descriptor)
+            loop.remove_writer(descriptor)
 
 
 class _Late:
@@ -213,8 +177,11 @@ class _Late:
         self._timer.cancel()
 
     def _look(self) -> None:
+        if self._ready.done():
+            return
         # A loop that was held up may run its timers first, also if the answer came long ago.
-        if self._ready.done() or deadlines.ready(self._descriptor, self._events):
+        if found := deadlines.ready(self._descriptor, self._events):
+            _set_ready(self._ready, found)
             return
         try:
             self._patience.spend()
