@@ -12,7 +12,7 @@ from functools import partial
 import sqlalchemy
 
 from jackpot_service.api.in_time import by_thread
-from jackpot_service.database.async_executor import NeedsThread, OnLoop
+from jackpot_service.database.async_executor import AsyncExecutor, NeedsThread
 from jackpot_service.database.fair_queue import Path
 from jackpot_service.database.groups import Grouping
 from jackpot_service.database.transactions import HeldUp, clock_guard, transact
@@ -55,7 +55,7 @@ class BetGroups:
         self._longest_wait_s = longest_wait_s
         self._lock = threading.Lock()
         self._expectations = Expectations()
-        self._on_loop = OnLoop(engine, threads=threads, most=most_on_loop)
+        self._async_executor = AsyncExecutor(engine, threads=threads, most=most_on_loop)
         self._guard = clock_guard(engine)
         self._failed_at: float | None = None
         self._jackpot_of: dict[str, str] = {}
@@ -132,7 +132,7 @@ class BetGroups:
         if self._guard is not None and not self._guard.agrees():
             raise NeedsThread  # It compares the clocks.
         with self._noted():
-            return await self._on_loop.run(lambda session: accept_group(session, commands, self._expectations))
+            return await self._async_executor.run(lambda session: accept_group(session, commands, self._expectations))
 
 
 def _path_of(command: AcceptBets) -> Path:
