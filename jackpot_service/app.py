@@ -44,7 +44,7 @@ from jackpot_service.api.recent import Recent
 from jackpot_service.api.request_context import EXTENSION, PRINCIPAL, Json, RequestContext
 from jackpot_service.auth.authenticator import Authenticator, require_role
 from jackpot_service.config.settings import Config
-from jackpot_service.database.async_executor import OnLoop
+from jackpot_service.database.async_executor import AsyncExecutor
 from jackpot_service.database.clocks import utc_now
 from jackpot_service.database.transactions import clock_guard, guarded, read
 from jackpot_service.domain.errors import LedgerError
@@ -190,12 +190,14 @@ def _meters(
     config: Config, engine: sqlalchemy.Engine, clock: Callable[[], datetime], threads: Executor, *, most_on_loop: int
 ) -> Recent[JackpotState]:
     by_itself = engine.execution_options(isolation_level="AUTOCOMMIT")
-    on_loop = OnLoop(by_itself, threads=threads, most=most_on_loop)
+    async_executor = AsyncExecutor(by_itself, threads=threads, most=most_on_loop)
     return Recent(
         lambda jackpot_id: read(engine, lambda session: jackpot_state(session, jackpot_id, at=clock())),
         threads=threads,
         longest_wait_s=config.request_timeout_s,
-        read_on_loop=lambda jackpot_id: on_loop.run(lambda session: jackpot_state(session, jackpot_id, at=clock())),
+        read_on_loop=lambda jackpot_id: async_executor.run(
+            lambda session: jackpot_state(session, jackpot_id, at=clock())
+        ),
     )
 
 

@@ -12,14 +12,14 @@ from functools import partial
 import sqlalchemy
 
 from jackpot_service.api.in_time import by_thread
-from jackpot_service.database.async_executor import NeedsThread, OnLoop
+from jackpot_service.database.async_executor import AsyncExecutor, NeedsThread
 from jackpot_service.database.fair_queue import Path
 from jackpot_service.database.groups import Grouping
 from jackpot_service.database.transactions import HeldUp, clock_guard, transact
 from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.records import gaming_tables
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.records.standing import Expectations
+from jackpot_service.records.standing import OptimisticSettings
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 
 MOST_BETS = 8000
@@ -54,8 +54,8 @@ class BetGroups:
         self._threads = threads
         self._longest_wait_s = longest_wait_s
         self._lock = threading.Lock()
-        self._expectations = Expectations()
-        self._on_loop = OnLoop(engine, threads=threads, most=most_on_loop)
+        self._optimistic_settings = OptimisticSettings()
+        self._async_executor = AsyncExecutor(engine, threads=threads, most=most_on_loop)
         self._guard = clock_guard(engine)
         self._failed_at: float | None = None
         self._jackpot_of: dict[str, str] = {}
@@ -123,7 +123,8 @@ class BetGroups:
     def _run(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
         with self._noted():
             return transact(
-                self._engine, lambda session: accept_group(session, commands, self._expectations, may_expect=False)
+                self._engine,
+                lambda session: accept_group(session, commands, self._optimistic_settings, may_expect=False),
             )
 
     async def _run_on_loop(self, commands: Sequence[AcceptBets]) -> tuple[BetsAccepted | LedgerError, ...]:
@@ -132,7 +133,9 @@ class BetGroups:
         if self._guard is not None and not self._guard.agrees():
             raise NeedsThread  # It compares the clocks.
         with self._noted():
-            return await self._on_loop.run(lambda session: accept_group(session, commands, self._expectations))
+            return await self._async_executor.run(
+                lambda session: accept_group(session, commands, self._optimistic_settings)
+            )
 
 
 def _path_of(command: AcceptBets) -> Path:

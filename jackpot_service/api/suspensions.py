@@ -14,7 +14,7 @@ from jackpot_service.domain.lives import Life
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.fields import Text
-from jackpot_service.usecases.jackpots import DoorSet, SetDoor, resume_jackpot, suspend_jackpot
+from jackpot_service.usecases.jackpots import ChangeSuspension, SuspensionChanged, resume_jackpot, suspend_jackpot
 
 blueprint = Blueprint(
     "suspensions", __name__, url_prefix="/v1/jackpots", description="Suspending jackpots, and resuming them."
@@ -40,7 +40,7 @@ class JackpotStateSchema(AnswerSchema):
 @blueprint.arguments(SuspensionRequestSchema())
 @blueprint.response(201, JackpotStateSchema(), description="It takes no bets from now on.")
 @blueprint.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")
-def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> tuple[DoorSet, int]:
+def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> tuple[SuspensionChanged, int]:
     """Refuse a jackpot's bets from now on; all else goes on. A service account may do it too."""
     return _answer(body, jackpot_id, suspend_jackpot)
 
@@ -50,14 +50,16 @@ def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> tuple[DoorSet, i
 @blueprint.arguments(SuspensionRequestSchema())
 @blueprint.response(201, JackpotStateSchema(), description="It takes bets from now on.")
 @blueprint.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")
-def put_resumption(body: Mapping[str, Any], jackpot_id: str) -> tuple[DoorSet, int]:
+def put_resumption(body: Mapping[str, Any], jackpot_id: str) -> tuple[SuspensionChanged, int]:
     """Take a jackpot's bets again. A user does it; a retired jackpot is never resumed."""
     return _answer(body, jackpot_id, resume_jackpot)
 
 
 def _answer(
-    body: Mapping[str, Any], jackpot_id: str, use_case: Callable[[Session, SetDoor], DoorSet]
-) -> tuple[DoorSet, int]:
-    command = SetDoor(Act(principal(), now(), request_id=body["request_id"], reason=body["reason"]), jackpot_id)
+    body: Mapping[str, Any], jackpot_id: str, use_case: Callable[[Session, ChangeSuspension], SuspensionChanged]
+) -> tuple[SuspensionChanged, int]:
+    command = ChangeSuspension(
+        Act(principal(), now(), request_id=body["request_id"], reason=body["reason"]), jackpot_id
+    )
     done = act(lambda session: use_case(session, command))
     return done, 200 if done.is_replay else 201

@@ -32,9 +32,9 @@ from jackpot_service.reports.balances import casino_accounts
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.jackpots import (
     AddStripes,
-    DoorSet,
+    ChangeSuspension,
     OpenJackpot,
-    SetDoor,
+    SuspensionChanged,
     add_stripes,
     open_jackpot,
     resume_jackpot,
@@ -145,10 +145,10 @@ def _set_door(
     jackpot_id: str,
     reason: str,
     request_id: str,
-    use_case: Callable[[Session, SetDoor], DoorSet],
+    use_case: Callable[[Session, ChangeSuspension], SuspensionChanged],
 ) -> None:
     with opened_engine(config) as engine:
-        command = SetDoor(signed_act(config, engine, request_id=request_id, reason=reason), jackpot_id)
+        command = ChangeSuspension(signed_act(config, engine, request_id=request_id, reason=reason), jackpot_id)
         require_role(command.act.principal, frozenset({Role.OPERATOR}))
         done = transact(engine, lambda session: use_case(session, command))
     click.echo(f"Jackpot {jackpot_id} is {done.life}.", err=True)

@@ -53,7 +53,7 @@ class _Kept:
     opened_at: float
 
 
-class OnLoop:
+class AsyncExecutor:
     """
     Runs acts on the running event loop, each on one of so many connections that it keeps for them.
 

@@ -2,7 +2,8 @@
 The way into the database: pipelines, and `transact`, which commits, rolls back and tries again.
 
 An act may let its commit go with its last statements, in the same round trip (`committed`). For an event loop there is
-`attempt_by_pipelines`, which tries once and never waits otherwise (`on_loop`); what it cannot do, `transact` does.
+`attempt_by_pipelines`, which tries once and never waits otherwise (`async_executor`). What it cannot do, `transact`
+does.
 
 READ COMMITTED, unique keys and row locks carry correctness. Each failure is one of three kinds: a definite refusal
 (the ledger said no), retryable (nothing was written; tried again here, then answered as `Busy`), or unknown (the

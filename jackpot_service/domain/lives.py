@@ -23,7 +23,7 @@ class JackpotRetired(Conflict):
 
 
 class PersonRequired(Forbidden):
-    """A machine may close the door and never opens it again."""
+    """A machine may suspend a jackpot and never resumes it."""
 
     code = "person-required"
     title = "A user must do this"

@@ -120,7 +120,7 @@ def add(
 
 def set_accepting(pipe: Pipeline, jackpot_id: str, *, accepting: bool) -> None:
     """
-    Close or open the door to bets, on every stripe, under the lock of all.
+    Suspend or resume bets, on every stripe, under the lock of all.
 
     A bet that waits for one of the stripes sees it when it gets the lock, so none is accepted after the commit.
     """

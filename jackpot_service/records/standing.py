@@ -52,7 +52,7 @@ class NotAsExpected(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class InForce:
     """
     A jackpot's base currency, its number of stripes, and the rules version and rate sheets in force.
 
@@ -79,7 +79,7 @@ class Standing:
         return number
 
 
-class Expectations:
+class OptimisticSettings:
     """
     What a process expects to be in force for its jackpots: with it, it need not ask before it writes.
 
@@ -88,35 +88,33 @@ class Expectations:
     """
 
     def __init__(self) -> None:
-        self._likely: dict[str, tuple[Standing, int]] = {}
+        self._likely: dict[str, tuple[InForce, int]] = {}
 
-    def of(self, jackpot_id: str, batches: int) -> Standing | None:
+    def of(self, jackpot_id: str, batches: int) -> InForce | None:
         """What to expect for so many batches, each of a new round; None if it is better to ask."""
-        standing, times = self._likely.get(jackpot_id, (None, 0))
-        if standing is None or times < LIKELY_AFTER:
+        in_force, times = self._likely.get(jackpot_id, (None, 0))
+        if in_force is None or times < LIKELY_AFTER:
             return None
-        return replace(standing, rate_sheets=standing.rate_sheets[:1] * batches)
+        return replace(in_force, rate_sheets=in_force.rate_sheets[:1] * batches)
 
-    def note(self, standing: Standing) -> None:
+    def note(self, in_force: InForce) -> None:
         """Take note of what was read."""
-        is_likely = standing.is_accepting and not standing.rounds_seen
-        if not is_likely or None in standing.rate_sheets or len(set(standing.rate_sheets)) != 1:
-            self._likely.pop(standing.jackpot_id, None)
+        is_likely = in_force.is_accepting and not in_force.rounds_seen
+        if not is_likely or None in in_force.rate_sheets or len(set(in_force.rate_sheets)) != 1:
+            self._likely.pop(in_force.jackpot_id, None)
         else:
-            _, times = self._likely.get(standing.jackpot_id, (None, 0))
-            self._likely[standing.jackpot_id] = (standing, times + 1)
+            _, times = self._likely.get(in_force.jackpot_id, (None, 0))
+            self._likely[in_force.jackpot_id] = (in_force, times + 1)
 
-    def require_right(self, standing: Standing, cursor: Cursor) -> None:
+    def require_right(self, in_force: InForce, cursor: Cursor) -> None:
         """Read the answer to `send_required`. Raises: NotAsExpected, and from then on nothing is expected."""
         if cursor.fetchone() != (guesses.RIGHT,):
-            self._likely.pop(standing.jackpot_id, None)
+            self._likely.pop(in_force.jackpot_id, None)
             message = "What was expected to be in force is not."
             raise NotAsExpected(message)
 
 
-def send_required(
-    pipe: Pipeline, standing: Standing, *, came: Sequence[datetime], names: Sequence[RoundName]
-) -> Cursor:
+def send_required(pipe: Pipeline, in_force: InForce, *, came: Sequence[datetime], names: Sequence[RoundName]) -> Cursor:
     """
     Require that this is in force for requests that came at some instants, and that their rounds are new.
 
@@ -125,27 +123,27 @@ def send_required(
     return pipe.send(
         _REQUIRE,
         {
-            **_asked(standing.jackpot_id, came, names),
-            "base": standing.base,
-            "stripes": standing.stripes,
-            "rules_version": standing.rules_version,
-            "rate_sheets": " ".join(map(str, standing.rate_sheets)),
+            **_asked(in_force.jackpot_id, came, names),
+            "base": in_force.base,
+            "stripes": in_force.stripes,
+            "rules_version": in_force.rules_version,
+            "rate_sheets": " ".join(map(str, in_force.rate_sheets)),
         },
     )
 
 
 def send_read(pipe: Pipeline, jackpot_id: str, *, came: Sequence[datetime], names: Sequence[RoundName] = ()) -> Cursor:
-    """Send the question for requests that came at some instants, perhaps on behalf of rounds; see `standing_of`."""
+    """Send the question for requests that came at some instants, perhaps on behalf of rounds; see `in_force_of`."""
     return pipe.send(_READ, _asked(jackpot_id, came, names))
 
 
-def standing_of(cursor: Cursor, jackpot_id: str) -> Standing:
+def in_force_of(cursor: Cursor, jackpot_id: str) -> InForce:
     """Read the answer to `send_read`. Raises: UnknownJackpot."""
     row = cursor.fetchone()
     if row is None:
         message = f"There is no jackpot {jackpot_id}."
         raise UnknownJackpot(message, jackpot_id=jackpot_id)
-    return Standing(jackpot_id, *row)
+    return InForce(jackpot_id, *row)
 
 
 def _asked(jackpot_id: str, came: Sequence[datetime], names: Sequence[RoundName]) -> dict[str, object]:

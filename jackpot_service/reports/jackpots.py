@@ -73,7 +73,7 @@ def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> Jackpot
     with pipelined(session) as pipe:
         standing_cursor = standing.send_read(pipe, jackpot_id, came=[at])
         books_cursor = books.send_read(pipe, jackpot_id)
-    in_force = standing.standing_of(standing_cursor, jackpot_id)
+    in_force = standing.in_force_of(standing_cursor, jackpot_id)
     held = books.books_of(books_cursor)
     rules_version = held.cycle.rules_version
     return JackpotState(

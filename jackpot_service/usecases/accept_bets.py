@@ -32,7 +32,7 @@ from jackpot_service.records import gaming_tables, pinned, rounds, standing, ver
 from jackpot_service.records.meters import meter_of
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.records.standing import Expectations, NotAsExpected, Standing
+from jackpot_service.records.standing import InForce, NotAsExpected, OptimisticSettings
 from jackpot_service.usecases.round_terms import RoundTerms
 
 
@@ -93,7 +93,7 @@ class _Decision:
 def accept_group(
     session: Session,
     commands: Sequence[AcceptBets],
-    expectations: Expectations | None = None,
+    optimistic_settings: OptimisticSettings | None = None,
     *,
     may_expect: bool = True,
 ) -> tuple[BetsAccepted | LedgerError, ...]:
@@ -120,12 +120,12 @@ def accept_group(
     jackpot_id = _require_one_jackpot(tables.values())
     _require_rounds_once(commands)
     asked = {place: commands[place] for place in tables}
-    expected = None if expectations is None or not may_expect else expectations.of(jackpot_id, len(asked))
-    if expectations is not None and expected is not None:
-        return _in_order(_book_as_expected(session, asked, tables, expectations, expected), refusals)
+    expected = None if optimistic_settings is None or not may_expect else optimistic_settings.of(jackpot_id, len(asked))
+    if optimistic_settings is not None and expected is not None:
+        return _in_order(_book_as_expected(session, asked, tables, optimistic_settings, expected), refusals)
     in_force, seen = _read(session, jackpot_id, list(asked.values()))
-    if expectations is not None:
-        expectations.note(in_force)
+    if optimistic_settings is not None:
+        optimistic_settings.note(in_force)
     decisions, refused = _decide(session, asked, tables, in_force, seen)
     answers = _book(session, in_force, decisions) if decisions else {}
     return _in_order(answers, {**refusals, **refused})
@@ -173,11 +173,11 @@ def _require_rounds_once(commands: Sequence[AcceptBets]) -> None:
         raise ValueError(message)
 
 
-def _read(session: Session, jackpot_id: str, asked: Sequence[AcceptBets]) -> tuple[Standing, Mapping[RoundName, _Seen]]:
+def _read(session: Session, jackpot_id: str, asked: Sequence[AcceptBets]) -> tuple[InForce, Mapping[RoundName, _Seen]]:
     """Read what is in force, and what the books hold of the rounds that are known, which it locks."""
     with pipelined(session) as pipe:
         cursor = standing.send_read(pipe, jackpot_id, came=_came(asked), names=_names(asked))
-    in_force = standing.standing_of(cursor, jackpot_id)
+    in_force = standing.in_force_of(cursor, jackpot_id)
     known = [asked[number - 1] for number in in_force.rounds_seen]
     return in_force, _lock_and_read(session, jackpot_id, known) if known else {}
 
@@ -211,7 +211,7 @@ def _decide(
     session: Session,
     asked: Mapping[int, AcceptBets],
     tables: Mapping[int, Table],
-    in_force: Standing,
+    in_force: InForce,
     seen: Mapping[RoundName, _Seen],
 ) -> tuple[dict[int, _Decision], dict[int, LedgerError]]:
     """Decide each batch by itself: what becomes of it, or what refuses it, by their places."""
@@ -276,8 +276,8 @@ def _book_as_expected(
     session: Session,
     asked: Mapping[int, AcceptBets],
     tables: Mapping[int, Table],
-    expectations: Expectations,
-    expected: Standing,
+    optimistic_settings: OptimisticSettings,
+    expected: InForce,
 ) -> dict[int, BetsAccepted]:
     """
     Require that all is as expected, decide while the database looks, and book.
@@ -292,18 +292,18 @@ def _book_as_expected(
             raise NotAsExpected
         sent = _send(pipe, expected, decisions)
     with committed_nothing(session):
-        expectations.require_right(expected, guess)
+        optimistic_settings.require_right(expected, guess)
     return _answers(session, expected, decisions, sent)
 
 
-def _keep_at_hand(session: Session, expected: Standing) -> None:
+def _keep_at_hand(session: Session, expected: InForce) -> None:
     """Read rules and sheets, if the connection does not know them yet: nothing can be while a pipeline is open."""
     rules = pinned.rules(session, expected.jackpot_id, expected.rules_version)
     for place in range(len(expected.rate_sheets)):
         pinned.sheet(session, rules.base, expected.require_sheet(place))
 
 
-def _book(session: Session, in_force: Standing, decisions: Mapping[int, _Decision]) -> dict[int, BetsAccepted]:
+def _book(session: Session, in_force: InForce, decisions: Mapping[int, _Decision]) -> dict[int, BetsAccepted]:
     """Write what was decided, commit, and answer. Raises: JackpotSuspended."""
     if not in_force.is_accepting and any(decision.entry for decision in decisions.values()):
         raise journal.suspended(in_force.jackpot_id)
@@ -319,7 +319,7 @@ class _Asked(NamedTuple):
     cycles: Cursor | None
 
 
-def _send(pipe: Pipeline, in_force: Standing, decisions: Mapping[int, _Decision]) -> _Asked:
+def _send(pipe: Pipeline, in_force: InForce, decisions: Mapping[int, _Decision]) -> _Asked:
     replays = [decision.round for decision in decisions.values() if decision.entry is None]
     rounds.count_replays(pipe, replays)
     _write(pipe, [decision for decision in decisions.values() if decision.entry], in_force)
@@ -327,7 +327,7 @@ def _send(pipe: Pipeline, in_force: Standing, decisions: Mapping[int, _Decision]
 
 
 def _answers(
-    session: Session, in_force: Standing, decisions: Mapping[int, _Decision], sent: _Asked
+    session: Session, in_force: InForce, decisions: Mapping[int, _Decision], sent: _Asked
 ) -> dict[int, BetsAccepted]:
     """Answer with the meter as the books showed it after what was written."""
     meter = meter_of(session, in_force.jackpot_id, books.books_of(sent.books))
@@ -335,7 +335,7 @@ def _answers(
     return {place: _accepted(decision, meter, ended_in) for place, decision in decisions.items()}
 
 
-def _write(pipe: Pipeline, decisions: Sequence[_Decision], in_force: Standing) -> None:
+def _write(pipe: Pipeline, decisions: Sequence[_Decision], in_force: InForce) -> None:
     if not decisions:
         return
     rounds.save(pipe, [decision.round for decision in decisions])

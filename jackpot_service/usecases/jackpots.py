@@ -166,15 +166,15 @@ def add_stripes(session: Session, command: AddStripes) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class SetDoor:
-    """Who closes or opens the door of which jackpot; the act carries the request id and the reason."""
+class ChangeSuspension:
+    """Who suspends or resumes which jackpot; the act carries the request id and the reason."""
 
     act: Act
     jackpot_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class DoorSet:
+class SuspensionChanged:
     """How the jackpot stood after the act, and whether this call only repeats an earlier one."""
 
     jackpot_id: str
@@ -182,7 +182,7 @@ class DoorSet:
     is_replay: bool
 
 
-def suspend_jackpot(session: Session, command: SetDoor) -> DoorSet:
+def suspend_jackpot(session: Session, command: ChangeSuspension) -> SuspensionChanged:
     """
     Refuse a jackpot's bets from now on: once this is committed none is accepted. All else goes on.
 
@@ -194,7 +194,7 @@ def suspend_jackpot(session: Session, command: SetDoor) -> DoorSet:
     return _set(session, command, EntryKind.JACKPOT_SUSPENDED, Life.SUSPENDED)
 
 
-def resume_jackpot(session: Session, command: SetDoor) -> DoorSet:
+def resume_jackpot(session: Session, command: ChangeSuspension) -> SuspensionChanged:
     """
     Take a jackpot's bets again. One operator does it, and a person: why it was suspended is for somebody to judge.
 
@@ -206,11 +206,11 @@ def resume_jackpot(session: Session, command: SetDoor) -> DoorSet:
     return _set(session, command, EntryKind.JACKPOT_RESUMED, Life.OPEN)
 
 
-def _set(session: Session, command: SetDoor, kind: EntryKind, life: Life) -> DoorSet:
+def _set(session: Session, command: ChangeSuspension, kind: EntryKind, life: Life) -> SuspensionChanged:
     act, asked = command.act, {"jackpot_id": command.jackpot_id, "reason": command.act.reason}
     acts.lock(session)
     if acts.find_replay(session, act, kind, asked) is not None:
-        return DoorSet(command.jackpot_id, life, is_replay=True)
+        return SuspensionChanged(command.jackpot_id, life, is_replay=True)
     jackpot = jackpot_acts.hold_unretired(session, command.jackpot_id)
     recorded = facts_of_life(life, positions=jackpot.books.positions)
     effects = []
@@ -238,4 +238,4 @@ def _set(session: Session, command: SetDoor, kind: EntryKind, life: Life) -> Doo
         jackpot_id=command.jackpot_id,
         effects=effects,
     )
-    return DoorSet(command.jackpot_id, life, is_replay=False)
+    return SuspensionChanged(command.jackpot_id, life, is_replay=False)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.records import rounds
 from jackpot_service.records.pinned import Table
-from jackpot_service.records.standing import Standing
+from jackpot_service.records.standing import InForce
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +15,11 @@ class RoundTerms:
     """
     The terms that a round is opened with if its table's request is the first that names it.
 
-    `place` is that of the request among those that the standing was asked for.
+    `place` is that of the request among those that the settings in force were asked for.
     """
 
     table: Table
-    in_force: Standing
+    in_force: InForce
     place: int = 0
 
     def open_round(self, round_id: str, *, now: datetime) -> Round:

@@ -87,7 +87,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
         standing_cursor = standing.send_read(pipe, jackpot_id, came=[command.now])
         round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
         booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
-    in_force = standing.standing_of(standing_cursor, jackpot_id)
+    in_force = standing.in_force_of(standing_cursor, jackpot_id)
     round_ = rounds.round_of(round_cursor)
     live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
     if round_ is not None and round_.state is RoundState.SETTLED:

@@ -59,7 +59,7 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
         round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
         booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
         tombstone_cursor = bet_records.send_tombstones(pipe, jackpot_id, [name])
-    in_force = standing.standing_of(standing_cursor, jackpot_id)
+    in_force = standing.in_force_of(standing_cursor, jackpot_id)
     round_ = rounds.round_of(round_cursor)
     # A round opened between these statements shows its bets only; opening it again then fails, and all is read again.
     seen = bet_records.booked_of(booked_cursor) if round_ is not None else ()

@@ -49,7 +49,7 @@ def carl(house: House, casino_id: str = "c1") -> str:
 
 def connections_taken(house: House) -> int:
     """How many connections are in use, besides those that the event loop keeps."""
-    kept = house.app.extensions[EXTENSION].bet_groups._on_loop
+    kept = house.app.extensions[EXTENSION].bet_groups._async_executor
     while len(kept._idle) < kept.most - kept._places._value:
         time.sleep(0.001)  # A thread is opening one.
     taken: int = house.engine.pool.checkedout()  # type: ignore[attr-defined]

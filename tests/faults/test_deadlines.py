@@ -20,7 +20,7 @@ import structlog
 from sqlalchemy import text
 
 from jackpot_service.database import bounded, deadlines
-from jackpot_service.database.async_executor import NeedsThread, OnLoop
+from jackpot_service.database.async_executor import AsyncExecutor, NeedsThread
 from jackpot_service.database.connections import create_engine, create_owners_engine
 from jackpot_service.database.deadlines import DeadlinePassed
 from jackpot_service.database.hosts import Host, Hosts
@@ -401,10 +401,10 @@ def inserting(number: int, before: Callable[[], object] = lambda: None) -> Calla
     return insert
 
 
-async def opened(on_loop: OnLoop) -> None:
+async def opened(async_executor: AsyncExecutor) -> None:
     with pytest.raises(NeedsThread):
-        await on_loop.run(inserting(0))
-    while not on_loop._idle:  # noqa: ASYNC110  as a thread opens it
+        await async_executor.run(inserting(0))
+    while not async_executor._idle:  # noqa: ASYNC110  as a thread opens it
         await asyncio.sleep(0.001)
 
 
@@ -412,11 +412,11 @@ def test_a_commit_that_hangs_on_the_loop_leaves_the_outcome_unknown_while_others
     engine: sqlalchemy.Engine, threads: ThreadPoolExecutor
 ) -> None:
     async def play() -> int:
-        on_loop = OnLoop(engine, threads=threads, most=1)
-        await opened(on_loop)
-        pid = connection_of(on_loop._idle[0].session).info.backend_pid
+        async_executor = AsyncExecutor(engine, threads=threads, most=1)
+        await opened(async_executor)
+        pid = connection_of(async_executor._idle[0].session).info.backend_pid
         with frozen(pid):
-            acting = asyncio.ensure_future(on_loop.run(inserting(1)))
+            acting = asyncio.ensure_future(async_executor.run(inserting(1)))
             turns = 0
             while not acting.done():
                 await asyncio.sleep(0.001)
@@ -436,10 +436,10 @@ def test_what_hangs_on_the_loop_before_its_commit_needs_a_thread(
         inserting(1)(session)
 
     async def play() -> None:
-        on_loop = OnLoop(engine, threads=threads, most=1)
-        await opened(on_loop)
-        with frozen(connection_of(on_loop._idle[0].session).info.backend_pid), pytest.raises(NeedsThread):
-            await on_loop.run(ask)
+        async_executor = AsyncExecutor(engine, threads=threads, most=1)
+        await opened(async_executor)
+        with frozen(connection_of(async_executor._idle[0].session).info.backend_pid), pytest.raises(NeedsThread):
+            await async_executor.run(ask)
 
     asyncio.run(asyncio.wait_for(play(), LONGEST_WAIT_S))
     assert database.ids() == []
@@ -449,18 +449,18 @@ def test_what_the_loop_keeps_of_a_host_that_fell_silent_is_not_used_again(
     database: Database, engine: sqlalchemy.Engine, threads: ThreadPoolExecutor, stopped: list[int]
 ) -> None:
     async def play() -> None:
-        on_loop = OnLoop(engine, threads=threads, most=1)
-        await opened(on_loop)
-        kept = on_loop._idle[0]
+        async_executor = AsyncExecutor(engine, threads=threads, most=1)
+        await opened(async_executor)
+        kept = async_executor._idle[0]
 
         await asyncio.to_thread(ended, lambda: transact(engine, asking_a_frozen_one(stopped)))
         with pytest.raises(NeedsThread):
-            await on_loop.run(inserting(1))
-        while not on_loop._idle:
+            await async_executor.run(inserting(1))
+        while not async_executor._idle:
             with pytest.raises(NeedsThread):
-                await on_loop.run(inserting(1))
+                await async_executor.run(inserting(1))
             await asyncio.sleep(0.01)
-        assert on_loop._idle[0].session is not kept.session
+        assert async_executor._idle[0].session is not kept.session
 
     asyncio.run(asyncio.wait_for(play(), LONGEST_WAIT_S))
     assert database.ids() == []
@@ -470,9 +470,9 @@ def test_a_loop_that_was_held_up_for_longer_than_a_deadline_takes_the_answer_tha
     database: Database, engine: sqlalchemy.Engine, threads: ThreadPoolExecutor
 ) -> None:
     async def play() -> None:
-        on_loop = OnLoop(engine, threads=threads, most=1)
-        await opened(on_loop)
-        acting = asyncio.ensure_future(on_loop.run(inserting(1)))
+        async_executor = AsyncExecutor(engine, threads=threads, most=1)
+        await opened(async_executor)
+        acting = asyncio.ensure_future(async_executor.run(inserting(1)))
         await asyncio.sleep(0)
         time.sleep(3)  # noqa: ASYNC251  it holds up the loop
         await acting

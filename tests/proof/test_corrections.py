@@ -18,7 +18,7 @@ from jackpot_service.proof.proof import verify
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.jackpots import SetDoor, suspend_jackpot
+from jackpot_service.usecases.jackpots import ChangeSuspension, suspend_jackpot
 from tests.proof.corruption import (
     Corruption,
     change,
@@ -94,7 +94,7 @@ def _play(casino: history.Casino) -> None:
     casino.bet("K1", "held", ("a", "ann", "h1", "EUR", 3000), ("b", "bob", "h2", "EUR", 10))
     casino.settle("K1", "held", 2, h1=FOUR, h2=FLUSH)
     suspension = Act(two_people.ASKS, casino.now, request_id="suspension", reason="as agreed")
-    casino.act(lambda session: suspend_jackpot(session, SetDoor(people.enrol(session, suspension), "capped")))
+    casino.act(lambda session: suspend_jackpot(session, ChangeSuspension(people.enrol(session, suspension), "capped")))
     _correct(casino, "capped", "K1", "held", 2, h1=FLUSH, h2=FOUR)
 
 

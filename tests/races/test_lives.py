@@ -18,7 +18,7 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.request_change import RequestChange, request_change
 from jackpot_service.usecases.changes.retirement import StillInPlay
-from jackpot_service.usecases.jackpots import SetDoor, resume_jackpot, suspend_jackpot
+from jackpot_service.usecases.jackpots import ChangeSuspension, resume_jackpot, suspend_jackpot
 from tests.races import books, scene
 from tests.races.processes import Racer, in_threads, race
 from tests.support import people
@@ -35,8 +35,8 @@ def act(name: str, request_id: str | None = None) -> Act:
     return Act(Principal(name, Role.OPERATOR), scene.now(), request_id=request_id, reason="as agreed")
 
 
-def set_door(engine: sqlalchemy.Engine, use_case: Any, request_id: str) -> None:
-    command = SetDoor(people.enrolled(engine, act("ann", request_id)), "live")
+def change_suspension(engine: sqlalchemy.Engine, use_case: Any, request_id: str) -> None:
+    command = ChangeSuspension(people.enrolled(engine, act("ann", request_id)), "live")
     transact(engine, lambda session: use_case(session, command))
 
 
@@ -67,9 +67,9 @@ def close_and_open(racer: Racer) -> list[tuple[int, int]]:
     """Suspend and resume, again and again; the bets there were when a suspension had answered, and a while later."""
     counts = []
     for turn in range(TURNS):
-        set_door(racer.engine, suspend_jackpot, f"s{turn}")
+        change_suspension(racer.engine, suspend_jackpot, f"s{turn}")
         counts.append((_bets(racer.engine), max(_bets(racer.engine) for _ in range(20))))
-        set_door(racer.engine, resume_jackpot, f"r{turn}")
+        change_suspension(racer.engine, resume_jackpot, f"r{turn}")
     return counts
 
 

@@ -43,13 +43,13 @@ def warm(house: House) -> None:
 
 def kept_on_loop(house: House) -> list[psycopg.Connection[Any]]:
     """Connections kept for bets on the loop, after those that are being opened have been."""
-    on_loop = house.app.extensions[EXTENSION].bet_groups._on_loop
-    being_opened = on_loop.most - on_loop._places._value
+    async_executor = house.app.extensions[EXTENSION].bet_groups._async_executor
+    being_opened = async_executor.most - async_executor._places._value
     until = time.monotonic() + LONGEST_OPENING_S
-    while len(on_loop._idle) < being_opened:
+    while len(async_executor._idle) < being_opened:
         assert time.monotonic() < until
         time.sleep(0.001)
-    return [connection_of(kept.session) for kept in on_loop._idle]
+    return [connection_of(kept.session) for kept in async_executor._idle]
 
 
 @contextmanager
