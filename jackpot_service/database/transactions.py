@@ -63,6 +63,7 @@ READ_ONLY_STATE = "25006"
 NOT_AHEAD = "booked_at_not_ahead"
 """The database's name for the law that no stripe's time moves far ahead of its clock: see `0004_laws/clock.sql`."""
 
+_ATTEMPT = "attempt"
 _PREPARED = "prepared"
 """Under which a connection keeps what it knows of the statements of pipelines."""
 
@@ -174,6 +175,7 @@ def committed(session: Session) -> Iterator[Pipeline]:
 
     Raises: OutcomeUnknown if the connection breaks in it; RuntimeError if the act has passed over an error before.
     """
+    attempt = _attempt_of(session)
     try:
         with pipelined(session) as pipe:
             yield pipe
@@ -185,17 +187,38 @@ def committed(session: Session) -> Iterator[Pipeline]:
     if commit.status != "COMMIT":
         message = f"The commit was answered by {commit.status}: nothing was written."
         raise RuntimeError(message)
-    session.info["is_committed"] = True
+    attempt.is_committed = True
 
 
 @contextmanager
 def committed_nothing(session: Session) -> Iterator[None]:
     """What the block raises means that an act's commit had nothing to commit: it is no unknown outcome."""
+    attempt = _attempt_of(session)
     try:
         yield
     except Exception:
-        session.info["is_committed"] = False
+        attempt.is_committed = False
         raise
+
+
+class _Attempt:
+    """
+    An attempt at an act, which may have committed itself.
+
+    It is found by its session and kept by itself: what a session knows belongs to its place in the pool, which may be
+    another's when the connection was lost.
+    """
+
+    __slots__ = ("is_committed",)
+
+    def __init__(self) -> None:
+        self.is_committed = False
+
+
+def _attempt_of(session: Session) -> _Attempt:
+    """Return the attempt that is made in a session."""
+    attempt: _Attempt = session.info.setdefault(_ATTEMPT, _Attempt())
+    return attempt
 
 
 def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
@@ -292,8 +315,8 @@ def roll_back(session: Session) -> bool:
 
 def _acted(session: Session, act: Callable[[Session], T]) -> T:
     session.info["warnings"].clear()
-    session.info["is_committed"] = False
-    with _unknown_after_commit(session):
+    attempt = session.info[_ATTEMPT] = _Attempt()
+    with _unknown_after_commit(session, attempt):
         return act(session)
 
 
@@ -385,20 +408,19 @@ def _abandon_connections(engine: sqlalchemy.Engine, *, since: float) -> None:
 
 
 @contextmanager
-def _unknown_after_commit(session: Session) -> Iterator[None]:
+def _unknown_after_commit(session: Session, attempt: _Attempt) -> Iterator[None]:
     """What fails after an act has committed itself must not be answered as if nothing had been written."""
-    info = session.info  # Of a connection that broke it could not be asked for any more.
     try:
         yield
     except Exception as error:
-        if not info["is_committed"]:
+        if not attempt.is_committed:
             raise
         _raise_outcome_unknown(session, error)
 
 
 def _commit(session: Session) -> None:
     """Commit what the act has not committed itself, and look whether the database is sure of it."""
-    if not session.info["is_committed"]:
+    if not _attempt_of(session).is_committed:
         deadlines.require_time()
     try:
         session.commit()

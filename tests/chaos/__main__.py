@@ -50,7 +50,7 @@ BY_HOSTS = {"patroni": False, "patroni-hosts": True}
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("var/chaos"),
     show_default=True,
-    help="Where the table goes, as chaos.md and chaos.json.",
+    help="Where the table goes, as chaos.md and chaos.json, and what the service logged if something was found.",
 )
 def main(*, minutes: float, seed: int, tables: int, only: tuple[str, ...], output: Path) -> None:
     """Kill, freeze and overload the service while tables play, and hold its books against what it acknowledged."""
@@ -62,11 +62,13 @@ def main(*, minutes: float, seed: int, tables: int, only: tuple[str, ...], outpu
     try:
         with _directory() as directory:
             outcome = _run(console, directory, minutes=minutes, seed=seed, tables=tables, chosen=chosen)
+            output.mkdir(parents=True, exist_ok=True)
+            if outcome.exit_code:
+                shutil.copy(directory / "campaign" / "service.log", output)
     except FAILURES as failure:
         console.print(f"chaos failed: {failure}", markup=False)
         sys.exit(FAILED)
     report.print_to(console, outcome)
-    output.mkdir(parents=True, exist_ok=True)
     (output / "chaos.md").write_text(report.as_markdown(outcome))
     (output / "chaos.json").write_bytes(orjson.dumps(report.as_document(outcome), option=orjson.OPT_INDENT_2))
     sys.exit(outcome.exit_code)

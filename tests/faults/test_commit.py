@@ -172,3 +172,45 @@ def test_the_same_ids_after_a_broken_commit_are_booked_once(database: Database) 
     assert scene.bet(engine, "T1", "r1", scene.euro("b1")).replayed == 1
     assert books.ask(engine, "SELECT count(*) FROM bets") == [(1,)]
     books.require_clean(engine)
+
+
+# --- A connection whose place another has taken before the act ends ---------------------------------------------------
+
+
+def lose_the_connection(database: Database, session: Session) -> None:
+    """Lose the connection, and have somebody take its place in the pool; the act has not ended yet."""
+    database.terminate(pid_of(session))
+    with pytest.raises(psycopg.OperationalError), pipelined(session) as pipe:
+        pipe.send("SELECT 1", {})
+    assert session.invalidated
+    assert transact(session.engine, Act(2, nothing)) == "done"
+
+
+def test_an_act_that_has_committed_itself_stays_an_unknown_outcome_whoever_takes_its_connections_place(
+    database: Database,
+) -> None:
+    def act(session: Session) -> NoReturn:
+        with committed(session) as pipe:
+            pipe.send("INSERT INTO scratch VALUES (1)", {})
+        lose_the_connection(database, session)
+        message = "lost afterwards"
+        raise psycopg.OperationalError(message)
+
+    with pytest.raises(OutcomeUnknown):
+        transact(database.engine(replace(CONFIG, pool_size=1)), act)
+    assert database.ids() == [1, 2]
+
+
+def test_an_act_that_has_written_nothing_is_tried_again_whoever_takes_its_connections_place(database: Database) -> None:
+    calls = 0
+
+    def act(session: Session) -> str:
+        nonlocal calls
+        calls += 1
+        if calls > 1:
+            return "done"
+        lose_the_connection(database, session)
+        raise psycopg.OperationalError
+
+    assert transact(database.engine(replace(CONFIG, pool_size=1)), act) == "done"
+    assert (calls, database.ids()) == (2, [2])
