@@ -1,6 +1,7 @@
 """One connection, given piece by piece what a client may send: what it holds, when it ends, what it answers last."""
 
 import asyncio
+import resource
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -117,6 +118,16 @@ def test_a_head_that_is_too_large_is_refused_before_its_end_also_if_it_comes_in_
             one.connection.data_received(HALF + more)
             assert len(one.connection.head.fields) <= MOST_FIELDS
             assert (await one.take_answers(1)).startswith(b"HTTP/1.1 431 ")
+
+    play(test())
+
+
+def test_a_worker_that_takes_a_connection_lets_another_worker_take_the_next() -> None:
+    async def test() -> None:
+        async with served() as one:
+            before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+            one.connect()
+            assert resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw > before
 
     play(test())
 
