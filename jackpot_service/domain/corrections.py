@@ -56,6 +56,7 @@ class Correction:
     Another verdict on a settled round, and what it costs and pays beyond those before it.
 
     `awards` are the new ones, `reversed_awards` those taken back, `refunds` the bets whose hands are dead under it.
+    Of the bets, `found_dead` are refunded by it, and `found_alive` booked again.
     `borne` is what each pool account pays for all that is due under it.
     """
 
@@ -66,6 +67,8 @@ class Correction:
     awards: tuple[Award, ...]
     reversed_awards: tuple[PastAward, ...]
     refunds: tuple[Bet, ...]
+    found_dead: tuple[Bet, ...]
+    found_alive: tuple[Bet, ...]
     borne: Mapping[Account, Decimal]
     house_seed: Decimal
     meter_after: Decimal
@@ -96,7 +99,11 @@ def correct(
     due = due_at(verdict, meter=in_force.meter, terms=terms)
     awards, charged = _still_due(due, in_force, terms)
     reversed_awards = tuple(past for past in in_force.awards if past.award.state in UNPAID)
-    postings = _stakes_moved(bets, result, in_force, terms=terms, won_since=won_since)
+    before, now = in_force.result.dead_hands, result.dead_hands
+    found_dead = tuple(bet for bet in bets if bet.hand in now - before)
+    found_alive = tuple(bet for bet in bets if bet.hand in before - now)
+    postings = reverse(found_dead, terms=terms, won_since=won_since)
+    postings += rebook(found_alive, terms=terms, won_since=won_since)
     back = _given_back(in_force)
     postings, taken = _taken(charged, postings, pools + _as_pools(back), in_force, terms)
     postings += _awards_moved(reversed_awards, back, awards, taken, terms)
@@ -114,6 +121,8 @@ def correct(
         awards=awards,
         reversed_awards=reversed_awards,
         refunds=verdict.dead,
+        found_dead=found_dead,
+        found_alive=found_alive,
         borne=taken,
         house_seed=seed,
         meter_after=after.on_offer(terms.running.limit),
@@ -127,16 +136,6 @@ def _require_another_result(result: Result, in_force: VerdictInForce) -> None:
     if result.content == in_force.result.content:
         message = "The verdict in force was made from this very result."
         raise NothingToCorrect(message, number=in_force.number)
-
-
-def _stakes_moved(
-    bets: Sequence[Bet], result: Result, in_force: VerdictInForce, *, terms: Terms, won_since: frozenset[str]
-) -> Postings:
-    """Refund the bets whose hands turn out to be dead, and book those again whose hands were not."""
-    before, now = in_force.result.dead_hands, result.dead_hands
-    found_dead = [bet for bet in bets if bet.hand in now - before]
-    found_alive = [bet for bet in bets if bet.hand in before - now]
-    return reverse(found_dead, terms=terms, won_since=won_since) + rebook(found_alive, terms=terms, won_since=won_since)
 
 
 def _given_back(in_force: VerdictInForce) -> dict[Account, Decimal]:

@@ -40,6 +40,11 @@ class Whose(NamedTuple):
     table_id: str = ""
     rules_version: int = 0
 
+    @classmethod
+    def of(cls, round_: Round) -> "Whose":
+        """Those of a round."""
+        return cls(round_.casino_id, round_.table_id, round_.rules_version)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -6,19 +6,19 @@ tiers were won and what stood on each hand, they do not tell.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from itertools import groupby
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.contribution import Contribution, stakes_by_currency
+from jackpot_service.domain.corrections import Correction
 from jackpot_service.domain.held_awards import MadeAward
-from jackpot_service.domain.money import EXACT, ZERO, RateSheet, plain, product, total
-from jackpot_service.domain.rules import FundedBy, Tier
+from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, plain, product, total
 from jackpot_service.domain.settlement import Award, Settlement, Terms
 
 
@@ -27,9 +27,11 @@ class FigureKind(StrEnum):
     What a figure is of.
 
     Late refunds are those of bets whose cycle had been won: `house:adjustments` bears the parts of meter and reserve.
-    Squares are the squares of what stood on each hand that was judged. Postings are no part of an entry's figures: they
-    stand in the entry as postings, and are added to days as figures of this kind, but for those of bets, whose rules
-    say where they go.
+    Squares are the squares of what stood on each hand that was judged. What a correction takes back of these is
+    negative. Award steps are those that acts took: decisions about held awards, and reversals.
+
+    Postings are no part of an entry's figures: they stand in the entry as postings, and are added to days as figures of
+    this kind, but for those of bets, whose rules say where they go.
     """
 
     BETS = "bets"
@@ -38,16 +40,22 @@ class FigureKind(StrEnum):
     HANDS = "hands"
     SQUARES = "squares"
     AWARDS = "awards"
+    AWARD_STEPS = "award_steps"
     PAYMENTS = "payments"
     POSTINGS = "postings"
+
+
+REVERSED_WHILE_HELD: Final = "reversed_while_held"
+"""What becomes of an award that a correction takes back before it was decided: nobody had been credited with it."""
 
 
 class Figure(NamedTuple):
     """
     So many of a kind, in minor units of a currency, and their value in base units of the jackpot.
 
-    Of awards and payments `tier` was won, `account` is the pool that pays and `value` what they cost it. `detail` is
-    the first state of awards, the jackpot of payments; payments tell the day on which their awards were made, too.
+    Of awards, their steps and payments `tier` was won, `account` is the pool that pays and `value` what they cost it.
+    `detail` is the first state of awards, the step, the jackpot of payments. Steps and payments tell the day on which
+    their awards were made, too.
 
     A tuple rather than a dataclass: it is made for every batch.
     """
@@ -104,18 +112,79 @@ def of_refunds(bets: Collection[Bet], *, terms: Terms, won_since: Collection[str
     return tuple(refunds)
 
 
-def of_awards(awards: Iterable[Award]) -> tuple[Figure, ...]:
-    """Sum awards as a settlement made them."""
+def of_correction(
+    correction: Correction, *, terms: Terms, won_since: Collection[str], made_on: Mapping[int, date]
+) -> tuple[Figure, ...]:
+    """
+    Sum what a correction changed: refunds and judged hands, the awards that it made, and those that it took back.
 
-    def key(award: Award) -> tuple[Tier, FundedBy, str, AwardState]:
-        return award.tier, award.funded_by, award.bet.currency, award.state
+    `made_on` tells the UTC day on which each verdict on the round was booked, by its number.
+    """
+    dead, alive = correction.found_dead, correction.found_alive
+    steps = (
+        _Of(
+            past.award.tier,
+            past.award.funded_by,
+            past.award.bet.currency,
+            REVERSED_WHILE_HELD if past.award.state is AwardState.HELD else AwardStep.REVERSED,
+            made_on[past.correction],
+            past.award.amount_minor,
+            past.award.cost,
+        )
+        for past in correction.reversed_awards
+    )
+    return (
+        *of_refunds(dead, terms=terms, won_since=won_since),
+        *_taken_back(of_refunds(alive, terms=terms, won_since=won_since)),
+        *of_hands(alive, terms.sheet),
+        *_taken_back(of_hands(dead, terms.sheet)),
+        *of_awards(correction.awards),
+        *_summed(FigureKind.AWARD_STEPS, steps),
+    )
+
+
+def of_decision(step: AwardStep, awards: Iterable[MadeAward], *, made_on: date) -> tuple[Figure, ...]:
+    """Sum awards of one settlement, booked on a UTC day, that took a step."""
+    return _summed(
+        FigureKind.AWARD_STEPS,
+        (_Of(one.tier, one.funded_by, one.currency, step, made_on, one.amount_minor, one.cost) for one in awards),
+    )
+
+
+def of_awards(awards: Iterable[Award]) -> tuple[Figure, ...]:
+    """Sum awards as a settlement, or a correction, made them."""
+    return _summed(
+        FigureKind.AWARDS,
+        (_Of(one.tier, one.funded_by, one.bet.currency, one.state, None, one.amount_minor, one.cost) for one in awards),
+    )
+
+
+class _Of(NamedTuple):
+    """An award, by what its figures tell apart, and what it comes to."""
+
+    tier: str
+    account: str
+    currency: str
+    detail: str
+    made_on: date | None
+    minor: int
+    cost: Decimal
+
+
+def _summed(kind: FigureKind, awards: Iterable[_Of]) -> tuple[Figure, ...]:
+    def key(one: _Of) -> tuple[str, str, str, str, date]:
+        return one.tier, one.account, one.currency, one.detail, one.made_on or date.min
 
     sums = []
-    for (tier, funded_by, currency, state), found in groupby(sorted(awards, key=key), key):
+    for (tier, account, currency, detail, _), found in groupby(sorted(awards, key=key), key):
         group = list(found)
-        amounts = sum(award.amount_minor for award in group), total(award.cost for award in group)
-        sums.append(Figure(FigureKind.AWARDS, len(group), *amounts, currency, tier, funded_by, state))
+        amounts = sum(one.minor for one in group), total(one.cost for one in group)
+        sums.append(Figure(kind, len(group), *amounts, currency, tier, account, detail, group[0].made_on))
     return tuple(sums)
+
+
+def _taken_back(figures: Iterable[Figure]) -> tuple[Figure, ...]:
+    return tuple(one._replace(number=-one.number, minor=-one.minor, value=negated(one.value)) for one in figures)
 
 
 def of_hands(bets: Iterable[Bet], sheet: RateSheet) -> tuple[Figure, ...]:

@@ -108,13 +108,16 @@ class EntryRow(Base):
             unique=True,
             postgresql_where=text("round_key IS NOT NULL"),
         ),
-        # For reports of awards: few results made any. Of bets the condition looks at the kind alone.
+        # For reports of awards: few results made any, and acts are few. Of bets the condition looks at the kind alone.
         Index(
             "ix_entries_of_awards",
             "jackpot_id",
             "stripe_no",
             "seq",
-            postgresql_where=text("kind = 'result'::text AND movements @> ARRAY['award'::text]"),
+            postgresql_where=text(
+                "kind = 'result'::text AND movements @> ARRAY['award'::text] "
+                "OR kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated')"
+            ),
         ),
         # For rounds that were open at an instant, and have ended since; see docs/decisions/exceptions.md.
         Index(
@@ -160,7 +163,7 @@ class DayRow(Base):
 
     Those of entries beyond the stripe's `summed_to` are not among them. `day` is the UTC day on which the entries were
     booked, `gaming_day` their casino's, `cycle` the one that they stand after. What a kind does not have is empty, or
-    0; `made_on` differs from the day only of payments.
+    0; `made_on` differs from the day only of award steps and payments. What corrections take back is negative.
     """
 
     __tablename__ = "days"
@@ -182,7 +185,7 @@ class DayRow(Base):
             "made_on",
         ),
         CheckConstraint("cycle >= 1", name="cycle"),
-        CheckConstraint("number >= 1 AND scale(minor) = 0 AND minor < 'Infinity'", name="number"),
+        CheckConstraint("scale(minor) = 0 AND abs(minor) < 'Infinity'", name="minor"),
         # What was accepted is added later, in transactions of others, which no bound may make fail.
         CheckConstraint("scale(value) <= 36 AND abs(value) < 'Infinity'", name="exact"),
         {"postgresql_with": {"fillfactor": "50"}},

@@ -8,12 +8,14 @@ from sqlalchemy import Row
 
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.journal import EntryKind, Postings
+from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
+from jackpot_service.proof import figures
 from jackpot_service.proof.doors import LIFE_AFTER
 from jackpot_service.proof.references import References
+from jackpot_service.usecases.changes.kinds import Done
 from jackpot_service.usecases.changes.registry import CARRIES_OUT
 
 Found = Iterator[Mismatch]
@@ -71,8 +73,9 @@ def says(row: Row[Any], due: Facts, book: str) -> Found:
         yield Mismatch(Code.ACT_RECORD, book, f"act {row.seq}", f"a {row.kind} that says {row.after}, due was {due}")
 
 
-def booked(row: Row[Any], due: Postings, book: str, entries: Mapping[int, BookedEntry]) -> Found:
-    """The act's entry of its own kind recorded what the act shows, with these postings and no others."""
+def booked(row: Row[Any], done: Done, book: str, entries: Mapping[int, BookedEntry]) -> Found:
+    """The act's entry of its own kind recorded what the act shows, with the postings and figures that were due."""
+    due = done.postings
     for effect in row.effects:
         if (effect.get("book"), effect.get("kind")) != (book, row.kind):
             continue  # Named by `effects_are_due`.
@@ -83,3 +86,5 @@ def booked(row: Row[Any], due: Postings, book: str, entries: Mapping[int, Booked
         if entry is not None and entry.lines != replay.lines_of(due):
             detail = f"{row.kind}: booked {entry.lines}, due was {replay.lines_of(due)}"
             yield Mismatch(Code.ENTRY_POSTINGS, book, entry.place, detail)
+        if entry is not None and done.of is not None:
+            yield from figures.are(entry, done.of, done.figures)

@@ -177,7 +177,7 @@ class ActsOnRounds:
             running = self._running(row, round_)
         done = self._decided(row, round_, running)
         yield from acts.says(row, done.recorded, book)
-        yield from acts.booked(row, done.postings, book, self._entries)
+        yield from acts.booked(row, done, book, self._entries)
 
     def _decided(self, row: Row[Any], round_: RoundDocuments, running: Running | None) -> Done:
         """Decide again, of the bets that were asked for, from where awards stood; what is refused makes nothing due."""
@@ -187,7 +187,8 @@ class ActsOnRounds:
         steps = _steps(round_)
         awards = [(award, _stood_before(row, steps.get(award.key, ()))) for award in _made(round_)]
         settled = next(entry for entry in round_.entries if entry.kind == EntryKind.RESULT).postings()
-        state = RoundAwards(round_.round, self._jackpot.sheet(round_.round.rate_sheet), awards, settled, running)
+        sheet, made_on = self._jackpot.sheet(round_.round.rate_sheet), corrections.booked_on(round_, self._jackpot)[0]
+        state = RoundAwards(round_.round, sheet, awards, settled, made_on, running)
         one = round_.round
         named = {"jackpot_id": one.jackpot_id, "table_id": one.table_id, "round_id": one.round_id}
         try:

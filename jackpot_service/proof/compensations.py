@@ -65,7 +65,7 @@ def _is_due(row: Row[Any], act: Row[Any], state: CancelledRound, entries: Mappin
         yield Mismatch(Code.COMPENSATION_ROUND, book, place, refusal.detail)
     due = granted(state, request, player_id=row.player_id)
     yield from acts.says(act, {**due.recorded, "cost": plain(row.cost)}, book)
-    yield from acts.booked(act, due.postings, book, entries)
+    yield from acts.booked(act, due, book, entries)
     if row.cost != Decimal(due.recorded["cost"]):
         detail = f"compensation of bet {row.bet_id} cost {row.cost}, due was {due.recorded['cost']}"
         yield Mismatch(Code.COMPENSATION_ROUND, book, place, detail)

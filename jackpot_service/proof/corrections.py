@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date
 from typing import Any
 
 from sqlalchemy import Row
 
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep
 from jackpot_service.domain.corrections import Correction
+from jackpot_service.domain.entries import Whose
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.past_verdicts import VerdictInForce, borne_by
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.proof import records
+from jackpot_service.proof import figures, records
 from jackpot_service.proof.bets import postings_are, terms_of, won_since
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
@@ -111,8 +113,16 @@ def _due(
         jackpot.pools.at(told["positions"]),
         told["positions"],
         won_since(entry, round_, jackpot),
+        booked_on(round_, jackpot),
     )
     return decide(state, corrections.result_of(told["result"]))
+
+
+def booked_on(round_: RoundDocuments, jackpot: Jackpot) -> Mapping[int, date]:
+    """The UTC day on which each verdict on a round was booked, by its number: 0 for the result, then corrections."""
+    settled = next(one for one in round_.entries if one.kind == EntryKind.RESULT)
+    entries = (settled, *_entries(round_, jackpot))
+    return {number: entry.booked_at.astimezone(UTC).date() for number, entry in enumerate(entries)}
 
 
 def _recorded_is(
@@ -126,6 +136,7 @@ def _recorded_is(
     running = jackpot.cycle_at(entry)
     yield from positions_are_right(told["positions"], running, entry, jackpot, names_all=True)
     yield from postings_are(done.postings, entry, round_)
+    yield from figures.are(entry, Whose.of(round_.round), done.figures)
     counted = corrections.result_of(told["result"]).bet_count
     live = [one for one in round_.bets if not one.is_void]
     if counted != len(live):

@@ -28,6 +28,16 @@ Found = Iterator[Mismatch]
 _UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 """What the domain raises when rows are not what the ledger wrote."""
 
+HAVE_FIGURES = frozenset(
+    {
+        EntryKind.ROUND_CORRECTED,
+        EntryKind.AWARDS_APPROVED,
+        EntryKind.AWARDS_REJECTED,
+        EntryKind.AWARDS_REINSTATED,
+    }
+)
+"""What acts book about awards: its figures are checked where it is decided again, in `corrections` and `awards`."""
+
 
 def entries_come_to_what_they_say(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """Each entry of a round has its round's casino, table and rules, and the figures that its documents make."""
@@ -38,7 +48,7 @@ def entries_come_to_what_they_say(round_: RoundDocuments, jackpot: Jackpot) -> F
         except _UNDERIVABLE as error:
             yield _mismatch(entry, f"comes to {entry.content}, and what is due cannot be figured: {error}")
             continue
-        yield from _are(entry, Whose(of.casino_id, of.table_id, of.rules_version), due)
+        yield from are(entry, Whose(of.casino_id, of.table_id, of.rules_version), due)
 
 
 def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequence[Figure]:
@@ -68,15 +78,16 @@ def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequ
 
 
 def effects_come_to_nothing_more(entries: Sequence[BookedEntry]) -> Found:
-    """Entries of acts are of the casino whose account they move, and come to nothing besides their postings."""
+    """Entries of other acts are of the casino whose account they move, and come to nothing besides their postings."""
     for entry in entries:
-        yield from _are(entry, Whose(casino_of(line[0] for line in entry.lines)), ())
+        if entry.kind not in HAVE_FIGURES:
+            yield from are(entry, Whose(casino_of(line[0] for line in entry.lines)), ())
 
 
 def act_comes_to_payments_alone(entry: BookedEntry) -> Found:
     """An entry of the reference book comes to one payment if it is of one, and otherwise to nothing."""
     if entry.kind != EntryKind.AWARD_PAID:
-        yield from _are(entry, Whose(), ())
+        yield from are(entry, Whose(), ())
     elif len(entry.figures) != 1:
         yield _mismatch(entry, f"comes to {list(entry.figures)}, due was one payment")
 
@@ -123,7 +134,8 @@ def _wrong_payments(session: Session, book: str, since: Verified) -> Found:
         yield Mismatch(Code.ROLLUP_FIGURES, book, f"act {seq}", detail)
 
 
-def _are(entry: BookedEntry, whose: Whose, due: Sequence[Figure]) -> Found:
+def are(entry: BookedEntry, whose: Whose, due: Sequence[Figure]) -> Found:
+    """An entry comes to the figures that are due, and they are whose they should be."""
     written = tuple(figure.written() for figure in due)
     if (entry.whose, entry.figures) != (whose, written):
         yield _mismatch(entry, f"comes to {entry.content}, due was {[*whose, *written]}")

@@ -85,7 +85,7 @@ class Statements:
         )
         due = decide(row.balance_before, row.positions, request)
         yield from acts.says(act, due.recorded, self._book)
-        yield from acts.booked(act, due.postings, self._book, entries)
+        yield from acts.booked(act, due, self._book, entries)
 
     def _balance_before(self, row: Row[Any]) -> Decimal:
         """Where only what came since was replayed, it is summed anew; what was verified before is taken as stated."""

@@ -69,13 +69,17 @@ MADE_ON: Final = f"""
 """  # noqa: S608  a constant
 """SQL for the UTC day on which an award `a` was made, by its keys: its round's result was booked, or its correction."""
 
-_MADE_ON = text(
-    f"""
-    SELECT {MADE_ON}
-    FROM (SELECT CAST(:jackpot_id AS text), CAST(:round_key AS bigint), CAST(:correction AS int))
-         AS a (jackpot_id, round_key, correction)
-    """  # noqa: S608  as above
-)
+_BOOKED_ON = text("""
+    SELECT 0, (e.booked_at AT TIME ZONE 'UTC')::date
+    FROM results d
+    JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
+    WHERE d.jackpot_id = :jackpot_id AND d.round_key = :round_key
+    UNION ALL
+    SELECT d.number, (e.booked_at AT TIME ZONE 'UTC')::date
+    FROM corrections d
+    JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = d.act_seq
+    WHERE d.jackpot_id = :jackpot_id AND d.round_key = :round_key
+""")
 
 # Few awards ever took one of these steps, and an index holds just them: the list starts there (OFFSET 0 keeps it so).
 _THOSE_THAT_TOOK = """
@@ -253,15 +257,10 @@ def credited_at(session: Session, record: AwardRecord) -> datetime:
     return booked_at
 
 
-def made_on(session: Session, record: AwardRecord) -> date:
-    """The UTC day on which an award was made: its round's result was booked then, or its correction."""
-    asked = {
-        "jackpot_id": record.jackpot_id,
-        "round_key": record.round_key,
-        "correction": record.award.correction,
-    }
-    found: date = session.execute(_MADE_ON, asked).scalar_one()
-    return found
+def made_on(session: Session, jackpot_id: str, round_key: int) -> Mapping[int, date]:
+    """The UTC day on which each verdict on a round was booked, by its number: 0 for the result, then corrections."""
+    found = session.execute(_BOOKED_ON, {"jackpot_id": jackpot_id, "round_key": round_key})
+    return dict(map(tuple, found))
 
 
 def take_step(

@@ -77,6 +77,7 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
     not booked before what it pays, whatever the clocks say: at no instant was more paid than had been awarded.
     """
     made = records.made(record.award)
+    made_on = records.made_on(session, record.jackpot_id, record.round_key)[made.correction]
     act_seq = acts.post(
         session,
         act,
@@ -86,7 +87,7 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
         after={**award_facts.of_step(record, AwardStep.PAID, [made]), "payment": told},
         asked=asked,
         not_before=records.credited_at(session, record),
-        figures=[figures.of_payment(made, jackpot_id=record.jackpot_id, made_on=records.made_on(session, record))],
+        figures=[figures.of_payment(made, jackpot_id=record.jackpot_id, made_on=made_on)],
         of=Whose(record.casino_id, record.table_id),
     )
     records.take_step(

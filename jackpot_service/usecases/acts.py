@@ -108,9 +108,13 @@ def book_effect(
     kind: EntryKind,
     recorded: Facts,
     postings: Postings | None = None,
+    figures: Sequence[Figure] = (),
+    of: Whose | None = None,
 ) -> Cursor:
     """
     Book what an act does in a jackpot's book, on its stripe 0; `effect_of` reads the cursor.
+
+    `figures` are what it comes to besides its postings, `of` is whose.
 
     Whoever calls this has locked what the postings depend on: all stripes where they depend on the pools. `not_before`
     is the act's `booking_time`, or later: so both are on the same side of every instant that was resolved before.
@@ -122,6 +126,8 @@ def book_effect(
         received_at=act.now,
         facts=facts.of_entry_of_act(act=act_seq, recorded=recorded),
         postings=postings or Postings(),
+        figures=figures,
+        of=of,
     )
     return journal.post(pipe, entry, stripe_no=0, not_before=not_before)
 
@@ -195,6 +201,8 @@ def do(
     recorded: Facts,
     after: Facts | None = None,
     postings: Postings | None = None,
+    figures: Sequence[Figure] = (),
+    of: Whose | None = None,
 ) -> tuple[int, Effect]:
     """
     Do an act that is one entry in a jackpot's book, with the lock held: book it, and record the act that names it.
@@ -213,6 +221,8 @@ def do(
             kind=kind,
             recorded=recorded,
             postings=postings,
+            figures=figures,
+            of=of,
         )
     effect = effect_of(cursor, book=book, kind=kind, recorded=recorded)
     shown = recorded if after is None else after

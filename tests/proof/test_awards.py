@@ -307,13 +307,13 @@ def payload(how: str, request_id: str, expected: str) -> Corruption:
 
 
 REQUESTS: Final = (
-    payload("- 'bets'", "q1", "act-record entry-digest entry-postings"),
-    payload("""|| '{"bets": ["b"]}'""", "q1", "act-record entry-digest entry-postings"),
+    payload("- 'bets'", "q1", "act-record entry-digest entry-postings rollup-figures"),
+    payload("""|| '{"bets": ["b"]}'""", "q1", "act-record entry-digest entry-postings rollup-figures"),
     payload("""|| '{"decision": "approve"}'""", "q1", "change-done entry-digest"),
     payload("""|| '{"decision": "other"}'""", "q1", "change-done entry-digest"),
     payload("""|| '{"round_id": "r2"}'""", "q2", "change-done entry-digest"),
     payload("""|| '{"decision": "approve"}'""", "yes-r4", "change-done entry-digest"),
-    payload("""|| '{"bets": ["a"]}'""", "no-r5", "act-record entry-digest entry-postings"),
+    payload("""|| '{"bets": ["a"]}'""", "no-r5", "act-record entry-digest entry-postings rollup-figures"),
     payload("""|| '{"amount_minor": 8}'""", "k1", "change-done entry-digest"),
     payload("""|| '{"player_id": "x"}'""", "k1", "change-done entry-digest"),
     payload("""|| '{"document": "x"}'""", "k1", "change-done entry-digest"),

@@ -113,6 +113,11 @@ CORRUPTIONS: Final = (
     change("entries", "figures[1].kind = 'late_refunds'", entry("cancellation"), ENTRY),
     change("entries", "figures[1].value = 0", entry("voids"), ENTRY),
     change("entries", "figures = '{}'", entry("result"), ENTRY),
+    change("entries", "figures[1].value = 0", entry("round_corrected"), ENTRY),
+    change("entries", "figures = '{}'", entry("round_corrected"), ENTRY),
+    change("entries", "table_id = ''", entry("round_corrected"), ENTRY),
+    change("entries", "figures[1].made_on = '2020-01-01'", entry("awards_approved"), ENTRY),
+    change("entries", "figures[1].detail = 'approved'", entry("awards_rejected"), ENTRY),
     change("entries", "figures[1].made_on = '2020-01-01'", entry("award_paid"), ENTRY),
     change("entries", "figures[1].detail = 'j2'", entry("award_paid"), ENTRY),
     change("entries", "figures = figures || figures[1]", entry("award_paid"), ENTRY),
@@ -135,7 +140,7 @@ def test_the_history_has_every_movement_and_days_that_differ(superuser: Session)
     assert superuser.execute(text(apart)).all() == [("c1", 0), ("reno", -1), ("reno", 0), ("riga", -1), ("riga", 0)]
     assert superuser.scalar(text("SELECT count(*) FROM days WHERE casino_id = '' AND gaming_day <> day")) == 0
     outside = "SELECT DISTINCT movement FROM postings p JOIN entries e USING (jackpot_id, stripe_no, seq)"
-    question = f"{outside} WHERE e.table_id = '' AND e.casino_id <> '' ORDER BY 1"
+    question = f"{outside} WHERE e.round_key IS NULL AND e.casino_id <> '' ORDER BY 1"
     assert superuser.scalars(text(question)).all() == ["compensation", "correction", "payment", "release", "return"]
 
 

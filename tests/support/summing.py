@@ -10,7 +10,8 @@ from typing import Final
 # none, and is of the first. What an entry of no round does for a casino moves its account, and there is never more than
 # one. A rate's power of ten is a text first, because ^ would round. A bet's cycle had been won when it was refunded if
 # it stands at or before the cut of the cycle that then ran. The first step of an award is that which no act took. What
-# a correction made has its day from the act, which is booked when its entry in the jackpot's book is.
+# a correction made has its day from the act, which is booked when its entry in the jackpot's book is. What acts
+# book about a round is of the round's casino, table and rules; its postings are at no table.
 STATEMENT: Final = """
 WITH cuts AS (
     SELECT s.jackpot_id, s.stripe_no, array_agg(y.cycle ORDER BY y.cycle) AS cycles,
@@ -19,17 +20,36 @@ WITH cuts AS (
     JOIN cycles y ON y.jackpot_id = s.jackpot_id
     GROUP BY s.jackpot_id, s.stripe_no
 ),
+acted AS (
+    SELECT a.seq AS act_seq, f.book, f.seq, a.before, a.after,
+           coalesce(f.recorded -> 'round' ->> 'round_key', f.recorded ->> 'round_key')::bigint AS round_key
+    FROM acts a
+    CROSS JOIN LATERAL jsonb_to_recordset(a.effects) AS f (book text, seq bigint, kind text, recorded jsonb)
+    WHERE f.kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated')
+),
+made AS (
+    SELECT d.jackpot_id, d.round_key, 0 AS correction, (e.booked_at AT TIME ZONE 'UTC')::date AS day
+    FROM results d
+    JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
+    UNION ALL
+    SELECT k.jackpot_id, k.round_key, k.number, (e.booked_at AT TIME ZONE 'UTC')::date
+    FROM corrections k
+    JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = k.act_seq
+),
 booked AS (
-    SELECT e.*, (e.booked_at AT TIME ZONE 'UTC')::date AS day,
+    SELECT e.*, acted.act_seq, acted.before, acted.after, r.round_key AS of_round,
+           (e.booked_at AT TIME ZONE 'UTC')::date AS day,
            coalesce(p.cycles[width_bucket(e.seq - 1, p.cuts)], 1) AS of_cycle,
            coalesce((e.booked_at AT TIME ZONE c.zone) - c.day_starts,
                     e.booked_at AT TIME ZONE 'UTC')::date AS gaming_day,
            coalesce(its.casino_id, '') AS casino, coalesce(r.table_id, '') AS gaming_table,
+           CASE WHEN e.round_key IS NULL THEN '' ELSE r.table_id END AS table_of_postings,
            coalesce(r.rules_version, 0) AS version, r.rate_sheet, j.base
     FROM entries e
     JOIN jackpots j ON j.jackpot_id = e.jackpot_id
     JOIN cuts p ON p.jackpot_id = e.jackpot_id AND p.stripe_no = e.stripe_no
-    LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+    LEFT JOIN acted ON acted.book = e.jackpot_id AND acted.seq = e.seq AND e.stripe_no = 0
+    LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = coalesce(e.round_key, acted.round_key)
     CROSS JOIN LATERAL (
         SELECT coalesce(r.casino_id, (SELECT min(substr(a.account, 8)) FROM unnest(e.accounts) AS a (account)
                                       WHERE starts_with(a.account, 'casino:'))) AS casino_id
@@ -42,32 +62,47 @@ live AS (
     LEFT JOIN voids v ON v.jackpot_id = b.jackpot_id AND v.round_key = b.round_key AND v.bet_id = b.bet_id
     WHERE v.bet_id IS NULL
 ),
+verdicts AS (
+    SELECT e.jackpot_id, e.seq, b.round_key, b.bet_id, b.hand, e.after -> 'refunds' ? b.bet_id AS is_dead,
+           EXISTS (SELECT FROM jsonb_array_elements(e.before -> 'result' -> 'hands') AS one (hand)
+                   WHERE one.hand ->> 0 = b.hand AND one.hand ->> 1 = 'dead') AS was_dead
+    FROM booked e
+    JOIN live b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.of_round
+    WHERE e.kind = 'round_corrected'
+),
 refunded AS (
-    SELECT e.*, v.bet_id
+    SELECT e.*, v.bet_id, 1 AS times
     FROM booked e
     JOIN voids v ON v.jackpot_id = e.jackpot_id AND v.round_key = e.round_key AND v.step = e.step
     WHERE e.kind = 'voids' AND NOT v.is_tombstone
     UNION ALL
-    SELECT e.*, b.bet_id
+    SELECT e.*, b.bet_id, 1
     FROM booked e
     JOIN live b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key
     WHERE e.kind = 'cancellation'
     UNION ALL
-    SELECT e.*, b.bet_id
+    SELECT e.*, b.bet_id, 1
     FROM booked e
     JOIN hands h ON h.jackpot_id = e.jackpot_id AND h.round_key = e.round_key AND h.status = 'dead'
     JOIN live b ON b.jackpot_id = h.jackpot_id AND b.round_key = h.round_key AND b.hand = h.hand
     WHERE e.kind = 'result'
+    UNION ALL
+    SELECT e.*, v.bet_id, CASE WHEN v.is_dead THEN 1 ELSE -1 END
+    FROM booked e
+    JOIN verdicts v ON v.jackpot_id = e.jackpot_id AND v.seq = e.seq
+    WHERE e.kind = 'round_corrected' AND v.is_dead <> v.was_dead
 ),
 on_hands AS (
-    SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day, e.casino, e.gaming_table, e.version, e.round_key,
-           b.hand, sum(b.stake_minor * ('1e-' || x.exponent)::numeric * x.base_per_unit) AS value
+    SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day, e.casino, e.gaming_table, e.version, e.of_round,
+           e.seq, b.hand, CASE WHEN v.is_dead THEN -1 ELSE 1 END AS times,
+           sum(b.stake_minor * ('1e-' || x.exponent)::numeric * x.base_per_unit) AS value
     FROM booked e
-    JOIN live b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key
+    JOIN live b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.of_round
     JOIN hands h ON h.jackpot_id = b.jackpot_id AND h.round_key = b.round_key AND h.hand = b.hand
     JOIN rates x ON x.base = e.base AND x.number = e.rate_sheet AND x.currency = b.currency
-    WHERE e.kind = 'result' AND h.status <> 'dead'
-    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+    LEFT JOIN verdicts v ON v.jackpot_id = e.jackpot_id AND v.seq = e.seq AND v.bet_id = b.bet_id
+    WHERE e.kind = 'result' AND h.status <> 'dead' OR e.kind = 'round_corrected' AND v.is_dead <> v.was_dead
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
 ),
 figured AS (
     SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day, 'bets' AS kind, e.casino, e.gaming_table,
@@ -78,8 +113,8 @@ figured AS (
     JOIN rates x ON x.base = e.base AND x.number = e.rate_sheet AND x.currency = b.currency
     WHERE e.kind = 'bets'
     UNION ALL
-    SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day, 'postings', e.casino, e.gaming_table, e.version,
-           l.currency, l.account, '', l.movement, e.day, 1, 0, l.amount
+    SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day, 'postings', e.casino, e.table_of_postings,
+           e.version, l.currency, l.account, '', l.movement, e.day, 1, 0, l.amount
     FROM booked e
     CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
         AS l (account, currency, amount, movement)
@@ -87,42 +122,49 @@ figured AS (
     UNION ALL
     SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day,
            CASE WHEN o.seq <= coalesce(y.cut[o.stripe_no + 1], 0) THEN 'late_refunds' ELSE 'refunds' END,
-           e.casino, e.gaming_table, e.version, b.currency, '', '', '', e.day, 1, b.stake_minor,
-           b.stake_minor * ('1e-' || x.exponent)::numeric * x.base_per_unit
+           e.casino, e.gaming_table, e.version, b.currency, '', '', '', e.day, e.times, e.times * b.stake_minor,
+           e.times * b.stake_minor * ('1e-' || x.exponent)::numeric * x.base_per_unit
     FROM refunded e
-    JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.bet_id = e.bet_id
+    JOIN bets b ON b.jackpot_id = e.jackpot_id AND b.round_key = e.of_round AND b.bet_id = e.bet_id
     JOIN entries o ON o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key AND o.step = b.step
     JOIN cycles y ON y.jackpot_id = e.jackpot_id AND y.cycle = e.of_cycle
     JOIN rates x ON x.base = e.base AND x.number = e.rate_sheet AND x.currency = b.currency
     UNION ALL
-    SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day, 'awards', e.casino, e.gaming_table, e.version,
-           a.currency, a.funded_by, a.tier, s.step, e.day, 1, a.amount_minor, a.cost
+    SELECT e.jackpot_id, e.stripe_no, e.day, e.of_cycle, e.gaming_day,
+           CASE WHEN s.step IN ('payable', 'held') THEN 'awards' ELSE 'award_steps' END, e.casino, e.gaming_table,
+           e.version, a.currency, a.funded_by, a.tier,
+           CASE WHEN s.step = 'reversed' AND held.only THEN 'reversed_while_held' ELSE s.step END, made.day,
+           1, a.amount_minor, a.cost
     FROM booked e
-    JOIN awards a ON a.jackpot_id = e.jackpot_id AND a.round_key = e.round_key AND a.correction = 0
-    JOIN award_steps s ON s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id
-                      AND s.tier = a.tier AND s.correction = 0 AND s.act_seq IS NULL
-    WHERE e.kind = 'result'
+    JOIN award_steps s ON s.jackpot_id = e.jackpot_id AND s.round_key = e.of_round
+                      AND (s.act_seq = e.act_seq OR s.act_seq IS NULL AND e.act_seq IS NULL)
+    JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.bet_id = s.bet_id
+                 AND a.tier = s.tier AND a.correction = s.correction
+    JOIN made ON made.jackpot_id = a.jackpot_id AND made.round_key = a.round_key AND made.correction = a.correction
+    LEFT JOIN LATERAL (
+        SELECT bool_and(z.step = 'held') AS only
+        FROM award_steps z
+        WHERE z.jackpot_id = s.jackpot_id AND z.round_key = s.round_key AND z.bet_id = s.bet_id AND z.tier = s.tier
+          AND z.correction = s.correction AND z.step IN ('held', 'approved', 'reinstated')
+    ) AS held ON true
+    WHERE e.kind IN ('result', 'round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated')
     UNION ALL
     SELECT jackpot_id, stripe_no, day, of_cycle, gaming_day, of.kind, casino, gaming_table, version, '', '', '', '',
-           day, 1, 0, of.value
+           day, times, 0, times * of.value
     FROM on_hands
     CROSS JOIN LATERAL (VALUES ('hands', value), ('squares', value * value)) AS of (kind, value)
     UNION ALL
     SELECT '-', 0, (e.booked_at AT TIME ZONE 'UTC')::date, 1,
            ((e.booked_at AT TIME ZONE c.zone) - c.day_starts)::date, 'payments', r.casino_id, r.table_id, 0,
            a.currency, a.funded_by, a.tier, a.jackpot_id,
-           (coalesce(made.booked_at, corrected.booked_at) AT TIME ZONE 'UTC')::date, 1, a.amount_minor, a.cost
+           made.day, 1, a.amount_minor, a.cost
     FROM award_steps s
     JOIN rounds r ON r.jackpot_id = s.jackpot_id AND r.round_key = s.round_key
     JOIN casinos c ON c.casino_id = r.casino_id
     JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.bet_id = s.bet_id
                  AND a.tier = s.tier AND a.correction = s.correction
     JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = s.act_seq
-    LEFT JOIN results d ON d.jackpot_id = s.jackpot_id AND d.round_key = s.round_key AND s.correction = 0
-    LEFT JOIN entries made ON made.jackpot_id = d.jackpot_id AND made.round_key = d.round_key AND made.step = d.step
-    LEFT JOIN corrections k ON k.jackpot_id = s.jackpot_id AND k.round_key = s.round_key AND k.number = s.correction
-    LEFT JOIN entries corrected ON corrected.jackpot_id = '-' AND corrected.stripe_no = 0
-                               AND corrected.seq = k.act_seq
+    JOIN made ON made.jackpot_id = a.jackpot_id AND made.round_key = a.round_key AND made.correction = a.correction
     WHERE s.step = 'paid'
 )
 INSERT INTO days (jackpot_id, stripe_no, day, cycle, gaming_day, kind, casino_id, table_id, rules_version, currency,

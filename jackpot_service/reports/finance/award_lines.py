@@ -16,7 +16,6 @@ from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import negated
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.reports.finance import parts
-from jackpot_service.reports.finance.award_questions import IN_UNITS, OF_ROUND, SAME_AWARD, STEP_TAKEN
 from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Stand
 from jackpot_service.reports.finance.subledger import Line, casino_lines
@@ -24,15 +23,33 @@ from jackpot_service.reports.finance.subledger import Line, casino_lines
 METER = Account("pool:meter")
 """Both parts of the meter: documents do not say whose money an award from it was."""
 
+_SAME_AWARD = """t.jackpot_id = a.jackpot_id AND t.round_key = a.round_key AND t.bet_id = a.bet_id
+         AND t.tier = a.tier AND t.correction = a.correction"""
+
+_OF_ROUND = """
+    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
+"""
+"""JOIN this: the award's round `r`, and its currency's rate `s` in the round's sheet."""
+
+_IN_UNITS = "a.amount_minor * CAST('1e-' || s.exponent AS numeric)"
+
+# An award that was reversed had been held to the end, or had become what the casino owed its player.
+_STEP_TAKEN = f"""CASE WHEN t.step = 'reversed' AND EXISTS (
+               SELECT FROM award_steps t WHERE {_SAME_AWARD} AND t.step = 'held'
+           ) AND NOT EXISTS (
+               SELECT FROM award_steps t WHERE {_SAME_AWARD} AND t.step IN ('approved', 'reinstated')
+           ) THEN 'reversed_while_held' ELSE t.step END"""  # noqa: S608  the parts are ours
+"""Which step was taken by an act; one that reversed an award tells whether it was held till then."""
 
 _MADE = text(
     f"""
-    SELECT r.casino_id, a.currency, a.funded_by, t.step, sum({IN_UNITS}), sum(a.cost)
+    SELECT r.casino_id, a.currency, a.funded_by, t.step, sum({_IN_UNITS}), sum(a.cost)
     FROM {parts.ENTRIES_OF_AWARDS}
     JOIN settlements d ON d.jackpot_id = e.jackpot_id AND d.round_key = e.round_key AND d.step = e.step
     JOIN awards a ON a.jackpot_id = d.jackpot_id AND a.round_key = d.round_key AND a.correction = 0
-    JOIN award_steps t ON {SAME_AWARD} AND t.act_seq IS NULL
-    {OF_ROUND}
+    JOIN award_steps t ON {_SAME_AWARD} AND t.act_seq IS NULL
+    {_OF_ROUND}
     GROUP BY 1, 2, 3, 4
     ORDER BY 1, 2, 3, 4
     """  # noqa: S608  the parts are ours
@@ -41,12 +58,12 @@ _MADE = text(
 _DECIDED = text(
     f"""
     WITH {EFFECTS}
-    SELECT r.casino_id, a.currency, {STEP_TAKEN},
-           sum({IN_UNITS}), sum(a.cost)
+    SELECT r.casino_id, a.currency, {_STEP_TAKEN},
+           sum({_IN_UNITS}), sum(a.cost)
     FROM effects f
     JOIN award_steps t ON t.jackpot_id = :jackpot_id AND t.round_key = f.round_key AND t.act_seq = f.act_seq
-    JOIN awards a ON {SAME_AWARD}
-    {OF_ROUND}
+    JOIN awards a ON {_SAME_AWARD}
+    {_OF_ROUND}
     GROUP BY 1, 2, 3
     ORDER BY 1, 2, 3
     """  # noqa: S608  the parts are ours
@@ -55,10 +72,10 @@ _DECIDED = text(
 _COMPENSATED = text(
     f"""
     WITH {EFFECTS}
-    SELECT r.casino_id, a.currency, sum({IN_UNITS}), sum(a.cost)
+    SELECT r.casino_id, a.currency, sum({_IN_UNITS}), sum(a.cost)
     FROM effects f
     JOIN compensations a ON a.jackpot_id = :jackpot_id AND a.round_key = f.round_key AND a.act_seq = f.act_seq
-    {OF_ROUND}
+    {_OF_ROUND}
     GROUP BY 1, 2
     ORDER BY 1, 2
     """  # noqa: S608  the parts are ours
@@ -109,7 +126,7 @@ def _of_step(step: str, casino_id: str, currency: str, amount: Decimal, cost: De
             yield from paid(Movement.RELEASE, amount, cost)
         case "rejected":
             yield held(Movement.RETURN, negated(cost))
-        case "reversed while held":
+        case "reversed_while_held":
             yield held(Movement.CORRECTION, negated(cost))
         case "reversed":
             yield from paid(Movement.CORRECTION, negated(amount), negated(cost))

@@ -9,7 +9,7 @@ from typing import Any, Final
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
-from jackpot_service.reports.finance import figures, refunds
+from jackpot_service.reports.finance import figures
 from jackpot_service.reports.finance.figures import Key, Of, Stakes
 from jackpot_service.reports.finance.frame import Asked, By, Report, Scope, Takes
 
@@ -96,7 +96,7 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     for stand in scope.stands:
         for bets in figures.bets(session, stand, by=grouping.keys(), of=of):
             _add(booked, (*grouping.values(bets.key, stand.jackpot_id), stand.base), _figures(bets))
-        for back in refunds.sums(session, stand, by=grouping.keys(), of=of):
+        for back in figures.refunds(session, stand, by=grouping.keys(), of=of):
             _add(reversed_, (*grouping.values(back.key, stand.jackpot_id), stand.base), _figures(back))
     rows = _rows(booked, reversed_, has_stakes=By.CURRENCY in grouping.by)
     totals = _rows(_by_base(booked), _by_base(reversed_), has_stakes=False)

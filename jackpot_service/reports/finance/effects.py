@@ -16,12 +16,3 @@ effects AS (
 )
 """
 """WITH this: what acts booked in a part, all on stripe 0, and these acts; `parts.bounds` are its parameters."""
-
-DEAD_NOW: Final = "f.after -> 'refunds' ? b.bet_id"
-"""Whether the hand of a live bet `b` is dead under the verdict that the correction `f` gave."""
-
-DEAD_BEFORE: Final = """EXISTS (
-    SELECT FROM jsonb_array_elements(f.before -> 'result' -> 'hands') AS one (hand)
-    WHERE one.hand ->> 0 = b.hand AND one.hand ->> 1 = 'dead'
-)"""
-"""Whether it was under the verdict that was in force before."""

@@ -89,6 +89,11 @@ def bets(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVE
     return stakes(session, stand, [FigureKind.BETS], by=by, of=of)
 
 
+def refunds(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[Stakes]:
+    """Sum what was refunded in a part, less what corrections booked again, in the order of the key."""
+    return stakes(session, stand, relations.REFUNDS, by=by, of=of)
+
+
 def stakes(
     session: Session, stand: Stand, kinds: Sequence[FigureKind], *, by: Sequence[Key] = (), of: Of = EVERYWHERE
 ) -> list[Stakes]:

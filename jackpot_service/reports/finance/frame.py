@@ -1,7 +1,7 @@
 """What a finance report is made of: what it can be asked, the books it stands on, and how it becomes a document."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -234,6 +234,11 @@ def until_start(session: Session, stand: Stand) -> Stand:
 def until_end(session: Session, stand: Stand) -> Stand:
     """A jackpot's book from its beginning to the end of what a report covers: what closing balances are summed from."""
     return _from_the_beginning(session, stand, stand.end)
+
+
+def whole_days(stand: Stand) -> Stand:
+    """The whole days of a part, and nothing beside them."""
+    return replace(stand, span=replace(stand.span, beside=()))
 
 
 def one_by_one(jackpot_id: str, base: str, part: Part) -> Stand:

@@ -15,7 +15,7 @@ from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, produc
 from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
-from jackpot_service.reports.finance import award_lines, award_sums, figures, frame, refunds, variances
+from jackpot_service.reports.finance import award_lines, award_sums, figures, frame, variances
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Report, Scope, Stand
 
@@ -172,7 +172,7 @@ def _flows(session: Session, stand: Stand) -> defaultdict[str, _Flow]:
     flows = defaultdict[str, _Flow](_Flow)
     for bets in figures.bets(session, stand, by=(Key.CURRENCY,)):
         flows[bets.key[Key.CURRENCY]].turnover = _Worth(bets.stakes, bets.value)
-    for back in refunds.sums(session, stand, by=(Key.CURRENCY,)):
+    for back in figures.refunds(session, stand, by=(Key.CURRENCY,)):
         flows[back.key[Key.CURRENCY]].refunds = _Worth(back.stakes, back.value)
     for one in award_sums.credited(award_sums.steps(session, stand)):
         flows[one.currency].awards = flows[one.currency].awards.plus(_Worth(one.amount, one.cost))

@@ -9,10 +9,9 @@ from sqlalchemy import text
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.figures import FigureKind
-from jackpot_service.reports.finance import parts, relations, spans, whose
+from jackpot_service.reports.finance import award_sums, parts, relations, spans, whose
 from jackpot_service.reports.finance.award_amounts import Amounts
 from jackpot_service.reports.finance.frame import Scope, Stand
-from jackpot_service.reports.finance.whose import of_those_asked
 
 _PAID = f"""
     SELECT paid.tier, paid.account AS funded_by, paid.currency, paid.number AS awards,
@@ -22,7 +21,7 @@ _PAID = f"""
     ORDER BY 1, 2, 3
 """  # noqa: S608  the parts are ours
 
-_WANTED = f"""detail = :of_jackpot AND made_on >= :made_from AND made_on < :made_before AND {of_those_asked("")}"""
+_WANTED = f"detail = :of_jackpot AND {award_sums.MADE_WITHIN}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +42,7 @@ def until(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Paid]:
 
 def of_whole_days(session: Session, scope: Scope, stand: Stand) -> Iterator[Paid]:
     """Sum those payments of awards that were made on the whole days of what a report covers, by those asked about."""
-    days = {"made_from": stand.span.first_day, "made_before": stand.span.end_day or date.max}
-    asked = {**days, **whose.parameters(scope.asked)}
-    return _sums(session, stand, asked, acts_end=scope.acts_end)
+    return _sums(session, stand, award_sums.made_within(scope, stand), acts_end=scope.acts_end)
 
 
 def _sums(session: Session, stand: Stand, asked: Mapping[str, object], *, acts_end: int) -> Iterator[Paid]:

@@ -1,22 +1,14 @@
-"""
-Sums of what was refunded: as entries' figures tell, and what corrections refunded or booked again, as they say.
+"""What was refunded, and what corrections booked again, as the documents say: for those who compare them with books."""
 
-For those who hold documents against the books, all of it as the documents say (`by_version`).
-"""
-
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.money import EXACT
 from jackpot_service.ledger.splits import split_of
-from jackpot_service.reports.finance import figures, parts, relations
-from jackpot_service.reports.finance.effects import DEAD_BEFORE, DEAD_NOW, EFFECTS
-from jackpot_service.reports.finance.figures import EVERYWHERE, Key, Of, Stakes
+from jackpot_service.reports.finance import parts
+from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Stand
 
 
@@ -83,7 +75,10 @@ _BY_CORRECTIONS = f"""
         SELECT * FROM bets b WHERE b.jackpot_id = :jackpot_id AND b.round_key = f.round_key OFFSET 0
     ) AS b
     CROSS JOIN LATERAL (
-        SELECT {DEAD_NOW}, {DEAD_BEFORE}
+        SELECT f.after -> 'refunds' ? b.bet_id,
+               EXISTS (SELECT
+                       FROM jsonb_array_elements(f.before -> 'result' -> 'hands') AS one (hand)
+                       WHERE one.hand ->> 0 = b.hand AND one.hand ->> 1 = 'dead')
     ) AS dead (now, before)
     WHERE f.kind = 'round_corrected' AND dead.now <> dead.before AND {parts.LIVE}
 """  # noqa: S608  the parts are ours
@@ -119,20 +114,6 @@ _REFUNDED = f"""
     ) AS one
 """  # noqa: S608  as above
 
-_CORRECTED = f"""
-    WITH {EFFECTS}
-    SELECT {{keys}} sum(times) AS bets, sum(stakes) AS stakes, sum(stakes * rate) AS value,
-           sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * to_meter END) AS meter,
-           sum(CASE WHEN is_over THEN 0 ELSE stakes * rate * to_reserve END) AS reserve,
-           sum(stakes * rate * to_prize_fund) AS prize_fund,
-           sum(stakes * rate * to_house) AS house,
-           sum(CASE WHEN is_over THEN stakes * rate * (to_meter + to_reserve) ELSE 0 END) AS adjustments
-    FROM ({_REFUNDED.format(told=_BY_CORRECTIONS)}) AS one
-    WHERE (CAST(:of_casino_id AS text) IS NULL OR casino_id = :of_casino_id)
-      AND (CAST(:of_table_id AS text) IS NULL OR table_id = :of_table_id)
-    {{grouped}}
-"""  # noqa: S608  as above
-
 _BY_VERSION = text(
     f"""
     WITH {EFFECTS}
@@ -142,22 +123,6 @@ _BY_VERSION = text(
     ORDER BY 1, 2, 3, 4, 5
     """  # noqa: S608  the parts are ours
 )
-
-
-def sums(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[Stakes]:
-    """Sum what was refunded in a part, less what was booked again, in the order of the key."""
-    found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-    for one in figures.stakes(session, stand, relations.REFUNDS, by=by, of=of):
-        amounts = (getattr(one, name) for name in relations.SUMS_OF_STAKES[1:])
-        found[tuple(one.key.values())] = (Decimal(one.bets), *amounts)
-    grouped = f"GROUP BY {', '.join(by)}" if by else ""
-    question = _CORRECTED.format(keys="".join(f"{key}, " for key in by), grouped=grouped)
-    asked = {**figures.parameters(stand, of), **parts.bounds(stand)}
-    for row in session.execute(text(question), asked):
-        key, more = tuple(row[: len(by)]), row[len(by) :]
-        if more[0] is not None:
-            found[key] = tuple(map(EXACT.add, found[key], more)) if key in found else tuple(more)
-    return [Stakes(dict(zip(by, key, strict=True)), int(found[key][0]), *found[key][1:]) for key in sorted(found)]
 
 
 def by_version(session: Session, stand: Stand) -> list[RefundOf]:

@@ -28,11 +28,14 @@ UNITS: Final = """
 
 OF_ENTRIES: Final = {
     FigureKind.BETS: "entry_kind = 'bets'",
-    FigureKind.REFUNDS: "movements @> ARRAY['reversal']",
-    FigureKind.LATE_REFUNDS: "movements @> ARRAY['reversal']",
-    FigureKind.HANDS: "entry_kind = 'result'",
-    FigureKind.SQUARES: "entry_kind = 'result'",
-    FigureKind.AWARDS: "entry_kind = 'result' AND movements @> ARRAY['award']",
+    FigureKind.REFUNDS: "movements @> ARRAY['reversal'] OR entry_kind = 'round_corrected'",
+    FigureKind.LATE_REFUNDS: "movements @> ARRAY['reversal'] OR entry_kind = 'round_corrected'",
+    FigureKind.HANDS: "entry_kind IN ('result', 'round_corrected')",
+    FigureKind.SQUARES: "entry_kind IN ('result', 'round_corrected')",
+    FigureKind.AWARDS: "entry_kind = 'result' AND movements @> ARRAY['award'] OR entry_kind = 'round_corrected'",
+    FigureKind.AWARD_STEPS: (
+        "entry_kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated')"
+    ),
     FigureKind.PAYMENTS: "entry_kind = 'award_paid'",
     FigureKind.POSTINGS: "entry_kind <> 'bets'",
 }

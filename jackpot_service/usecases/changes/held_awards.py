@@ -1,16 +1,20 @@
 """A decision on held awards of a round: payable after all, or not; what was rejected can be reinstated."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from marshmallow import ValidationError, fields, validates_schema
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import award_facts, held_awards
 from jackpot_service.domain.awards import AwardState, AwardStep
+from jackpot_service.domain.entries import Whose
 from jackpot_service.domain.errors import Conflict
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.figures import of_decision
 from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.money import RateSheet
@@ -101,7 +105,7 @@ class Running:
 @dataclass(frozen=True, slots=True)
 class RoundAwards:
     """
-    The awards of a settled round, each with where it stands, and what its settlement booked.
+    The awards of a settled round, each with where it stands, and what its settlement booked, on which UTC day.
 
     `running` is seen of reinstatements alone.
     """
@@ -110,6 +114,7 @@ class RoundAwards:
     sheet: RateSheet
     awards: Sequence[Standing]
     settled: Postings
+    made_on: date
     running: Running | None = None
 
 
@@ -123,23 +128,10 @@ def decide(state: RoundAwards, request: DecideAwards) -> Done:
     Raises: NothingHeld, NothingRejected, RoundCorrected.
     """
     awards = meant(request, state.awards)
-    step, round_ = request.decision.step, state.round
+    kind, recorded, postings = _DECIDED[request.decision](state, awards)
     before = {"state": request.decision.state.value}
-    if step is AwardStep.APPROVED:
-        postings = held_awards.approval(awards, casino_id=round_.casino_id, sheet=state.sheet)
-        return Done(EntryKind.AWARDS_APPROVED, before, award_facts.of_step(round_, step, awards), postings)
-    origin = held_awards.origins([one for one, _ in state.awards if not one.correction], state.settled)
-    if step is AwardStep.REJECTED:
-        recorded = award_facts.of_step(round_, step, awards, origin=origin)
-        postings = held_awards.rejection(awards, origin, base=state.sheet.base)
-        return Done(EntryKind.AWARDS_REJECTED, before, recorded, postings)
-    running = _running(state)
-    origin = held_awards.taken_again(origin, won_since=running.won_since)
-    postings = held_awards.reinstatement(
-        awards, origin, running.pools, running=running.rules, casino_id=round_.casino_id, sheet=state.sheet
-    )
-    recorded = award_facts.of_reinstatement(round_, awards, origin, positions=running.positions)
-    return Done(EntryKind.AWARDS_REINSTATED, before, recorded, postings)
+    figures = of_decision(request.decision.step, awards, made_on=state.made_on)
+    return Done(kind, before, recorded, postings, figures=figures, of=Whose.of(state.round))
 
 
 def meant(request: DecideAwards, awards: Sequence[Standing]) -> list[MadeAward]:
@@ -153,6 +145,42 @@ def meant(request: DecideAwards, awards: Sequence[Standing]) -> list[MadeAward]:
         message = f"No award of {named} is {state}."
         raise refusal(message, table_id=request.table_id, round_id=request.round_id, bet_ids=missing)
     return found
+
+
+_Decided = tuple[EntryKind, Facts, Postings]
+
+
+def _approved(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
+    postings = held_awards.approval(awards, casino_id=state.round.casino_id, sheet=state.sheet)
+    return EntryKind.AWARDS_APPROVED, award_facts.of_step(state.round, AwardStep.APPROVED, awards), postings
+
+
+def _rejected(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
+    origin = _origin(state)
+    recorded = award_facts.of_step(state.round, AwardStep.REJECTED, awards, origin=origin)
+    return EntryKind.AWARDS_REJECTED, recorded, held_awards.rejection(awards, origin, base=state.sheet.base)
+
+
+def _reinstated(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
+    running = _running(state)
+    origin = held_awards.taken_again(_origin(state), won_since=running.won_since)
+    postings = held_awards.reinstatement(
+        awards, origin, running.pools, running=running.rules, casino_id=state.round.casino_id, sheet=state.sheet
+    )
+    recorded = award_facts.of_reinstatement(state.round, awards, origin, positions=running.positions)
+    return EntryKind.AWARDS_REINSTATED, recorded, postings
+
+
+_DECIDED: Final[Mapping[Decision, Callable[[RoundAwards, Sequence[MadeAward]], _Decided]]] = {
+    Decision.APPROVE: _approved,
+    Decision.REJECT: _rejected,
+    Decision.REINSTATE: _reinstated,
+}
+
+
+def _origin(state: RoundAwards) -> dict[AwardKey, held_awards.Origin]:
+    """Which account paid how much of each award."""
+    return held_awards.origins([one for one, _ in state.awards if not one.correction], state.settled)
 
 
 def _running(state: RoundAwards) -> Running:
@@ -207,7 +235,8 @@ class HeldAwards(RoundKind[DecideAwards]):
         awards = meant(request, standing)
         running = _read_running(session, round_) if request.decision is Decision.REINSTATE else None
         sheet = of_rounds.sheet_of(session, round_)
-        done = decide(RoundAwards(round_, sheet, standing, _settled(session, round_), running), request)
+        settled, made_on = _settled(session, round_), records.made_on(session, round_.jackpot_id, round_.round_key)[0]
+        done = decide(RoundAwards(round_, sheet, standing, settled, made_on, running), request)
         act_seq, applied = book(session, act, done, jackpot_id=round_.jackpot_id, subject=request.subject.name)
         records.take_step(
             session,

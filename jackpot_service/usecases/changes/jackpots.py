@@ -136,6 +136,8 @@ def book(session: Session, act: Act, done: Done, *, jackpot_id: str, subject: st
         recorded=done.recorded,
         after=done.after,
         postings=done.postings,
+        figures=done.figures,
+        of=done.of,
     )
     return act_seq, Applied(done.before, done.shown, (effect,))
 

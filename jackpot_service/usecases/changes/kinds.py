@@ -1,14 +1,16 @@
 """What a kind of change is: one class in a module of its own, listed once in `registry`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.entries import Whose
 from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rate_changes import DEFAULT_BAND
@@ -48,9 +50,9 @@ class Subject:
 @dataclass(frozen=True, slots=True)
 class Done:
     """
-    What a change comes to: the act's and its entry's kind, what the entry records, and what it books.
+    What a change comes to: the act's and its entry's kind, what the entry records, what it books, and its figures.
 
-    The act shows `before`, and `after`: unless stated, what the entry records.
+    The act shows `before`, and `after`: unless stated, what the entry records. `of` is whose the figures are.
     """
 
     kind: EntryKind
@@ -58,6 +60,8 @@ class Done:
     recorded: Facts
     postings: Postings = NO_POSTINGS
     after: Facts | None = None
+    figures: Sequence[Figure] = ()
+    of: Whose | None = None
 
     @property
     def shown(self) -> Facts:

@@ -6,6 +6,7 @@ The round is judged anew and paid for by a further entry; nothing is rewritten.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -17,8 +18,10 @@ from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.corrections import Correction, correct
+from jackpot_service.domain.entries import Whose
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts, of_entitlements, of_postings, of_result
+from jackpot_service.domain.figures import of_correction
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import require_not_retired
 from jackpot_service.domain.money import plain
@@ -30,8 +33,8 @@ from jackpot_service.domain.settlement import Award, Terms
 from jackpot_service.domain.shapes import LARGEST_MINOR
 from jackpot_service.ledger import books, replay, stripes
 from jackpot_service.ledger.books import Books
+from jackpot_service.records import awards, corrections, lives, rounds, verdicts
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import corrections, lives, rounds, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import reversals
 from jackpot_service.usecases.acts import Act
@@ -89,7 +92,8 @@ class SettledRound:
     """
     A settled round as its correction sees it: its live bets, the verdict in force, and its jackpot.
 
-    `won_since` are the bets whose cycle was won since they were booked; the pools are those at the positions.
+    `won_since` are the bets whose cycle was won since they were booked; the pools are those at the positions. `made_on`
+    tells the UTC day on which each verdict before was booked, by its number.
     """
 
     round: Round
@@ -99,6 +103,7 @@ class SettledRound:
     pools: Pools
     positions: Sequence[int]
     won_since: frozenset[str]
+    made_on: Mapping[int, date]
 
 
 def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
@@ -119,7 +124,9 @@ def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
     recorded = _facts_of(correction, state, result)
     after = {**recorded, "postings": of_postings(correction.postings)}
     before = _facts_of_verdict(state.in_force)
-    return correction, Done(EntryKind.ROUND_CORRECTED, before, recorded, correction.postings, after)
+    figures = of_correction(correction, terms=state.terms, won_since=state.won_since, made_on=state.made_on)
+    of = Whose.of(state.round)
+    return correction, Done(EntryKind.ROUND_CORRECTED, before, recorded, correction.postings, after, figures, of)
 
 
 class RoundCorrection(RoundKind[CorrectRound]):
@@ -199,6 +206,7 @@ def _state(session: Session, round_: Round, live: Sequence[BookedBet], held: Boo
         held.pools,
         held.positions,
         reversals.won_since(live, held.cycle, bet_records.places_of(cursor)),
+        awards.made_on(session, round_.jackpot_id, round_.round_key),
     )
 
 

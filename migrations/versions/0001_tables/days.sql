@@ -22,6 +22,6 @@ CREATE TABLE days (
     CONSTRAINT pk_days PRIMARY KEY (jackpot_id, kind, day, stripe_no, table_id, currency, account, tier, detail, cycle,
         gaming_day, rules_version, casino_id, made_on),
     CONSTRAINT ck_days_cycle CHECK (cycle >= 1),
-    CONSTRAINT ck_days_number CHECK (number >= 1 AND scale(minor) = 0 AND minor < 'Infinity'),
+    CONSTRAINT ck_days_minor CHECK (scale(minor) = 0 AND abs(minor) < 'Infinity'),
     CONSTRAINT ck_days_exact CHECK (scale(value) <= 36 AND abs(value) < 'Infinity')
 ) WITH (fillfactor = 50);

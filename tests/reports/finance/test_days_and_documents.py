@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, snapshot
 from jackpot_service.ledger import instants
-from jackpot_service.reports.finance import award_sums, refunds, spans, turnover
+from jackpot_service.reports.finance import award_sums, figures, spans, turnover
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Stand
 from tests.support import story
@@ -62,8 +62,8 @@ def test_days_and_what_is_beside_them_come_to_what_documents_say(session: Sessio
     for stand in some_stands(session):
         one_by_one = without_days(stand)
         for by in BY:
-            found = refunds.sums(session, stand, by=by)
-            assert found == refunds.sums(session, one_by_one, by=by)
+            found = figures.refunds(session, stand, by=by)
+            assert found == figures.refunds(session, one_by_one, by=by)
             refunded += len(found)
         assert turnover.by_rules(session, stand) == turnover.by_rules(session, one_by_one)
         assert made_of(session, stand) == made_of(session, one_by_one)

@@ -14,7 +14,6 @@ from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.documents import Section
 from jackpot_service.reports.finance import figures as sums
-from jackpot_service.reports.finance import refunds as refunded
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Asked, Report, Scope
 from jackpot_service.reports.finance.registry import report_of
@@ -262,7 +261,7 @@ def due(house: House, jackpot_id: str, start: datetime | None, end: datetime | N
         ]
         found["taken back"] = {
             tuple(one.key[key] for key in KEYS): [one.stakes]
-            for one in refunded.sums(session, stand, by=KEYS)
+            for one in sums.refunds(session, stand, by=KEYS)
             if one.stakes
         }
         found["acts"] = summed(by_acts, ("account", "currency", "movement"), "amount")
