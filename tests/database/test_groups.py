@@ -423,6 +423,30 @@ def test_the_loop_runs_groups_without_a_thread() -> None:
     assert isinstance(refused, Refused)
 
 
+def test_what_the_loop_received_while_it_ran_a_group_is_in_the_next() -> None:
+    calls: list[asyncio.Task[int]] = []
+    seen: list[Sequence[int]] = []
+
+    async def run(commands: Sequence[int]) -> list[int | LedgerError]:
+        seen.append(commands)
+        if not calls:
+            calls.append(asyncio.ensure_future(groups.submit_async(2)))
+            await asyncio.sleep(0)
+            calls.append(asyncio.ensure_future(groups.submit_async(3)))
+        return [2 * command for command in commands]
+
+    groups: Grouping[int, int] = Grouping(
+        Gate().run, joining=anything, threads=THREADS, longest_wait_s=30, run_on_loop=run
+    )
+
+    async def play() -> list[int]:
+        first = await groups.submit_async(1)
+        return [first, *await asyncio.gather(*calls)]
+
+    assert asyncio.run(play()) == [2, 4, 6]
+    assert seen == [[1], [2, 3]]
+
+
 def test_a_thread_runs_the_group_that_the_loop_cannot() -> None:
     gate = Gate()
     loop = Loop(gate, NeedsThread())
