@@ -27,13 +27,14 @@ class Answering(asyncio.Transport):
     def write(self, data: bytes) -> None:  # type: ignore[override]
         """Send data with what else is written in this turn of the loop."""
         if not self._pieces:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self.flush)
         self._pieces.append(data)
         self._size += len(data)
         if self._size > LARGEST_PIECE:
-            self._flush()
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Send what was written."""
         if not self._pieces:
             return
         data = b"".join(self._pieces)
@@ -43,12 +44,12 @@ class Answering(asyncio.Transport):
 
     def write_eof(self) -> None:
         """Say that nothing more is sent."""
-        self._flush()
+        self.flush()
         self._transport.write_eof()
 
     def close(self) -> None:
         """Send what was written, and close."""
-        self._flush()
+        self.flush()
         self._transport.close()
 
     def abort(self) -> None:

@@ -51,7 +51,7 @@ SHORTEST_SLEEP_S: Final = 1e-5
 class Connection(HttpToolsProtocol):
     """A connection of a client, which reads a request when the one before is answered."""
 
-    transport: asyncio.Transport
+    transport: Answering
 
     def __init__(self, *, app_state: dict[str, Any], **others: Any) -> None:  # noqa: ANN401  uvicorn's
         # uvloop takes all connections that wait, at one go: of 32, one of two workers took up to 31. As it sleeps after
@@ -116,6 +116,7 @@ class Connection(HttpToolsProtocol):
         """Keep the connection for the answers to what came whole: a client may say so that it sends no more."""
         self._is_half_closed = True
         self._presence.has_left = True
+        self.transport.flush()  # What is closed now is closed behind its back.
         return self._refusal is None and (self._is_busy() or bool(self._early))
 
     def resume_writing(self) -> None:

@@ -132,6 +132,17 @@ def test_a_worker_that_takes_a_connection_lets_another_worker_take_the_next() ->
     play(test())
 
 
+def test_a_client_that_says_at_once_that_it_sends_no_more_has_its_answer() -> None:
+    async def test() -> None:
+        async with served() as one:
+            one.may_answer.set()
+            one.client.send(GET)
+            one.client.shutdown(socket.SHUT_WR)
+            assert (await one.take(MANY)).startswith(b"HTTP/1.1 200 ")
+
+    play(test())
+
+
 @pytest.mark.parametrize("request_", [GET, UPGRADE], ids=["plain", "upgrade"])
 def test_of_requests_that_come_before_their_turn_few_are_read_and_all_are_answered(request_: bytes) -> None:
     async def test() -> None:
