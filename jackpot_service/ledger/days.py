@@ -62,10 +62,10 @@ _RECENT = """
 
 _ADD = f"""
 INSERT INTO days AS kept (jackpot_id, {KEYS}, number, minor, value)
-SELECT jackpot_id, {KEYS}, sum(number), sum(minor), sum(value)
+SELECT %(book)s, {KEYS}, sum(number), sum(minor), sum(value)
 FROM ({_RECENT.format(book="%(book)s", of_stripe="AND stripe_no = %(stripe_no)s", condition="true")}) AS recent
 WHERE {HOLDS}
-GROUP BY jackpot_id, {KEYS}
+GROUP BY {KEYS}
 ON CONFLICT (jackpot_id, {KEYS}) DO UPDATE
 SET number = kept.number + EXCLUDED.number, minor = kept.minor + EXCLUDED.minor, value = kept.value + EXCLUDED.value
 """  # noqa: S608  constants

@@ -52,7 +52,7 @@ CROSS JOIN LATERAL (
     LEFT JOIN LATERAL (
         SELECT w.step
         FROM voids w
-        WHERE w.jackpot_id = b.jackpot_id AND w.round_key = b.round_key AND w.bet_id = b.bet_id
+        WHERE w.jackpot_id = %(jackpot_id)s AND w.round_key = b.round_key AND w.bet_id = b.bet_id
         LIMIT 1
     ) AS v ON true
     WHERE b.jackpot_id = %(jackpot_id)s AND b.round_key = r.round_key

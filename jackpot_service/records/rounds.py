@@ -19,7 +19,7 @@ _COLUMNS = """jackpot_id, round_key, table_id, round_id, casino_id, state, rules
 
 def by_ids(*, jackpot_id: str, table_id: str, round_id: str) -> str:
     """WHERE this, of `rounds` alone: the row that has these ids, in the words of the only index that finds it."""
-    return f"jackpot_id || ' ' || table_id || ' ' || round_id = {jackpot_id} || ' ' || {table_id} || ' ' || {round_id}"
+    return f"jackpot_id = {jackpot_id} AND by_index(table_id || ' ' || round_id) = {table_id} || ' ' || {round_id}"
 
 
 BY_ASKED: Final = by_ids(jackpot_id="%(jackpot_id)s::text", table_id="asked.table_id", round_id="asked.round_id")
@@ -76,7 +76,7 @@ WHERE {_BY_GIVEN}
 _LATEST = f"""
 SELECT {_COLUMNS}
 FROM rounds
-WHERE jackpot_id || ' ' || table_id = %(jackpot_id)s || ' ' || %(table_id)s
+WHERE jackpot_id = %(jackpot_id)s AND by_index(table_id) = %(table_id)s
   AND round_key < %(before)s
   AND round_key >= %(from_key)s AND round_key < %(to_key)s
 ORDER BY round_key DESC

@@ -298,13 +298,11 @@ class RoundRow(Base):
     __tablename__ = "rounds"
     __table_args__ = (
         PrimaryKeyConstraint("jackpot_id", "round_key"),
-        # For one round, by its ids, and for a table's latest. Expressions, so that no plan takes one for the other, or
-        # the primary key for either: until a table is analysed they seem to cost the same but for their height, and the
-        # lower one would have all rounds of the jackpot, or of the table, read for one.
-        Index(
-            "uq_rounds_ids", text("((((jackpot_id || ' '::text) || table_id) || ' '::text) || round_id)"), unique=True
-        ),
-        Index("ix_rounds_latest", text("((jackpot_id || ' '::text) || table_id)"), "round_key"),
+        # For one round, by its ids, and for a table's latest. By `by_index` no plan takes the primary key for either:
+        # until a table is analysed indexes seem to cost the same but for their height, and the lower one would have all
+        # rounds of the jackpot read for one.
+        Index("uq_rounds_ids", "jackpot_id", text("by_index((table_id || ' '::text) || round_id)"), unique=True),
+        Index("ix_rounds_latest", "jackpot_id", text("by_index(table_id)"), "round_key"),
         # For the rounds that are open too long; see docs/decisions/exceptions.md for what it costs.
         Index("ix_rounds_open", "round_key", postgresql_where=text("state = 'open'")),
         CheckConstraint(f"round_id ~ {IDENTIFIER}", name="round_id"),

@@ -13,7 +13,7 @@ from jackpot_service.records.rounds import BY_ASKED, RoundName, name_columns
 
 _READ = f"""
 SELECT j.base, of_jackpot.stripes, of_jackpot.is_accepting,
-       (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = j.jackpot_id ORDER BY c.cycle DESC LIMIT 1),
+       (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = %(jackpot_id)s ORDER BY c.cycle DESC LIMIT 1),
        ARRAY(SELECT (SELECT r.number FROM rate_sheets r WHERE r.base = j.base AND r.effective_at <= came.at
                      ORDER BY r.effective_at DESC, r.number DESC LIMIT 1)
              FROM unnest(string_to_array(%(came)s, ' ')::timestamptz[]) WITH ORDINALITY AS came (at, number)
@@ -24,7 +24,7 @@ SELECT j.base, of_jackpot.stripes, of_jackpot.is_accepting,
              WHERE (SELECT true FROM rounds WHERE {BY_ASKED} LIMIT 1))
 FROM jackpots j
 CROSS JOIN LATERAL (
-    SELECT count(*), coalesce(bool_and(s.accepting), false) FROM stripes s WHERE s.jackpot_id = j.jackpot_id
+    SELECT count(*), coalesce(bool_and(s.accepting), false) FROM stripes s WHERE s.jackpot_id = %(jackpot_id)s
 ) AS of_jackpot (stripes, is_accepting)
 WHERE j.jackpot_id = %(jackpot_id)s
 """  # noqa: S608  of our own words

@@ -94,7 +94,7 @@ SELECT round_key, cycle FROM cancellations WHERE jackpot_id = %(jackpot_id)s AND
 _AWARDS = """
 SELECT a.award_id, a.bet_id, b.player_id, b.hand, a.tier, a.amount_minor, a.currency, a.cost, a.funded_by,
        ARRAY(SELECT s.step FROM award_steps s
-             WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id
+             WHERE s.jackpot_id = %(jackpot_id)s AND s.round_key = a.round_key AND s.bet_id = a.bet_id
                AND s.tier = a.tier AND s.correction = a.correction),
        a.correction
 FROM awards a

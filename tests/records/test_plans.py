@@ -57,11 +57,20 @@ FROM generate_series(1, %(rounds)s) AS number
 """
 
 
-@pytest.mark.parametrize("known", [0, 200])
-def test_a_round_is_looked_up_by_all_its_ids(engine: Engine, subtests: pytest.Subtests, known: int) -> None:
-    """With 200 rounds, the primary key's index is one page and that of the ids more: it would seem to cost less."""
+KNOWN: Final = (0, 1, 20, 200, 500, 2000)
+"""With 200 rounds, the primary key's index is one page and those of the ids more: it would seem to cost less."""
+
+
+@pytest.fixture
+def known(request: pytest.FixtureRequest, engine: Engine) -> None:
+    """Have so many rounds known."""
     with engine.begin() as session:
-        connection_of(session).execute(ADD_ROUNDS, {"rounds": known})
+        connection_of(session).execute(ADD_ROUNDS, {"rounds": request.param})
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("known", KNOWN, indirect=True)
+def test_a_round_is_looked_up_by_all_its_ids(engine: Engine, subtests: pytest.Subtests) -> None:
     for statement, parameters in OF_ROUNDS:
         with subtests.test(statement=statement):
             found = plan(engine, statement, parameters)
@@ -91,6 +100,8 @@ ROUND: Final = {"jackpot_id": "live", "round_key": KEY}
 ONE: Final = {"jackpot_id": "live", "table_id": "T1", "round_id": "r1"}
 
 
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("known", KNOWN, indirect=True)
 @pytest.mark.parametrize(
     ("statement", "parameters"),
     [
@@ -157,6 +168,8 @@ def test_a_batch_is_held_against_its_round_by_hash(engine: Engine) -> None:
     assert found.count("hashed SubPlan") == 2
 
 
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("known", KNOWN, indirect=True)
 def test_a_tables_latest_rounds_are_read_in_their_order(engine: Engine) -> None:
     asked = {"jackpot_id": "live", "table_id": "T1", "before": KEY, "from_key": KEY, "to_key": KEY, "limit": 5}
     found = plan(engine, rounds._LATEST, asked)

@@ -63,7 +63,7 @@ WITH named AS (
     CROSS JOIN LATERAL (
         SELECT round_key
         FROM rounds
-        WHERE {by_ids(jackpot_id="t.jackpot_id", table_id="t.table_id", round_id="CAST(:round_id AS text)")}
+        WHERE {by_ids(jackpot_id=":jackpot_id", table_id="t.table_id", round_id="CAST(:round_id AS text)")}
           AND {of_those_asked("rounds.")}
         LIMIT 1
     ) AS n

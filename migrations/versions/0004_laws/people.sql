@@ -44,8 +44,9 @@ BEGIN
        AND request.payload ->> 'decision' IS DISTINCT FROM 'reject'
        AND EXISTS (
            SELECT FROM rounds
-           WHERE jackpot_id || ' ' || table_id || ' ' || round_id = concat_ws(
-               ' ', request.payload ->> 'jackpot_id', request.payload ->> 'table_id', request.payload ->> 'round_id')
+           WHERE jackpot_id = request.payload ->> 'jackpot_id'
+             AND by_index(table_id || ' ' || round_id) = concat_ws(
+                 ' ', request.payload ->> 'table_id', request.payload ->> 'round_id')
              AND (is_key_maker_on_both_sides(jackpot_id, round_key, NEW.checker, NEW.decided_at)
                   OR is_key_maker_on_both_sides(jackpot_id, round_key, NEW.checker, clock_timestamp()))
        ) THEN
