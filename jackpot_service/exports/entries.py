@@ -69,7 +69,7 @@ def _of_stripe(
 def _page(
     session: Session, jackpot_id: str, stripe_no: int, *, after: int, upto: int, limit: int
 ) -> list[ExportedEntry]:
-    its_round = and_(RoundRow.jackpot_id == EntryRow.jackpot_id, RoundRow.round_key == EntryRow.round_key)
+    its_round = and_(RoundRow.jackpot_id == jackpot_id, RoundRow.round_key == EntryRow.round_key)
     rows = session.execute(
         select(
             EntryRow.seq,

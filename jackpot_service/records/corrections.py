@@ -59,18 +59,21 @@ def add(session: Session, round_: Round, correction: Correction, *, act_seq: int
 
 def of_round(session: Session, round_: Round) -> tuple[BookedCorrection, ...]:
     """Read a round's corrections, by number."""
-    acts = session.execute(
-        recorded_acts()
-        .add_columns(CorrectionRow.number)
-        .join(CorrectionRow, CorrectionRow.act_seq == ActRow.seq)
+    numbered = session.execute(
+        select(CorrectionRow.number, CorrectionRow.act_seq)
         .where(CorrectionRow.jackpot_id == round_.jackpot_id, CorrectionRow.round_key == round_.round_key)
         .order_by(CorrectionRow.number)
     ).all()
+    if not numbered:
+        return ()
+    # Acts stand in another book, so another statement asks for them.
+    rows = session.execute(recorded_acts().where(ActRow.seq.in_([seq for _, seq in numbered])))
+    acts = {row.seq: RecordedAct(*row) for row in rows}
     with pipelined(session) as pipe:
-        cursors = [verdicts.send_awards(pipe, round_, correction=number) for *_, number in acts]
+        cursors = [verdicts.send_awards(pipe, round_, correction=number) for number, _ in numbered]
     return tuple(
-        BookedCorrection(number, RecordedAct(*act), verdicts.awards_of(cursor))
-        for (*act, number), cursor in zip(acts, cursors, strict=True)
+        BookedCorrection(number, acts[seq], verdicts.awards_of(cursor))
+        for (number, seq), cursor in zip(numbered, cursors, strict=True)
     )
 
 

@@ -63,7 +63,7 @@ def has_held_award(session: Session, jackpot_id: str) -> bool:
     """Whether some award of a jackpot is held, and nobody has decided about it."""
     held, later = aliased(AwardStepRow), aliased(AwardStepRow)
     decided = exists().where(
-        later.jackpot_id == held.jackpot_id,
+        later.jackpot_id == jackpot_id,
         later.round_key == held.round_key,
         later.bet_id == held.bet_id,
         later.tier == held.tier,

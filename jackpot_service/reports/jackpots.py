@@ -109,14 +109,14 @@ def last_hits(session: Session, jackpot_id: str, *, limit: int, before: int | No
         .join(
             EntryRow,
             and_(
-                EntryRow.jackpot_id == CycleRow.jackpot_id,
+                EntryRow.jackpot_id == jackpot_id,
                 EntryRow.stripe_no == CycleRow.stripe_no,
                 EntryRow.seq == CycleRow.seq,
             ),
         )
         .join(
             RoundRow,
-            and_(RoundRow.jackpot_id == EntryRow.jackpot_id, RoundRow.round_key == EntryRow.round_key),
+            and_(RoundRow.jackpot_id == jackpot_id, RoundRow.round_key == EntryRow.round_key),
         )
         .where(CycleRow.jackpot_id == jackpot_id)
         .order_by(CycleRow.cycle.desc())

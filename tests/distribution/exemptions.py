@@ -1,0 +1,210 @@
+"""
+Statements that break a rule of distribution, each with the reason why it may.
+
+Before the tables are distributed each of these is split, or asked of each jackpot by itself, or planned for by whoever
+distributes them. A statement of the write path may not stand here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tests.support.distributable import Breach, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Exemption:
+    """
+    What some statements may break: those whose text holds these words, with one space wherever there is any.
+
+    `breaks` names, for each rule, what it is broken by: tables, or how many jackpots.
+    """
+
+    words: str
+    why: str
+    breaks: Mapping[Rule, str]
+
+    def covers(self, text: str, breach: Breach) -> bool:
+        """Whether a statement may break a rule so."""
+        return self.words in flat(text) and breach in self.breaches
+
+    @property
+    def breaches(self) -> frozenset[Breach]:
+        return frozenset(
+            Breach(rule, what)
+            for rule, listed in self.breaks.items()
+            for what in ([listed] if rule is Rule.ONE_JACKPOT else listed.split())
+        )
+
+
+def flat(text: str) -> str:
+    """The text with one space wherever there is any."""
+    return " ".join(text.split())
+
+
+_FEED: Final = (
+    "The feed has one order over all jackpots: a page holds entries of several, and each question about them names all "
+    "of them at once. Asked of each jackpot by itself, a page would be several questions, in one round trip."
+)
+_ALL_JACKPOTS: Final = "It is about all jackpots on purpose: each machine answers for its own, and no bet waits for it."
+_LIST: Final = (
+    "A list for people, over all jackpots unless one is asked for. It follows an award, or a round, from table to "
+    "table; where a jackpot is named at its first level, the others take it from there."
+)
+_REPORT: Final = (
+    "A report of one jackpot, which names it where it begins to read, and follows rows from table to table by their "
+    "columns. A planner that knows of the distribution sees that these are equal; no bet waits for a report."
+)
+_PROOF: Final = "The proof reads whatever rows there are, also of jackpots that nobody opened. No bet waits for it."
+_TWO_BOOKS: Final = (
+    "It holds a jackpot's rows against acts, which are entries of the reference book. It is to be split in two, or to "
+    "read copies of those entries, before they are distributed."
+)
+_KEYS: Final = (
+    "Who made a key, and when, is an entry of the reference book. Keys are few, and asked about by administrators and "
+    "by the proof; whoever sends a bet is found without that entry."
+)
+
+EXEMPTIONS: Final = (
+    # The feed of events.
+    Exemption(
+        "array_agg(seq ORDER BY stripe_no), pg_is_in_recovery() FROM stripes",
+        _FEED,
+        {Rule.UNRESTRICTED: "stripes"},
+    ),
+    Exemption(
+        "AS w (book, stripe_no, after, upto) CROSS JOIN LATERAL",
+        _FEED,
+        {Rule.UNRESTRICTED: "entries rounds settlements"},
+    ),
+    Exemption(
+        "AS k (book, round_key",
+        _FEED,
+        {Rule.UNRESTRICTED: "award_steps awards bets cancellations cycles hands results rounds settlements voids"},
+    ),
+    # Lists.
+    Exemption(
+        "SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id",
+        _LIST,
+        {Rule.UNRESTRICTED: "award_steps awards bets rounds"},
+    ),
+    Exemption(
+        "FROM rounds WHERE rounds.state = 'open' AND rounds.round_key <",
+        _LIST,
+        {Rule.UNRESTRICTED: "rounds"},
+    ),
+    Exemption("FROM keys JOIN principals ON", _KEYS, {Rule.MIXED: "keys"}),
+    Exemption(
+        "SELECT keys.principal, entries.principal AS principal_1, entries.received_at",
+        _KEYS,
+        {Rule.MIXED: "keys"},
+    ),
+    # What watches over all jackpots.
+    Exemption(
+        "SELECT stripes.jackpot_id, stripes.stripe_no, stripes.seq",
+        _ALL_JACKPOTS,
+        {Rule.UNRESTRICTED: "stripes"},
+    ),
+    Exemption(
+        "SELECT stripes.jackpot_id, min(stripes.booked_at)",
+        _ALL_JACKPOTS,
+        {Rule.UNRESTRICTED: "stripes"},
+    ),
+    Exemption(
+        "sum(stripes.meter_players + stripes.meter_house)",
+        _ALL_JACKPOTS,
+        {Rule.UNRESTRICTED: "stripes"},
+    ),
+    Exemption(
+        "FROM jackpots LEFT JOIN LATERAL ( SELECT ends FROM reconciled_days",
+        _ALL_JACKPOTS,
+        {Rule.UNRESTRICTED: "entries reconciled_days stripes"},
+    ),
+    # The proof.
+    Exemption(
+        "WITH RECURSIVE different_stripes(value) AS",
+        _PROOF,
+        {
+            Rule.UNRESTRICTED: "award_steps awards bets cancellations compensations corrections cycles days entries "
+            "hands reconciled_days results rounds settlements statement_settlements stripes voids"
+        },
+    ),
+    Exemption("SELECT sealed.number, s.seq, e.head", _PROOF, {Rule.UNRESTRICTED: "entries stripes"}),
+    Exemption(
+        "AS anon_1 FROM settlements JOIN entries",
+        _PROOF,
+        {Rule.UNRESTRICTED: "awards"},
+    ),
+    Exemption(
+        "WITH due AS ( SELECT s.act_seq AS seq, r.casino_id, r.table_id",
+        _TWO_BOOKS,
+        {Rule.UNRESTRICTED: "awards corrections entries results rounds", Rule.ONE_JACKPOT: "2 jackpots"},
+    ),
+    # Payments: on which day an award was made.
+    Exemption(
+        "SELECT (coalesce((SELECT e.booked_at FROM results d JOIN entries e",
+        _TWO_BOOKS,
+        {Rule.UNRESTRICTED: "corrections entries results"},
+    ),
+    # Reports.
+    Exemption(
+        "WITH effects AS ( SELECT a.seq AS act_seq",
+        _REPORT,
+        {Rule.UNRESTRICTED: "award_steps awards bets cycles entries rounds voids"},
+    ),
+    Exemption(
+        "AS moved (state, awards) WHERE moved.state IS NOT NULL",
+        _TWO_BOOKS,
+        {Rule.UNRESTRICTED: "corrections entries results", Rule.ONE_JACKPOT: "2 jackpots"},
+    ),
+    Exemption(
+        "SELECT v.version, e.booked_at, asked.maker AS asked_by",
+        _REPORT,
+        {Rule.UNRESTRICTED: "cycles entries"},
+    ),
+    Exemption(
+        "taken AS ( SELECT s.round_key, s.bet_id, s.tier, s.correction, s.step FROM award_steps s LEFT JOIN results",
+        _REPORT,
+        {Rule.UNRESTRICTED: "entries results"},
+    ),
+    Exemption(
+        "SELECT s.cycle, e.stripe_no, e.seq, c.cut, e.received_at",
+        _REPORT,
+        {Rule.UNRESTRICTED: "awards cycles entries rounds settlements"},
+    ),
+    Exemption(
+        "SELECT a.bet_id, b.player_id, b.hand, array_to_string(h.cards, ' ')",
+        _REPORT,
+        {Rule.UNRESTRICTED: "bets hands"},
+    ),
+    Exemption(
+        "FROM ( SELECT * FROM award_steps WHERE step = 'held' AND jackpot_id",
+        _REPORT,
+        {Rule.UNRESTRICTED: "award_steps awards entries rounds settlements"},
+    ),
+    Exemption(
+        "SELECT rules_version, casino_id, currency, sum(stakes), sum(stakes * rate) FROM",
+        _REPORT,
+        {Rule.UNRESTRICTED: "bets rounds"},
+    ),
+    Exemption(
+        "SELECT r.casino_id, a.currency, a.funded_by, t.step, sum(",
+        _REPORT,
+        {Rule.UNRESTRICTED: "award_steps awards rounds settlements"},
+    ),
+    Exemption(
+        "WITH ended_since AS ( SELECT round_key FROM",
+        _TWO_BOOKS,
+        {Rule.UNRESTRICTED: "bets entries voids", Rule.ONE_JACKPOT: "2 jackpots"},
+    ),
+    Exemption(
+        "WITH made AS MATERIALIZED ( SELECT e.stripe_no, e.seq",
+        _TWO_BOOKS,
+        {Rule.UNRESTRICTED: "bets entries rounds", Rule.ONE_JACKPOT: "2 jackpots"},
+    ),
+    Exemption(
+        "SELECT e.round_key, e.step, e.stripe_no, e.seq FROM unnest(",
+        _REPORT,
+        {Rule.UNRESTRICTED: "awards cancellations hands results voids"},
+    ),
+)

@@ -1,0 +1,84 @@
+"""The migrated schema is one that could be distributed by jackpot."""
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from jackpot_service.database.placements import PLACEMENTS, Placement
+from tests.support import catalogues
+from tests.support.distributable import COLUMN, Node, nodes
+
+Owner = psycopg.Connection[Any]
+
+
+def test_each_table_has_a_placement(owner: Owner) -> None:
+    assert set(PLACEMENTS) == catalogues.tables(owner)
+
+
+def test_each_unique_key_of_a_distributed_table_has_the_jackpot_as_a_plain_column(owner: Owner) -> None:
+    assert _keys_without_jackpot(owner) == {}
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "CREATE UNIQUE INDEX wrong ON awards (award_id)",
+        "CREATE UNIQUE INDEX wrong ON awards ((jackpot_id || award_id))",
+        "CREATE UNIQUE INDEX wrong ON awards (award_id) INCLUDE (jackpot_id)",
+        "CREATE UNIQUE INDEX wrong ON awards (award_id) WHERE jackpot_id = 'j1'",
+        "ALTER TABLE awards ADD CONSTRAINT wrong UNIQUE (round_key, award_id)",
+    ],
+)
+def test_a_key_without_it_is_found(owner: Owner, index: str) -> None:
+    with owner.transaction(force_rollback=True):
+        owner.execute(index)
+        assert set(_keys_without_jackpot(owner)) == {"wrong"}
+
+
+def test_a_foreign_key_leads_only_where_rows_of_both_tables_stand_together(owner: Owner) -> None:
+    """From a jackpot's rows to every machine's, and from reference and local tables to their like."""
+    assert {
+        (table, named)
+        for table, named in catalogues.foreign_keys(owner)
+        if PLACEMENTS[named] is not Placement.REFERENCE and PLACEMENTS[table] is not PLACEMENTS[named]
+    } == set()
+
+
+def test_a_view_with_a_jackpot_passes_on_that_of_its_only_distributed_table(owner: Owner) -> None:
+    """So a condition on the view's column is one on the table's."""
+    views = catalogues.views_of_jackpots(owner)
+    assert views
+    for query in views.values():
+        for part in _parts(query):
+            (alias,) = [one for one, table in _tables(part) if PLACEMENTS.get(table) is Placement.DISTRIBUTED]
+            (column,) = [one.val.fields for one in part.targetList if _name(one) == COLUMN]
+            assert [one.sval for one in column] == [alias, COLUMN]
+
+
+def _keys_without_jackpot(owner: Owner) -> dict[str, tuple[str, tuple[str, ...]]]:
+    return {
+        name: (table, columns)
+        for name, (table, columns) in catalogues.unique_keys(owner).items()
+        if PLACEMENTS[table] is Placement.DISTRIBUTED and COLUMN not in columns
+    }
+
+
+def _parts(query: Node) -> list[Node]:
+    return [query] if query.larg is None else [*_parts(query.larg), *_parts(query.rarg)]
+
+
+def _tables(source: Any) -> list[tuple[str, str]]:
+    """The tables of a level, by their aliases."""
+    if isinstance(source, nodes.SelectStmt):
+        return [one for item in source.fromClause for one in _tables(item)]
+    if isinstance(source, nodes.JoinExpr):
+        return [*_tables(source.larg), *_tables(source.rarg)]
+    if isinstance(source, nodes.RangeVar):
+        return [(source.alias.aliasname if source.alias else source.relname, source.relname)]
+    return []
+
+
+def _name(target: Node) -> str:
+    name = target.name or (target.val.fields[-1].sval if isinstance(target.val, nodes.ColumnRef) else "")
+    return str(name)
