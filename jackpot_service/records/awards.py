@@ -72,7 +72,7 @@ MADE_ON: Final = f"""
 _BOOKED_ON = text("""
     SELECT 0, (e.booked_at AT TIME ZONE 'UTC')::date
     FROM results d
-    JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
+    JOIN entries e ON e.jackpot_id = :jackpot_id AND e.round_key = d.round_key AND e.step = d.step
     WHERE d.jackpot_id = :jackpot_id AND d.round_key = :round_key
     UNION ALL
     SELECT d.number, (e.booked_at AT TIME ZONE 'UTC')::date

@@ -140,22 +140,17 @@ EXEMPTIONS: Final = (
         _TWO_BOOKS,
         {Rule.UNRESTRICTED: "awards corrections entries results rounds", Rule.ONE_JACKPOT: "2 jackpots"},
     ),
-    # Payments: on which day an award was made.
+    # Payments and decisions: on which day an award was made.
     Exemption(
-        "SELECT (coalesce((SELECT e.booked_at FROM results d JOIN entries e",
+        "SELECT 0, (e.booked_at AT TIME ZONE 'UTC')::date FROM results d JOIN entries e",
         _TWO_BOOKS,
-        {Rule.UNRESTRICTED: "corrections entries results"},
+        {Rule.ONE_JACKPOT: "2 jackpots"},
     ),
     # Reports.
     Exemption(
         "WITH effects AS ( SELECT a.seq AS act_seq",
         _REPORT,
         {Rule.UNRESTRICTED: "award_steps awards bets cycles entries rounds voids"},
-    ),
-    Exemption(
-        "AS moved (state, awards) WHERE moved.state IS NOT NULL",
-        _TWO_BOOKS,
-        {Rule.UNRESTRICTED: "corrections entries results", Rule.ONE_JACKPOT: "2 jackpots"},
     ),
     Exemption(
         "SELECT v.version, e.booked_at, asked.maker AS asked_by",
