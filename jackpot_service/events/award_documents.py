@@ -12,21 +12,20 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import AwardStep, first_step
 from jackpot_service.domain.money import total
 from jackpot_service.domain.rules import FundedBy
-from jackpot_service.events.round_documents import ROUNDS, RoundName, Totals, columns
+from jackpot_service.events.round_documents import RoundName, Totals, columns
 
 # Rows are looked up by their keys, and rounds as in `entries`.
 _OF_SETTLEMENTS = text(
-    f"""
+    """
     SELECT k.book, k.round_key, a.*
-    FROM {ROUNDS}
+    FROM unnest(CAST(:books AS text[]), CAST(:round_keys AS bigint[])) AS k (book, round_key)
     CROSS JOIN LATERAL (
         SELECT o.bet_id, o.tier, o.currency, o.amount_minor, o.cost, o.funded_by
         FROM awards o
         WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.correction = 0
-        OFFSET 0
     ) AS a
     ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
-    """  # noqa: S608  a constant
+    """
 )
 
 _NAMED = text(
