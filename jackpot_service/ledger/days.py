@@ -14,7 +14,6 @@ from typing import Final
 
 from sqlalchemy import text
 
-from jackpot_service.database.guesses import HOLDS
 from jackpot_service.database.pipelines import Pipeline
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import HOUSE_MARGIN, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
@@ -60,17 +59,49 @@ _RECENT = """
     ) AS newest ON true
 """
 
-_ADD = f"""
-INSERT INTO days AS kept (jackpot_id, {KEYS}, number, minor, value)
-SELECT jackpot_id, {KEYS}, sum(number), sum(minor), sum(value)
-FROM ({_RECENT.format(book="%(book)s", of_stripe="AND stripe_no = %(stripe_no)s", condition="true")}) AS recent
-WHERE {HOLDS}
-GROUP BY jackpot_id, {KEYS}
-ON CONFLICT (jackpot_id, {KEYS}) DO UPDATE
+_ADD = """
+INSERT INTO days AS kept (jackpot_id, stripe_no, day, kind, table_id, currency, account, tier, detail, cycle,
+                          gaming_day, rules_version, casino_id, made_on, number, minor, value)
+SELECT jackpot_id, stripe_no, day, kind, table_id, currency, account, tier, detail, cycle,
+       gaming_day, rules_version, casino_id, made_on, sum(number), sum(minor), sum(value)
+FROM (
+    SELECT f.*, CASE WHEN newest.cut < f.seq THEN newest.cycle
+                     ELSE coalesce((SELECT max(passed.cycle)
+                                    FROM cycles AS passed
+                                    WHERE passed.jackpot_id = %(book)s
+                                      AND coalesce(passed.cut[f.stripe_no + 1], 0) < f.seq), 1) END AS cycle
+    FROM (SELECT stripe_no, summed_to
+          FROM stripes
+          WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s) AS stripe
+    CROSS JOIN LATERAL (
+        SELECT *
+        FROM figures
+        WHERE jackpot_id = %(book)s AND stripe_no = stripe.stripe_no AND seq > stripe.summed_to
+        OFFSET 0
+    ) AS f
+    LEFT JOIN LATERAL (
+        SELECT cycle, coalesce(cut[stripe.stripe_no + 1], 0) AS cut
+        FROM cycles
+        WHERE jackpot_id = %(book)s
+        ORDER BY cycle DESC
+        LIMIT 1
+    ) AS newest ON true
+) AS recent
+WHERE current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
+GROUP BY jackpot_id, stripe_no, day, kind, table_id, currency, account, tier, detail, cycle, gaming_day, rules_version,
+         casino_id, made_on
+ON CONFLICT (jackpot_id, stripe_no, day, kind, table_id, currency, account, tier, detail, cycle, gaming_day,
+             rules_version, casino_id, made_on)
+DO UPDATE
 SET number = kept.number + EXCLUDED.number, minor = kept.minor + EXCLUDED.minor, value = kept.value + EXCLUDED.value
-"""  # noqa: S608  constants
+"""
 
-_NOTE = f"UPDATE stripes SET summed_to = seq WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND {HOLDS}"  # noqa: S608
+_NOTE = """
+UPDATE stripes
+SET summed_to = seq
+WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
+  AND current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
+"""
 
 _SPLIT_ACCOUNTS: Final = {
     METER_PLAYERS: "to_meter",
