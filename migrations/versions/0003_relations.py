@@ -14,11 +14,14 @@ compatible_from: str = "0003"
 
 SQL = Path(__file__).with_suffix("")
 
-PARTS = ("books", "cycles", "awards", "exceptions", "days", "key_makers")
+PARTS = ("books", "cycles", "awards", "exceptions", "days", "splits", "key_makers")
 
 DROPS = """
 DROP FUNCTION is_key_maker_on_both_sides(text, bigint, text, timestamptz);
-DROP VIEW key_makers, figures;
+DROP VIEW key_makers;
+DROP FUNCTION rules_split(text, integer);
+DROP FUNCTION days_with_recent(text, text[]);
+DROP VIEW figures;
 DROP FUNCTION gaming_day(timestamptz, text, time);
 DROP FUNCTION exception_id(timestamptz, text);
 DROP VIEW award_records, verdict_days;
