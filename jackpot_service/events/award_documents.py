@@ -14,7 +14,8 @@ from jackpot_service.domain.money import total
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.events.round_documents import RoundName, Totals, columns
 
-# Rows are looked up by their keys, and rounds as in `entries`.
+# Rows are looked up by their keys, and rounds as in `entries`. OFFSET keeps it so while the table is not analysed: the
+# planner then thinks that settlements made few of the awards, and would go through all of them for each round.
 _OF_SETTLEMENTS = text(
     """
     SELECT k.book, k.round_key, a.*
@@ -23,6 +24,7 @@ _OF_SETTLEMENTS = text(
         SELECT o.bet_id, o.tier, o.currency, o.amount_minor, o.cost, o.funded_by
         FROM awards o
         WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.correction = 0
+        OFFSET 0
     ) AS a
     ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
     """

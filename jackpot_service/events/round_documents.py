@@ -12,7 +12,7 @@ from sqlalchemy import text
 from jackpot_service.database.transactions import Session
 
 # Each round's rows are looked up by its key. These statements are planned at every execution, by the size that a table
-# has then: so a join is planned the other way round only while a table is one page.
+# has then: so a join is planned the other way round only while a table is one page long.
 _SETTLEMENTS = text(
     """
     SELECT k.book, k.round_key, s.*, c.rules_version, r.occurred_at
