@@ -18,11 +18,15 @@ MEND: Final = "run: jackpot db upgrade"
 
 _LONGEST_LIST: Final = 5
 
-_SYSTEM_SCHEMAS: Final = "('pg_catalog', 'information_schema', 'pg_toast')"
-
 _WHO = text("SELECT session_user AS login, current_user AS role")
 
-_ROLE = text(f"SELECT {', '.join(ATTRIBUTES)} FROM pg_roles WHERE rolname = :role")  # noqa: S608  our own names
+_ROLE = text(
+    """
+    SELECT rolsuper, rolcreatedb, rolcreaterole, rolinherit, rolreplication, rolbypassrls
+    FROM pg_roles
+    WHERE rolname = :role
+    """
+)
 
 _MEMBERSHIPS = text(
     """
@@ -83,28 +87,29 @@ _PARAMETERS = text(
 
 # A function that runs by its owner's rights; those of extensions are theirs to answer for.
 _DEFINERS = text(
-    f"""
+    """
     SELECT proc.oid::regprocedure::text
     FROM pg_proc AS proc
-    JOIN pg_namespace AS space ON space.oid = proc.pronamespace AND space.nspname NOT IN {_SYSTEM_SCHEMAS}
+    JOIN pg_namespace AS space ON space.oid = proc.pronamespace
+                              AND space.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
     WHERE proc.prosecdef AND has_function_privilege(:role, proc.oid, 'EXECUTE')
       AND NOT EXISTS (
           SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = proc.oid AND deptype = 'e'
       )
     ORDER BY 1
-    """  # noqa: S608  a constant
+    """
 )
 
 # What everybody may is the login's too. PostgreSQL's own objects, and those of extensions, are open to everybody in
 # part; a right on them that names the login is one more.
 _RIGHTS = text(
-    f"""
+    """
     WITH grantee AS (
         SELECT oid, oid = 0 AS is_public FROM pg_roles WHERE rolname = :role UNION ALL SELECT 0, true
     ), relation AS (
         SELECT class.oid, class.relacl,
                CASE WHEN space.nspname = 'public' THEN relname ELSE space.nspname || '.' || relname END AS name,
-               space.nspname IN {_SYSTEM_SCHEMAS} OR EXISTS (
+               space.nspname IN ('pg_catalog', 'information_schema', 'pg_toast') OR EXISTS (
                    SELECT FROM pg_depend
                    WHERE classid = 'pg_class'::regclass AND objid = class.oid AND deptype = 'e'
                ) AS is_foreign
@@ -135,7 +140,7 @@ _RIGHTS = text(
     CROSS JOIN LATERAL aclexplode(coalesce(datacl, acldefault('d', datdba))) AS acl
     JOIN grantee ON grantee.oid = acl.grantee
     WHERE datname = current_database()
-    """  # noqa: S608  a constant
+    """
 )
 
 _RELATIONS = text("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace")
@@ -235,8 +240,8 @@ def rights(session: sqlalchemy.Connection) -> HeldRights:
 
 def attributes(session: sqlalchemy.Connection) -> Sequence[str]:
     """List the attributes that the service's role has and must not have, in the words of ALTER ROLE."""
-    row = session.execute(_ROLE, {"role": ROLE}).one()
-    return [word for has, word in zip(row, ATTRIBUTES.values(), strict=True) if has]
+    row = session.execute(_ROLE, {"role": ROLE}).mappings().one()
+    return [word for column, word in ATTRIBUTES.items() if row[column]]
 
 
 def _require_none(excess: Sequence[Excess]) -> None:

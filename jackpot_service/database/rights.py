@@ -91,12 +91,14 @@ CHANGED: Final[Mapping[str, TableRights]] = MappingProxyType(
 
 ONLY_READ: Final = (
     "alembic_version",
+    "award_records",
     "change_deciders",
     "emergency_switches",
     "figures",
     "key_makers",
     "postings",
     "schema_versions",
+    "verdict_days",
 )
 """Views, what migrations keep, and what only the owner sets."""
 

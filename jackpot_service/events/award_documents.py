@@ -12,13 +12,14 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.awards import AwardStep, first_step
 from jackpot_service.domain.money import total
 from jackpot_service.domain.rules import FundedBy
-from jackpot_service.events.round_documents import ROUNDS, RoundName, Totals, columns
+from jackpot_service.events.round_documents import RoundName, Totals, columns
 
-# Rows are looked up by their keys, and rounds as in `entries`.
+# Rows are looked up by their keys, and rounds as in `entries`. OFFSET keeps it so while the table is not analysed: the
+# planner then thinks that settlements made few of the awards, and would go through all of them for each round.
 _OF_SETTLEMENTS = text(
-    f"""
+    """
     SELECT k.book, k.round_key, a.*
-    FROM {ROUNDS}
+    FROM unnest(CAST(:books AS text[]), CAST(:round_keys AS bigint[])) AS k (book, round_key)
     CROSS JOIN LATERAL (
         SELECT o.bet_id, o.tier, o.currency, o.amount_minor, o.cost, o.funded_by
         FROM awards o
@@ -26,7 +27,7 @@ _OF_SETTLEMENTS = text(
         OFFSET 0
     ) AS a
     ORDER BY a.bet_id COLLATE "C", a.tier COLLATE "C"
-    """  # noqa: S608  a constant
+    """
 )
 
 _NAMED = text(

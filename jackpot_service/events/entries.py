@@ -16,8 +16,8 @@ from jackpot_service.events.windows import Window
 
 # Of a round that a reader does not see, the entry that hit the jackpot still tells that.
 #
-# Rows are looked up by their keys (LATERAL, and LIMIT or OFFSET, which keep it so). For rounds the order says by which:
-# while the table is new the callers' ids seem to be as good, and would read all rounds of the jackpot.
+# Rows are looked up by their keys. For rounds the order says by which: while the table is new the callers' ids seem to
+# be as good, and would read all rounds of the jackpot.
 _OF_ROUNDS = text(
     """
     SELECT e.jackpot_id, e.stripe_no, e.seq, e.booked_at, e.kind,
@@ -29,7 +29,6 @@ _OF_ROUNDS = text(
         FROM entries o
         WHERE o.jackpot_id = w.book AND o.stripe_no = w.stripe_no AND o.seq > w.after AND o.seq <= w.upto
           AND o.kind = ANY(:kinds)
-        OFFSET 0
     ) AS e
     CROSS JOIN LATERAL (
         SELECT o.table_id, o.round_id, o.casino_id, o.rules_version, o.rate_sheet

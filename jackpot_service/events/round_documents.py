@@ -11,15 +11,12 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 
-ROUNDS = "unnest(CAST(:books AS text[]), CAST(:round_keys AS bigint[])) AS k (book, round_key)"
-"""Some rounds as a table, for statements that take `columns`."""
-
-# Each round's rows are looked up by its key (LATERAL, and LIMIT or OFFSET, which keep it so): a join could be planned
-# the other way round while a table is new, and read all of it for good.
+# Each round's rows are looked up by its key. These statements are planned at every execution, by the size that a table
+# has then: so a join is planned the other way round only while a table is one page long.
 _SETTLEMENTS = text(
-    f"""
+    """
     SELECT k.book, k.round_key, s.*, c.rules_version, r.occurred_at
-    FROM {ROUNDS}
+    FROM unnest(CAST(:books AS text[]), CAST(:round_keys AS bigint[])) AS k (book, round_key)
     CROSS JOIN LATERAL (
         SELECT o.cycle, o.policy, o.meter_before, o.weight, o.meter_after, o.reserve_after, o.prize_fund_after,
                o.overflow, o.carried, o.house_seed, o.cycle_after
@@ -33,47 +30,46 @@ _SETTLEMENTS = text(
     CROSS JOIN LATERAL (
         SELECT o.occurred_at FROM results o WHERE o.jackpot_id = k.book AND o.round_key = k.round_key LIMIT 1
     ) AS r
-    """  # noqa: S608  a constant
+    """
 )
 
 _CANCELLATIONS = text(
-    f"""
+    """
     SELECT k.book, k.round_key, c.*
-    FROM {ROUNDS}
+    FROM unnest(CAST(:books AS text[]), CAST(:round_keys AS bigint[])) AS k (book, round_key)
     CROSS JOIN LATERAL (
         SELECT o.reason, o.cycle, o.occurred_at
         FROM cancellations o
         WHERE o.jackpot_id = k.book AND o.round_key = k.round_key
         LIMIT 1
     ) AS c
-    """  # noqa: S608  a constant
+    """
 )
 
-# The live bets of rounds that are over, so none of it changes any more; those on dead hands, given back, apart.
+# The live bets of rounds that are over, so none of it changes any more; those on dead hands, given back, apart. A round
+# is summed by itself (LATERAL, GROUP BY).
 _STAKES = text(
-    f"""
-    SELECT k.book, k.round_key, b.currency, h.is_dead, sum(b.stake_minor), count(*)
-    FROM {ROUNDS}
+    """
+    SELECT k.book, k.round_key, s.*
+    FROM unnest(CAST(:books AS text[]), CAST(:round_keys AS bigint[])) AS k (book, round_key)
     CROSS JOIN LATERAL (
-        SELECT o.bet_id, o.hand, o.currency, o.stake_minor
-        FROM bets o
-        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key
-        OFFSET 0
-    ) AS b
-    LEFT JOIN LATERAL (
-        SELECT true AS is_void
-        FROM voids o
-        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.bet_id = b.bet_id
-        LIMIT 1
-    ) AS v ON true
-    CROSS JOIN LATERAL (
-        SELECT coalesce(max(o.status) = 'dead', false) AS is_dead
-        FROM hands o
-        WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.hand = b.hand
-    ) AS h
-    WHERE v.is_void IS NULL
-    GROUP BY k.book, k.round_key, b.currency, h.is_dead
-    """  # noqa: S608  a constant
+        SELECT b.currency, h.is_dead, sum(b.stake_minor), count(*)
+        FROM bets b
+        LEFT JOIN LATERAL (
+            SELECT true AS is_void
+            FROM voids o
+            WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.bet_id = b.bet_id
+            LIMIT 1
+        ) AS v ON true
+        CROSS JOIN LATERAL (
+            SELECT coalesce(max(o.status) = 'dead', false) AS is_dead
+            FROM hands o
+            WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.hand = b.hand
+        ) AS h
+        WHERE b.jackpot_id = k.book AND b.round_key = k.round_key AND v.is_void IS NULL
+        GROUP BY b.currency, h.is_dead
+    ) AS s
+    """
 )
 
 _VOIDS = text(
@@ -85,7 +81,6 @@ _VOIDS = text(
         SELECT o.bet_id, o.is_tombstone, o.occurred_at
         FROM voids o
         WHERE o.jackpot_id = k.book AND o.round_key = k.round_key AND o.step = k.step
-        OFFSET 0
     ) AS v
     LEFT JOIN LATERAL (
         SELECT o.currency, o.stake_minor

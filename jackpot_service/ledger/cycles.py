@@ -17,19 +17,6 @@ INSERT INTO cycles (jackpot_id, cycle, rules_version, stripe_no, seq, cut)
 VALUES (%(jackpot_id)s, %(cycle)s, %(rules_version)s, %(stripe_no)s, %(seq)s, %(cut)s)
 """
 
-_CUTS = """
-    LEFT JOIN (
-     SELECT stripe.stripe_no, array_agg(passed.cycle ORDER BY passed.cycle) AS cycles,
-            array_agg(coalesce(passed.cut[stripe.stripe_no + 1], 0) ORDER BY passed.cycle) AS cuts
-     FROM generate_series(0, (SELECT least(max(last.stripe_no), {highest})
-                              FROM entries last
-                              WHERE last.jackpot_id = {book})) AS stripe (stripe_no)
-     CROSS JOIN cycles passed
-     WHERE passed.jackpot_id = {book}
-     GROUP BY stripe.stripe_no
-    ) AS passed ON passed.stripe_no = e.stripe_no
-"""
-
 OF_ENTRY: Final = "coalesce(passed.cycles[width_bucket(e.seq - 1, passed.cuts)], 1)"
 """
 SQL for the cycle that an entry `e` stands after, given what `joined_cuts` says of its stripe.
@@ -43,9 +30,9 @@ def joined_cuts(book: str) -> str:
     """
     Join to entries `e` every cut where it crosses their stripe. `book` is the parameter that names the jackpot.
 
-    Books that are being proved may hold any stripe number: no more stripes are looked at than a jackpot can have.
+    No more stripes are looked at than a jackpot can have.
     """
-    return _CUTS.format(book=book, highest=MOST_STRIPES - 1)
+    return f"LEFT JOIN cuts_of_stripes({book}, {MOST_STRIPES - 1}) AS passed ON passed.stripe_no = e.stripe_no"
 
 
 @dataclass(frozen=True, slots=True)

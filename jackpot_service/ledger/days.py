@@ -3,7 +3,7 @@ Days: sums of what entries come to, by jackpot, stripe, day and whose they are; 
 
 Nothing that books adds to a day at once. Now and then who books on a stripe, and holds its lock to the commit, adds all
 that its entries came to since it was last done; the stripe tells up to where (`summed_to`). So a stripe's days are
-never waited for, and what is behind is read from the entries themselves: see `with_recent`.
+never waited for, and what is behind is read from the entries themselves: see `days_with_recent` in the schema.
 See docs/decisions/days.md.
 """
 
@@ -14,15 +14,12 @@ from typing import Final
 
 from sqlalchemy import text
 
-from jackpot_service.database.guesses import HOLDS
 from jackpot_service.database.pipelines import Pipeline
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import HOUSE_MARGIN, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
 from jackpot_service.domain.entries import Entry
-from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ZERO
-from jackpot_service.ledger.splits import split_of
 
 FIGURES_AT_ONCE: Final = 350
 """How many figures of a stripe, on the average, are added at once: as many have reports to sum besides the days."""
@@ -30,88 +27,67 @@ FIGURES_AT_ONCE: Final = 350
 CHANCE: Final = random.Random()  # noqa: S311  nothing to guess here
 """Tells when to add figures to their days, and nothing else: which stripes entries go to does not depend on it."""
 
-_OF = "stripe_no, day, kind, table_id, currency, account, tier, detail, cycle, gaming_day, rules_version, casino_id"
-
-KEYS: Final = f"{_OF}, made_on"
-"""What days tell apart within a jackpot."""
-
-# An entry is of the cycle of the last cut that it stands after: mostly of the newest, which is looked up once a stripe.
-# The opening stands after none, and is of the first; so is all of a book that has no cycle. OFFSET 0 has the entries of
-# each stripe looked up by their seqs: that few are behind, no statistics tell.
-_RECENT = """
+# The stripe is one, so where its days end is asked for once. See `days_with_recent` in the schema for the cycles.
+_ADD = """
+INSERT INTO days AS kept (jackpot_id, stripe_no, day, kind, table_id, currency, account, tier, detail, cycle,
+                          gaming_day, rules_version, casino_id, made_on, number, minor, value)
+SELECT %(book)s, stripe_no, day, kind, table_id, currency, account, tier, detail, cycle,
+       gaming_day, rules_version, casino_id, made_on, sum(number), sum(minor), sum(value)
+FROM (
     SELECT f.*, CASE WHEN newest.cut < f.seq THEN newest.cycle
                      ELSE coalesce((SELECT max(passed.cycle)
                                     FROM cycles AS passed
-                                    WHERE passed.jackpot_id = {book}
+                                    WHERE passed.jackpot_id = %(book)s
                                       AND coalesce(passed.cut[f.stripe_no + 1], 0) < f.seq), 1) END AS cycle
-    FROM (SELECT stripe_no, summed_to FROM stripes WHERE jackpot_id = {book} {of_stripe}) AS stripe
-    CROSS JOIN LATERAL (
-        SELECT *
-        FROM figures
-        WHERE jackpot_id = {book} AND stripe_no = stripe.stripe_no AND seq > stripe.summed_to AND {condition}
-        OFFSET 0
-    ) AS f
-    LEFT JOIN LATERAL (
-        SELECT cycle, coalesce(cut[stripe.stripe_no + 1], 0) AS cut
+    FROM figures AS f
+    LEFT JOIN (
+        SELECT cycle, coalesce(cut[%(stripe_no)s + 1], 0) AS cut
         FROM cycles
-        WHERE jackpot_id = {book}
+        WHERE jackpot_id = %(book)s
         ORDER BY cycle DESC
         LIMIT 1
     ) AS newest ON true
+    WHERE f.jackpot_id = %(book)s AND f.stripe_no = %(stripe_no)s
+      AND f.seq > (SELECT summed_to FROM stripes WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s)
+) AS recent
+WHERE current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
+GROUP BY stripe_no, day, kind, table_id, currency, account, tier, detail, cycle, gaming_day, rules_version, casino_id,
+         made_on
+ON CONFLICT (jackpot_id, stripe_no, day, kind, table_id, currency, account, tier, detail, cycle, gaming_day,
+             rules_version, casino_id, made_on)
+DO UPDATE
+SET number = kept.number + EXCLUDED.number, minor = kept.minor + EXCLUDED.minor, value = kept.value + EXCLUDED.value
 """
 
-_ADD = f"""
-INSERT INTO days AS kept (jackpot_id, {KEYS}, number, minor, value)
-SELECT %(book)s, {KEYS}, sum(number), sum(minor), sum(value)
-FROM ({_RECENT.format(book="%(book)s", of_stripe="AND stripe_no = %(stripe_no)s", condition="true")}) AS recent
-WHERE {HOLDS}
-GROUP BY {KEYS}
-ON CONFLICT (jackpot_id, {KEYS}) DO UPDATE
-SET number = kept.number + EXCLUDED.number, minor = kept.minor + EXCLUDED.minor, value = kept.value + EXCLUDED.value
-"""  # noqa: S608  constants
+_NOTE = """
+UPDATE stripes
+SET summed_to = seq
+WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s
+  AND current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
+"""
 
-_NOTE = f"UPDATE stripes SET summed_to = seq WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND {HOLDS}"  # noqa: S608
-
-_SPLIT_ACCOUNTS: Final = {
-    METER_PLAYERS: "to_meter",
-    RESERVE: "to_reserve",
-    PRIZE_FUND: "to_prize_fund",
-    HOUSE_MARGIN: "to_house",
-}
-"""The accounts that a bet is split among, and what of its value goes there."""
-
-
-def with_recent(book: str, condition: str) -> str:
-    """
-    FROM this, of a kind, of a jackpot: its days and the figures that are not yet in them, as rows of one form.
-
-    `book` is the parameter that names the jackpot; the condition is about columns of `days` but for the cycle.
-    """
-    columns = f"{KEYS}, number, minor, value"
-    recent = _RECENT.format(book=book, of_stripe="", condition=condition)
-    return f"""
-    (SELECT {columns} FROM days WHERE jackpot_id = {book} AND {condition}
-     UNION ALL
-     SELECT {columns} FROM ({recent}) AS recent)
-    """  # noqa: S608  the parts are ours
-
+_SPLIT_ACCOUNTS: Final = (METER_PLAYERS, RESERVE, PRIZE_FUND, HOUSE_MARGIN)
+"""The accounts that a bet is split among, in the order of the parts in `_SUMS`."""
 
 _SUMS = text(
-    f"""
+    """
     SELECT account, sum(amount)
     FROM (SELECT account, value AS amount
-          FROM {with_recent(":book", f"kind = '{FigureKind.POSTINGS}' AND account = ANY(:accounts)")} AS posted
+          FROM days_with_recent(:book, ARRAY['postings']) AS posted
+          WHERE account = ANY(:accounts)
           UNION ALL
           SELECT one.account, staked.value * one.part
           FROM (SELECT rules_version, sum(value) AS value
-                FROM {with_recent(":book", f"kind = '{FigureKind.BETS}'")} AS bets
+                FROM days_with_recent(:book, ARRAY['bets']) AS bets
                 GROUP BY rules_version) AS staked
-          CROSS JOIN LATERAL {split_of("staked.rules_version", jackpot_id=":book")} AS split
-          CROSS JOIN LATERAL unnest(CAST(:accounts AS text[]), ARRAY[{", ".join(_SPLIT_ACCOUNTS.values())}])
-               AS one (account, part)
+          CROSS JOIN LATERAL rules_split(:book, staked.rules_version) AS split
+          CROSS JOIN LATERAL unnest(
+              CAST(:accounts AS text[]),
+              ARRAY[split.to_meter, split.to_reserve, split.to_prize_fund, split.to_house]
+          ) AS one (account, part)
     ) AS moved
     GROUP BY account
-    """  # noqa: S608  the parts are ours
+    """
 )
 
 

@@ -20,7 +20,7 @@ Positions = tuple[int, ...]
 """A seq of each stripe, in the order of their numbers; a stripe that it does not reach had no entry."""
 
 # Entries are numbered without a gap and in the order of their times, so halving finds the last one before an instant.
-# OFFSET 0 has each of them looked up by its key, whatever the planner thinks of the table.
+# Each of them is looked up by its key, whatever the planner thinks of the table: it is one (LATERAL, LIMIT).
 _BEFORE = text(
     """
     WITH RECURSIVE search (stripe_no, added_by, low, high) AS (
@@ -34,7 +34,7 @@ _BEFORE = text(
             SELECT e.seq, e.booked_at
             FROM entries e
             WHERE e.jackpot_id = :book AND e.stripe_no = s.stripe_no AND e.seq = (s.low + s.high + 1) / 2
-            OFFSET 0
+            LIMIT 1
         ) AS middle
         WHERE s.low < s.high
     )

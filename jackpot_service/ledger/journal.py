@@ -6,7 +6,6 @@ from datetime import datetime
 
 import psycopg
 
-from jackpot_service.database.guesses import HOLDS
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import Entry
@@ -22,7 +21,7 @@ from jackpot_service.ledger.digests import digest
 # leaves `seq` null, and an entry's cannot be: so the whole transaction fails, also where its commit is already on the
 # way. The database logs that as an error, so bets of a jackpot that is known to be suspended are not sent here: it is
 # left to those that meet the act.
-_POST = f"""
+_POST = """
 WITH new AS (
     SELECT *
     FROM unnest(string_to_array(%(kinds)s, '|'), %(principals)s::text[],
@@ -40,7 +39,8 @@ stripe AS (
     FROM (SELECT seq, greatest(booked_at, %(now)s) AS booked_at,
                  chained_heads(head, %(digests)s::bytea[], greatest(booked_at, %(now)s)) AS heads
           FROM stripes
-          WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (accepting OR NOT %(if_accepting)s) AND {HOLDS}
+          WHERE jackpot_id = %(book)s AND stripe_no = %(stripe_no)s AND (accepting OR NOT %(if_accepting)s)
+            AND current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
           FOR NO KEY UPDATE) AS locked
 ),
 moved AS (
@@ -65,9 +65,9 @@ SELECT %(book)s, %(stripe_no)s, moved.seq + new.number, new.kind, new.principal,
        coalesce(new.casino_id, ''), coalesce(new.table_id, ''), new.rules_version, new.figures::figure[]
 FROM new
 LEFT JOIN moved ON true
-WHERE {HOLDS}
+WHERE current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
 RETURNING seq, booked_at
-"""  # noqa: S608  a constant
+"""
 
 _COLUMNS = ("accounts", "currencies", "amounts", "movements")
 _NO_POSTINGS = ("",) * len(_COLUMNS)

@@ -13,40 +13,47 @@ from typing import Any
 from sqlalchemy import RowMapping, text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.ledger import cycles, days, instants, replay
+from jackpot_service.ledger import instants, replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedStripe
+from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.ledger.verified import NOTHING, Verified
 from jackpot_service.proof.decoding import unless_refused
 
 Found = Iterator[Mismatch]
 
-_KEYS = days.KEYS.split(", ")
-
-_SUMS = "number, minor, value"
-
-_OF_ENTRY = ", ".join(f"{cycles.OF_ENTRY} AS cycle" if key == "cycle" else f"e.{key}" for key in _KEYS)
-
-# As texts: a day or a number may be one that only the database knows.
-_TOLD = ", ".join(f"{key}::text AS {key}" for key in _KEYS)
-
-_DIFFERING = f"""
+# An entry is of the cycle of the last cut that it stands after. Keys are told as texts: a day or a number may be one
+# that only the database knows.
+_DIFFERING = text(
+    """
     WITH due AS (
-        SELECT {_OF_ENTRY}, sum(e.number) AS number, sum(e.minor) AS minor, sum(e.value) AS value
+        SELECT e.stripe_no, e.day, e.kind, e.table_id, e.currency, e.account, e.tier, e.detail,
+               coalesce(passed.cycles[width_bucket(e.seq - 1, passed.cuts)], 1) AS cycle, e.gaming_day,
+               e.rules_version, e.casino_id, e.made_on,
+               sum(e.number) AS number, sum(e.minor) AS minor, sum(e.value) AS value
         FROM unnest(CAST(:stripe_nos AS int[]), CAST(:afters AS bigint[])) AS part (stripe_no, after)
         JOIN stripes s ON s.jackpot_id = :book AND s.stripe_no = part.stripe_no
         JOIN figures e ON e.jackpot_id = :book AND e.stripe_no = part.stripe_no
                       AND e.seq > part.after AND e.seq <= s.summed_to
-        {cycles.joined_cuts(":book")}
-        GROUP BY {", ".join(str(place + 1) for place in range(len(_KEYS)))}
+        LEFT JOIN cuts_of_stripes(:book, :highest_stripe) AS passed ON passed.stripe_no = e.stripe_no
+        GROUP BY e.stripe_no, e.day, e.kind, e.table_id, e.currency, e.account, e.tier, e.detail,
+                 coalesce(passed.cycles[width_bucket(e.seq - 1, passed.cuts)], 1), e.gaming_day,
+                 e.rules_version, e.casino_id, e.made_on
     ),
     kept AS (SELECT * FROM days WHERE jackpot_id = :book AND day >= CAST(:first_day AS date))
-    SELECT {_TOLD}, CASE WHEN kept.number IS NOT NULL THEN ROW(kept.number, kept.minor, kept.value)::text END AS kept,
+    SELECT stripe_no::text AS stripe_no, day::text AS day, kind, table_id, currency, account, tier, detail,
+           cycle::text AS cycle, gaming_day::text AS gaming_day, rules_version::text AS rules_version, casino_id,
+           made_on::text AS made_on,
+           CASE WHEN kept.number IS NOT NULL THEN ROW(kept.number, kept.minor, kept.value)::text END AS kept,
            CASE WHEN due.number IS NOT NULL THEN ROW(due.number, due.minor, due.value)::text END AS due
-    FROM due FULL JOIN kept USING ({days.KEYS})
+    FROM due
+    FULL JOIN kept USING (stripe_no, day, kind, table_id, currency, account, tier, detail, cycle, gaming_day,
+                          rules_version, casino_id, made_on)
     WHERE ROW(kept.number, kept.minor, kept.value) IS DISTINCT FROM ROW(due.number, due.minor, due.value)
-    ORDER BY {days.KEYS}
-"""  # noqa: S608  the parts are ours
+    ORDER BY stripe_no, day, kind, table_id, currency, account, tier, detail, cycle, gaming_day, rules_version,
+             casino_id, made_on
+    """
+)
 
 
 def check(session: Session, book: str, stripes: tuple[BookedStripe, ...], since: Verified = NOTHING) -> Found:
@@ -64,6 +71,7 @@ def check(session: Session, book: str, stripes: tuple[BookedStripe, ...], since:
         first, afters = found, instants.before(session, book, datetime.combine(found, time(), UTC))
     asked = {
         "book": book,
+        "highest_stripe": MOST_STRIPES - 1,
         # The first of all is a day that the database counts from, too.
         "first_day": "-infinity" if first == date.min else first,
         "stripe_nos": [stripe.stripe_no for stripe in stripes],
@@ -76,7 +84,7 @@ def check(session: Session, book: str, stripes: tuple[BookedStripe, ...], since:
 
 
 def _differing(session: Session, book: str, asked: dict[str, Any]) -> Found:
-    for row in session.execute(text(_DIFFERING), asked).mappings():
+    for row in session.execute(_DIFFERING, asked).mappings():
         yield _mismatch(book, row)
 
 

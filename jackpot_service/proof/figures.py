@@ -8,9 +8,9 @@ from sqlalchemy import text
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import figures
 from jackpot_service.domain.contribution import contribute, stakes_by_currency
-from jackpot_service.domain.entries import REFERENCE_BOOK, Whose, casino_of
+from jackpot_service.domain.entries import Whose, casino_of
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.figures import Figure, FigureKind
+from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.verdict import HandStatus
 from jackpot_service.ledger.mismatches import Code, Mismatch
@@ -21,7 +21,6 @@ from jackpot_service.proof.bets import terms_of, won_since
 from jackpot_service.proof.decoding import unless_refused
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
-from jackpot_service.records.awards import MADE_ON
 
 Found = Iterator[Mismatch]
 
@@ -94,20 +93,26 @@ def act_comes_to_payments_alone(entry: BookedEntry) -> Found:
 
 # The award that a payment is of, and its round, are looked up by their keys.
 _PAYMENTS = text(
-    f"""
+    """
     WITH due AS (
         SELECT s.act_seq AS seq, r.casino_id, r.table_id, 0 AS rules_version, a.currency, a.tier,
-               a.funded_by AS account, {MADE_ON} AS made_on, 1 AS number, a.amount_minor AS minor, a.cost AS value
+               a.funded_by AS account, d.made_on, 1 AS number, a.amount_minor AS minor, a.cost AS value
         FROM award_steps s
         JOIN rounds r ON r.jackpot_id = s.jackpot_id AND r.round_key = s.round_key
         JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.bet_id = s.bet_id
                      AND a.tier = s.tier AND a.correction = s.correction
+        LEFT JOIN LATERAL (
+            SELECT v.made_on
+            FROM verdict_days v
+            WHERE v.jackpot_id = a.jackpot_id AND v.round_key = a.round_key AND v.number = a.correction
+            LIMIT 1
+        ) AS d ON true
         WHERE s.jackpot_id = :book AND s.step = 'paid' AND s.act_seq > :after
     ),
     kept AS (
         SELECT seq, casino_id, table_id, rules_version, currency, tier, account, made_on, number, minor, value
         FROM figures
-        WHERE jackpot_id = '{REFERENCE_BOOK}' AND stripe_no = 0 AND kind = '{FigureKind.PAYMENTS}' AND detail = :book
+        WHERE jackpot_id = '-' AND stripe_no = 0 AND kind = 'payments' AND detail = :book
           AND seq > :after
     )
     SELECT seq, CASE WHEN kept.number IS NOT NULL THEN kept::text END,
@@ -118,7 +123,7 @@ _PAYMENTS = text(
           IS DISTINCT FROM (kept.casino_id, kept.table_id, kept.rules_version, kept.currency, kept.tier, kept.account,
                             kept.made_on, kept.number, kept.minor, kept.value)
     ORDER BY seq
-    """  # noqa: S608  the parts are ours
+    """
 )
 
 

@@ -5,11 +5,29 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Row, insert, select, text
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Row,
+    Select,
+    Text,
+    and_,
+    any_,
+    bindparam,
+    cast,
+    column,
+    insert,
+    not_,
+    select,
+    table,
+    text,
+    tuple_,
+    type_coerce,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.awards import AwardState, AwardStep, steps_beyond, steps_into
-from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
@@ -20,53 +38,42 @@ from jackpot_service.records import verdicts
 from jackpot_service.records.schema import AwardStepRow
 from jackpot_service.records.verdicts import BookedAward
 
-_SAME_AWARD = """s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
-      AND s.correction = a.correction"""
+_RECORDS: Final = table(
+    "award_records",
+    *map(
+        column,
+        (
+            "jackpot_id",
+            "round_key",
+            "table_id",
+            "round_id",
+            "casino_id",
+            "award_id",
+            "bet_id",
+            "player_id",
+            "hand",
+            "tier",
+            "amount_minor",
+            "currency",
+            "cost",
+            "funded_by",
+            "steps",
+            "times",
+            "acts",
+            "correction",
+            "payment",
+        ),
+    ),
+)
+"""The view of awards with their rounds, bets and steps."""
 
-# Rounds, bets and steps are looked up by their keys for each award (LATERAL, LIMIT): see `records.rounds`.
-_SELECT = f"""
-SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id, b.player_id, b.hand,
-       a.tier, a.amount_minor, a.currency, a.cost, a.funded_by, taken.steps, taken.times, taken.acts,
-       a.correction, paid.after -> 'payment' AS payment
-FROM {{awards}}
-CROSS JOIN LATERAL (
-    SELECT o.table_id, o.round_id, o.casino_id
-    FROM rounds o
-    WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key
-    LIMIT 1
-) AS r
-CROSS JOIN LATERAL (
-    SELECT o.player_id, o.hand
-    FROM bets o
-    WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
-    LIMIT 1
-) AS b
-CROSS JOIN LATERAL (
-    SELECT array_agg(s.step ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS steps,
-           array_agg(s.taken_at ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS times,
-           array_agg(s.act_seq ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS acts,
-           max(s.act_seq) FILTER (WHERE s.step = 'paid') AS paid_by
-    FROM award_steps s
-    WHERE {_SAME_AWARD}
-) AS taken
-LEFT JOIN acts paid ON paid.seq = taken.paid_by
-WHERE {{conditions}}
-ORDER BY a.round_key DESC, a.award_id DESC
-LIMIT :limit
-"""  # noqa: S608  a constant
+_ALL: Final = _RECORDS.c
 
-# A correction and its entry in the jackpot's book are booked at the same time.
-MADE_ON: Final = f"""
-    (coalesce((SELECT e.booked_at
-               FROM results d
-               JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
-               WHERE d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key AND a.correction = 0),
-              (SELECT e.booked_at
-               FROM corrections d
-               JOIN entries e ON e.jackpot_id = '{REFERENCE_BOOK}' AND e.stripe_no = 0 AND e.seq = d.act_seq
-               WHERE d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key AND d.number = a.correction))
-     AT TIME ZONE 'UTC')::date
-"""  # noqa: S608  a constant
+MADE_ON: Final = """
+    (SELECT d.made_on
+     FROM verdict_days d
+     WHERE d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key AND d.number = a.correction)
+"""
 """SQL for the UTC day on which an award `a` was made, by its keys: its round's result was booked, or its correction."""
 
 _BOOKED_ON = text("""
@@ -81,12 +88,8 @@ _BOOKED_ON = text("""
     WHERE d.jackpot_id = :jackpot_id AND d.round_key = :round_key
 """)
 
-# Few awards ever took one of these steps, and an index holds just them: the list starts there (OFFSET 0 keeps it so).
-_THOSE_THAT_TOOK = """
-(SELECT jackpot_id, round_key, bet_id, tier, correction FROM award_steps WHERE step IN ({steps}) OFFSET 0) AS d
-JOIN awards a ON a.jackpot_id = d.jackpot_id AND a.round_key = d.round_key AND a.bet_id = d.bet_id AND a.tier = d.tier
-     AND a.correction = d.correction
-"""
+_KEYS: Final = ("jackpot_id", "round_key", "bet_id", "tier", "correction")
+"""What tells awards apart."""
 
 _OUT_OF_THE_ORDINARY = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.REVERSED})
 
@@ -144,7 +147,7 @@ class Wanted:
 
 def visible(session: Session, principal: Principal, award_id: str) -> AwardRecord:
     """Find an award. Raises: UnknownAward, also for one that the principal may not see."""
-    found = _read(session, "awards a", ["a.award_id = :award_id"], {"award_id": award_id}, limit=1)
+    found = _read(session, select(_RECORDS).where(_ALL.award_id == award_id).limit(1))
     if not found or not principal.sees_table(found[0].table_id, found[0].casino_id):
         message = f"There is no award {award_id}."
         raise UnknownAward(message, award_id=award_id)
@@ -153,44 +156,52 @@ def visible(session: Session, principal: Principal, award_id: str) -> AwardRecor
 
 def latest(session: Session, principal: Principal, wanted: Wanted, *, limit: int) -> list[AwardRecord]:
     """List awards that a principal may see, those of the latest rounds first."""
-    awards, conditions, values = "awards a", ["true"], dict[str, Any]()
+    return _read(session, _listed(principal, wanted).limit(limit))
+
+
+def _listed(principal: Principal, wanted: Wanted) -> Select[Any]:
+    question = select(_RECORDS).order_by(_ALL.round_key.desc(), _ALL.award_id.desc())
     if wanted.state is not None:
-        conditions += _in_state(wanted.state)
-        if wanted.state in _OUT_OF_THE_ORDINARY:
-            awards = _THOSE_THAT_TOOK.format(steps=_listed(steps_into(wanted.state)))
+        question = _in_state(question, wanted.state)
     if wanted.jackpot_id is not None:
-        conditions.append("a.jackpot_id = :jackpot_id")
-        values["jackpot_id"] = wanted.jackpot_id
-    for name, casino_id in (("wanted", wanted.casino_id), ("own", principal.casino_id)):
+        question = question.where(_ALL.jackpot_id == wanted.jackpot_id)
+    for casino_id in (wanted.casino_id, principal.casino_id):
         if casino_id is not None:
-            conditions.append(f"r.casino_id = :{name}_casino_id")
-            values[f"{name}_casino_id"] = casino_id
+            question = question.where(_ALL.casino_id == casino_id)
     if principal.table_ids:
-        conditions.append("r.table_id = ANY(:table_ids)")
-        values["table_ids"] = sorted(principal.table_ids)
+        question = question.where(_ALL.table_id == any_(cast(sorted(principal.table_ids), ARRAY(Text))))
     if wanted.after is not None:
-        conditions.append("(a.round_key, a.award_id) < (:after_round_key, :after_award_id)")
-        values |= {"after_round_key": wanted.after.round_key, "after_award_id": wanted.after.award_id}
-    return _read(session, awards, conditions, values, limit=limit)
+        question = question.where(tuple_(_ALL.round_key, _ALL.award_id) < tuple_(*wanted.after))
+    return question
 
 
-def _in_state(state: AwardState) -> list[str]:
+def _in_state(question: Select[Any], state: AwardState) -> Select[Any]:
     """Look at the steps that each award of the list took, in the list's order: not at those of all awards first."""
-    return [
-        f"taken.steps && ARRAY[{_listed(steps_into(state))}]",
-        f"NOT taken.steps && ARRAY[{_listed(steps_beyond(state))}]::text[]",
-    ]
+    into, beyond = ([step.value for step in sorted(steps)] for steps in (steps_into(state), steps_beyond(state)))
+    if state in _OUT_OF_THE_ORDINARY:
+        question = question.join(taken := _those_that_took(into), _are_of_one_award(taken))
+    steps = type_coerce(_ALL.steps, ARRAY(Text))
+    return question.where(steps.overlap(cast(into, ARRAY(Text))), not_(steps.overlap(cast(beyond, ARRAY(Text)))))
 
 
-def _listed(steps: Collection[AwardStep]) -> str:
-    return ", ".join(f"'{step.value}'" for step in sorted(steps))
+def _those_that_took(steps: Collection[str]) -> CTE:
+    """
+    Find the awards that took one of some steps: the list starts there, since few ever did.
+
+    An index holds just them. It is taken only if the steps are written into the statement, and nothing is said of the
+    jackpot: while the table is new, the index of all steps of a jackpot seems to be as good.
+    """
+    written = bindparam("steps", steps, Text, expanding=True, literal_execute=True)
+    columns = (getattr(AwardStepRow, name) for name in _KEYS)
+    return select(*columns).where(AwardStepRow.step.in_(written)).cte("taken").prefix_with("MATERIALIZED")
 
 
-def _read(
-    session: Session, awards: str, conditions: Iterable[str], values: Mapping[str, Any], *, limit: int
-) -> list[AwardRecord]:
-    statement = text(_SELECT.format(awards=awards, conditions=" AND ".join(conditions)))
-    return [_record(row) for row in session.execute(statement, {**values, "limit": limit})]
+def _are_of_one_award(taken: CTE) -> ColumnElement[bool]:
+    return and_(*(_ALL[name] == taken.c[name] for name in _KEYS))
+
+
+def _read(session: Session, question: Select[Any]) -> list[AwardRecord]:
+    return [_record(row) for row in session.execute(question)]
 
 
 def _record(row: Row[Any]) -> AwardRecord:

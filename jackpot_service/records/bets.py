@@ -3,16 +3,15 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from jackpot_service.database.guesses import HOLDS
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.domain.batches import BookedBet
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.rounds import Round
-from jackpot_service.records.rounds import BY_ASKED, RoundName, name_columns
+from jackpot_service.records.rounds import RoundName, name_columns
 
 # Columns travel as one text each, the values of a round joined by spaces, the rounds by bars, which no value holds:
 # the driver's own encoding of arrays costs more than everything else that is done to a bet.
-_ADD = f"""
+_ADD = """
 INSERT INTO bets (jackpot_id, round_key, bet_id, step, player_id, hand, currency, stake_minor, occurred_at)
 SELECT %(jackpot_id)s, batch.round_key, bet_id, batch.step, player_id, hand, currency, stake_minor, occurred_at
 FROM unnest(string_to_array(%(round_keys)s, '|')::bigint[], string_to_array(%(steps)s, '|')::int[],
@@ -26,26 +25,24 @@ CROSS JOIN LATERAL
             string_to_array(batch.stakes_minor, ' ')::bigint[],
             string_to_array(batch.times, ' ', '-')::timestamptz[])
      AS bet (bet_id, player_id, hand, currency, stake_minor, occurred_at)
-WHERE {HOLDS}
-"""  # noqa: S608  a constant
+WHERE current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
+"""
 
 _BET_COLUMNS = ("bet_ids", "player_ids", "hands", "currencies", "stakes_minor", "occurred_at")
 
-_ROUNDS = f"""
+# A plan is kept for as long as its connection, also one that was made while the tables were empty. OFFSET keeps each
+# round's lookup by itself in it; so do LATERAL and LIMIT each bet's void: a join would hold every bet of a round
+# against every void of it, while the tables are thought to be small.
+_BOOKED = """
+SELECT booked.*
 FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' ')) AS asked (table_id, round_id)
 CROSS JOIN LATERAL (
     SELECT round_key
     FROM rounds
-    WHERE {BY_ASKED}
+    WHERE jackpot_id = %(jackpot_id)s::text
+      AND by_index(table_id || ' ' || round_id) = asked.table_id || ' ' || asked.round_id
     LIMIT 1
 ) AS r
-"""  # noqa: S608  a constant
-
-# OFFSET 0 keeps each round's lookup by itself, see `rounds`; so do LATERAL and LIMIT each bet's void: a join would hold
-# every bet of a round against every void of it, while the tables are thought to be small.
-_BOOKED = f"""
-SELECT booked.*
-{_ROUNDS}
 CROSS JOIN LATERAL (
     SELECT b.round_key, b.bet_id, b.player_id, b.hand, b.currency, b.stake_minor, b.occurred_at, b.step, v.step
     FROM bets b
@@ -58,7 +55,7 @@ CROSS JOIN LATERAL (
     WHERE b.jackpot_id = %(jackpot_id)s AND b.round_key = r.round_key
     OFFSET 0
 ) AS booked (round_key, bet_id, player_id, hand, currency, stake_minor, occurred_at, step, void_step)
-"""  # noqa: S608  a constant
+"""
 
 _OF_ROUND = f"{_BOOKED} ORDER BY booked.round_key, booked.bet_id"
 
@@ -69,9 +66,16 @@ WHERE booked.bet_id IN (SELECT unnest(string_to_array(%(bet_ids)s, ' ')))
 ORDER BY booked.round_key, booked.bet_id
 """
 
-_TOMBSTONES = f"""
+_TOMBSTONES = """
 SELECT v.round_key, v.bet_id, v.step
-{_ROUNDS}
+FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' ')) AS asked (table_id, round_id)
+CROSS JOIN LATERAL (
+    SELECT round_key
+    FROM rounds
+    WHERE jackpot_id = %(jackpot_id)s::text
+      AND by_index(table_id || ' ' || round_id) = asked.table_id || ' ' || asked.round_id
+    LIMIT 1
+) AS r
 CROSS JOIN LATERAL (
     SELECT w.round_key, w.bet_id, w.step
     FROM voids w
@@ -79,7 +83,7 @@ CROSS JOIN LATERAL (
     OFFSET 0
 ) AS v
 ORDER BY v.round_key, v.bet_id
-"""  # noqa: S608  a constant
+"""
 
 _ADD_VOIDS = """
 INSERT INTO voids (jackpot_id, round_key, bet_id, step, is_tombstone, occurred_at)

@@ -3,9 +3,8 @@
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from jackpot_service.database.guesses import HOLDS
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.errors import NotFound
@@ -13,37 +12,32 @@ from jackpot_service.domain.money import plain
 from jackpot_service.domain.round_keys import LAST_KEY, RANDOM_BITS, first_key_at
 from jackpot_service.domain.rounds import Round, RoundState
 
-_COLUMNS = """jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
-       weight, opened_at"""
-
 
 def by_ids(*, jackpot_id: str, table_id: str, round_id: str) -> str:
     """WHERE this, of `rounds` alone: the row that has these ids, in the words of the only index that finds it."""
     return f"jackpot_id = {jackpot_id} AND by_index(table_id || ' ' || round_id) = {table_id} || ' ' || {round_id}"
 
 
-BY_ASKED: Final = by_ids(jackpot_id="%(jackpot_id)s::text", table_id="asked.table_id", round_id="asked.round_id")
-
-_BY_GIVEN = by_ids(jackpot_id="%(jackpot_id)s::text", table_id="%(table_id)s::text", round_id="%(round_id)s::text")
-
-_AT_TABLE = by_ids(jackpot_id="%(jackpot_id)s::text", table_id="t.table_id", round_id="%(round_id)s::text")
-
+# A round is found by the caller's ids in the words of the only index that finds it, `uq_rounds_ids`.
+#
 # Rounds are locked and added in the order of the caller's ids, which is the same for everybody. Each is looked up by
 # itself (LATERAL, LIMIT): a join would read all rounds of a jackpot whose table is thought to be small.
-_NAMED = f"""
+_NAMED = """
 SELECT found.*
 FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' ')) AS asked (table_id, round_id)
 CROSS JOIN LATERAL (
-    SELECT {_COLUMNS}
+    SELECT jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
+           weight, opened_at
     FROM rounds
-    WHERE {BY_ASKED}
+    WHERE jackpot_id = %(jackpot_id)s::text
+      AND by_index(table_id || ' ' || round_id) = asked.table_id || ' ' || asked.round_id
     LIMIT 1
 ) AS found
-"""  # noqa: S608  a constant
+"""
 
 _LOCK = _NAMED.replace("LIMIT 1", "LIMIT 1 FOR NO KEY UPDATE")
 
-_ADD = f"""
+_ADD = """
 INSERT INTO rounds (jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps,
                     bet_count, weight, replays, opened_at)
 SELECT %(jackpot_id)s, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
@@ -56,49 +50,53 @@ FROM unnest(string_to_array(%(round_keys)s, ' ')::bigint[], string_to_array(%(ta
             string_to_array(%(opened_at)s, ' ')::timestamptz[])
      AS new (round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count, weight,
              opened_at)
-WHERE {HOLDS}
+WHERE current_setting('jackpot.guess', true) IS DISTINCT FROM 'wrong'
 ORDER BY table_id, round_id
-"""  # noqa: S608  a constant
+"""
 
 # A known round is changed by a statement of its own, by its ids: a join with the rounds to be changed could be planned
 # the other way round while the table is new, and read all of a jackpot's rounds for good.
-_CHANGE = f"""
+_CHANGE = """
 UPDATE rounds
 SET state = %(state)s, steps = %(steps)s, bet_count = %(bet_count)s, weight = %(weight)s
-WHERE {_BY_GIVEN}
-"""  # noqa: S608  the parts are ours
+WHERE jackpot_id = %(jackpot_id)s::text
+  AND by_index(table_id || ' ' || round_id) = %(table_id)s::text || ' ' || %(round_id)s::text
+"""
 
-_COUNT_REPLAY = f"""
+_COUNT_REPLAY = """
 UPDATE rounds SET replays = replays + 1
-WHERE {_BY_GIVEN}
-"""  # noqa: S608  the parts are ours
+WHERE jackpot_id = %(jackpot_id)s::text
+  AND by_index(table_id || ' ' || round_id) = %(table_id)s::text || ' ' || %(round_id)s::text
+"""
 
-_LATEST = f"""
-SELECT {_COLUMNS}
+_LATEST = """
+SELECT jackpot_id, round_key, table_id, round_id, casino_id, state, rules_version, rate_sheet, steps, bet_count,
+       weight, opened_at
 FROM rounds
 WHERE jackpot_id = %(jackpot_id)s AND by_index(table_id) = %(table_id)s
   AND round_key < %(before)s
   AND round_key >= %(from_key)s AND round_key < %(to_key)s
 ORDER BY round_key DESC
 LIMIT %(limit)s
-"""  # noqa: S608  a constant
+"""
 
 # Found by the round's ids, at one table after another: there are few.
-_IS_AT_SOME_TABLE = f"""
+_IS_AT_SOME_TABLE = """
 SELECT EXISTS (
     SELECT
     FROM tables t
     CROSS JOIN LATERAL (
         SELECT
         FROM rounds
-        WHERE {_AT_TABLE}
+        WHERE jackpot_id = %(jackpot_id)s::text
+          AND by_index(table_id || ' ' || round_id) = t.table_id || ' ' || %(round_id)s::text
         LIMIT 1
     ) AS found
     WHERE t.jackpot_id = %(jackpot_id)s
       AND (CAST(%(casino_id)s AS text) IS NULL OR t.casino_id = %(casino_id)s)
       AND (CAST(%(table_id)s AS text) IS NULL OR t.table_id = %(table_id)s)
 )
-"""  # noqa: S608  as above
+"""
 
 
 class UnknownRound(NotFound):

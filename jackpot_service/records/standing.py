@@ -9,9 +9,9 @@ from jackpot_service.database import guesses
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import NoRate
-from jackpot_service.records.rounds import BY_ASKED, RoundName, name_columns
+from jackpot_service.records.rounds import RoundName, name_columns
 
-_READ = f"""
+_READ = """
 SELECT j.base, of_jackpot.stripes, of_jackpot.is_accepting,
        (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = %(jackpot_id)s ORDER BY c.cycle DESC LIMIT 1),
        ARRAY(SELECT (SELECT r.number FROM rate_sheets r WHERE r.base = j.base AND r.effective_at <= came.at
@@ -21,21 +21,46 @@ SELECT j.base, of_jackpot.stripes, of_jackpot.is_accepting,
        ARRAY(SELECT asked.number::int
              FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' '))
                   WITH ORDINALITY AS asked (table_id, round_id, number)
-             WHERE (SELECT true FROM rounds WHERE {BY_ASKED} LIMIT 1))
+             WHERE (SELECT true
+                    FROM rounds
+                    WHERE jackpot_id = %(jackpot_id)s::text
+                      AND by_index(table_id || ' ' || round_id) = asked.table_id || ' ' || asked.round_id
+                    LIMIT 1))
 FROM jackpots j
 CROSS JOIN LATERAL (
     SELECT count(*), coalesce(bool_and(s.accepting), false) FROM stripes s WHERE s.jackpot_id = %(jackpot_id)s
 ) AS of_jackpot (stripes, is_accepting)
 WHERE j.jackpot_id = %(jackpot_id)s
-"""  # noqa: S608  of our own words
+"""
 
-
-_REQUIRE = f"""
-SELECT {guesses.asked("count(*) = 1")}
-FROM ({_READ}) AS found (base, stripes, is_accepting, rules_version, rate_sheets, rounds_seen)
+# The same question, and whether its answer is the expected one.
+_REQUIRE = """
+SELECT set_config('jackpot.guess', CASE WHEN count(*) = 1 THEN 'right' ELSE 'wrong' END, true)
+FROM (
+    SELECT j.base, of_jackpot.stripes, of_jackpot.is_accepting,
+           (SELECT c.rules_version FROM cycles c WHERE c.jackpot_id = %(jackpot_id)s ORDER BY c.cycle DESC LIMIT 1),
+           ARRAY(SELECT (SELECT r.number FROM rate_sheets r WHERE r.base = j.base AND r.effective_at <= came.at
+                         ORDER BY r.effective_at DESC, r.number DESC LIMIT 1)
+                 FROM unnest(string_to_array(%(came)s, ' ')::timestamptz[]) WITH ORDINALITY AS came (at, number)
+                 ORDER BY came.number),
+           ARRAY(SELECT asked.number::int
+                 FROM unnest(string_to_array(%(table_ids)s, ' '), string_to_array(%(round_ids)s, ' '))
+                      WITH ORDINALITY AS asked (table_id, round_id, number)
+                 WHERE (SELECT true
+                        FROM rounds
+                        WHERE jackpot_id = %(jackpot_id)s::text
+                          AND by_index(table_id || ' ' || round_id) = asked.table_id || ' ' || asked.round_id
+                        LIMIT 1))
+    FROM jackpots j
+    CROSS JOIN LATERAL (
+        SELECT count(*), coalesce(bool_and(s.accepting), false) FROM stripes s WHERE s.jackpot_id = %(jackpot_id)s
+    ) AS of_jackpot (stripes, is_accepting)
+    WHERE j.jackpot_id = %(jackpot_id)s
+) AS found (base, stripes, is_accepting, rules_version, rate_sheets, rounds_seen)
 WHERE base = %(base)s AND stripes = %(stripes)s AND is_accepting AND rules_version = %(rules_version)s
   AND rate_sheets = string_to_array(%(rate_sheets)s, ' ')::int[] AND cardinality(rounds_seen) = 0
-"""  # noqa: S608  of our own words
+"""
+
 LIKELY_AFTER: Final = 4
 """After so many readings in a row of rounds that were all new, the next are likely to be new too."""
 

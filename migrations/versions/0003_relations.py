@@ -14,13 +14,18 @@ compatible_from: str = "0003"
 
 SQL = Path(__file__).with_suffix("")
 
-PARTS = ("books", "exceptions", "days", "key_makers")
+PARTS = ("books", "cycles", "awards", "exceptions", "days", "splits", "key_makers")
 
 DROPS = """
 DROP FUNCTION is_key_maker_on_both_sides(text, bigint, text, timestamptz);
-DROP VIEW key_makers, figures;
+DROP VIEW key_makers;
+DROP FUNCTION rules_split(text, integer);
+DROP FUNCTION days_with_recent(text, text[]);
+DROP VIEW figures;
 DROP FUNCTION gaming_day(timestamptz, text, time);
 DROP FUNCTION exception_id(timestamptz, text);
+DROP VIEW award_records, verdict_days;
+DROP FUNCTION cuts_of_stripes(text, integer);
 DROP VIEW postings;
 DROP FUNCTION chained_heads(bytea, bytea[], timestamptz);
 """

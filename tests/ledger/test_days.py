@@ -402,7 +402,7 @@ def _behind(house: House) -> int:
 
 def _told(house: House) -> Rows:
     """What reports see of bets."""
-    relation = kept_days.with_recent("'j1'", "kind = 'bets'")
+    relation = "days_with_recent('j1', ARRAY['bets'])"
     columns = "table_id, currency, cycle, sum(number) AS bets, sum(minor) AS stakes_minor, sum(value) AS value"
     return house.books.rows(f"SELECT {columns} FROM {relation} AS told GROUP BY 1, 2, 3 ORDER BY 3, 1, 2")  # noqa: S608
 

@@ -9,13 +9,16 @@ from sqlalchemy import Engine
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
+from jackpot_service.domain.awards import AwardState
+from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import books, days
-from jackpot_service.records import bets, rounds, standing, verdicts
+from jackpot_service.records import awards, bets, rounds, standing, verdicts
 from tests.records.kept_plans import prepared
 from tests.support.drivers import connection_of
 
 BY_IDS: Final = "uq_rounds_ids"
 KEY: Final = 2**60
+AUDITOR: Final = Principal("Zoe", Role.AUDITOR)
 ASKED: Final = {"jackpot_id": "live", "table_ids": "T1 T2", "round_ids": "r1 r2"}
 
 
@@ -175,3 +178,18 @@ def test_a_tables_latest_rounds_are_read_in_their_order(engine: Engine) -> None:
     found = plan(engine, rounds._LATEST, asked)
     assert "Index Scan Backward using ix_rounds_latest" in found
     assert "Sort" not in found
+
+
+@pytest.mark.parametrize("jackpot_id", [None, "live"])
+@pytest.mark.parametrize("state", [AwardState.HELD, AwardState.REJECTED, AwardState.REVERSED])
+def test_awards_that_left_the_usual_way_are_listed_from_the_index_of_them(
+    engine: Engine, state: AwardState, jackpot_id: str | None
+) -> None:
+    question = awards._listed(AUDITOR, awards.Wanted(state=state, jackpot_id=jackpot_id)).limit(5)
+    written = question.compile(engine, compile_kwargs={"literal_binds": True})
+    with engine.begin() as session:
+        found = "\n".join(session.exec_driver_sql(f"EXPLAIN {written}").scalars())
+
+    assert "ix_award_steps_out_of_the_ordinary" in found, found
+    assert "pk_awards on" in found, found
+    assert "Seq Scan" not in found

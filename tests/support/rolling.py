@@ -12,13 +12,13 @@ Accounts = dict[tuple[str, int, str, str], Decimal]
 """Sums by jackpot, cycle, account and currency, those of zero left out."""
 
 _ADDED_UP = text(
-    f"""
-    WITH told AS (SELECT * FROM {days.with_recent(":book", "true")} AS told),
+    """
+    WITH told AS (SELECT * FROM days_with_recent(:book, ARRAY['bets', 'postings'])),
     bets AS (
         SELECT d.*, j.base, d.minor * CAST('1e-' || x.exponent AS numeric) AS stakes,
-               d.value * CAST(v.document #>> '{{split,meter}}' AS numeric) AS meter,
-               d.value * CAST(v.document #>> '{{split,reserve}}' AS numeric) AS reserve,
-               d.value * CAST(v.document #>> '{{split,prize_fund}}' AS numeric) AS prize_fund
+               d.value * CAST(v.document #>> '{split,meter}' AS numeric) AS meter,
+               d.value * CAST(v.document #>> '{split,reserve}' AS numeric) AS reserve,
+               d.value * CAST(v.document #>> '{split,prize_fund}' AS numeric) AS prize_fund
         FROM told d
         JOIN jackpots j ON j.jackpot_id = :book
         JOIN rules_versions v ON v.jackpot_id = :book AND v.version = d.rules_version
@@ -36,7 +36,7 @@ _ADDED_UP = text(
         UNION ALL SELECT cycle, 'house:margin', base, value - meter - reserve - prize_fund FROM bets
     )
     SELECT cycle, account, currency, sum(amount) FROM lines GROUP BY 1, 2, 3 HAVING sum(amount) <> 0
-    """  # noqa: S608  a constant
+    """
 )
 
 _POSTED = text(

@@ -6,7 +6,6 @@ from decimal import Decimal
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.ledger.splits import split_of
 from jackpot_service.reports.finance import parts
 from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Stand
@@ -85,9 +84,9 @@ _BY_CORRECTIONS = f"""
 
 # A bet's cycle had been won when it was refunded if it stands at or before the cut of the cycle that then ran: the last
 # one that the refund stands after. OFFSET 0 has what belongs to each bet looked up: few are refunded.
-_REFUNDED = f"""
+_REFUNDED = """
     SELECT one.*, told.times, told.times * one.stake AS stakes
-    FROM ({{told}}) AS told
+    FROM ({told}) AS told
     CROSS JOIN LATERAL (
         SELECT (e.booked_at AT TIME ZONE 'UTC')::date AS day,
                ((e.booked_at AT TIME ZONE c.zone) - c.day_starts)::date AS gaming_day,
@@ -100,7 +99,7 @@ _REFUNDED = f"""
         JOIN entries o ON o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key AND o.step = b.step
         JOIN rounds r ON r.jackpot_id = b.jackpot_id AND r.round_key = b.round_key
         JOIN casinos c ON c.casino_id = r.casino_id
-        CROSS JOIN LATERAL {split_of("r.rules_version", jackpot_id=":jackpot_id")} AS split
+        CROSS JOIN LATERAL rules_split(:jackpot_id, r.rules_version) AS split
         JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
         LEFT JOIN LATERAL (
             SELECT y.cut
@@ -112,7 +111,7 @@ _REFUNDED = f"""
         WHERE b.jackpot_id = :jackpot_id AND b.round_key = told.round_key AND b.bet_id = told.bet_id
         OFFSET 0
     ) AS one
-"""  # noqa: S608  as above
+"""
 
 _BY_VERSION = text(
     f"""

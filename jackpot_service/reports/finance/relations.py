@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from jackpot_service.domain.figures import FigureKind
-from jackpot_service.ledger import cycles, days
-from jackpot_service.ledger.splits import split_of
+from jackpot_service.ledger import cycles
 from jackpot_service.reports.finance.parts import BETWEEN
 
 SUMS_OF_STAKES: Final = ("bets", "stakes", "value", "meter", "reserve", "prize_fund", "house", "adjustments")
@@ -61,8 +60,8 @@ def figures(
     listed = ", ".join(f"'{kind}'" for kind in kinds)
     wanted = " AND ".join([f"kind IN ({listed})", condition, *(f"{key} = :of_{key}" for key in stated)])
     columns = ", ".join(named)
-    whole = days.with_recent(":jackpot_id", f"{wanted} AND {_IN_WHOLE_DAYS}")
-    relations = [f"SELECT {columns}, number, minor, value FROM {whole} AS whole"]  # noqa: S608  the parts are ours
+    whole = f"days_with_recent(:jackpot_id, ARRAY[{listed}]) AS whole WHERE {wanted} AND {_IN_WHOLE_DAYS}"
+    relations = [f"SELECT {columns}, number, minor, value FROM {whole}"]  # noqa: S608  the parts are ours
     if has_beside:
         having = " OR ".join(dict.fromkeys(OF_ENTRIES[kind] for kind in kinds))
         relations.append(_beside(named, f"{wanted} AND ({having})"))
@@ -101,7 +100,7 @@ def stakes(
                CASE WHEN {is_late} THEN of.value * (to_meter + to_reserve) ELSE 0 END AS adjustments
         FROM ({summed}) AS of
         JOIN {UNITS} ON unit.currency = of.currency
-        CROSS JOIN LATERAL {split_of("of.rules_version", jackpot_id=":jackpot_id")} AS split
+        CROSS JOIN LATERAL rules_split(:jackpot_id, of.rules_version) AS split
     """  # noqa: S608  as above
 
 

@@ -24,3 +24,36 @@ FROM entries e
 LEFT JOIN casinos c ON c.casino_id = e.casino_id
 CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements) AS p (account, currency, amount, movement)
 WHERE e.kind <> 'bets';
+
+-- Figures of some kinds of a jackpot: its days, and what is not yet in them, as rows of one form. An entry is of the cycle
+-- of the last cut that it stands after: mostly of the newest, which is looked up once a stripe. The opening stands after
+-- none, and is of the first; so is all of a book that has no cycle.
+CREATE FUNCTION days_with_recent(of_jackpot text, of_kinds text[]) RETURNS SETOF days LANGUAGE sql STABLE AS $$
+    SELECT *
+    FROM days
+    WHERE jackpot_id = of_jackpot AND kind = ANY (of_kinds)
+    UNION ALL
+    SELECT f.jackpot_id, f.stripe_no, f.day,
+           CASE WHEN newest.cut < f.seq THEN newest.cycle
+                ELSE coalesce((SELECT max(passed.cycle)
+                               FROM cycles AS passed
+                               WHERE passed.jackpot_id = of_jackpot
+                                 AND coalesce(passed.cut[f.stripe_no + 1], 0) < f.seq), 1) END,
+           f.gaming_day, f.kind, f.casino_id, f.table_id, f.rules_version, f.currency, f.account, f.tier, f.detail,
+           f.made_on, f.number, f.minor, f.value
+    FROM (SELECT stripe_no, summed_to FROM stripes WHERE jackpot_id = of_jackpot) AS stripe
+    CROSS JOIN LATERAL (
+        SELECT *
+        FROM figures
+        WHERE jackpot_id = of_jackpot AND stripe_no = stripe.stripe_no AND seq > stripe.summed_to
+          AND kind = ANY (of_kinds)
+        OFFSET 0  -- The entries of each stripe are looked up by their seqs: that few are behind, no statistics tell.
+    ) AS f
+    LEFT JOIN LATERAL (
+        SELECT cycle, coalesce(cut[stripe.stripe_no + 1], 0) AS cut
+        FROM cycles
+        WHERE jackpot_id = of_jackpot
+        ORDER BY cycle DESC
+        LIMIT 1
+    ) AS newest ON true
+$$;

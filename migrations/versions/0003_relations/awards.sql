@@ -1,0 +1,41 @@
+-- One row an award, with its round, its bet, the steps that it took, in their order, and what the casino said of having
+-- paid it. Rounds, bets and steps are looked up by their keys for each award (LATERAL, LIMIT): a join would read all of
+-- a jackpot's while the tables are thought to be small.
+CREATE VIEW award_records AS
+SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id, b.player_id, b.hand,
+       a.tier, a.amount_minor, a.currency, a.cost, a.funded_by, taken.steps, taken.times, taken.acts,
+       a.correction, paid.after -> 'payment' AS payment
+FROM awards a
+CROSS JOIN LATERAL (
+    SELECT o.table_id, o.round_id, o.casino_id
+    FROM rounds o
+    WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key
+    LIMIT 1
+) AS r
+CROSS JOIN LATERAL (
+    SELECT o.player_id, o.hand
+    FROM bets o
+    WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
+    LIMIT 1
+) AS b
+CROSS JOIN LATERAL (
+    SELECT array_agg(s.step ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS steps,
+           array_agg(s.taken_at ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS times,
+           array_agg(s.act_seq ORDER BY s.taken_at, s.act_seq NULLS FIRST) AS acts,
+           max(s.act_seq) FILTER (WHERE s.step = 'paid') AS paid_by
+    FROM award_steps s
+    WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id AND s.tier = a.tier
+      AND s.correction = a.correction
+) AS taken
+LEFT JOIN acts paid ON paid.seq = taken.paid_by;
+
+-- The UTC day on which each verdict on a round was booked, and its awards made: 0 is the result, then come corrections. A
+-- correction and its entry in the jackpot's book are booked at the same time.
+CREATE VIEW verdict_days AS
+SELECT d.jackpot_id, d.round_key, 0 AS number, (e.booked_at AT TIME ZONE 'UTC')::date AS made_on
+FROM results d
+JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
+UNION ALL
+SELECT d.jackpot_id, d.round_key, d.number, (e.booked_at AT TIME ZONE 'UTC')::date
+FROM corrections d
+JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = d.act_seq;
