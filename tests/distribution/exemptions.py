@@ -65,6 +65,21 @@ _KEYS: Final = (
     "by the proof; whoever sends a bet is found without that entry."
 )
 
+FUNCTIONS: Final[Mapping[str, Mapping[Rule, str]]] = {
+    # Keys of a round are held against the acts that made them, which are entries of the reference book.
+    "is_key_maker_on_both_sides": {Rule.ONE_JACKPOT: "2 jackpots", Rule.MIXED: "keys"},
+}
+"""Functions in SQL whose bodies break a rule, each with a reason."""
+
+PROCEDURES: Final[Mapping[str, str]] = {
+    # Acts are rows of every machine; their entries are those of the reference book.
+    "require_actor": "entries",
+    "require_payer": "entries",
+    # A change request and its approval are rows of every machine; the round is found by its ids.
+    "require_checker": "rounds",
+}
+"""Functions in PL/pgSQL that name distributed tables, which the checker does not read, each with a reason."""
+
 EXEMPTIONS: Final = (
     # The feed of events.
     Exemption(

@@ -1,13 +1,15 @@
 """The migrated schema is one that could be distributed by jackpot."""
 
+import re
 from typing import Any
 
 import psycopg
 import pytest
 
 from jackpot_service.database.placements import PLACEMENTS, Placement
+from tests.distribution.exemptions import FUNCTIONS, PROCEDURES
 from tests.support import catalogues
-from tests.support.distributable import COLUMN, Node, nodes
+from tests.support.distributable import COLUMN, Breach, Catalogue, Node, Rule, breaches, nodes
 
 Owner = psycopg.Connection[Any]
 
@@ -54,6 +56,51 @@ def test_a_view_with_a_jackpot_passes_on_that_of_its_only_distributed_table(owne
             (alias,) = [one for one, table in _tables(part) if PLACEMENTS.get(table) is Placement.DISTRIBUTED]
             (column,) = [one.val.fields for one in part.targetList if _name(one) == COLUMN]
             assert [one.sval for one in column] == [alias, COLUMN]
+
+
+def test_the_functions_that_statements_call_keep_the_rules(owner: Owner, catalogue: Catalogue) -> None:
+    expected = {name: {Breach(rule, what) for rule, what in broken.items()} for name, broken in FUNCTIONS.items()}
+    assert _breaking(owner, catalogue) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("SELECT count(*) FROM bets WHERE jackpot_id = of_jackpot", set()),
+        ("SELECT count(*) FROM bets", {(Rule.UNRESTRICTED, "bets")}),
+        ("SELECT count(*) FROM bets WHERE jackpot_id = hand", {(Rule.UNRESTRICTED, "bets")}),
+        (
+            "SELECT 1::bigint FROM bets b, voids v WHERE b.jackpot_id = of_jackpot AND v.jackpot_id = other",
+            {(Rule.ONE_JACKPOT, "2 jackpots")},
+        ),
+    ],
+)
+def test_a_function_that_breaks_one_is_found(
+    owner: Owner, catalogue: Catalogue, body: str, found: set[tuple[Rule, str]]
+) -> None:
+    with owner.transaction(force_rollback=True):
+        function = "CREATE FUNCTION wrong(of_jackpot text, other text) RETURNS bigint LANGUAGE sql AS $$ {} $$"
+        owner.execute(function.format(body).encode())
+        assert _breaking(owner, catalogue).get("wrong", set()) == {Breach(*one) for one in found}
+
+
+def test_functions_that_the_checker_does_not_read_name_no_more_distributed_tables(owner: Owner) -> None:
+    distributed = [name for name, placement in PLACEMENTS.items() if placement is Placement.DISTRIBUTED]
+    named = {
+        name: " ".join(sorted(table for table in distributed if re.search(rf"(FROM|JOIN|INTO|UPDATE) {table}\b", body)))
+        for name, (body, _) in catalogues.functions(owner, "plpgsql").items()
+    }
+    assert {name: tables for name, tables in named.items() if tables} == PROCEDURES
+
+
+def _breaking(owner: Owner, catalogue: Catalogue) -> dict[str, set[Breach]]:
+    """The functions in SQL that break a rule; without a body they are one expression."""
+    broken = {
+        name: set(breaches(body, {}, catalogue, arguments=arguments))
+        for name, (body, arguments) in catalogues.functions(owner, "sql").items()
+        if body
+    }
+    return {name: found for name, found in broken.items() if found}
 
 
 def _keys_without_jackpot(owner: Owner) -> dict[str, tuple[str, tuple[str, ...]]]:

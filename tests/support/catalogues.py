@@ -35,6 +35,13 @@ JOIN pg_class t ON t.oid = i.indrelid
 WHERE t.relnamespace = 'public'::regnamespace AND (i.indisunique OR i.indisexclusion) AND NOT t.relispartition
 """
 
+_FUNCTIONS: Final = """
+SELECT p.proname, p.prosrc, coalesce(p.proargnames, '{}')
+FROM pg_proc p
+JOIN pg_language l ON l.oid = p.prolang
+WHERE p.pronamespace = 'public'::regnamespace AND l.lanname = %(language)s
+"""
+
 _FOREIGN_KEYS: Final = """
 SELECT DISTINCT t.relname, named.relname
 FROM pg_constraint k
@@ -59,6 +66,12 @@ def unique_keys(connection: Connection) -> Mapping[str, tuple[str, tuple[str, ..
 def foreign_keys(connection: Connection) -> frozenset[tuple[str, str]]:
     """Each table that has a foreign key, with the table that it names."""
     return frozenset((table, named) for table, named in connection.execute(_FOREIGN_KEYS))
+
+
+def functions(connection: Connection, language: str) -> Mapping[str, tuple[str, frozenset[str]]]:
+    """For each function in a language, its body and the names of its arguments; `RETURN …` is no body."""
+    rows = connection.execute(_FUNCTIONS, {"language": language})
+    return {name: (body, frozenset(arguments)) for name, body, arguments in rows}
 
 
 def views_of_jackpots(connection: Connection) -> Mapping[str, Node]:

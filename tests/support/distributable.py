@@ -61,13 +61,15 @@ class Catalogue:
     volatile: frozenset[str] = frozenset()
 
 
-def breaches(text: str, values: Mapping[str, str | None], catalogue: Catalogue) -> frozenset[Breach]:
+def breaches(
+    text: str, values: Mapping[str, str | None], catalogue: Catalogue, *, arguments: frozenset[str] = frozenset()
+) -> frozenset[Breach]:
     """
     Find what a statement breaks, given the values of its parameters by their names (`$1`).
 
-    Raises: pglast.parser.ParseError.
+    In the body of a function its `arguments` are parameters too. Raises: pglast.parser.ParseError.
     """
-    check = _Check(values, catalogue)
+    check = _Check(values, catalogue, arguments)
     for raw in parse_sql(text):
         check.statement(raw.stmt, frozenset())
     if len(check.jackpots) > 1:
@@ -111,8 +113,11 @@ class _Level:
 class _Check:
     """Goes through one statement, and notes what it breaks and which jackpots it names."""
 
-    def __init__(self, values: Mapping[str, str | None], catalogue: Catalogue) -> None:
+    def __init__(
+        self, values: Mapping[str, str | None], catalogue: Catalogue, arguments: frozenset[str] = frozenset()
+    ) -> None:
         self._values = values
+        self._arguments = arguments
         self._catalogue = catalogue
         self.found: set[Breach] = set()
         self.jackpots: set[str] = set()
@@ -278,6 +283,10 @@ class _Check:
             name = f"${value.number}"
             self.jackpots.add(self._values.get(name) or name)
             return True
+        if isinstance(value, nodes.ColumnRef) and len(value.fields) == 1:
+            name = getattr(value.fields[0], "sval", "*")
+            self.jackpots |= {name} & self._arguments
+            return name in self._arguments
         if isinstance(value, nodes.A_Const) and isinstance(value.val, nodes.String):
             self.jackpots.add(value.val.sval)
             return True
