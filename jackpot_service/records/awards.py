@@ -184,7 +184,8 @@ def _those_that_took(steps: Collection[str]) -> CTE:
     """
     Find the awards that took one of some steps: the list starts there, since few ever did.
 
-    An index holds just them. It is taken only if the steps are written into the statement.
+    An index holds just them. It is taken only if the steps are written into the statement, and nothing is said of the
+    jackpot: while the table is new, the index of all steps of a jackpot seems to be as good.
     """
     written = bindparam("steps", steps, Text, expanding=True, literal_execute=True)
     columns = (getattr(AwardStepRow, name) for name in _KEYS)

@@ -167,13 +167,16 @@ def test_a_tables_latest_rounds_are_read_in_their_order(engine: Engine) -> None:
     assert "Sort" not in found
 
 
+@pytest.mark.parametrize("jackpot_id", [None, "live"])
 @pytest.mark.parametrize("state", [AwardState.HELD, AwardState.REJECTED, AwardState.REVERSED])
-def test_awards_that_left_the_usual_way_are_listed_from_the_index_of_them(engine: Engine, state: AwardState) -> None:
-    question = awards._listed(AUDITOR, awards.Wanted(state=state)).limit(5)
+def test_awards_that_left_the_usual_way_are_listed_from_the_index_of_them(
+    engine: Engine, state: AwardState, jackpot_id: str | None
+) -> None:
+    question = awards._listed(AUDITOR, awards.Wanted(state=state, jackpot_id=jackpot_id)).limit(5)
     written = question.compile(engine, compile_kwargs={"literal_binds": True})
     with engine.begin() as session:
         found = "\n".join(session.exec_driver_sql(f"EXPLAIN {written}").scalars())
 
     assert "ix_award_steps_out_of_the_ordinary" in found, found
-    assert "pk_awards on" in found, found
+    assert "pk_awards" in found, found
     assert "Seq Scan" not in found
