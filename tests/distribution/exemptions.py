@@ -65,6 +65,12 @@ _KEYS: Final = (
     "by the proof; whoever sends a bet is found without that entry."
 )
 
+VIEWS: Final[Mapping[str, str]] = {
+    "award_records": _LIST,
+    "verdict_days": _TWO_BOOKS,
+}
+"""Views that follow a row from one distributed table to another, each with a reason."""
+
 FUNCTIONS: Final[Mapping[str, Mapping[Rule, str]]] = {
     # Keys of a round are held against the acts that made them, which are entries of the reference book.
     "is_key_maker_on_both_sides": {Rule.ONE_JACKPOT: "2 jackpots", Rule.MIXED: "keys"},
@@ -99,9 +105,14 @@ EXEMPTIONS: Final = (
     ),
     # Lists.
     Exemption(
-        "SELECT a.jackpot_id, a.round_key, r.table_id, r.round_id, r.casino_id, a.award_id, a.bet_id",
+        "SELECT award_records.jackpot_id, award_records.round_key",
         _LIST,
-        {Rule.UNRESTRICTED: "award_steps awards bets rounds"},
+        {Rule.UNRESTRICTED: "award_records"},
+    ),
+    Exemption(
+        "WITH taken AS MATERIALIZED (SELECT award_steps.jackpot_id",
+        _LIST,
+        {Rule.UNRESTRICTED: "award_steps"},
     ),
     Exemption(
         "FROM rounds WHERE rounds.state = 'open' AND rounds.round_key <",
@@ -153,7 +164,7 @@ EXEMPTIONS: Final = (
     Exemption(
         "WITH due AS ( SELECT s.act_seq AS seq, r.casino_id, r.table_id",
         _TWO_BOOKS,
-        {Rule.UNRESTRICTED: "awards corrections entries results rounds", Rule.ONE_JACKPOT: "2 jackpots"},
+        {Rule.UNRESTRICTED: "awards rounds verdict_days", Rule.ONE_JACKPOT: "2 jackpots"},
     ),
     # Payments and decisions: on which day an award was made.
     Exemption(

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from jackpot_service.database.placements import PLACEMENTS, Placement
-from tests.distribution.exemptions import FUNCTIONS, PROCEDURES
+from tests.distribution.exemptions import FUNCTIONS, PROCEDURES, VIEWS
 from tests.support import catalogues
 from tests.support.distributable import COLUMN, Breach, Catalogue, Node, Rule, breaches, nodes
 
@@ -50,8 +50,8 @@ def test_a_foreign_key_leads_only_where_rows_of_both_tables_stand_together(owner
 def test_a_view_with_a_jackpot_passes_on_that_of_its_only_distributed_table(owner: Owner) -> None:
     """So a condition on the view's column is one on the table's."""
     views = catalogues.views_of_jackpots(owner)
-    assert views
-    for query in views.values():
+    assert views.keys() > VIEWS.keys()
+    for query in [query for name, query in views.items() if name not in VIEWS]:
         for part in _parts(query):
             (alias,) = [one for one, table in _tables(part) if PLACEMENTS.get(table) is Placement.DISTRIBUTED]
             (column,) = [one.val.fields for one in part.targetList if _name(one) == COLUMN]
