@@ -19,7 +19,7 @@ from jackpot_service.database.transactions import HeldUp, clock_guard, transact
 from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.records import gaming_tables
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.records.standing import OptimisticSettings
+from jackpot_service.records.settings_in_force import OptimisticSettings
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 
 MOST_BETS = 8000

@@ -13,8 +13,8 @@ from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import figures
-from jackpot_service.proof.doors import LIFE_AFTER
 from jackpot_service.proof.references import References
+from jackpot_service.proof.status_changes import LIFE_AFTER
 from jackpot_service.usecases.changes.kinds import Done
 from jackpot_service.usecases.changes.registry import CARRIES_OUT
 
@@ -47,7 +47,7 @@ def effects_are_due(references: References) -> Found:
 
 
 def _due(act: Row[Any]) -> Iterator[tuple[str | None, str]]:
-    """Book and kind of each entry: none if the door stood so before; a retirement's second is with who receives."""
+    """Book and kind of each entry: none if the jackpot had that status before. A retirement books one more, at its target."""
     after = act.after
     stood_so = act.kind in LIFE_AFTER and act.before == {"state": after.get("state")}
     if act.kind in BOOKS_AN_ENTRY and not stood_so:

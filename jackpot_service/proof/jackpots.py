@@ -1,4 +1,4 @@
-"""A jackpot's standing documents (rules, sheets, cycles, tables), and whether they are those of its opening."""
+"""A jackpot's documents (rules, sheets, cycles, tables), and whether they are those of its opening."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
 from jackpot_service.ledger.verified import Verified
 from jackpot_service.proof.decoding import is_written_alike
-from jackpot_service.proof.doors import Door, doors_of, stripes_follow
 from jackpot_service.proof.positions import PoolsByPosition
 from jackpot_service.proof.references import RecordedEffect, References
+from jackpot_service.proof.status_changes import StatusChange, status_changes_of, stripes_follow
 from jackpot_service.records.schema import RulesVersionRow
 
 Found = Iterator[Mismatch]
@@ -49,7 +49,7 @@ class Jackpot:
     pools: PoolsByPosition
     effects: Mapping[int, RecordedEffect]
     rules_seqs: Mapping[int, int]
-    doors: tuple[Door, ...]
+    status_changes: tuple[StatusChange, ...]
     corrections: Mapping[int | None, Sequence[BookedEntry]]
     outside: Sequence[BookedEntry]
 
@@ -107,7 +107,7 @@ def read(
     pools: PoolsByPosition,
     outside: Sequence[BookedEntry],
 ) -> Jackpot:
-    """Read a jackpot's standing documents as they are now, past every cache; `outside` are its entries of no round."""
+    """Read a jackpot's documents as they are now, past every cache; `outside` are its entries of no round."""
     rows = session.execute(
         select(RulesVersionRow.version, RulesVersionRow.document, RulesVersionRow.entry_seq)
         .where(RulesVersionRow.jackpot_id == jackpot_id)
@@ -123,10 +123,21 @@ def read(
             continue
     stripes, cycles = replay.stripes(session, jackpot_id), replay.cycles(session, jackpot_id)
     effects = references.index_of(jackpot_id).effects
-    doors = doors_of(effects)
+    status_changes = status_changes_of(effects)
     corrected = _corrections(outside, effects)
     return Jackpot(
-        jackpot_id, references, stripes, cycles, documents, rules, pools, effects, rules_seqs, doors, corrected, outside
+        jackpot_id,
+        references,
+        stripes,
+        cycles,
+        documents,
+        rules,
+        pools,
+        effects,
+        rules_seqs,
+        status_changes,
+        corrected,
+        outside,
     )
 
 
@@ -143,11 +154,11 @@ def _corrections(
 
 
 def check(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
-    """Check a jackpot's opening and its standing documents; `entries` are those that belong to no round."""
+    """Check a jackpot's opening and its documents; `entries` are those that belong to no round."""
     yield from rules_are_readable(jackpot)
     yield from rules_were_recorded(jackpot)
     yield from cycles_began_under_the_newest_rules(jackpot)
-    yield from stripes_follow(jackpot.jackpot_id, jackpot.stripes, jackpot.doors)
+    yield from stripes_follow(jackpot.jackpot_id, jackpot.stripes, jackpot.status_changes)
     yield from entries_are_effects_of_acts(jackpot, entries)
     additions = [entry for entry in entries if entry.stripe_no == 0 and entry.kind == EntryKind.STRIPES_ADDED]
     yield from stripes_were_added(jackpot, additions)

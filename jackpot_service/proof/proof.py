@@ -24,13 +24,10 @@ from jackpot_service.proof import (
     days,
     decoding,
     documents,
-    doors,
     exceptions,
+    expected_acts,
     figures,
     jackpots,
-    lives,
-    moves,
-    order,
     periods,
     reconciled_days,
     records,
@@ -38,7 +35,10 @@ from jackpot_service.proof import (
     references,
     rounds,
     seals,
+    sequence_checks,
     settlements,
+    status_changes,
+    status_checks,
     times,
 )
 from jackpot_service.proof.awards import ActsOnRounds, HeldMoney
@@ -84,7 +84,7 @@ ROUND_CHECKS = (
     records.digests_cover_the_rows,
     *rounds.CHECKS,
     *bets.CHECKS,
-    *lives.CHECKS,
+    *status_checks.CHECKS,
     *settlements.CHECKS,
     *corrections.CHECKS,
     *figures.CHECKS,
@@ -211,7 +211,7 @@ class _Proof:
 
         yield from laws.broken_in(self.session, REFERENCE_BOOK, since=since, on_entry=note)
         yield from [*late, *dates.check_stripes(REFERENCE_BOOK)]
-        yield from doors.stripes_follow(REFERENCE_BOOK, stripes, ())
+        yield from status_changes.stripes_follow(REFERENCE_BOOK, stripes, ())
         entries = reference_book.entries(self.session)
         yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
         noted = exceptions.check(self.session, self.decoder, known)
@@ -246,15 +246,16 @@ class _Proof:
         yield from [*late, *dates.check_stripes(jackpot_id)]
         yield from _guarded(jackpots.check(jackpot, jackpot.outside), book=jackpot_id, place="opening")
         yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
-        yield from lives.acts_were_possible(jackpot, jackpot.outside)
-        yield from moves.check(jackpot, fresh)
+        yield from status_checks.acts_were_possible(jackpot, jackpot.outside)
+        yield from expected_acts.check(jackpot, fresh)
         yield from figures.effects_come_to_nothing_more(fresh)
         reconciled = reconciled_days.of_book(self.session, jackpot_id)
         yield from self._of_sums(jackpot, since, reconciled, fresh_entries=self.entries - entries_before)
         reconciled_to = reconciled[-1].day if reconciled else date.min
         yield from self._of_rounds(jackpot, since, held, reconciled_to=reconciled_to)
         yield from held.check(jackpot_id)
-        crossing = order.settlements_do_not_cross(self.session, jackpot_id, moves.seen_by_moves(jackpot), since=since)
+        seen = expected_acts.seen_by_acts(jackpot)
+        crossing = sequence_checks.settlements_do_not_cross(self.session, jackpot_id, seen, since=since)
         yield from _guarded(crossing, book=jackpot_id, place="order")
         self.reached[jackpot_id] = replace(self.reached[jackpot_id], is_whole=True, held=ZERO)
         self.tell_reached()

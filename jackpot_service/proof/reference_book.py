@@ -15,8 +15,8 @@ from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.proof import acts, changes, figures, keys, people
-from jackpot_service.proof.by_seq import BySeq
 from jackpot_service.proof.decoding import is_written_alike
+from jackpot_service.proof.paged_rows import PagedRows
 from jackpot_service.proof.rate_changes import sheets_are_what_was_approved
 from jackpot_service.proof.references import Document, References
 
@@ -35,7 +35,7 @@ def entries(session: Session) -> Mapping[int, BookedEntry]:
     def first_from(seq: int) -> int | None:
         return session.scalar(select(func.min(EntryRow.seq)).where(*_IS_ACT, EntryRow.seq >= seq))
 
-    return BySeq(read, first_from)
+    return PagedRows(read, first_from)
 
 
 def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:

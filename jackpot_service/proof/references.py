@@ -16,8 +16,8 @@ from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import Rate, RateSheet
 from jackpot_service.ledger.schema import EntryRow
-from jackpot_service.proof.by_seq import BySeq
 from jackpot_service.proof.decoding import Decoder, is_vector
+from jackpot_service.proof.paged_rows import PagedRows
 from jackpot_service.records import seals
 from jackpot_service.records.deciding_schema import EmergencySwitchRow
 from jackpot_service.records.periods_schema import ClosedPeriodRow
@@ -164,7 +164,7 @@ def read(session: Session, decoder: Decoder) -> References:
     for row in rows(RateRow):
         rates[row.base, row.number][row.currency] = Rate(row.currency, row.base_per_unit, row.exponent)
     sheet_rows = {(row.base, row.number): row for row in rows(RateSheetRow)}
-    acts = BySeq(partial(_acts, session, decoder), partial(_first_act, session))
+    acts = PagedRows(partial(_acts, session, decoder), partial(_first_act, session))
     keys_made: defaultdict[str, list[KeyMade]] = defaultdict(list)
     for principal, maker, made_at, revoked_at in session.execute(_KEYS_MADE):
         keys_made[principal].append(KeyMade(maker, made_at, revoked_at))

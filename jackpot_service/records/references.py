@@ -16,7 +16,7 @@ from jackpot_service.records.schema import (
     RulesVersionRow,
     TableRow,
 )
-from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.records.settings_in_force import UnknownJackpot
 
 
 class UnknownCasino(NotFound):

@@ -15,7 +15,7 @@ from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.ledger.schema import CycleRow, EntryRow
-from jackpot_service.records import lives, pinned, references, rounds, standing, verdicts
+from jackpot_service.records import lives, pinned, references, rounds, settings_in_force, verdicts
 from jackpot_service.records.meters import meter_of
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.schema import RoundRow
@@ -71,9 +71,9 @@ def jackpot_states(
 def jackpot_state(session: Session, jackpot_id: str, *, at: datetime) -> JackpotState:
     """Read a jackpot as it stands, with the sheet in force at an instant: now. Raises: UnknownJackpot."""
     with pipelined(session) as pipe:
-        standing_cursor = standing.send_read(pipe, jackpot_id, came=[at])
+        settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[at])
         books_cursor = books.send_read(pipe, jackpot_id)
-    in_force = standing.in_force_of(standing_cursor, jackpot_id)
+    in_force = settings_in_force.in_force_of(settings_cursor, jackpot_id)
     held = books.books_of(books_cursor)
     rules_version = held.cycle.rules_version
     return JackpotState(

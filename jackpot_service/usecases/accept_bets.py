@@ -28,11 +28,11 @@ from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
+from jackpot_service.records import gaming_tables, pinned, rounds, settings_in_force, verdicts
 from jackpot_service.records.meters import meter_of
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.records.standing import InForce, NotAsExpected, OptimisticSettings
+from jackpot_service.records.settings_in_force import InForce, NotAsExpected, OptimisticSettings
 from jackpot_service.usecases.round_terms import RoundTerms
 
 
@@ -176,8 +176,8 @@ def _require_rounds_once(commands: Sequence[AcceptBets]) -> None:
 def _read(session: Session, jackpot_id: str, asked: Sequence[AcceptBets]) -> tuple[InForce, Mapping[RoundName, _Seen]]:
     """Read what is in force, and what the books hold of the rounds that are known, which it locks."""
     with pipelined(session) as pipe:
-        cursor = standing.send_read(pipe, jackpot_id, came=_came(asked), names=_names(asked))
-    in_force = standing.in_force_of(cursor, jackpot_id)
+        cursor = settings_in_force.send_read(pipe, jackpot_id, came=_came(asked), names=_names(asked))
+    in_force = settings_in_force.in_force_of(cursor, jackpot_id)
     known = [asked[number - 1] for number in in_force.rounds_seen]
     return in_force, _lock_and_read(session, jackpot_id, known) if known else {}
 
@@ -286,7 +286,9 @@ def _book_as_expected(
     """
     _keep_at_hand(session, expected)
     with journal.refused_if_suspended(expected.jackpot_id), committed(session) as pipe:
-        guess = standing.send_required(pipe, expected, came=_came(asked.values()), names=_names(asked.values()))
+        guess = settings_in_force.send_required(
+            pipe, expected, came=_came(asked.values()), names=_names(asked.values())
+        )
         decisions, refused = _decide(session, asked, tables, expected, {})
         if refused:
             raise NotAsExpected

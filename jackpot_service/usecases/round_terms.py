@@ -7,7 +7,7 @@ from decimal import Decimal
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.records import rounds
 from jackpot_service.records.pinned import Table
-from jackpot_service.records.standing import InForce
+from jackpot_service.records.settings_in_force import InForce
 
 
 @dataclass(frozen=True, slots=True)

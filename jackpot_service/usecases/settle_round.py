@@ -20,7 +20,7 @@ from jackpot_service.ledger import books, cycles, journal, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.ledger.cycles import Cycle
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import gaming_tables, pinned, rounds, standing, verdicts
+from jackpot_service.records import gaming_tables, pinned, rounds, settings_in_force, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 from jackpot_service.usecases import reversals
@@ -84,10 +84,10 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     with pipelined(session) as pipe:
-        standing_cursor = standing.send_read(pipe, jackpot_id, came=[command.now])
+        settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[command.now])
         round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
         booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
-    in_force = standing.in_force_of(standing_cursor, jackpot_id)
+    in_force = settings_in_force.in_force_of(settings_cursor, jackpot_id)
     round_ = rounds.round_of(round_cursor)
     live = tuple(one for one in bet_records.booked_of(booked_cursor) if not one.is_void)
     if round_ is not None and round_.state is RoundState.SETTLED:

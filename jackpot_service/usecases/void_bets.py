@@ -16,7 +16,7 @@ from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
 from jackpot_service.ledger import cycles, journal, stripes
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import gaming_tables, pinned, rounds, standing
+from jackpot_service.records import gaming_tables, pinned, rounds, settings_in_force
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import reversals
 from jackpot_service.usecases.round_terms import RoundTerms
@@ -55,11 +55,11 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
     table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     with pipelined(session) as pipe:
-        standing_cursor = standing.send_read(pipe, jackpot_id, came=[command.now])
+        settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[command.now])
         round_cursor = rounds.send_lock(pipe, jackpot_id, [name])
         booked_cursor = bet_records.send_of_round(pipe, jackpot_id, name)
         tombstone_cursor = bet_records.send_tombstones(pipe, jackpot_id, [name])
-    in_force = standing.in_force_of(standing_cursor, jackpot_id)
+    in_force = settings_in_force.in_force_of(settings_cursor, jackpot_id)
     round_ = rounds.round_of(round_cursor)
     # A round opened between these statements shows its bets only; opening it again then fails, and all is read again.
     seen = bet_records.booked_of(booked_cursor) if round_ is not None else ()

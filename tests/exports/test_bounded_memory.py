@@ -9,9 +9,9 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.verified import NOTHING, Verified, VerifiedStripe
-from jackpot_service.proof import by_seq, documents, positions
-from jackpot_service.proof.by_seq import BySeq
+from jackpot_service.proof import documents, paged_rows, positions
 from jackpot_service.proof.decoding import Decoder
+from jackpot_service.proof.paged_rows import PagedRows
 from jackpot_service.proof.positions import PoolsByPosition
 from tests.support import history
 
@@ -75,8 +75,8 @@ def test_a_page_holds_few_bets_or_one_round(superuser: Session, monkeypatch: pyt
 
 
 def test_rows_by_seq_are_read_again_and_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_seq, "SPAN", 10)
-    monkeypatch.setattr(by_seq, "KEPT_BLOCKS", 3)
+    monkeypatch.setattr(paged_rows, "SPAN", 10)
+    monkeypatch.setattr(paged_rows, "KEPT_BLOCKS", 3)
     there = [-25, *range(1, 95), 1000, 2**62]
     reads: list[int] = []
 
@@ -84,7 +84,7 @@ def test_rows_by_seq_are_read_again_and_few_are_kept(monkeypatch: pytest.MonkeyP
         reads.append(first)
         return {seq: str(seq) for seq in there if first <= seq < end}
 
-    rows = BySeq(read, lambda seq: next((one for one in there if one >= seq), None))
+    rows = PagedRows(read, lambda seq: next((one for one in there if one >= seq), None))
 
     assert list(rows) == there
     assert dict(rows.items()) == {seq: str(seq) for seq in there}

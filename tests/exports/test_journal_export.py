@@ -34,7 +34,7 @@ from jackpot_service.exports.journal import (
     pieces,
 )
 from jackpot_service.exports.names import account_of
-from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.records.settings_in_force import UnknownJackpot
 from jackpot_service.reports.finance.frame import Asked
 from jackpot_service.reports.finance.trial_balance import REPORT as TRIAL_BALANCE
 from jackpot_service.reports.making import made

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from jackpot_service.database import embedded
-from jackpot_service.records.standing import LIKELY_AFTER
+from jackpot_service.records.settings_in_force import LIKELY_AFTER
 from tests.support.bets import bet
 from tests.support.house import House
 from tests.usecases.test_suspension import put

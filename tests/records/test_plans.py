@@ -12,7 +12,7 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger import books, days
-from jackpot_service.records import awards, bets, rounds, standing, verdicts
+from jackpot_service.records import awards, bets, rounds, settings_in_force, verdicts
 from tests.records.kept_plans import prepared
 from tests.support.drivers import connection_of
 
@@ -48,7 +48,7 @@ OF_ROUNDS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
     (bets._OF_ROUND, ASKED),
     (bets._OF_BATCHES, {**ASKED, "bet_ids": "b1", "player_ids": "p1"}),
     (bets._TOMBSTONES, ASKED),
-    (standing._READ, {**ASKED, "came": "2026-01-01"}),
+    (settings_in_force._READ, {**ASKED, "came": "2026-01-01"}),
 )
 
 

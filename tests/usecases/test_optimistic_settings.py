@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from jackpot_service.ledger import days
-from jackpot_service.records.standing import LIKELY_AFTER
+from jackpot_service.records.settings_in_force import LIKELY_AFTER
 from tests.support.bets import bet
 from tests.support.drivers import round_trips, warm
 from tests.support.hands import NOTHING, ROYAL_FLUSH, hand

@@ -15,7 +15,7 @@ from jackpot_service.domain.rules import BadRules
 from jackpot_service.domain.settings import UnknownSetting
 from jackpot_service.records.pinned import Table, UnknownTable
 from jackpot_service.records.references import UnknownCasino
-from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.records.settings_in_force import UnknownJackpot
 from jackpot_service.usecases.acts import AlreadyExists
 from jackpot_service.usecases.casinos import BadGame, UnknownZone, add_casino, add_table
 from jackpot_service.usecases.keys import create_key, hash_of

@@ -7,7 +7,7 @@ import pytest
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.ledger.stripes import MOST_STRIPES
-from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.records.settings_in_force import UnknownJackpot
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.jackpots import AddStripes, TooManyStripes, add_stripes
 from tests.support.bets import bet

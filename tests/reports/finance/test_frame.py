@@ -10,7 +10,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.rounds import UnknownRound
-from jackpot_service.records.standing import UnknownJackpot
+from jackpot_service.records.settings_in_force import UnknownJackpot
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.finance import frame
 from jackpot_service.reports.finance.frame import Asked, BadQuestion, By, Report, Scope, Takes

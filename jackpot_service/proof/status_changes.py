@@ -1,4 +1,4 @@
-"""A jackpot's door to bets over the time of its life: by which entries it closed and opened."""
+"""A jackpot's status over time: the entries that suspended, resumed and retired it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,41 +14,41 @@ LIFE_AFTER: Mapping[str, Life] = {
     EntryKind.JACKPOT_RESUMED: Life.OPEN,
     EntryKind.JACKPOT_RETIRED: Life.RETIRED,
 }
-"""Where each kind of entry that moves the door leaves its jackpot."""
+"""The status in which each kind of entry leaves its jackpot."""
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """The door from an entry on stripe 0 on: what stands beyond its positions came after it."""
+class StatusChange:
+    """A status of a jackpot from an entry on stripe 0 on: entries beyond its positions came after it."""
 
     seq: int
     life: Life
     positions: tuple[int, ...]
 
     def is_before(self, entry: BookedEntry) -> bool:
-        """Whether an entry was booked after the door moved. A stripe that it does not name was added later."""
+        """Whether the status changed before an entry was booked. A stripe that it does not name was added later."""
         number = entry.stripe_no
         return (self.positions[number] if number < len(self.positions) else 0) < entry.seq
 
 
-def doors_of(effects: Mapping[int, RecordedEffect]) -> tuple[Door, ...]:
-    """Read from what acts say how a jackpot's door moved, in the order of stripe 0."""
+def status_changes_of(effects: Mapping[int, RecordedEffect]) -> tuple[StatusChange, ...]:
+    """Read from the acts how a jackpot's status changed, in the order of stripe 0."""
     return tuple(
-        Door(seq, LIFE_AFTER[effect.kind], effect.positions)
+        StatusChange(seq, LIFE_AFTER[effect.kind], effect.positions)
         for seq, effect in sorted(effects.items())
         if effect.kind in LIFE_AFTER and effect.positions is not None
     )
 
 
-def life_before(doors: Sequence[Door], seq: int) -> Life:
+def life_before(changes: Sequence[StatusChange], seq: int) -> Life:
     """Where a jackpot stood right before an entry of its stripe 0."""
-    return next((door.life for door in reversed(doors) if door.seq < seq), Life.OPEN)
+    return next((change.life for change in reversed(changes) if change.seq < seq), Life.OPEN)
 
 
-def stripes_follow(book: str, stripes: Sequence[BookedStripe], doors: Sequence[Door]) -> Iterator[Mismatch]:
-    """Every stripe takes bets, or none does, as the last entry that moved the door says."""
-    is_open = not doors or doors[-1].life is Life.OPEN
+def stripes_follow(book: str, stripes: Sequence[BookedStripe], changes: Sequence[StatusChange]) -> Iterator[Mismatch]:
+    """Every stripe takes bets, or none does, as the last change of status says."""
+    is_open = not changes or changes[-1].life is Life.OPEN
     for stripe in stripes:
         if stripe.accepting is not is_open:
-            detail = "takes no bets, by no entry" if is_open else f"takes bets, the jackpot is {doors[-1].life}"
+            detail = "takes no bets, by no entry" if is_open else f"takes bets, the jackpot is {changes[-1].life}"
             yield Mismatch(Code.STRIPE_ACCEPTING, book, f"stripe {stripe.stripe_no}", detail)

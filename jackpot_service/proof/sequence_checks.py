@@ -33,9 +33,9 @@ def settlements_do_not_cross(
     """
     Of any two settlements, one saw at least what the other saw; what comes after an award from the meter saw it.
 
-    `also` are others who saw all stripes: money moved by hand, doors closed and opened, corrections of rounds, rejected
-    awards reinstated. Where all were compared before, those since are, with one another and with those among the last
-    entries before.
+    `also` are others who saw all stripes: money moved by hand, suspensions and resumptions, corrections of rounds,
+    rejected awards reinstated. Where all were compared before, those since are, with one another and with those among
+    the last entries before.
 
     Every settlement reads one instant of all stripes, and instants have an order. Two that each lack what the other
     saw, or an award from the meter that the next settlement overlooks, mean that a lock was missing.

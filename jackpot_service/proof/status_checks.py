@@ -7,8 +7,8 @@ from jackpot_service.domain.lives import Life
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof.documents import RoundDocuments
-from jackpot_service.proof.doors import life_before
 from jackpot_service.proof.jackpots import Jackpot
+from jackpot_service.proof.status_changes import life_before
 from jackpot_service.usecases.changes.registry import CARRIES_OUT
 
 Found = Iterator[Mismatch]
@@ -28,7 +28,7 @@ POSSIBLE_IN: Mapping[str, frozenset[Life]] = {
 def acts_were_possible(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Found:
     """No act came when the jackpot's life did not let it; `entries` are those that belong to no round."""
     for entry in entries:
-        life = life_before(jackpot.doors, entry.seq)
+        life = life_before(jackpot.status_changes, entry.seq)
         if entry.stripe_no == 0 and life not in POSSIBLE_IN.get(entry.kind, frozenset(Life)):
             yield Mismatch(Code.JACKPOT_LIFE, entry.book, entry.place, f"a {entry.kind} of a jackpot that was {life}")
 
@@ -36,15 +36,15 @@ def acts_were_possible(jackpot: Jackpot, entries: Sequence[BookedEntry]) -> Foun
 def bets_met_an_open_door(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """No bets were booked while their jackpot took none."""
     for entry in round_.entries:
-        door = next((door for door in reversed(jackpot.doors) if door.is_before(entry)), None)
-        if entry.kind == EntryKind.BETS and door is not None and door.life is not Life.OPEN:
-            detail = f"{round_.place}: its jackpot was {door.life}"
+        change = next((change for change in reversed(jackpot.status_changes) if change.is_before(entry)), None)
+        if entry.kind == EntryKind.BETS and change is not None and change.life is not Life.OPEN:
+            detail = f"{round_.place}: its jackpot was {change.life}"
             yield Mismatch(Code.BET_SUSPENDED, entry.book, entry.place, detail)
 
 
 def no_bet_outlived_its_jackpot(round_: RoundDocuments, jackpot: Jackpot) -> Found:
     """When its jackpot was retired, the round was over or had no live bet."""
-    retired = next((door for door in jackpot.doors if door.life is Life.RETIRED), None)
+    retired = next((change for change in jackpot.status_changes if change.life is Life.RETIRED), None)
     before = [entry for entry in round_.entries if retired is not None and not retired.is_before(entry)]
     if not before or before[-1].kind in {EntryKind.RESULT, EntryKind.CANCELLATION, EntryKind.ROUND_CORRECTED}:
         return

@@ -14,10 +14,10 @@ from jackpot_service.domain.lives import facts_of_life
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.proof.doors import LIFE_AFTER, life_before
 from jackpot_service.proof.jackpots import Jackpot
-from jackpot_service.proof.order import Seen
 from jackpot_service.proof.references import RecordedEffect
+from jackpot_service.proof.sequence_checks import Seen
+from jackpot_service.proof.status_changes import LIFE_AFTER, life_before
 from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState
 from jackpot_service.usecases.changes.kinds import Conditions, Done, Kind
 from jackpot_service.usecases.changes.registry import CARRIES_OUT
@@ -62,7 +62,7 @@ class Scene:
         newest = max(version for version, seq in jackpot.rules_seqs.items() if seq < self.entry.seq)
         return JackpotState(
             jackpot.jackpot_id,
-            life_before(jackpot.doors, self.entry.seq),
+            life_before(jackpot.status_changes, self.entry.seq),
             jackpot.pools.at(self.positions),
             self.positions,
             cycle.cycle,
@@ -75,7 +75,7 @@ class Scene:
 
 def _suspension(scene: Scene) -> Done:
     kind = EntryKind(scene.entry.kind)
-    life = life_before(scene.jackpot.doors, scene.entry.seq)
+    life = life_before(scene.jackpot.status_changes, scene.entry.seq)
     recorded = facts_of_life(LIFE_AFTER[kind], positions=scene.positions)
     return Done(kind, {"state": life.value}, recorded)
 
@@ -147,7 +147,7 @@ SAW_ALL = frozenset({*DUE, EntryKind.ROUND_CORRECTED, EntryKind.AWARDS_REINSTATE
 """The kinds of effect that depend on all pools, and so name a position of every stripe."""
 
 
-def seen_by_moves(jackpot: Jackpot) -> list[Seen]:
+def seen_by_acts(jackpot: Jackpot) -> list[Seen]:
     """What such acts saw: all stripes, so whatever comes later saw at least that."""
     return [
         (effect.positions, 0, seq, True)

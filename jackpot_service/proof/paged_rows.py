@@ -20,7 +20,7 @@ Next = Callable[[int], int | None]
 """Finds the first seq that there is at or after another."""
 
 
-class BySeq(Mapping[int, T]):
+class PagedRows(Mapping[int, T]):
     """Rows by seq, in the order of their seqs; each is read again when it was not asked for in a while."""
 
     def __init__(self, read: Read[T], first_from: Next) -> None:
