@@ -51,7 +51,9 @@ def closed(engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: flo
     period = Period(None if last is None else last.period.end, end)
     require_next(period, last=None if last is None else last.period, now=act.now)
     kept = {
-        report.name: KeptReport(report.edition, _sha256(engine, report, period, now=act.now, longest_s=longest_s))
+        report.name: KeptReport(
+            report.report_version, _sha256(engine, report, period, now=act.now, longest_s=longest_s)
+        )
         for report in registry.REPORTS.values()
         if report.is_kept
     }

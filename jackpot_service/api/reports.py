@@ -138,18 +138,18 @@ class ReportSchema(AnswerSchema):
     report_version = described(
         fields.Integer,
         "Of the report: raised when the same books make it say something else.",
-        attribute="edition",
+        attribute="report_version",
     )
     closed_report_version = described(
         fields.Integer,
         "The version of the report when exactly this period was closed; null if it was not.",
-        attribute="kept.edition",
+        attribute="kept.report_version",
         allow_none=True,
     )
     content_sha256 = described(
         fields.String,
         "What it said when its period was closed, as a SHA-256; null if that was another version of it.",
-        attribute="closed_as",
+        attribute="content_sha256",
         allow_none=True,
     )
     sections = listed(SectionSchema)

@@ -158,8 +158,8 @@ def print_verification(found: Verification) -> None:
 
 
 def _of_another_edition(one: NotCompared, periods: int) -> str:
-    now = "there is no such report any more" if one.now_in is None else f"it is in edition {one.now_in} now"
-    return f"Not compared: {one.name} of {periods:,} closed period(s), kept in edition {one.kept_in}; {now}."
+    now = "there is no such report any more" if one.now_in is None else f"its version is {one.now_in} now"
+    return f"Not compared: {one.name} of {periods:,} closed period(s), kept in version {one.kept_in}; {now}."
 
 
 COMMANDS = (verify_books,)

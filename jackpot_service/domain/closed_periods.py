@@ -17,9 +17,9 @@ class PeriodConflict(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class KeptReport:
-    """What a report of a closed period said, as a SHA-256, in this edition of the report."""
+    """What a report of a closed period said, as a SHA-256, in this version of the report."""
 
-    edition: int
+    report_version: int
     sha256: str
 
 
@@ -54,5 +54,5 @@ def require_next(period: Period, *, last: Period | None, now: datetime) -> None:
 
 def facts_of(period: Period, reports: Mapping[str, KeptReport]) -> Facts:
     """What the act of closing a period shows."""
-    kept = {name: {"report_version": one.edition, "sha256": one.sha256} for name, one in sorted(reports.items())}
+    kept = {name: {"report_version": one.report_version, "sha256": one.sha256} for name, one in sorted(reports.items())}
     return {"from": instant(period.start), "to": instant(period.end), "reports": kept}

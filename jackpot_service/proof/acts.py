@@ -47,7 +47,7 @@ def effects_are_due(references: References) -> Found:
 
 
 def _due(act: Row[Any]) -> Iterator[tuple[str | None, str]]:
-    """Book and kind of each entry: none if the jackpot had that status before. A retirement books one more, at its target."""
+    """Book and kind of each entry: none if the jackpot had that status. A retirement books one more, at its target."""
     after = act.after
     stood_so = act.kind in LIFE_AFTER and act.before == {"state": after.get("state")}
     if act.kind in BOOKS_AN_ENTRY and not stood_so:

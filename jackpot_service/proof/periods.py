@@ -27,7 +27,7 @@ def check(session: Session, rows: Iterable[Row[Any]], *, not_compared: Counter[N
     """
     Check every closed period, from its row, in their order.
 
-    Reports of another edition than they were kept in cannot be compared, but counted.
+    Reports of another version than the kept one cannot be compared, but counted.
     """
     begins = None
     for one in map(closed_periods.period_of, rows):
@@ -48,8 +48,8 @@ def _is_over(session: Session, closed: ClosedPeriod) -> Found:
 def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[NotCompared]) -> Found:
     for name, kept in closed.reports.items():
         report = registry.REPORTS.get(name)
-        if report is None or report.edition != kept.edition:
-            not_compared[NotCompared(name, kept.edition, None if report is None else report.edition)] += 1
+        if report is None or report.report_version != kept.report_version:
+            not_compared[NotCompared(name, kept.report_version, None if report is None else report.report_version)] += 1
             continue
         found = _report_is(session, report, closed, kept.sha256)
         yield from unless_refused(session, found, partial(_mismatch, closed))

@@ -23,7 +23,7 @@ Found = Iterator[Mismatch]
 
 def of_book(session: Session, book: str) -> Sequence[DayPart]:
     """The days of a book that reports add up, in their order."""
-    return reconciled_days.days(session, book, edition=two_sides.EDITION)
+    return reconciled_days.days(session, book, report_version=two_sides.REPORT_VERSION)
 
 
 def check(
@@ -35,7 +35,7 @@ def check(
     on_day: Callable[[], None] = lambda: None,
 ) -> Found:
     """
-    Each day is what was booked in it, and comes to what was kept; those of other editions nobody asks.
+    Each day is what was booked in it, and comes to what was kept; nobody reads those of other report versions.
 
     Where the book was verified before, the days are read again that were reconciled since, or on which something was
     booked since. `on_day` is called after each.
@@ -59,7 +59,7 @@ def _of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:
         yield _mismatch(book, kept.day, f"was read after {kept.starts} up to {kept.ends}, and is {due}")
         return
     made = two_sides.read(session, book, jackpot.base, due)
-    sums: object = reconciled_days.sums(session, book, edition=two_sides.EDITION, day=kept.day)
+    sums: object = reconciled_days.sums(session, book, report_version=two_sides.REPORT_VERSION, day=kept.day)
     for was, is_ in zip_longest(sums if isinstance(sums, list) else [sums], map(as_json, made)):
         if not is_written_alike(was, is_):
             yield _mismatch(book, kept.day, f"was kept as {was}, and its documents and entries make {is_}")

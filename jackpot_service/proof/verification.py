@@ -9,7 +9,7 @@ from jackpot_service.ledger.verified import Reached
 
 
 class NotCompared(NamedTuple):
-    """A report, the edition in which a closed period kept it, and the other that it is in now; None if it is gone."""
+    """A report, the version in which a closed period kept it, and its version now; None if it is gone."""
 
     name: str
     kept_in: int

@@ -15,7 +15,7 @@ class ClosedPeriodRow(Base):
     """
     A period that is closed, by the act of this seq: from `starts_at` (null: the beginning) to `ends_at`, not included.
 
-    `reports` tells, by the names of the reports, their edition and the SHA-256 of what they said.
+    `reports` tells, by the names of the reports, their version and the SHA-256 of their content.
     """
 
     __tablename__ = "closed_periods"

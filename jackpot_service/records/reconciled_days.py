@@ -19,7 +19,7 @@ _DUE = text(
     LEFT JOIN LATERAL (
         SELECT ends
         FROM reconciled_days
-        WHERE reconciled_days.jackpot_id = jackpots.jackpot_id AND edition = :edition
+        WHERE reconciled_days.jackpot_id = jackpots.jackpot_id AND report_version = :report_version
         ORDER BY day DESC
         LIMIT 1
     ) AS last ON true
@@ -57,17 +57,19 @@ class DayPart:
 
 @dataclass(frozen=True, slots=True)
 class ReconciledDay:
-    """A day of a jackpot's book that was read, in an edition, and what it came to."""
+    """A day of a jackpot's book that was read for a report version, and its sums."""
 
     jackpot_id: str
-    edition: int
+    report_version: int
     part: DayPart
     sums: Sequence[Mapping[str, Any]]
 
 
-def due(session: Session, *, edition: int, before: datetime, without: Collection[str] = ()) -> DueDay | None:
+def due(session: Session, *, report_version: int, before: datetime, without: Collection[str] = ()) -> DueDay | None:
     """The first day before an instant that was not read yet, of all jackpots but some."""
-    row = session.execute(_DUE, {"edition": edition, "before": before, "without": list(without)}).one_or_none()
+    row = session.execute(
+        _DUE, {"report_version": report_version, "before": before, "without": list(without)}
+    ).one_or_none()
     return None if row is None else DueDay(*row)
 
 
@@ -76,7 +78,7 @@ def add(session: Session, read: ReconciledDay, *, now: datetime) -> None:
     session.execute(
         insert(ReconciledDayRow).values(
             jackpot_id=read.jackpot_id,
-            edition=read.edition,
+            report_version=read.report_version,
             day=read.part.day,
             starts=list(read.part.starts),
             ends=list(read.part.ends),
@@ -87,23 +89,25 @@ def add(session: Session, read: ReconciledDay, *, now: datetime) -> None:
 
 
 def days(
-    session: Session, jackpot_id: str, *, edition: int, first: date = date.min, end: date = date.max
+    session: Session, jackpot_id: str, *, report_version: int, first: date = date.min, end: date = date.max
 ) -> list[DayPart]:
     """The days of a jackpot that were read, from one up to another, which is not included; without their sums."""
     row = ReconciledDayRow
     question = (
         select(row.day, row.starts, row.ends)
-        .where(row.jackpot_id == jackpot_id, row.edition == edition, row.day >= first, row.day < end)
+        .where(row.jackpot_id == jackpot_id, row.report_version == report_version, row.day >= first, row.day < end)
         .order_by(row.day)
     )
     return [DayPart(day, tuple(starts), tuple(ends)) for day, starts, ends in session.execute(question)]
 
 
-def sums(session: Session, jackpot_id: str, *, edition: int, day: date) -> list[dict[str, Any]]:
+def sums(session: Session, jackpot_id: str, *, report_version: int, day: date) -> list[dict[str, Any]]:
     """What a day that was read came to."""
     found: list[dict[str, Any]] = session.execute(
         select(ReconciledDayRow.sums).where(
-            ReconciledDayRow.jackpot_id == jackpot_id, ReconciledDayRow.edition == edition, ReconciledDayRow.day == day
+            ReconciledDayRow.jackpot_id == jackpot_id,
+            ReconciledDayRow.report_version == report_version,
+            ReconciledDayRow.day == day,
         )
     ).scalar_one()
     return found

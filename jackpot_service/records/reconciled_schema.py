@@ -16,13 +16,13 @@ class ReconciledDayRow(Base):
     A UTC day of a jackpot's book that was over, and was read one document and one entry at a time, once.
 
     It is what was booked after `starts` up to `ends`, a seq of each stripe. `sums` are what was found, as objects of
-    side, version, account, currency, movement and amount, in the `edition` of those who read.
+    side, version, account, currency, movement and amount, in the `report_version` of the reader.
     """
 
     __tablename__ = "reconciled_days"
     __table_args__ = (
-        PrimaryKeyConstraint("jackpot_id", "edition", "day"),
-        CheckConstraint("edition >= 1", name="edition"),
+        PrimaryKeyConstraint("jackpot_id", "report_version", "day"),
+        CheckConstraint("report_version >= 1", name="report_version"),
         CheckConstraint(
             "cardinality(starts) = cardinality(ends) AND cardinality(ends) >= 1 "
             "AND array_position(starts, NULL) IS NULL AND array_position(ends, NULL) IS NULL",
@@ -33,7 +33,7 @@ class ReconciledDayRow(Base):
     )
 
     jackpot_id: Mapped[Key]
-    edition: Mapped[Count]
+    report_version: Mapped[Count]
     day: Mapped[date] = mapped_column(Date)
     starts: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     ends: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))

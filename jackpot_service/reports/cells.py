@@ -47,7 +47,7 @@ def _positions(name: str, positions: Mapping[str, Positions]) -> list[tuple[str,
 def _closed(document: Document) -> list[tuple[str, str]]:
     if document.kept is None:
         return []
-    if document.closed_as is not None:
-        return [("closed as", document.closed_as)]
-    then, now = document.kept.edition, document.edition
-    return [("closed in", f"edition {then} of the report, which is in edition {now} now: no hash of this was kept")]
+    if document.content_sha256 is not None:
+        return [("closed as", document.content_sha256)]
+    then, now = document.kept.report_version, document.report_version
+    return [("closed in", f"version {then} of the report, whose version is {now} now: no hash of this was kept")]

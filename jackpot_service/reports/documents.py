@@ -66,7 +66,7 @@ class Document:
     `start` and `end` bound what it covers, the end not included; None is the beginning of the books, and all that was
     booked when it was made. `positions` are those of each book that it stands on, at its end: asked again as of the
     same instant, it says the same. `opening_positions` are those at its start, if it has one, of the jackpots that were
-    open by then. `edition` is that of the report, `kept` what was kept of it, in whichever edition it was then, when
+    open by then. `report_version` is that of the report, `kept` what was kept of it, in its version of then, when
     exactly its period was closed.
     """
 
@@ -80,13 +80,13 @@ class Document:
     positions: Mapping[str, Positions]
     opening_positions: Mapping[str, Positions]
     sections: Sequence[Section]
-    edition: int = 1
+    report_version: int = 1
     kept: KeptReport | None = None
 
     @property
-    def closed_as(self) -> str | None:
-        """The SHA-256 of what it said when its period was closed: none if that was another edition of it."""
-        return None if self.kept is None or self.kept.edition != self.edition else self.kept.sha256
+    def content_sha256(self) -> str | None:
+        """The SHA-256 of what it said when its period was closed: none if that was another version of it."""
+        return None if self.kept is None or self.kept.report_version != self.report_version else self.kept.sha256
 
     def narrowed(self, name: str | None) -> "Document":
         """The same with the section of a name only, with none for that of the head; unless one is named, with all."""

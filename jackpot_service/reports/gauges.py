@@ -94,7 +94,7 @@ def months_ahead(session: Session, *, at: datetime) -> int:
 
 def _days_behind(session: Session, *, at: datetime) -> int:
     today = at.astimezone(UTC).date()
-    due = reconciled_days.due(session, edition=two_sides.EDITION, before=midnight(today))
+    due = reconciled_days.due(session, report_version=two_sides.REPORT_VERSION, before=midnight(today))
     return 0 if due is None else (today - due.day).days
 
 

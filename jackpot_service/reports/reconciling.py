@@ -57,7 +57,10 @@ def reconcile_next(
             return None
         now = now or read(engine, lambda session: session.execute(_NOW).scalar_one())
         before = datetime.combine((now - AFTER_MIDNIGHT).astimezone(UTC), time(), UTC)
-        due = read(engine, partial(reconciled_days.due, edition=two_sides.EDITION, before=before, without=without))
+        due = read(
+            engine,
+            partial(reconciled_days.due, report_version=two_sides.REPORT_VERSION, before=before, without=without),
+        )
         if due is None:
             return None
         try:
@@ -81,4 +84,4 @@ def _read(session: Session, due: DueDay, stop: threading.Event) -> ReconciledDay
             return None
         sums = added_up([*sums, *two_sides.read(session, due.jackpot_id, due.base, part)])
     found = [as_json(one) for one in sums]
-    return ReconciledDay(due.jackpot_id, two_sides.EDITION, DayPart(due.day, starts, ends), found)
+    return ReconciledDay(due.jackpot_id, two_sides.REPORT_VERSION, DayPart(due.day, starts, ends), found)

@@ -232,7 +232,7 @@ def test_the_hash_of_another_edition_than_a_job_makes_is_not_shown(
 
     head = dict(workbooks.texts(workbooks.read(file_of(opened, job))["head"]))
     assert "closed as" not in head
-    assert head["closed in"].startswith("edition 1 ")
+    assert head["closed in"].startswith("report_version 1 ")
 
 
 # Who may.

@@ -204,8 +204,8 @@ def test_reports_of_closed_periods_that_it_cannot_compare_are_said_and_are_nothi
     *said, verdict = opened("verify").ok().splitlines()
 
     assert said == [
-        "Not compared: fx of 2 closed period(s), kept in edition 1; there is no such report any more.",
-        "Not compared: rtp of 2 closed period(s), kept in edition 2; it is in edition 3 now.",
+        "Not compared: fx of 2 closed period(s), kept in version 1; there is no such report any more.",
+        "Not compared: rtp of 2 closed period(s), kept in version 2; its version is 3 now.",
     ]
     assert verdict.endswith(": the books are right.")
 

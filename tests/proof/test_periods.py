@@ -62,7 +62,7 @@ OF_ANOTHER_EDITION = f"jsonb_set(jsonb_set(reports, {KEPT}, '\"x\"'), '{{trial-b
 
 CORRUPTIONS: Final = (
     change("closed_periods", f"reports = jsonb_set(reports, {KEPT}, '\"x\"')", FIRST, "closed-period entry-digest"),
-    # A report of another edition says other things than the one that was kept: only the act's digest tells.
+    # A report of another version says other things than the one that was kept: only the act's digest tells.
     change("closed_periods", f"reports = {OF_ANOTHER_EDITION}", FIRST, "entry-digest"),
     change("closed_periods", "reports = '{}'", FIRST, "entry-digest"),
     change("closed_periods", "starts_at = starts_at - interval '1 hour'", SECOND, "closed-period entry-digest"),

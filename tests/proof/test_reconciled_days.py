@@ -89,7 +89,7 @@ CORRUPTIONS: Final = (
     change(TABLE, """sums = jsonb_set(sums, '{0,account}', '"nobody"')""", LAST, WRONG),
     forge(
         TABLE,
-        "jackpot_id, edition, day + 1, ends, ends, '[]', read_at + interval '2 days'",
+        "jackpot_id, report_version, day + 1, ends, ends, '[]', read_at + interval '2 days'",
         f"{TABLE} WHERE {LAST}",
         WRONG,
     ),
@@ -102,7 +102,7 @@ def test_every_corruption_is_found_under_its_name(superuser: Session, corruption
 
 
 ASIDE: Final = {
-    "edition": "nobody asks for days of another edition than this one's: they are read again",
+    "report_version": "nobody asks for days of another report version than this one's: they are read again",
     "read_at": "it says when the day was read, which was when it was over: a CHECK refuses any time before",
 }
 """The columns whose change the proof does not see, and why."""
@@ -116,7 +116,7 @@ def test_every_column_is_changed_by_one_of_them() -> None:
 
 REFUSED: Final = (
     "read_at = (day + 1)::timestamp AT TIME ZONE 'UTC' - interval '1 us'",
-    "edition = 0",
+    "report_version = 0",
     "sums = '{}'",
     "starts[1] = NULL",
     "ends[2] = NULL",

@@ -50,10 +50,10 @@ def only(found: Rows, **where: object) -> Mapping[str, Any]:
 
 
 def raise_edition(monkeypatch: pytest.MonkeyPatch, name: str) -> int:
-    """Have the next edition of a report, as a version of the service with other words for it would; its number."""
-    later = replace(registry.REPORTS[name], edition=registry.REPORTS[name].edition + 1)
+    """Have the next version of a report, as a version of the service with other words for it would; its number."""
+    later = replace(registry.REPORTS[name], report_version=registry.REPORTS[name].report_version + 1)
     monkeypatch.setattr(registry, "REPORTS", {**registry.REPORTS, name: later})
-    return later.edition
+    return later.report_version
 
 
 def figures(document: Body) -> Body:

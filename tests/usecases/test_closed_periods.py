@@ -85,10 +85,10 @@ def test_a_report_shows_the_hash_only_if_it_is_that_of_its_own_edition(
     )
 
     told = ("report_version", "closed_report_version", "content_sha256")
-    edition, sha256 = kept["rtp"]["report_version"], kept["rtp"]["sha256"]
-    assert [first[name] for name in told] == [edition, edition, sha256]
-    assert [shown[name] for name in told] == [edition + 1, edition, None]
-    assert [open_period[name] for name in told] == [edition + 1, None, None]
+    report_version, sha256 = kept["rtp"]["report_version"], kept["rtp"]["sha256"]
+    assert [first[name] for name in told] == [report_version, report_version, sha256]
+    assert [shown[name] for name in told] == [report_version + 1, report_version, None]
+    assert [open_period[name] for name in told] == [report_version + 1, None, None]
     assert [other[name] for name in told] == [1, 1, kept["trial-balance"]["sha256"]]
 
 
@@ -105,7 +105,7 @@ def test_a_file_says_in_which_edition_the_report_was_closed(busy: House, monkeyp
     raise_edition(monkeypatch, "trial-balance")
     later = head()
     assert "closed as" not in later
-    assert later["closed in"] == "edition 1 of the report, which is in edition 2 now: no hash of this was kept"
+    assert later["closed in"] == "version 1 of the report, whose version is 2 now: no hash of this was kept"
 
 
 def test_a_stranger_figures_the_hashes_from_the_answers_alone(

@@ -113,7 +113,7 @@ def _settle(engine: sqlalchemy.Engine, wanted: Wanted, asker: Asker) -> Settled:
         "section": wanted.section,
         **_stated(asked),
         "made_at": instant(now),
-        "kept": None if kept is None else {"edition": kept.edition, "sha256": kept.sha256},
+        "kept": None if kept is None else {"report_version": kept.report_version, "sha256": kept.sha256},
     }
     return Settled(parameters, None, file_name(report.name, now, wanted.form), MEDIA_TYPES[wanted.form])
 

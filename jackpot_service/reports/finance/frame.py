@@ -103,7 +103,7 @@ class Report:
     `by` are the groupings that it knows, `usual` what it does unless asked, the first of them if that is not said.
     `sections` are their names, in their order, whatever is asked. `needs` is what has to be stated of what it takes.
     `is_for_casinos` tells whether somebody who is bound to a casino may ask it, of that casino. `is_kept` tells whether
-    closing a period keeps its hash; `edition` is raised whenever the same books make it say something else.
+    closing a period keeps its hash; `report_version` is raised whenever the same books make it say something else.
     """
 
     name: str
@@ -116,7 +116,7 @@ class Report:
     needs: frozenset[Takes] = field(default_factory=frozenset)
     is_for_casinos: bool = False
     is_kept: bool = True
-    edition: int = 1
+    report_version: int = 1
 
 
 def books_of(session: Session, asked: Asked) -> tuple[str, ...]:
@@ -213,13 +213,13 @@ def make(session: Session, report: Report, asked: Asked, *, made_at: datetime) -
         positions={REFERENCE_BOOK: (scope.acts_end,), **{stand.jackpot_id: stand.end for stand in scope.stands}},
         opening_positions={stand.jackpot_id: stand.start for stand in scope.stands if asked.start and stand.start},
         sections=report.make(session, scope),
-        edition=report.edition,
+        report_version=report.report_version,
         kept=kept(session, report, asked),
     )
 
 
 def kept(session: Session, report: Report, asked: Asked) -> KeptReport | None:
-    """What was kept of a report, in whichever edition, if it was: of exactly its period, and of the whole house."""
+    """What was kept of a report, in any version, if it was: of exactly its period, and of the whole house."""
     if asked.end is None or asked != Asked(start=asked.start, end=asked.end):
         return None
     closed = closed_periods.find(session, Period(asked.start, asked.end))

@@ -13,7 +13,7 @@ def sha256_of(document: Document) -> str:
     Figure the SHA-256 of a report's question, positions and rows; not of when and by which version it was made.
 
     It reads all rows. What is hashed are lines of JSON: one for the head, one for each section's columns, one a row.
-    Strangers figure it from answers by docs/reports.md, which says the same; whatever changes it raises all editions.
+    Strangers figure it from answers by docs/reports.md, which says the same; a change of it raises all report versions.
     """
     digest = hashlib.sha256()
     head = [

@@ -148,4 +148,4 @@ def _cost(awards: Sequence[Taken]) -> Decimal:
     return total(one.cost for one in awards)
 
 
-REPORT = Report("rtp", "Return to players", make, sections=("funds", "tiers"), edition=2)
+REPORT = Report("rtp", "Return to players", make, sections=("funds", "tiers"), report_version=2)

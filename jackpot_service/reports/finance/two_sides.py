@@ -25,7 +25,7 @@ from jackpot_service.reports.finance.side_sums import Side, Sum, added_up, of_js
 from jackpot_service.reports.finance.spans import Part
 from jackpot_service.reports.finance.subledger import StakesOf
 
-EDITION: Final = 1
+REPORT_VERSION: Final = 1
 """
 To be raised, as that of the report is, whenever the same books are to come to other sums: days are then read again.
 """
@@ -42,7 +42,7 @@ def sums(session: Session, stand: Stand) -> list[Sum]:
     days, rest = _days_and_rest(session, stand)
     found = [one for part in rest for one in read(session, stand.jackpot_id, stand.base, part)]
     if days:
-        asked = {"jackpot_id": stand.jackpot_id, "edition": EDITION, "days": days}
+        asked = {"jackpot_id": stand.jackpot_id, "report_version": REPORT_VERSION, "days": days}
         found += [of_json(dict(one)) for one in session.execute(_KEPT, asked).mappings()]
     return added_up(found)
 
@@ -70,7 +70,7 @@ _KEPT = text(
     FROM reconciled_days
     CROSS JOIN LATERAL jsonb_to_recordset(sums)
         AS one (side text, version int, account text, currency text, movement text, amount text)
-    WHERE jackpot_id = :jackpot_id AND edition = :edition AND day = ANY(CAST(:days AS date[]))
+    WHERE jackpot_id = :jackpot_id AND report_version = :report_version AND day = ANY(CAST(:days AS date[]))
     GROUP BY side, version, account, currency, movement
     """
 )
@@ -79,7 +79,7 @@ _KEPT = text(
 def _days_and_rest(session: Session, stand: Stand) -> tuple[list[date], list[Part]]:
     """The whole days of a part that were read before, and the parts between and beside them."""
     first, end = stand.span.first_day, stand.span.end_day or date.max
-    days = reconciled_days.days(session, stand.jackpot_id, edition=EDITION, first=first, end=end)
+    days = reconciled_days.days(session, stand.jackpot_id, report_version=REPORT_VERSION, first=first, end=end)
     starts = [stand.start, *(day.ends for day in days)]
     ends = [*(day.starts for day in days), stand.end]
     return [day.day for day in days], [part for part in map(Part, starts, ends) if not part.is_empty]

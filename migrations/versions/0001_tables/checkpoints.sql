@@ -12,14 +12,14 @@ CREATE TABLE closed_periods (
 -- A day is reconciled once it is over.
 CREATE TABLE reconciled_days (
     jackpot_id TEXT COLLATE "C" NOT NULL,
-    edition INTEGER NOT NULL,
+    report_version INTEGER NOT NULL,
     day DATE NOT NULL,
     starts BIGINT[] NOT NULL,
     ends BIGINT[] NOT NULL,
     sums JSONB NOT NULL,
     read_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    CONSTRAINT pk_reconciled_days PRIMARY KEY (jackpot_id, edition, day),
-    CONSTRAINT ck_reconciled_days_edition CHECK (edition >= 1),
+    CONSTRAINT pk_reconciled_days PRIMARY KEY (jackpot_id, report_version, day),
+    CONSTRAINT ck_reconciled_days_report_version CHECK (report_version >= 1),
     CONSTRAINT ck_reconciled_days_positions CHECK (cardinality(starts) = cardinality(ends) AND cardinality(ends) >= 1
         AND array_position(starts, NULL) IS NULL AND array_position(ends, NULL) IS NULL),
     CONSTRAINT ck_reconciled_days_sums CHECK (jsonb_typeof(sums) = 'array'),

@@ -195,4 +195,4 @@ def test_reports_have_names_titles_and_groupings_that_people_can_use() -> None:
         assert name == one.name == name.lower()
         assert one.title[0].isupper()
         assert (Takes.BY in one.takes) is bool(one.by)
-        assert one.edition >= 1
+        assert one.report_version >= 1

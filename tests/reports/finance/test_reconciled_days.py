@@ -171,7 +171,7 @@ def test_a_day_that_was_read_is_not_read_again_but_by_who_verifies(played: House
 def test_in_another_edition_days_are_read_again(played: House, monkeypatch: pytest.MonkeyPatch) -> None:
     read, before = read_days(played), reconciled(played)
     with monkeypatch.context() as later:
-        later.setattr(two_sides, "EDITION", two_sides.EDITION + 1)
+        later.setattr(two_sides, "REPORT_VERSION", two_sides.REPORT_VERSION + 1)
 
         assert read_days(played) == read
 
@@ -232,6 +232,6 @@ def test_whatever_happens_a_report_says_what_one_does_that_reads_everything(
         asked = dict(zip(("end", "start"), reversed(edges), strict=False))
         found = reconciled(house, **asked)
         with monkeypatch.context() as reading_all:
-            reading_all.setattr(two_sides, "EDITION", two_sides.EDITION + 1)
+            reading_all.setattr(two_sides, "REPORT_VERSION", two_sides.REPORT_VERSION + 1)
             assert found == reconciled(house, **asked)
         assert not any(row["differing"] for row in rows_of(found, "summary"))
