@@ -33,8 +33,8 @@ from jackpot_service.telemetry.seldom import Seldom
 from jackpot_service.usecases.changes.registry import KINDS
 from tests.support import compiled
 from tests.support.clock import let_tests_move_the_clock, trust_the_clocks_of_tests
-from tests.support.house import COPIES, House
 from tests.support.logins import owner_url
+from tests.support.world import COPIES, World
 
 SETTINGS: Final = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off", "max_wal_size": "256MB"}
 TEMPLATE: Final = "migrated"
@@ -133,13 +133,13 @@ def administrator(cluster: embedded.Cluster) -> Iterator[psycopg.Connection[Any]
 
 
 @pytest.fixture(scope="session")
-def furnished(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[tuple[str, House]]:
-    """Furnish a house once, and name its database, so that those of tests can be copies of it."""
+def furnished(cluster: embedded.Cluster, administrator: psycopg.Connection[Any]) -> Iterator[tuple[str, World]]:
+    """Furnish a world once, and name its database, so that those of tests can be copies of it."""
     name = f"furnished_{os.getpid()}"
     administrator.execute(_copying(name, TEMPLATE))
-    house = House(cluster.service_url(name))
-    house.engine.dispose()
-    yield name, house
+    world = World(cluster.service_url(name))
+    world.engine.dispose()
+    yield name, world
     _drop(administrator, name)
 
 
@@ -147,13 +147,13 @@ def furnished(cluster: embedded.Cluster, administrator: psycopg.Connection[Any])
 def database_url(
     request: pytest.FixtureRequest, cluster: embedded.Cluster, administrator: psycopg.Connection[Any]
 ) -> Iterator[str]:
-    """Give the test a migrated database, by the service's login; where a house is to be in it, a copy of one."""
-    if "house" not in request.fixturenames:
+    """Give the test a migrated database, by the service's login; where a world is to be in it, a copy of one."""
+    if "world" not in request.fixturenames:
         yield from _database(cluster, administrator, TEMPLATE)
         return
-    template, house = request.getfixturevalue("furnished")
+    template, world = request.getfixturevalue("furnished")
     for url in _database(cluster, administrator, template):
-        COPIES[url] = house
+        COPIES[url] = world
         yield url
         del COPIES[url]
 

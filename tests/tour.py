@@ -27,7 +27,7 @@ from jackpot_service.schema import migrate, months
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 PACKAGE: Final = Path(jackpot_service.__file__).parent
 CHECKOUT: Final = Path(__file__).resolve().parents[1]
@@ -71,23 +71,23 @@ def main() -> None:
         with embedded.running(Path(directory), settings={"fsync": "off"}) as cluster:
             migrate.upgrade(cluster.url())
             months.make(cluster.url(), now=datetime.now(UTC))
-            house = House(cluster.service_url())
-            _tour(house, steps)
-            house.engine.dispose()
+            world = World(cluster.service_url())
+            _tour(world, steps)
+            world.engine.dispose()
     _figures()
 
 
-def _tour(house: House, steps: Steps) -> None:
+def _tour(world: World, steps: Steps) -> None:
     """Make each call twice: the first finds and remembers what the second finds remembered."""
-    house.open()
-    table, finance, operator = house.key(Role.TABLE), house.key(Role.FINANCE), house.person("Ann", Role.OPERATOR)
+    world.open()
+    table, finance, operator = world.key(Role.TABLE), world.key(Role.FINANCE), world.person("Ann", Role.OPERATOR)
     calls: Mapping[str, Callable[[int], Answer]] = {
-        "bet": lambda turn: house.post_bets(bet(f"b{turn}"), round_id=f"r{turn}"),
-        "result with a hit": lambda turn: house.send(
+        "bet": lambda turn: world.post_bets(bet(f"b{turn}"), round_id=f"r{turn}"),
+        "result with a hit": lambda turn: world.send(
             "PUT", "T1", f"r{turn}/result", {"bet_count": 1, "hands": [hand("1", ROYAL_FLUSH)]}, key=table
         ),
-        "report": lambda _: house.get("/v1/reports/trial-balance?from=2026-01-01", key=finance),
-        "change request": lambda turn: house.post(
+        "report": lambda _: world.get("/v1/reports/trial-balance?from=2026-01-01", key=finance),
+        "change request": lambda turn: world.post(
             "/v1/change-requests",
             {
                 "request_id": f"q{turn}",

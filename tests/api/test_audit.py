@@ -10,30 +10,30 @@ import pytest
 from jackpot_service.domain.principals import Role
 from tests.support.answers import Body
 from tests.support.bets import bet
-from tests.support.house import House
+from tests.support.world import World
 
 AUDIT = "/v1/audit"
 NEW_RATE: Body = {"base": "EUR", "rates": {"GBP": "1.18"}}
 
 
 @pytest.fixture
-def run(house: House) -> House:
+def run(world: World) -> World:
     """A house in which Ann asked for a rate and Bob approved it."""
-    house.open(base_amount="1000")
-    house.change("rate-sheet", NEW_RATE, role=Role.RATES)
-    return house
+    world.open(base_amount="1000")
+    world.change("rate-sheet", NEW_RATE, role=Role.RATES)
+    return world
 
 
-def acts(house: House, query: str = "") -> list[Body]:
-    items: list[Body] = house.get(f"{AUDIT}{query}").ok()["items"]
+def acts(world: World, query: str = "") -> list[Body]:
+    items: list[Body] = world.get(f"{AUDIT}{query}").ok()["items"]
     return items
 
 
-def kinds(house: House, query: str = "") -> list[str]:
-    return [act["kind"] for act in acts(house, query)]
+def kinds(world: World, query: str = "") -> list[str]:
+    return [act["kind"] for act in acts(world, query)]
 
 
-def test_an_approved_change_stands_there_from_its_request_to_what_it_did(run: House) -> None:
+def test_an_approved_change_stands_there_from_its_request_to_what_it_did(run: World) -> None:
     done, approved, asked = acts(run, "?request_id=q1")
 
     assert [act["kind"] for act in (asked, approved, done)] == [
@@ -49,7 +49,7 @@ def test_an_approved_change_stands_there_from_its_request_to_what_it_did(run: Ho
     assert not any(act["is_emergency"] for act in (asked, approved, done))
 
 
-def test_what_was_booked_in_a_jackpots_book_stands_with_the_act(run: House) -> None:
+def test_what_was_booked_in_a_jackpots_book_stands_with_the_act(run: World) -> None:
     (opened,) = acts(run, "?kind=jackpot_opened")
 
     (effect,) = opened["effects"]
@@ -57,14 +57,14 @@ def test_what_was_booked_in_a_jackpots_book_stands_with_the_act(run: House) -> N
     assert opened["jackpot_id"] == "j1"
 
 
-def test_acts_are_numbered_without_a_gap_the_latest_first(run: House) -> None:
+def test_acts_are_numbered_without_a_gap_the_latest_first(run: World) -> None:
     seqs = [act["seq"] for act in acts(run)]
 
     assert seqs == list(range(len(seqs), 0, -1))
 
 
 @pytest.mark.parametrize("limit", [1, 3, 200])
-def test_pages_together_are_the_trail_also_while_it_grows(run: House, limit: int) -> None:
+def test_pages_together_are_the_trail_also_while_it_grows(run: World, limit: int) -> None:
     due = [act["seq"] for act in acts(run)]
 
     def pages() -> Iterator[int]:
@@ -80,7 +80,7 @@ def test_pages_together_are_the_trail_also_while_it_grows(run: House, limit: int
     assert list(pages()) == due
 
 
-def test_acts_are_found_by_who_and_what_and_which_jackpot(run: House) -> None:
+def test_acts_are_found_by_who_and_what_and_which_jackpot(run: World) -> None:
     run.open(jackpot_id="j2", tables=())
 
     assert kinds(run, "?principal=Ann") == ["change_requested"]
@@ -92,7 +92,7 @@ def test_acts_are_found_by_who_and_what_and_which_jackpot(run: House) -> None:
     assert kinds(run, "?kind=jackpot_retired") == []
 
 
-def test_a_period_includes_its_beginning_and_not_its_end(run: House) -> None:
+def test_a_period_includes_its_beginning_and_not_its_end(run: World) -> None:
     every = acts(run)
     times = sorted({act["booked_at"] for act in every})
 
@@ -104,7 +104,7 @@ def test_a_period_includes_its_beginning_and_not_its_end(run: House) -> None:
     assert acts(run, "?from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z") == every
 
 
-def test_a_period_in_which_nothing_was_done_is_empty(run: House) -> None:
+def test_a_period_in_which_nothing_was_done_is_empty(run: World) -> None:
     run.clock.advance(timedelta(days=1))
     quiet = run.clock().isoformat().replace("+00:00", "Z")
     run.clock.advance(timedelta(days=1))
@@ -114,7 +114,7 @@ def test_a_period_in_which_nothing_was_done_is_empty(run: House) -> None:
     assert acts(run, f"?from={quiet}&to={quiet}") == []
 
 
-def test_the_hash_of_a_secret_is_not_shown(run: House) -> None:
+def test_the_hash_of_a_secret_is_not_shown(run: World) -> None:
     run.key(Role.OPERATOR)
     (created, *_) = acts(run, "?kind=key_created")
 
@@ -124,17 +124,17 @@ def test_the_hash_of_a_secret_is_not_shown(run: House) -> None:
     assert not any(secret_hash in run.get(f"{AUDIT}?limit=200").text for secret_hash in hashes)
 
 
-def test_what_one_person_did_alone_stands_out(house: House) -> None:
-    house.switch_emergency()
-    house.ask("rate-sheet", NEW_RATE, role=Role.RATES).ok(201)
-    house.approve(by="Ann", role=Role.RATES, emergency=True).ok()
+def test_what_one_person_did_alone_stands_out(world: World) -> None:
+    world.switch_emergency()
+    world.ask("rate-sheet", NEW_RATE, role=Role.RATES).ok(201)
+    world.approve(by="Ann", role=Role.RATES, emergency=True).ok()
 
-    emergencies = [act["kind"] for act in acts(house) if act["is_emergency"]]
+    emergencies = [act["kind"] for act in acts(world) if act["is_emergency"]]
 
     assert emergencies == ["rates_published", "change_approved"]
 
 
-def test_what_is_no_act_of_an_administrator_is_not_there(run: House) -> None:
+def test_what_is_no_act_of_an_administrator_is_not_there(run: World) -> None:
     before = len(acts(run))
 
     run.bet(bet())
@@ -170,18 +170,18 @@ WRONG: Final = (
 )
 
 
-def test_a_query_that_cannot_be_is_refused(run: House, subtests: pytest.Subtests) -> None:
+def test_a_query_that_cannot_be_is_refused(run: World, subtests: pytest.Subtests) -> None:
     for query, pointer in WRONG:
         with subtests.test(query):
             run.get(f"{AUDIT}?{query}").problem(422, "validation", pointer)
 
 
-def test_a_tampered_cursor_shows_no_more_than_the_list_has(run: House) -> None:
+def test_a_tampered_cursor_shows_no_more_than_the_list_has(run: World) -> None:
     assert acts(run, "?after=k0") == []
     assert acts(run, "?after=k1") == []
     assert len(acts(run, "?after=k7fffffffffffffff")) == len(acts(run))
 
 
 @pytest.mark.parametrize("role", [Role.TABLE, Role.FINANCE, Role.RATES, Role.OPERATOR])
-def test_the_trail_is_for_auditors(run: House, role: Role) -> None:
+def test_the_trail_is_for_auditors(run: World, role: Role) -> None:
     run.get(AUDIT, role=role).problem(403, "role-forbidden")

@@ -12,8 +12,8 @@ from jackpot_service.usecases.keys import revoke_key
 from tests.support.answers import Answer
 from tests.support.asgi import PEER
 from tests.support.bets import bet
-from tests.support.house import House
 from tests.support.loop import on_loop
+from tests.support.world import World
 
 JACKPOTS = "/v1/jackpots"
 LIMITED = "jackpot_calls_limited_total"
@@ -22,27 +22,27 @@ LIMITED = "jackpot_calls_limited_total"
 @pytest.fixture
 def slow(database_url: str) -> Any:
     """A house in which a key may make two calls at once, and one address may fail to sign in twice; then none."""
-    house = House(database_url, key_rate=1.0, sign_in_rate=0.2, trusted_proxies=(ip_network(f"{PEER}/32"),))
-    house.app = house.start(monotonic=lambda: 1000.0)
-    yield house
-    house.engine.dispose()
+    world = World(database_url, key_rate=1.0, sign_in_rate=0.2, trusted_proxies=(ip_network(f"{PEER}/32"),))
+    world.app = world.start(monotonic=lambda: 1000.0)
+    yield world
+    world.engine.dispose()
 
 
-def shown(house: House, key: str | None, *, address: str = "198.51.100.7") -> Answer:
-    return house.call("GET", JACKPOTS, key=key, headers={"X-Forwarded-For": address})
+def shown(world: World, key: str | None, *, address: str = "198.51.100.7") -> Answer:
+    return world.call("GET", JACKPOTS, key=key, headers={"X-Forwarded-For": address})
 
 
 def unknown(number: int) -> str:
     return f"jk_{number:016x}_secret"
 
 
-def counted(house: House, limit: str) -> int:
-    lines = house.get("/metrics", key=house.person("Mo", Role.AUDITOR)).text.splitlines()
+def counted(world: World, limit: str) -> int:
+    lines = world.get("/metrics", key=world.person("Mo", Role.AUDITOR)).text.splitlines()
     (line,) = (line for line in lines if line.startswith(f'{LIMITED}{{limit="{limit}"}}'))
     return int(float(line.rpartition(" ")[2]))
 
 
-def lookups(house: House) -> list[str]:
+def lookups(world: World) -> list[str]:
     """List every look into the table of keys from now on."""
     seen: list[str] = []
 
@@ -50,11 +50,11 @@ def lookups(house: House) -> list[str]:
         if "FROM keys" in statement:
             seen.append(statement)
 
-    sqlalchemy.event.listen(house.engine, "before_cursor_execute", note)
+    sqlalchemy.event.listen(world.engine, "before_cursor_execute", note)
     return seen
 
 
-def test_a_key_that_calls_too_often_is_told_when_to_come_again_and_others_are_not(slow: House) -> None:
+def test_a_key_that_calls_too_often_is_told_when_to_come_again_and_others_are_not(slow: World) -> None:
     before = counted(slow, "key")
     key = slow.key(Role.AUDITOR)
     assert [shown(slow, key).status for _ in range(4)] == [200, 200, 429, 429]
@@ -68,7 +68,7 @@ def test_a_key_that_calls_too_often_is_told_when_to_come_again_and_others_are_no
     assert counted(slow, "key") == before + 3
 
 
-def test_bets_are_limited_with_all_other_calls_of_their_key_and_nothing_of_them_is_written(slow: House) -> None:
+def test_bets_are_limited_with_all_other_calls_of_their_key_and_nothing_of_them_is_written(slow: World) -> None:
     slow.open()
     slow.post_bets(bet("b1"), round_id="r1").ok(201)
     slow.post_bets(bet("b2"), round_id="r2").ok(201)
@@ -78,7 +78,7 @@ def test_bets_are_limited_with_all_other_calls_of_their_key_and_nothing_of_them_
     assert slow.books.counts() == before
 
 
-def test_sign_ins_that_fail_are_limited_by_address(slow: House) -> None:
+def test_sign_ins_that_fail_are_limited_by_address(slow: World) -> None:
     before = counted(slow, "address")
     assert [shown(slow, unknown(number)).status for number in range(4)] == [401, 401, 429, 429]
     limited = shown(slow, "jk_no_key")
@@ -88,12 +88,12 @@ def test_sign_ins_that_fail_are_limited_by_address(slow: House) -> None:
     assert counted(slow, "address") == before + 3
 
 
-def test_a_call_without_any_key_is_no_sign_in(slow: House) -> None:
+def test_a_call_without_any_key_is_no_sign_in(slow: World) -> None:
     assert [shown(slow, None).status for _ in range(10)] == [401] * 10
     assert shown(slow, unknown(1)).status == 401
 
 
-def test_an_address_that_fails_keeps_no_good_key_out_not_even_one_that_was_never_seen(slow: House) -> None:
+def test_an_address_that_fails_keeps_no_good_key_out_not_even_one_that_was_never_seen(slow: World) -> None:
     ann, bob = slow.person("Ann", Role.AUDITOR), slow.person("Bob", Role.AUDITOR)
     assert shown(slow, ann).status == 200
     for number in range(50):
@@ -102,7 +102,7 @@ def test_an_address_that_fails_keeps_no_good_key_out_not_even_one_that_was_never
     assert shown(slow, f"{bob}x").status == 429
 
 
-def test_where_the_limit_is_reached_keys_that_nobody_has_cost_no_look_into_the_database(slow: House) -> None:
+def test_where_the_limit_is_reached_keys_that_nobody_has_cost_no_look_into_the_database(slow: World) -> None:
     seen = lookups(slow)
     for number in range(100):
         shown(slow, unknown(number))
@@ -111,20 +111,20 @@ def test_where_the_limit_is_reached_keys_that_nobody_has_cost_no_look_into_the_d
 
 def test_a_key_that_was_made_while_the_limit_is_reached_is_known_a_second_later(database_url: str) -> None:
     now = [1000.0]
-    house = House(database_url, sign_in_rate=0.1)
-    house.app = house.start(monotonic=lambda: now[0])
+    world = World(database_url, sign_in_rate=0.1)
+    world.app = world.start(monotonic=lambda: now[0])
     for number in range(10):
-        house.call("GET", JACKPOTS, key=unknown(number))
-    key = house.person("Ann", Role.AUDITOR)
+        world.call("GET", JACKPOTS, key=unknown(number))
+    key = world.person("Ann", Role.AUDITOR)
     now[0] += 1.1
-    assert house.call("GET", JACKPOTS, key=key).status == 200
-    house.transact(lambda session: revoke_key(session, house.act(), key.split("_")[1]))
+    assert world.call("GET", JACKPOTS, key=key).status == 200
+    world.transact(lambda session: revoke_key(session, world.act(), key.split("_")[1]))
     now[0] += 16
-    assert house.call("GET", JACKPOTS, key=key).status in {401, 429}
-    house.engine.dispose()
+    assert world.call("GET", JACKPOTS, key=key).status in {401, 429}
+    world.engine.dispose()
 
 
-def asked_without_body(house: House, key: str | None, path: str = "/v1/tables/T1/rounds/r1/bets") -> int:
+def asked_without_body(world: World, key: str | None, path: str = "/v1/tables/T1/rounds/r1/bets") -> int:
     """Send the head of a request; its body never comes, and must not be waited for. Returns the answer's status."""
     headers = [(b"host", b"here"), (b"content-type", b"application/json"), (b"content-length", b"900000")]
     if key is not None:
@@ -148,12 +148,12 @@ def asked_without_body(house: House, key: str | None, path: str = "/v1/tables/T1
     async def send(message: Message) -> None:
         sent.append(message)
 
-    on_loop(house.app.asgi(scope, receive, send))
+    on_loop(world.app.asgi(scope, receive, send))
     status: int = sent[0]["status"]
     return status
 
 
-def test_of_a_call_that_is_refused_by_its_head_no_body_is_read(slow: House) -> None:
+def test_of_a_call_that_is_refused_by_its_head_no_body_is_read(slow: World) -> None:
     slow.open()
     auditor, table = slow.key(Role.AUDITOR), slow.key(Role.TABLE)
     assert asked_without_body(slow, None) == 401

@@ -26,7 +26,7 @@ from tests.support import correcting, telling
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 HOUSE_READERS: Final = (Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
 
@@ -34,10 +34,10 @@ DOCUMENTATION: Final = (Path(__file__).resolve().parents[2] / "docs" / "events.m
 EXAMPLES: Final[list[Body]] = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", DOCUMENTATION, re.DOTALL)]
 
 
-def test_events_of_every_type_are_told_by_cloudevents(house: House) -> None:
-    telling.bring_about_everything(house)
+def test_events_of_every_type_are_told_by_cloudevents(world: World) -> None:
+    telling.bring_about_everything(world)
 
-    told = telling.follow(house)
+    told = telling.follow(world)
 
     assert {event["type"] for event in told} == set(EventType)
     for event in told:
@@ -47,10 +47,10 @@ def test_events_of_every_type_are_told_by_cloudevents(house: House) -> None:
         assert re.fullmatch(r"2026-11-20T09:\d\d:\d\d\.000000Z", event["time"])
 
 
-def test_the_documentation_shows_each_type_as_it_is_told(house: House) -> None:
-    telling.bring_about_everything(house)
+def test_the_documentation_shows_each_type_as_it_is_told(world: World) -> None:
+    telling.bring_about_everything(world)
     told: dict[str, Body] = {}
-    for event in telling.follow(house):
+    for event in telling.follow(world):
         told.setdefault(event["type"], event)
 
     assert {example["type"] for example in EXAMPLES} == told.keys()
@@ -59,34 +59,34 @@ def test_the_documentation_shows_each_type_as_it_is_told(house: House) -> None:
         assert example == {name: event[name] for name in example}, json.dumps(event)
 
 
-def test_pages_of_any_length_tell_the_same_and_nothing_twice(house: House) -> None:
-    telling.bring_about_everything(house)
-    told = telling.follow(house)
+def test_pages_of_any_length_tell_the_same_and_nothing_twice(world: World) -> None:
+    telling.bring_about_everything(world)
+    told = telling.follow(world)
 
     assert len({event["id"] for event in told}) == len(told)
     for limit in (1, 2, 3, 7, len(told)):
-        assert telling.follow(house, limit=limit) == told
+        assert telling.follow(world, limit=limit) == told
 
 
-def test_events_of_all_books_are_told_in_the_order_in_which_they_were_booked(house: House) -> None:
-    telling.bring_about_everything(house)
+def test_events_of_all_books_are_told_in_the_order_in_which_they_were_booked(world: World) -> None:
+    telling.bring_about_everything(world)
 
-    times = [event["time"] for event in telling.follow(house)]
+    times = [event["time"] for event in telling.follow(world)]
 
     assert times == sorted(times)
 
 
-def test_a_page_goes_on_where_it_stopped_whatever_came_meanwhile(house: House) -> None:
-    house.open(base_amount="1000", tables=("T1", "T2"))
-    house.clock.advance(timedelta(hours=1))
-    start = telling.now(house)
-    house.bet(*(bet(f"b{number}", hand=f"{number}") for number in range(3)))
-    house.settle(hand("0", FLUSH), hand("1", FOUR_OF_A_KIND), hand("2", ROYAL_FLUSH))
+def test_a_page_goes_on_where_it_stopped_whatever_came_meanwhile(world: World) -> None:
+    world.open(base_amount="1000", tables=("T1", "T2"))
+    world.clock.advance(timedelta(hours=1))
+    start = telling.now(world)
+    world.bet(*(bet(f"b{number}", hand=f"{number}") for number in range(3)))
+    world.settle(hand("0", FLUSH), hand("1", FOUR_OF_A_KIND), hand("2", ROYAL_FLUSH))
 
-    first = telling.page(house, after=start, limit=2)
-    house.clock.advance(timedelta(minutes=-30))  # On another stripe, what comes now is dated before it.
-    house.cancel(round_id="r2", table_id="T2")
-    rest = telling.follow(house, after=first["next"], limit=2)
+    first = telling.page(world, after=start, limit=2)
+    world.clock.advance(timedelta(minutes=-30))  # On another stripe, what comes now is dated before it.
+    world.cancel(round_id="r2", table_id="T2")
+    rest = telling.follow(world, after=first["next"], limit=2)
 
     assert telling.types(first["items"]) == ["round.settled", "award.made"]
     assert telling.types(rest) == [
@@ -102,47 +102,47 @@ def test_a_page_goes_on_where_it_stopped_whatever_came_meanwhile(house: House) -
     assert len(set(ids)) == len(ids)
 
 
-def test_an_entry_that_is_begun_stays_so_while_its_stripe_is_not_looked_at(house: House) -> None:
+def test_an_entry_that_is_begun_stays_so_while_its_stripe_is_not_looked_at(world: World) -> None:
     """As at a replica that is behind, or where it was last looked before the entry came."""
-    house.open(base_amount="1000", stripes=1)
-    house.open(jackpot_id="j2", tables=("T2",))
-    start = decode(telling.now(house))
-    house.bet(bet())
-    house.settle(hand("1", FLUSH))
-    begun = decode(telling.page(house, after=encode(start), limit=1)["next"])
-    house.cancel(table_id="T2")
+    world.open(base_amount="1000", stripes=1)
+    world.open(jackpot_id="j2", tables=("T2",))
+    start = decode(telling.now(world))
+    world.bet(bet())
+    world.settle(hand("1", FLUSH))
+    begun = decode(telling.page(world, after=encode(start), limit=1)["next"])
+    world.cancel(table_id="T2")
 
-    with house.engine.connect() as session:
+    with world.engine.connect() as session:
         all_ = windows.heads(session)
         behind = replace(all_, positions={**all_.positions, "j1": start.positions["j1"]})
         page = events_page(session, SYSTEM_OPERATOR, begun, behind, limit=10)
 
     assert [event.draft.type for event in page.items] == [EventType.ROUND_CANCELLED]
     assert page.next.begun == begun.begun == Begun("j1", 0, 1)
-    assert telling.types(telling.follow(house, after=encode(page.next))) == ["award.made"]
+    assert telling.types(telling.follow(world, after=encode(page.next))) == ["award.made"]
 
 
-def test_batches_of_bets_are_not_told_and_passed_over(house: House) -> None:
-    house.open(base_amount="1000")
-    start = telling.now(house)
+def test_batches_of_bets_are_not_told_and_passed_over(world: World) -> None:
+    world.open(base_amount="1000")
+    start = telling.now(world)
     for number in range(5):
-        house.bet(bet(), round_id=f"r{number}")
+        world.bet(bet(), round_id=f"r{number}")
 
-    page = telling.page(house, after=start)
+    page = telling.page(world, after=start)
 
     assert (page["items"], page["has_more"]) == ([], False)
     assert page["next"] != start
-    assert telling.page(house, after=page["next"])["next"] == page["next"]
+    assert telling.page(world, after=page["next"])["next"] == page["next"]
 
 
-def test_a_page_looks_at_so_many_entries_and_no_more(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    telling.bring_about_everything(house)
-    told = telling.follow(house)
+def test_a_page_looks_at_so_many_entries_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    telling.bring_about_everything(world)
+    told = telling.follow(world)
     monkeypatch.setattr(windows, "MOST_LOOKED_AT", 3)
 
     after, seen, empty = None, [], 0
     while True:
-        page = telling.page(house, after=after)
+        page = telling.page(world, after=after)
         seen += page["items"]
         empty += not page["items"]
         after = page["next"]
@@ -153,38 +153,38 @@ def test_a_page_looks_at_so_many_entries_and_no_more(house: House, monkeypatch: 
     assert sorted(event["id"] for event in seen) == sorted(event["id"] for event in told)
 
 
-def test_what_happens_after_now_is_told_from_now_on(house: House) -> None:
-    house.open(base_amount="1000")
+def test_what_happens_after_now_is_told_from_now_on(world: World) -> None:
+    world.open(base_amount="1000")
 
-    start = telling.page(house, after="now")
-    house.cancel()
+    start = telling.page(world, after="now")
+    world.cancel()
 
     assert (start["items"], start["has_more"]) == ([], False)
-    assert telling.types(telling.follow(house, after=start["next"])) == ["round.cancelled"]
+    assert telling.types(telling.follow(world, after=start["next"])) == ["round.cancelled"]
 
 
-def test_a_jackpot_and_stripes_that_are_newer_than_the_cursor_are_told_from_their_beginning(house: House) -> None:
-    house.open(base_amount="1000", stripes=1)
-    start = telling.now(house)
+def test_a_jackpot_and_stripes_that_are_newer_than_the_cursor_are_told_from_their_beginning(world: World) -> None:
+    world.open(base_amount="1000", stripes=1)
+    start = telling.now(world)
 
-    house.open(jackpot_id="j2", tables=("T2",), stripes=2)
-    house.cancel(round_id="new", table_id="T2")
-    house.transact(lambda session: add_stripes(session, AddStripes(house.act(), "j1", 16)))
+    world.open(jackpot_id="j2", tables=("T2",), stripes=2)
+    world.cancel(round_id="new", table_id="T2")
+    world.transact(lambda session: add_stripes(session, AddStripes(world.act(), "j1", 16)))
     for number in range(20):
-        house.cancel(round_id=f"r{number}")
+        world.cancel(round_id=f"r{number}")
 
-    told = telling.follow(house, after=start)
+    told = telling.follow(world, after=start)
     assert telling.types(told) == ["opened", "table.added", *["round.cancelled"] * 21]
     assert len({event["id"].rpartition("/")[0].rpartition("/")[0] for event in told}) > 3
 
 
-def test_an_event_adds_up_to_the_money_of_its_round(house: House) -> None:
-    house.open(base_amount="1000")
-    start = telling.now(house)
-    house.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("c", hand="3", stake_minor=250))
-    house.settle(hand("1", FLUSH), hand("2"), {"hand": "3", "status": "dead"})
+def test_an_event_adds_up_to_the_money_of_its_round(world: World) -> None:
+    world.open(base_amount="1000")
+    start = telling.now(world)
+    world.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("c", hand="3", stake_minor=250))
+    world.settle(hand("1", FLUSH), hand("2"), {"hand": "3", "status": "dead"})
 
-    settled, made = (event["data"] for event in telling.follow(house, after=start))
+    settled, made = (event["data"] for event in telling.follow(world, after=start))
 
     assert settled["stakes"] == [
         {"currency": "EUR", "amount_minor": 350, "bets": 2},
@@ -193,67 +193,67 @@ def test_an_event_adds_up_to_the_money_of_its_round(house: House) -> None:
     assert settled["refunds"] == [{"currency": "EUR", "amount_minor": 250, "bets": 1}]
     assert settled["awards"] == [{"currency": "EUR", "amount_minor": 2500, "awards": 1}]
     assert (made["amount_minor"], made["cost_base"], made["state"]) == (2500, "25", "payable")
-    assert house.books.balance("j1", "casino:c1") == (-350 + 250 + 2500) // 100
+    assert world.books.balance("j1", "casino:c1") == (-350 + 250 + 2500) // 100
 
 
-def test_an_award_is_told_as_it_was_made_whatever_became_of_it(house: House) -> None:
-    house.open(base_amount="1000", settings={"held_threshold": "20"})
-    house.bet(bet("a"))
-    house.settle(hand("1", FLUSH))
-    before = telling.follow(house)
+def test_an_award_is_told_as_it_was_made_whatever_became_of_it(world: World) -> None:
+    world.open(base_amount="1000", settings={"held_threshold": "20"})
+    world.bet(bet("a"))
+    world.settle(hand("1", FLUSH))
+    before = telling.follow(world)
 
-    house.change("held-awards", telling.ROUND | {"round_id": "r1", "decision": "approve"})
-    correcting.pay(house, "a")
+    world.change("held-awards", telling.ROUND | {"round_id": "r1", "decision": "approve"})
+    correcting.pay(world, "a")
 
     assert before[-1]["data"]["state"] == "held"
-    assert telling.follow(house)[: len(before)] == before
+    assert telling.follow(world)[: len(before)] == before
 
 
-def test_what_changes_nothing_is_not_told(house: House) -> None:
-    house.open(base_amount="1000")
-    start = telling.now(house)
+def test_what_changes_nothing_is_not_told(world: World) -> None:
+    world.open(base_amount="1000")
+    start = telling.now(world)
     for request_id in ("s1", "s2", "s2"):
         body = {"request_id": request_id, "reason": "to be sure"}
-        house.put("/v1/jackpots/j1/suspension", body, key=house.person("Ann", Role.OPERATOR))
+        world.put("/v1/jackpots/j1/suspension", body, key=world.person("Ann", Role.OPERATOR))
 
-    assert telling.types(telling.follow(house, after=start)) == ["suspended"]
+    assert telling.types(telling.follow(world, after=start)) == ["suspended"]
 
 
-def test_keys_requests_and_stripes_are_not_told(house: House) -> None:
-    house.open(base_amount="1000")
-    house.person("Ann", Role.OPERATOR)
-    house.person("Bob", Role.OPERATOR)
-    start = telling.now(house)
+def test_keys_requests_and_stripes_are_not_told(world: World) -> None:
+    world.open(base_amount="1000")
+    world.person("Ann", Role.OPERATOR)
+    world.person("Bob", Role.OPERATOR)
+    start = telling.now(world)
 
-    house.person("Eve", Role.AUDITOR)
-    house.transact(lambda session: add_stripes(session, AddStripes(house.act(), "j1", 8)))
-    house.ask("seed-recovery", {"jackpot_id": "j1", "amount": "-100"}).ok(201)
+    world.person("Eve", Role.AUDITOR)
+    world.transact(lambda session: add_stripes(session, AddStripes(world.act(), "j1", 8)))
+    world.ask("seed-recovery", {"jackpot_id": "j1", "amount": "-100"}).ok(201)
     body = {"reason": "not agreed"}
-    house.post("/v1/change-requests/q1/rejection", body, key=house.person("Bob", Role.OPERATOR)).ok()
+    world.post("/v1/change-requests/q1/rejection", body, key=world.person("Bob", Role.OPERATOR)).ok()
 
-    assert telling.follow(house, after=start) == []
+    assert telling.follow(world, after=start) == []
 
 
 # Who sees what.
 
 
 @pytest.fixture
-def two_casinos(house: House) -> House:
+def two_casinos(world: World) -> World:
     """One jackpot at two casinos: c1 has T1 and T3, c2 has T2, which hit it."""
-    house.open(base_amount="1000", settings={"held_threshold": "20"}, tables=("T1", "T3"))
-    house.add_casino("c2")
-    house.add_table("T2", jackpot_id="j1", casino_id="c2")
+    world.open(base_amount="1000", settings={"held_threshold": "20"}, tables=("T1", "T3"))
+    world.add_casino("c2")
+    world.add_table("T2", jackpot_id="j1", casino_id="c2")
     for table_id, cards in (("T1", FLUSH), ("T2", ROYAL_FLUSH), ("T3", FLUSH)):
-        house.bet(bet(f"{table_id}-bet"), table_id=table_id)
-        house.settle(hand("1", cards), table_id=table_id)
+        world.bet(bet(f"{table_id}-bet"), table_id=table_id)
+        world.settle(hand("1", cards), table_id=table_id)
     for table_id in ("T1", "T2", "T3"):
         payload = {"jackpot_id": "j1", "table_id": table_id, "round_id": "r1", "decision": "approve"}
-        house.change("held-awards", payload, request_id=f"approve-{table_id}")
-    correcting.correct(house, hand("1", NOTHING), request_id="correct", table_id="T3")
+        world.change("held-awards", payload, request_id=f"approve-{table_id}")
+    correcting.correct(world, hand("1", NOTHING), request_id="correct", table_id="T3")
     for casino_id in ("c1", "c2"):
         payload = telling.STATEMENT | {"casino_id": casino_id}
-        house.change("statement-settlement", payload, request_id=f"statement-{casino_id}")
-    return house
+        world.change("statement-settlement", payload, request_id=f"statement-{casino_id}")
+    return world
 
 
 PUBLIC: Final = ["hit", "reset"]
@@ -262,7 +262,7 @@ OF_T3: Final = ["round.settled", "award.made", "award.approved", "round.correcte
 
 
 @pytest.mark.parametrize("role", HOUSE_READERS)
-def test_the_house_is_told_everything_and_by_whom(two_casinos: House, role: Role) -> None:
+def test_the_house_is_told_everything_and_by_whom(two_casinos: World, role: Role) -> None:
     told = telling.follow(two_casinos, key=two_casinos.key(role))
 
     assert told == telling.follow(two_casinos)
@@ -270,7 +270,7 @@ def test_the_house_is_told_everything_and_by_whom(two_casinos: House, role: Role
 
 
 @pytest.mark.parametrize("role", [Role.TABLE, Role.FINANCE])
-def test_a_casinos_key_is_told_what_is_the_casinos_and_that_the_jackpot_was_hit(two_casinos: House, role: Role) -> None:
+def test_a_casinos_key_is_told_what_is_the_casinos_and_that_the_jackpot_was_hit(two_casinos: World, role: Role) -> None:
     told = telling.follow(two_casinos, key=two_casinos.key(role, casino_id="c1"))
 
     assert sorted(telling.types(told)) == sorted([*OF_T1, *OF_T3, *PUBLIC, "statement.settled"])
@@ -280,21 +280,21 @@ def test_a_casinos_key_is_told_what_is_the_casinos_and_that_the_jackpot_was_hit(
     assert not {name for name in ("player-of-T2-bet", "Ann", "Bob", "as agreed", '"act"') if name in text}
 
 
-def test_a_key_bound_to_a_table_is_told_what_is_that_tables(two_casinos: House) -> None:
+def test_a_key_bound_to_a_table_is_told_what_is_that_tables(two_casinos: World) -> None:
     told = telling.follow(two_casinos, key=two_casinos.key(Role.TABLE, casino_id="c1", table_ids=("T1",)))
 
     assert sorted(telling.types(told)) == sorted([*OF_T1, *PUBLIC])
     assert "T3" not in json.dumps(told)
 
 
-def test_a_key_for_rates_is_told_of_rates_and_hits(two_casinos: House) -> None:
+def test_a_key_for_rates_is_told_of_rates_and_hits(two_casinos: World) -> None:
     told = telling.follow(two_casinos, key=two_casinos.key(Role.RATES))
 
     assert telling.types(told) == ["rates.published", *PUBLIC]
     assert "act" not in told[0]["data"]
 
 
-def test_an_event_is_the_same_for_everybody_but_for_who_acted(two_casinos: House) -> None:
+def test_an_event_is_the_same_for_everybody_but_for_who_acted(two_casinos: World) -> None:
     all_ = {event["id"]: event for event in telling.follow(two_casinos)}
 
     for key in (two_casinos.key(Role.FINANCE, casino_id="c2"), two_casinos.key(Role.TABLE)):
@@ -303,7 +303,7 @@ def test_an_event_is_the_same_for_everybody_but_for_who_acted(two_casinos: House
             assert event == {**whole, "data": {k: v for k, v in whole["data"].items() if k != "act"}}
 
 
-def test_a_cursor_opens_nothing_to_another_key(two_casinos: House) -> None:
+def test_a_cursor_opens_nothing_to_another_key(two_casinos: World) -> None:
     cursor = telling.page(two_casinos, limit=8)["next"]
     strange = two_casinos.key(Role.TABLE, casino_id="c2")
 
@@ -339,10 +339,10 @@ WRONG: Final = (
 )
 
 
-def test_a_wrong_question_is_refused_where_it_is_wrong(house: House, subtests: pytest.Subtests) -> None:
+def test_a_wrong_question_is_refused_where_it_is_wrong(world: World, subtests: pytest.Subtests) -> None:
     for query, pointer in WRONG:
         with subtests.test(query[:60]):
-            house.get(f"/v1/events?{query}").problem(422, "validation", pointer)
+            world.get(f"/v1/events?{query}").problem(422, "validation", pointer)
 
 
 NEVER_GIVEN: Final = {
@@ -354,21 +354,21 @@ NEVER_GIVEN: Final = {
 }
 
 
-def test_a_cursor_that_these_books_never_gave_is_refused(house: House, subtests: pytest.Subtests) -> None:
-    house.open(base_amount="1000")
+def test_a_cursor_that_these_books_never_gave_is_refused(world: World, subtests: pytest.Subtests) -> None:
+    world.open(base_amount="1000")
 
     for name, cursor in NEVER_GIVEN.items():
         with subtests.test(name):
-            house.get(f"/v1/events?after={encode(cursor)}").problem(422, "cursor-ahead")
+            world.get(f"/v1/events?after={encode(cursor)}").problem(422, "cursor-ahead")
 
 
-def test_a_cursor_made_by_hand_within_the_books_tells_what_its_key_may_see(house: House) -> None:
-    house.open(base_amount="1000", stripes=1)
-    house.cancel()
+def test_a_cursor_made_by_hand_within_the_books_tells_what_its_key_may_see(world: World) -> None:
+    world.open(base_amount="1000", stripes=1)
+    world.cancel()
 
     for number in (1, 99, 2**63 - 1):
         cursor = Cursor({"-": (1,)}, Begun("j1", 0, number))
-        told = telling.types(telling.follow(house, after=encode(cursor)))
+        told = telling.types(telling.follow(world, after=encode(cursor)))
         assert "casino.added" not in told
 
 
@@ -386,32 +386,32 @@ def meanwhile(act: Any) -> Iterator[None]:
         timer.join()
 
 
-def test_whoever_waits_is_told_as_soon_as_something_happens(house: House) -> None:
-    house.open(base_amount="1000")
-    start = telling.now(house)
+def test_whoever_waits_is_told_as_soon_as_something_happens(world: World) -> None:
+    world.open(base_amount="1000")
+    start = telling.now(world)
 
-    with meanwhile(house.cancel):
-        page = telling.page(house, after=start, wait=20)
+    with meanwhile(world.cancel):
+        page = telling.page(world, after=start, wait=20)
 
     assert telling.types(page["items"]) == ["round.cancelled"]
 
 
-def test_whoever_waits_for_what_he_may_not_see_is_told_nothing_and_has_passed_it(house: House) -> None:
-    house.open(base_amount="1000")
-    house.add_casino("c2")
-    key = house.key(Role.TABLE, casino_id="c2")
-    start = telling.now(house)
+def test_whoever_waits_for_what_he_may_not_see_is_told_nothing_and_has_passed_it(world: World) -> None:
+    world.open(base_amount="1000")
+    world.add_casino("c2")
+    key = world.key(Role.TABLE, casino_id="c2")
+    start = telling.now(world)
 
-    house.cancel()
+    world.cancel()
 
-    page = telling.page(house, after=start, wait=1, key=key)
+    page = telling.page(world, after=start, wait=1, key=key)
 
     assert (page["items"], page["has_more"]) == ([], False)
-    assert page["next"] == telling.now(house)
+    assert page["next"] == telling.now(world)
 
 
-def test_what_is_there_is_told_without_waiting_and_nobody_waits_who_has_no_place(house: House) -> None:
-    stream = EventStream(house.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
+def test_what_is_there_is_told_without_waiting_and_nobody_waits_who_has_no_place(world: World) -> None:
+    stream = EventStream(world.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
 
     page = stream.page(SYSTEM_OPERATOR, BEGINNING, limit=100, wait_s=20)
 
@@ -421,17 +421,17 @@ def test_what_is_there_is_told_without_waiting_and_nobody_waits_who_has_no_place
         stream.page(SYSTEM_OPERATOR, page.next, limit=100, wait_s=20)
 
 
-def test_if_as_many_wait_as_may_one_more_is_told_to_come_again(house: House) -> None:
-    context = house.app.extensions[EXTENSION]
-    house.app.extensions[EXTENSION] = replace(
-        context, events=EventStream(house.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
+def test_if_as_many_wait_as_may_one_more_is_told_to_come_again(world: World) -> None:
+    context = world.app.extensions[EXTENSION]
+    world.app.extensions[EXTENSION] = replace(
+        context, events=EventStream(world.engine, threads=ThreadPoolExecutor(2), most_waiting=0)
     )
 
-    answer = house.get("/v1/events?after=now&wait=20")
+    answer = world.get("/v1/events?after=now&wait=20")
 
     answer.problem(503, "busy")
     assert answer.headers["Retry-After"] == "1"
 
 
-def test_an_answer_is_not_to_be_kept(house: House) -> None:
-    assert house.get("/v1/events?limit=1").headers["Cache-Control"] == "no-store"
+def test_an_answer_is_not_to_be_kept(world: World) -> None:
+    assert world.get("/v1/events?limit=1").headers["Cache-Control"] == "no-store"

@@ -13,40 +13,40 @@ from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
-from tests.support.house import House
 from tests.support.logins import owner_url
+from tests.support.world import World
 
 REQUEST_ID = "X-Request-Id"
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000")
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000")
+    return world
 
 
-def one_of_each(house: House) -> dict[int, Answer]:
+def one_of_each(world: World) -> dict[int, Answer]:
     """Answers of every status that a caller can bring about."""
-    bets = house.post_bets(bet())
-    etag = house.get("/v1/jackpots/j1/meter").headers["ETag"]
+    bets = world.post_bets(bet())
+    etag = world.get("/v1/jackpots/j1/meter").headers["ETag"]
     answers = [
         bets,
-        house.post_bets(bet()),
-        house.get("/v1/jackpots/j1/meter", headers={"If-None-Match": etag}),
-        house.send("POST", "T1", "r1/bets", b"["),
-        house.call("GET", "/v1/jackpots", key=None),
-        house.send("POST", "T1", "r1/bets", {"bets": []}, key=house.key(Role.FINANCE)),
-        house.get("/v1/nothing"),
-        house.call("DELETE", "/v1/jackpots", key=house.key(Role.OPERATOR)),
-        house.put_result(hand("1"), bet_count=7),
-        house.send("POST", "T1", "r1/bets", b"x" * 2_000_000),
-        house.call("PUT", "/v1/tables/T1/rounds/r1/result", key=house.key(Role.TABLE)),
-        house.post_bets(),
+        world.post_bets(bet()),
+        world.get("/v1/jackpots/j1/meter", headers={"If-None-Match": etag}),
+        world.send("POST", "T1", "r1/bets", b"["),
+        world.call("GET", "/v1/jackpots", key=None),
+        world.send("POST", "T1", "r1/bets", {"bets": []}, key=world.key(Role.FINANCE)),
+        world.get("/v1/nothing"),
+        world.call("DELETE", "/v1/jackpots", key=world.key(Role.OPERATOR)),
+        world.put_result(hand("1"), bet_count=7),
+        world.send("POST", "T1", "r1/bets", b"x" * 2_000_000),
+        world.call("PUT", "/v1/tables/T1/rounds/r1/result", key=world.key(Role.TABLE)),
+        world.post_bets(),
     ]
     return {answer.status: answer for answer in answers}
 
 
-def test_every_answer_carries_an_id_of_its_own(opened: House) -> None:
+def test_every_answer_carries_an_id_of_its_own(opened: World) -> None:
     answers = one_of_each(opened)
 
     assert set(answers) == {200, 201, 304, 400, 401, 403, 404, 405, 409, 413, 415, 422}
@@ -55,14 +55,14 @@ def test_every_answer_carries_an_id_of_its_own(opened: House) -> None:
     assert len(set(ids)) == len(ids)
 
 
-def test_no_answer_is_kept_or_guessed_at_but_a_meter_that_is_asked_for_again(opened: House) -> None:
+def test_no_answer_is_kept_or_guessed_at_but_a_meter_that_is_asked_for_again(opened: World) -> None:
     for answer in one_of_each(opened).values():
         kept = "no-cache" if answer.status == 304 else "no-store"
         assert answer.headers.getlist("X-Content-Type-Options") == ["nosniff"]
         assert answer.headers.getlist("Cache-Control") == [kept]
 
 
-def test_no_answer_of_any_route_is_kept_or_guessed_at(opened: House) -> None:
+def test_no_answer_of_any_route_is_kept_or_guessed_at(opened: World) -> None:
     """As an operator, an auditor and a stranger are answered without a body, whatever the answer is."""
     opened.get("/v1/jackpots/j1/meter").ok()
     asked = 0
@@ -80,7 +80,7 @@ def test_no_answer_of_any_route_is_kept_or_guessed_at(opened: House) -> None:
     assert asked > 150
 
 
-def test_every_refusal_is_a_problem(opened: House) -> None:
+def test_every_refusal_is_a_problem(opened: World) -> None:
     for status, answer in one_of_each(opened).items():
         if status >= 400:
             problem = answer.problem(status, answer.body["code"])
@@ -90,14 +90,14 @@ def test_every_refusal_is_a_problem(opened: House) -> None:
 
 
 @pytest.mark.parametrize("sent", ["abc", "A-1_b.c:d", "x" * 64])
-def test_a_request_id_that_was_sent_comes_back(house: House, sent: str) -> None:
-    assert house.call("GET", "/healthz", key=None, headers={REQUEST_ID: sent}).headers[REQUEST_ID] == sent
+def test_a_request_id_that_was_sent_comes_back(world: World, sent: str) -> None:
+    assert world.call("GET", "/healthz", key=None, headers={REQUEST_ID: sent}).headers[REQUEST_ID] == sent
 
 
-def test_a_request_id_that_is_no_id_is_replaced(house: House, subtests: pytest.Subtests) -> None:
+def test_a_request_id_that_is_no_id_is_replaced(world: World, subtests: pytest.Subtests) -> None:
     for sent in ("", "a b", "x" * 65, "<script>", "é", "a,b", "{}"):
         with subtests.test(sent):
-            answered = house.call("GET", "/healthz", key=None, headers={REQUEST_ID: sent}).headers[REQUEST_ID]
+            answered = world.call("GET", "/healthz", key=None, headers={REQUEST_ID: sent}).headers[REQUEST_ID]
 
             assert re.fullmatch(r"[0-9a-f]{32}", answered)
 
@@ -118,7 +118,7 @@ OTHER_METHODS: Final = (
 )
 
 
-def test_another_method_is_answered_with_those_that_are_allowed(opened: House, subtests: pytest.Subtests) -> None:
+def test_another_method_is_answered_with_those_that_are_allowed(opened: World, subtests: pytest.Subtests) -> None:
     for method, path, allowed in OTHER_METHODS:
         with subtests.test(f"{method} {path}"):
             answer = opened.call(method, path, key=opened.key(Role.TABLE), data=b"{}" if method != "TRACE" else None)
@@ -127,13 +127,13 @@ def test_another_method_is_answered_with_those_that_are_allowed(opened: House, s
             assert {name.strip() for name in answer.headers["Allow"].split(",")} == allowed
 
 
-def test_a_path_that_is_none_of_ours_is_not_found(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_path_that_is_none_of_ours_is_not_found(opened: World, subtests: pytest.Subtests) -> None:
     for path in ("/", "/v1", "/v2/jackpots", "/v1//jackpots", "/v1/jackpots/j1/nothing", "/v1/%00", "/favicon.ico"):
         with subtests.test(path):
             opened.get(path).problem(404, "not-found")
 
 
-def test_a_head_request_is_answered_without_a_body(opened: House) -> None:
+def test_a_head_request_is_answered_without_a_body(opened: World) -> None:
     answer = opened.call("HEAD", "/v1/jackpots/j1/meter", key=opened.key(Role.AUDITOR))
 
     assert (answer.status, answer.text) == (200, "")
@@ -149,7 +149,7 @@ def no_fraction_in(found: object) -> bool:
     return not isinstance(found, Decimal)
 
 
-def test_every_number_of_every_answer_is_whole(opened: House) -> None:
+def test_every_number_of_every_answer_is_whole(opened: World) -> None:
     writes = {
         "bets": opened.post_bets(bet(currency="SEK", stake_minor=777), bet("b2", hand="2")).ok(201),
         "voids": opened.post_voids("b2", "unknown").ok(),
@@ -164,7 +164,7 @@ def test_every_number_of_every_answer_is_whole(opened: House) -> None:
         assert no_fraction_in(opened.get(path).ok()), path
 
 
-def test_without_its_database_the_service_says_try_again(opened: House) -> None:
+def test_without_its_database_the_service_says_try_again(opened: World) -> None:
     nowhere = create_engine(opened.config, "postgresql+psycopg://nobody@/nothing?host=/nowhere")
     app = create_app(opened.config, nowhere, clock=opened.clock, guards_clock=False)
     key = opened.key(Role.TABLE)
@@ -179,7 +179,7 @@ def test_without_its_database_the_service_says_try_again(opened: House) -> None:
     assert key not in bets.text
 
 
-def test_a_failure_of_ours_is_a_problem_that_tells_nothing_of_the_inside(opened: House, database_url: str) -> None:
+def test_a_failure_of_ours_is_a_problem_that_tells_nothing_of_the_inside(opened: World, database_url: str) -> None:
     owner = sqlalchemy.create_engine(owner_url(database_url), poolclass=sqlalchemy.NullPool)
     with owner.begin() as connection:
         connection.execute(sqlalchemy.text("ALTER TABLE bets RENAME TO lost"))

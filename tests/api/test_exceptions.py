@@ -11,47 +11,47 @@ import pytest
 from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
-from tests.support.house import House
+from tests.support.world import World
 
 EXCEPTIONS = "/v1/exceptions"
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000")
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000")
+    return world
 
 
-def listed(house: House, query: str = "", **whose: Role | str) -> list[Body]:
-    items: list[Body] = house.get(f"{EXCEPTIONS}{query}", **whose).ok()["items"]  # type: ignore[arg-type]
+def listed(world: World, query: str = "", **whose: Role | str) -> list[Body]:
+    items: list[Body] = world.get(f"{EXCEPTIONS}{query}", **whose).ok()["items"]  # type: ignore[arg-type]
     return items
 
 
-def kinds(house: House, query: str = "") -> list[str]:
-    return [exception["kind"] for exception in listed(house, query)]
+def kinds(world: World, query: str = "") -> list[str]:
+    return [exception["kind"] for exception in listed(world, query)]
 
 
-def late_bet(house: House, *, round_id: str = "late", table_id: str = "T1") -> Body:
+def late_bet(world: World, *, round_id: str = "late", table_id: str = "T1") -> Body:
     """Bring a late bet about, and give its exception."""
-    house.cancel(round_id=round_id, table_id=table_id)
-    house.post_bets(bet("b"), round_id=round_id, table_id=table_id).problem(409, "round-cancelled")
-    return next(one for one in listed(house, "?kind=late-bet&limit=200") if one["round_id"] == round_id)
+    world.cancel(round_id=round_id, table_id=table_id)
+    world.post_bets(bet("b"), round_id=round_id, table_id=table_id).problem(409, "round-cancelled")
+    return next(one for one in listed(world, "?kind=late-bet&limit=200") if one["round_id"] == round_id)
 
 
-def left_open(house: House, *, round_id: str = "open", table_id: str = "T1") -> None:
-    house.bet(bet("b"), round_id=round_id, table_id=table_id)
-    house.clock.advance(timedelta(minutes=15))
+def left_open(world: World, *, round_id: str = "open", table_id: str = "T1") -> None:
+    world.bet(bet("b"), round_id=round_id, table_id=table_id)
+    world.clock.advance(timedelta(minutes=15))
 
 
-def emergency(house: House, request_id: str = "q1") -> None:
-    house.switch_emergency()
+def emergency(world: World, request_id: str = "q1") -> None:
+    world.switch_emergency()
     payload = {"base": "EUR", "rates": {"GBP": "1.18"}}
-    house.ask("rate-sheet", payload, request_id=request_id, role=Role.RATES).ok(201)
-    house.approve(request_id, by="Ann", role=Role.RATES, emergency=True).ok()
+    world.ask("rate-sheet", payload, request_id=request_id, role=Role.RATES).ok(201)
+    world.approve(request_id, by="Ann", role=Role.RATES, emergency=True).ok()
 
 
 def acknowledge(
-    house: House,
+    world: World,
     exception_id: str,
     *,
     request_id: str = "a1",
@@ -59,12 +59,12 @@ def acknowledge(
     key: str | None = None,
 ) -> Answer:
     body = {"request_id": request_id, "reason": reason}
-    return house.post(
-        f"{EXCEPTIONS}/{exception_id}/acknowledgement", body, key=key or house.person("Olga", Role.OPERATOR)
+    return world.post(
+        f"{EXCEPTIONS}/{exception_id}/acknowledgement", body, key=key or world.person("Olga", Role.OPERATOR)
     )
 
 
-def test_a_refused_call_is_listed_with_what_it_asked(opened: House) -> None:
+def test_a_refused_call_is_listed_with_what_it_asked(opened: World) -> None:
     late_bet(opened)
 
     (exception,) = listed(opened)
@@ -82,7 +82,7 @@ def test_a_refused_call_is_listed_with_what_it_asked(opened: House) -> None:
 
 
 def test_a_round_is_one_when_it_has_been_open_for_a_quarter_of_an_hour_and_no_longer_when_it_ends(
-    opened: House,
+    opened: World,
 ) -> None:
     opened.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id="open")
     since = opened.round("open")["opened_at"]
@@ -98,7 +98,7 @@ def test_a_round_is_one_when_it_has_been_open_for_a_quarter_of_an_hour_and_no_lo
     assert listed(opened) == []
 
 
-def test_how_long_a_round_may_be_open_can_be_set(opened: House) -> None:
+def test_how_long_a_round_may_be_open_can_be_set(opened: World) -> None:
     opened.config = replace(opened.config, open_round_minutes=60)
     opened.app = opened.start()
     left_open(opened)
@@ -108,7 +108,7 @@ def test_how_long_a_round_may_be_open_can_be_set(opened: House) -> None:
     assert kinds(opened) == ["round-open"]
 
 
-def test_a_change_that_one_person_approved_alone_is_an_exception(opened: House) -> None:
+def test_a_change_that_one_person_approved_alone_is_an_exception(opened: World) -> None:
     emergency(opened)
 
     (exception,) = listed(opened)
@@ -123,18 +123,18 @@ def test_a_change_that_one_person_approved_alone_is_an_exception(opened: House) 
     assert exception["detail"] == "One person alone asked for and approved rate-sheet q1: as agreed"
 
 
-def all_sorts(house: House) -> None:
+def all_sorts(world: World) -> None:
     """Bring about nine exceptions of three kinds, at two tables of two casinos."""
-    house.add_casino("c2")
-    house.add_table("T2", jackpot_id="j1", casino_id="c2")
+    world.add_casino("c2")
+    world.add_table("T2", jackpot_id="j1", casino_id="c2")
     for number in range(3):
-        late_bet(house, round_id=f"late-{number}")
-        left_open(house, round_id=f"open-{number}", table_id="T2")
-        emergency(house, request_id=f"q-{number}")
-    house.clock.advance(timedelta(minutes=16))
+        late_bet(world, round_id=f"late-{number}")
+        left_open(world, round_id=f"open-{number}", table_id="T2")
+        emergency(world, request_id=f"q-{number}")
+    world.clock.advance(timedelta(minutes=16))
 
 
-def test_all_kinds_stand_in_one_list_by_time(opened: House) -> None:
+def test_all_kinds_stand_in_one_list_by_time(opened: World) -> None:
     all_sorts(opened)
 
     times = [exception["noticed_at"] for exception in listed(opened)]
@@ -144,7 +144,7 @@ def test_all_kinds_stand_in_one_list_by_time(opened: House) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 4, 9])
-def test_pages_together_are_the_list(opened: House, limit: int) -> None:
+def test_pages_together_are_the_list(opened: World, limit: int) -> None:
     all_sorts(opened)
 
     def pages() -> Iterator[str]:
@@ -160,7 +160,7 @@ def test_pages_together_are_the_list(opened: House, limit: int) -> None:
     assert list(pages()) == [exception["exception_id"] for exception in listed(opened)]
 
 
-def test_exceptions_are_found_by_what_and_where_and_when(opened: House) -> None:
+def test_exceptions_are_found_by_what_and_where_and_when(opened: World) -> None:
     all_sorts(opened)
     every = listed(opened)
     at = [exception["noticed_at"] for exception in every]
@@ -179,7 +179,7 @@ def test_exceptions_are_found_by_what_and_where_and_when(opened: House) -> None:
 
 
 @pytest.mark.parametrize("role", [Role.OPERATOR, Role.FINANCE])
-def test_an_exception_is_acknowledged_with_a_reason(opened: House, role: Role) -> None:
+def test_an_exception_is_acknowledged_with_a_reason(opened: World, role: Role) -> None:
     exception = late_bet(opened)
     other = late_bet(opened, round_id="other")
 
@@ -193,7 +193,7 @@ def test_an_exception_is_acknowledged_with_a_reason(opened: House, role: Role) -
     assert listed(opened) == [other, acknowledged]
 
 
-def test_the_audit_trail_says_who_acknowledged_what_and_why(opened: House) -> None:
+def test_the_audit_trail_says_who_acknowledged_what_and_why(opened: World) -> None:
     exception = late_bet(opened)
     acknowledge(opened, exception["exception_id"]).ok(201)
 
@@ -206,7 +206,7 @@ def test_the_audit_trail_says_who_acknowledged_what_and_why(opened: House) -> No
     assert opened.books.mismatches() == ()
 
 
-def test_the_same_acknowledgement_again_is_a_replay(opened: House) -> None:
+def test_the_same_acknowledgement_again_is_a_replay(opened: World) -> None:
     exception_id = late_bet(opened)["exception_id"]
     first = acknowledge(opened, exception_id).ok(201)
     other = opened.person("Otto", Role.OPERATOR)
@@ -218,7 +218,7 @@ def test_the_same_acknowledgement_again_is_a_replay(opened: House) -> None:
     assert opened.books.counts() == before
 
 
-def test_a_second_acknowledgement_is_told_whose_the_first_was(opened: House) -> None:
+def test_a_second_acknowledgement_is_told_whose_the_first_was(opened: World) -> None:
     exception_id = late_bet(opened)["exception_id"]
     acknowledge(opened, exception_id).ok(201)
 
@@ -228,7 +228,7 @@ def test_a_second_acknowledgement_is_told_whose_the_first_was(opened: House) -> 
     assert problem["detail"] == "Olga acknowledged it before: the clock of the table was wrong"
 
 
-def test_of_many_who_acknowledge_at_once_one_does_and_the_others_are_told(opened: House) -> None:
+def test_of_many_who_acknowledge_at_once_one_does_and_the_others_are_told(opened: World) -> None:
     exception_id = late_bet(opened)["exception_id"]
     keys = [opened.person(name, Role.OPERATOR) for name in ("Olga", "Otto", "Oleg", "Odin")]
 
@@ -242,14 +242,14 @@ def test_of_many_who_acknowledge_at_once_one_does_and_the_others_are_told(opened
     assert opened.books.value("SELECT count(*) FROM exception_acknowledgements") == 1
 
 
-def test_a_request_id_of_another_act_is_a_conflict(opened: House) -> None:
+def test_a_request_id_of_another_act_is_a_conflict(opened: World) -> None:
     first, second = late_bet(opened), late_bet(opened, round_id="other")
     acknowledge(opened, first["exception_id"]).ok(201)
 
     acknowledge(opened, second["exception_id"]).problem(409, "request-conflict")
 
 
-def test_an_acknowledged_round_stays_listed_until_it_ends_and_its_acknowledgement_for_ever(opened: House) -> None:
+def test_an_acknowledged_round_stays_listed_until_it_ends_and_its_acknowledgement_for_ever(opened: World) -> None:
     left_open(opened)
     (exception,) = listed(opened)
 
@@ -264,7 +264,7 @@ def test_an_acknowledged_round_stays_listed_until_it_ends_and_its_acknowledgemen
     assert opened.books.mismatches() == ()
 
 
-def test_an_emergency_approval_is_acknowledged_like_any_other(opened: House) -> None:
+def test_an_emergency_approval_is_acknowledged_like_any_other(opened: World) -> None:
     emergency(opened)
     (exception,) = listed(opened)
 
@@ -273,7 +273,7 @@ def test_an_emergency_approval_is_acknowledged_like_any_other(opened: House) -> 
     assert listed(opened, "?acknowledged=true") == [acknowledged]
 
 
-def test_a_casinos_finance_sees_its_casinos_and_acknowledges_nothing(opened: House) -> None:
+def test_a_casinos_finance_sees_its_casinos_and_acknowledges_nothing(opened: World) -> None:
     all_sorts(opened)
     own, foreign = opened.key(Role.FINANCE, casino_id="c1"), opened.key(Role.FINANCE, casino_id="c2")
     (exception, *_) = listed(opened, "?kind=late-bet")
@@ -289,7 +289,7 @@ def test_a_casinos_finance_sees_its_casinos_and_acknowledges_nothing(opened: Hou
 
 
 @pytest.mark.parametrize("exception_id", ["0" * 15 + "-" + "0" * 16, "x", "z" * 64])
-def test_what_is_not_there_cannot_be_acknowledged(opened: House, exception_id: str) -> None:
+def test_what_is_not_there_cannot_be_acknowledged(opened: World, exception_id: str) -> None:
     key = opened.person("Olga", Role.OPERATOR)
     before = opened.books.counts()
 
@@ -313,7 +313,7 @@ WRONG_BODIES: Final[Sequence[tuple[Body, str]]] = (
 )
 
 
-def test_an_acknowledgement_that_cannot_be_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_an_acknowledgement_that_cannot_be_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     exception_id = late_bet(opened)["exception_id"]
     key = opened.person("Olga", Role.OPERATOR)
     for body, pointer in WRONG_BODIES:
@@ -345,13 +345,13 @@ WRONG_QUERIES: Final = (
 )
 
 
-def test_a_query_that_cannot_be_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_query_that_cannot_be_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     for query, pointer in WRONG_QUERIES:
         with subtests.test(query):
             opened.get(f"{EXCEPTIONS}?{query}").problem(422, "validation", pointer)
 
 
-def test_a_tampered_cursor_shows_no_more_than_the_list_has(opened: House) -> None:
+def test_a_tampered_cursor_shows_no_more_than_the_list_has(opened: World) -> None:
     late_bet(opened)
 
     assert listed(opened, f"?after={'0' * 15}-{'0' * 16}") == []

@@ -6,57 +6,57 @@ from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
-from tests.support.house import CYBER, House
+from tests.support.world import CYBER, World
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000", tables=("T1", "T2"))
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000", tables=("T1", "T2"))
+    return world
 
 
-def kinds(house: House) -> list[str]:
-    return [kept["kind"] for kept in house.books.exceptions()]
+def kinds(world: World) -> list[str]:
+    return [kept["kind"] for kept in world.books.exceptions()]
 
 
-def late_bet(house: House) -> Answer:
-    house.cancel()
-    return house.post_bets(bet("late"))
+def late_bet(world: World) -> Answer:
+    world.cancel()
+    return world.post_bets(bet("late"))
 
 
-def bet_conflict(house: House) -> Answer:
-    house.bet(bet())
-    return house.post_bets(bet(stake_minor=200))
+def bet_conflict(world: World) -> Answer:
+    world.bet(bet())
+    return world.post_bets(bet(stake_minor=200))
 
 
-def stake_out_of_range(house: House) -> Answer:
-    return house.post_bets(bet(stake_minor=10_001))
+def stake_out_of_range(world: World) -> Answer:
+    return world.post_bets(bet(stake_minor=10_001))
 
 
-def bet_count_mismatch(house: House) -> Answer:
-    house.bet(bet())
-    return house.put_result(hand("1"), bet_count=2)
+def bet_count_mismatch(world: World) -> Answer:
+    world.bet(bet())
+    return world.put_result(hand("1"), bet_count=2)
 
 
-def result_conflict(house: House) -> Answer:
-    house.bet(bet())
-    house.settle(hand("1"))
-    return house.put_result(hand("1", FLUSH))
+def result_conflict(world: World) -> Answer:
+    world.bet(bet())
+    world.settle(hand("1"))
+    return world.put_result(hand("1", FLUSH))
 
 
-def cancellation_conflict(house: House) -> Answer:
-    house.cancel()
-    return house.put_cancellation(reason="power cut")
+def cancellation_conflict(world: World) -> Answer:
+    world.cancel()
+    return world.put_cancellation(reason="power cut")
 
 
-def round_cancelled(house: House) -> Answer:
-    house.cancel()
-    return house.put_result(hand("1"), bet_count=0)
+def round_cancelled(world: World) -> Answer:
+    world.cancel()
+    return world.put_result(hand("1"), bet_count=0)
 
 
-def round_settled(house: House) -> Answer:
-    house.settle(hand("1"))
-    return house.post_voids("b1")
+def round_settled(world: World) -> Answer:
+    world.settle(hand("1"))
+    return world.post_voids("b1")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def round_settled(house: House) -> Answer:
     ],
 )
 def test_a_refusal_that_finance_must_see_is_kept(
-    opened: House, refused: object, kind: str, status: int, code: str
+    opened: World, refused: object, kind: str, status: int, code: str
 ) -> None:
     assert callable(refused)
     refused(opened).problem(status, code)
@@ -85,7 +85,7 @@ def test_a_refusal_that_finance_must_see_is_kept(
     assert kept["detail"]["detail"]
 
 
-def test_the_same_call_refused_again_is_kept_once(opened: House) -> None:
+def test_the_same_call_refused_again_is_kept_once(opened: World) -> None:
     opened.cancel()
 
     for _ in range(3):
@@ -95,7 +95,7 @@ def test_the_same_call_refused_again_is_kept_once(opened: House) -> None:
     assert kinds(opened) == ["late-bet"]
 
 
-def test_another_content_round_or_table_is_kept_beside_it(opened: House) -> None:
+def test_another_content_round_or_table_is_kept_beside_it(opened: World) -> None:
     opened.cancel()
     opened.cancel(round_id="r2")
     opened.cancel(table_id="T2")
@@ -108,22 +108,22 @@ def test_another_content_round_or_table_is_kept_beside_it(opened: House) -> None
     assert kinds(opened) == ["late-bet"] * 4
 
 
-def test_a_token_of_another_value_is_kept(house: House) -> None:
-    house.open(CYBER)
+def test_a_token_of_another_value_is_kept(world: World) -> None:
+    world.open(CYBER)
 
-    house.post_bets(bet(stake_minor=99)).problem(422, "stake-out-of-range", "/bets/0/stake_minor")
+    world.post_bets(bet(stake_minor=99)).problem(422, "stake-out-of-range", "/bets/0/stake_minor")
 
-    assert kinds(house) == ["stake-out-of-range"]
+    assert kinds(world) == ["stake-out-of-range"]
 
 
-def test_what_was_asked_can_be_read_in_what_is_kept(opened: House) -> None:
+def test_what_was_asked_can_be_read_in_what_is_kept(opened: World) -> None:
     opened.post_bets(bet("big", currency="GBP", stake_minor=9999)).problem(422, "stake-out-of-range")
 
     (kept,) = opened.books.exceptions()
     assert kept["detail"]["request"]["bets"] == [["big", "player-of-big", "1", "GBP", 9999, None]]
 
 
-def test_a_plain_mistake_is_not_kept(opened: House) -> None:
+def test_a_plain_mistake_is_not_kept(opened: World) -> None:
     opened.post_bets(bet(stake_minor=0)).problem(422, "validation")
     opened.post_bets(bet(currency="XXX")).problem(422, "unknown-currency")
     opened.post_bets(bet(currency="CHF")).problem(422, "no-rate")
@@ -136,7 +136,7 @@ def test_a_plain_mistake_is_not_kept(opened: House) -> None:
     assert kinds(opened) == []
 
 
-def test_the_order_in_which_wrong_things_are_noticed(opened: House) -> None:
+def test_the_order_in_which_wrong_things_are_noticed(opened: World) -> None:
     """Shape, then identity, then the round's state, then meaning: currency, rate, stake, hands."""
     opened.bet(bet("known"))
     different, late = bet("known", stake_minor=1), bet("late", currency="XXX")

@@ -33,29 +33,29 @@ from jackpot_service.usecases.keys import revoke_key
 from tests.support.answers import PROBLEM, Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
-from tests.support.house import House
 from tests.support.logins import owner_url
+from tests.support.world import World
 
 PATH = "/v1/tables/{table}/rounds/{round}/bets"
 METER = "/v1/jackpots/{jackpot}/meter"
 
 
 @pytest.fixture
-def opened(house: House) -> House:
+def opened(world: World) -> World:
     """
     Two jackpots of one stripe each, so that nothing of an answer is left to chance; the application has seen their
     tables, and the keys of those who ask.
     """
     for jackpot, table in (("j1", "T1"), ("j2", "T2")):
-        house.open(jackpot_id=jackpot, tables=(table,), stripes=1, base_amount="1000")
-        house.post_bets(bet("first"), table_id=table, round_id="r0").ok(201)
-        house.get(METER.format(jackpot=jackpot)).ok()
-    return house
+        world.open(jackpot_id=jackpot, tables=(table,), stripes=1, base_amount="1000")
+        world.post_bets(bet("first"), table_id=table, round_id="r0").ok(201)
+        world.get(METER.format(jackpot=jackpot)).ok()
+    return world
 
 
-def without_fast_path(house: House) -> Application:
+def without_fast_path(world: World) -> Application:
     """Another process of the application, which has Flask alone: nothing is looked at on the loop."""
-    app = house.start()
+    app = world.start()
     in_threads = InThreads(app, ThreadPoolExecutor(2), longest_s=5)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,10 +83,10 @@ def told(answer: Answer) -> tuple[int, dict[str, str], Any]:
     return answer.status, headers, answer.body if answer.text else None
 
 
-def posted(house: House, table: str, body: object, app: Application, **headers: str) -> Answer:
+def posted(world: World, table: str, body: object, app: Application, **headers: str) -> Answer:
     data = body if isinstance(body, bytes) else orjson.dumps(body)
-    key = house.key(Role.TABLE)
-    return house.call("POST", PATH.format(table=table, round="r1"), key=key, data=data, headers=headers, app=app)
+    key = world.key(Role.TABLE)
+    return world.call("POST", PATH.format(table=table, round="r1"), key=key, data=data, headers=headers, app=app)
 
 
 BATCHES: dict[str, Body] = {
@@ -105,7 +105,7 @@ BATCHES: dict[str, Body] = {
 }
 
 
-def test_every_batch_is_answered_by_the_fast_path_as_flask_answers_it(opened: House, subtests: pytest.Subtests) -> None:
+def test_every_batch_is_answered_by_the_fast_path_as_flask_answers_it(opened: World, subtests: pytest.Subtests) -> None:
     alone = without_fast_path(opened)
     for table in ("T1", "T2"):
         opened.post_voids("voided", table_id=table).ok()
@@ -125,7 +125,7 @@ def test_every_batch_is_answered_by_the_fast_path_as_flask_answers_it(opened: Ho
 
 
 @pytest.mark.parametrize("query", ["", "?max_age=1"])
-def test_the_meter_is_shown_by_the_fast_path_as_flask_shows_it(opened: House, query: str) -> None:
+def test_the_meter_is_shown_by_the_fast_path_as_flask_shows_it(opened: World, query: str) -> None:
     opened.bet(bet())
     opened.get(METER.format(jackpot="j1")).ok()  # So that what is a second old is this.
     key, path = opened.key(Role.AUDITOR), METER.format(jackpot="j1") + query
@@ -143,7 +143,7 @@ def test_the_meter_is_shown_by_the_fast_path_as_flask_shows_it(opened: House, qu
     [("{}", 304), ('"other", {}', 304), ("W/{}", 304), ("*", 304), ('"other"', 200), ("not a tag", 200), ("", 200)],
 )
 def test_a_meter_that_is_known_is_not_shown_again_by_the_fast_path_as_by_flask(
-    opened: House, tag: str, status: int
+    opened: World, tag: str, status: int
 ) -> None:
     key, path = opened.key(Role.AUDITOR), METER.format(jackpot="j1")
     known = opened.call("GET", path, key=key).headers["ETag"]
@@ -158,7 +158,7 @@ def test_a_meter_that_is_known_is_not_shown_again_by_the_fast_path_as_by_flask(
     assert told(fast) == told(by_flask)
 
 
-def test_a_body_with_a_character_set_is_for_the_fast_path_too(opened: House) -> None:
+def test_a_body_with_a_character_set_is_for_the_fast_path_too(opened: World) -> None:
     for media_type in ("application/json; charset=utf-8", "Application/JSON"):
         with seen_by_flask(opened.app) as seen:
             posted(opened, "T1", {"bets": [bet()]}, opened.app, **{"Content-Type": media_type})
@@ -183,7 +183,7 @@ BAD_BODIES: dict[str, bytes] = {
 }
 
 
-def test_every_bad_body_is_refused_as_flask_refuses_it(opened: House, subtests: pytest.Subtests) -> None:
+def test_every_bad_body_is_refused_as_flask_refuses_it(opened: World, subtests: pytest.Subtests) -> None:
     alone = without_fast_path(opened)
     opened.bet(bet("known"))
     for name, body in BAD_BODIES.items():
@@ -193,7 +193,7 @@ def test_every_bad_body_is_refused_as_flask_refuses_it(opened: House, subtests: 
             assert told(refusal) == told(posted(opened, "T1", body, alone))
 
 
-def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: House, subtests: pytest.Subtests) -> None:
+def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: World, subtests: pytest.Subtests) -> None:
     alone, table, auditor = without_fast_path(opened), opened.key(Role.TABLE), opened.key(Role.AUDITOR)
     bets, meter = PATH.format(table="T1", round="r1"), METER.format(jackpot="j1")
     body = orjson.dumps({"bets": [bet()]})
@@ -221,7 +221,7 @@ def test_every_call_that_is_not_as_others_are_is_answered_by_flask(opened: House
 
 
 def test_what_the_loop_finds_wrong_before_flask_is_asked_is_told_as_flask_tells_it(
-    opened: House, subtests: pytest.Subtests
+    opened: World, subtests: pytest.Subtests
 ) -> None:
     alone, table, auditor = without_fast_path(opened), opened.key(Role.TABLE), opened.key(Role.AUDITOR)
     bets, meter, voids = (
@@ -281,7 +281,7 @@ ERRORS: dict[str, Exception] = {
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_every_kind_of_error_has_the_same_answer_from_the_loop_and_from_flask(opened: House, name: str) -> None:
+def test_every_kind_of_error_has_the_same_answer_from_the_loop_and_from_flask(opened: World, name: str) -> None:
     alone, key = without_fast_path(opened), opened.key(Role.AUDITOR)
 
     def raise_it(**_: object) -> flask.Response:
@@ -320,15 +320,15 @@ class Counting(BetGroups):
         return accepted
 
 
-def counting(house: House, failing: Exception | None = None) -> Counting:
-    context = house.app.extensions[EXTENSION]
+def counting(world: World, failing: Exception | None = None) -> Counting:
+    context = world.app.extensions[EXTENSION]
     groups = Counting(context.bet_groups, failing=failing)
     object.__setattr__(context, "bet_groups", groups)
     return groups
 
 
 def test_what_finance_must_see_of_a_refusal_on_the_fast_path_is_kept_once_and_nothing_asked_twice(
-    opened: House,
+    opened: World,
 ) -> None:
     opened.bet(bet())
     groups = counting(opened)
@@ -354,7 +354,7 @@ class LastPlace(Places):
         return not was_given and super().has_taken(caller, count)
 
 
-def test_what_the_fast_path_came_to_needs_no_second_place(opened: House) -> None:
+def test_what_the_fast_path_came_to_needs_no_second_place(opened: World) -> None:
     """A batch may be in the books whose outcome is unknown: whoever is told «nothing was written» would lose it."""
     context = opened.app.extensions[EXTENSION]
     opened.bet(bet())
@@ -369,7 +369,7 @@ def test_what_the_fast_path_came_to_needs_no_second_place(opened: House) -> None
 
 
 def test_an_unknown_outcome_stays_one_though_the_key_cannot_be_asked_for_any_more(
-    opened: House, database_url: str
+    opened: World, database_url: str
 ) -> None:
     now = 0.0
     app = opened.start(monotonic=lambda: now)
@@ -392,7 +392,7 @@ def test_an_unknown_outcome_stays_one_though_the_key_cannot_be_asked_for_any_mor
         connection.execute(sqlalchemy.text("ALTER TABLE lost RENAME TO keys"))
 
 
-def test_a_failure_that_nobody_foresaw_is_told_and_what_it_came_from_not_done_again(opened: House) -> None:
+def test_a_failure_that_nobody_foresaw_is_told_and_what_it_came_from_not_done_again(opened: World) -> None:
     groups = counting(opened, ZeroDivisionError("made up"))
 
     answer = posted(opened, "T1", {"bets": [bet()]}, opened.app)
@@ -401,7 +401,7 @@ def test_a_failure_that_nobody_foresaw_is_told_and_what_it_came_from_not_done_ag
     assert groups.asked == 1
 
 
-def test_a_meter_that_cannot_be_read_is_not_asked_for_again(opened: House) -> None:
+def test_a_meter_that_cannot_be_read_is_not_asked_for_again(opened: World) -> None:
     meters = opened.app.extensions[EXTENSION].meters
     asked: list[str] = []
     read = meters._read
@@ -417,7 +417,7 @@ def test_a_meter_that_cannot_be_read_is_not_asked_for_again(opened: House) -> No
     assert asked == ["j9"]
 
 
-def test_a_refused_call_leaves_no_more_behind_than_flask_does(opened: House) -> None:
+def test_a_refused_call_leaves_no_more_behind_than_flask_does(opened: World) -> None:
     def left_by(app: Application) -> int:
         posted(opened, "T1", {"bets": [bet(stake_minor=200)]}, app)
         while gc.collect():  # What earlier tests left may go in several steps.
@@ -429,7 +429,7 @@ def test_a_refused_call_leaves_no_more_behind_than_flask_does(opened: House) -> 
     assert left_by(opened.app) <= left_by(without_fast_path(opened)) + 5
 
 
-def test_a_body_longer_than_it_says_is_not_read_to_its_end(opened: House) -> None:
+def test_a_body_longer_than_it_says_is_not_read_to_its_end(opened: World) -> None:
     """A server that tells a length and sends in chunks would have the length believed."""
     body = orjson.dumps({"bets": [bet()]}).ljust(opened.config.max_body_bytes + 1)
     answer = posted(opened, "T1", body, opened.app, **{"Content-Length": "10"})
@@ -437,7 +437,7 @@ def test_a_body_longer_than_it_says_is_not_read_to_its_end(opened: House) -> Non
 
 
 @pytest.mark.parametrize("length", ["9" * 5000, "-1", "+10", "ten", "1_0", ""])
-def test_a_length_that_is_none_is_answered_as_flask_answers_it(opened: House, length: str) -> None:
+def test_a_length_that_is_none_is_answered_as_flask_answers_it(opened: World, length: str) -> None:
     opened.bet(bet())
 
     def sent(app: Application) -> Answer:
@@ -446,7 +446,7 @@ def test_a_length_that_is_none_is_answered_as_flask_answers_it(opened: House, le
     assert told(sent(opened.app)) == told(sent(without_fast_path(opened)))
 
 
-def test_what_was_not_seen_before_is_asked_for_by_a_thread_and_the_call_goes_on_on_the_loop(opened: House) -> None:
+def test_what_was_not_seen_before_is_asked_for_by_a_thread_and_the_call_goes_on_on_the_loop(opened: World) -> None:
     calls: list[tuple[str, str, str, bytes | None]] = []
     opened.add_table("T3", jackpot_id="j1")
     body = orjson.dumps({"bets": [bet()]})
@@ -459,7 +459,7 @@ def test_what_was_not_seen_before_is_asked_for_by_a_thread_and_the_call_goes_on_
             assert seen == []
 
 
-def test_an_answer_of_the_fast_path_carries_the_id_that_the_request_sent(opened: House) -> None:
+def test_an_answer_of_the_fast_path_carries_the_id_that_the_request_sent(opened: World) -> None:
     for sent, told_id in (("mine-1", True), ("not an id", False), ("", False)):
         with seen_by_flask(opened.app) as seen:
             answer = posted(opened, "T1", {"bets": [bet()]}, opened.app, **{"X-Request-Id": sent})

@@ -18,8 +18,8 @@ from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import is_writable
 from tests.support.bets import bet
-from tests.support.house import House
 from tests.support.logins import owner_conninfo
+from tests.support.world import World
 
 OUT_OF_MEMORY = """
 CREATE FUNCTION out_of_memory() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -29,24 +29,24 @@ CREATE TRIGGER out_of_memory BEFORE INSERT ON bets EXECUTE FUNCTION out_of_memor
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(jackpot_id="j1", tables=("T1",))
-    return house
+def opened(world: World) -> World:
+    world.open(jackpot_id="j1", tables=("T1",))
+    return world
 
 
 @contextmanager
-def seen_by_flask(house: House) -> Iterator[list[str]]:
+def seen_by_flask(world: World) -> Iterator[list[str]]:
     seen: list[str] = []
 
     def see(_app: flask.Flask, **_: Any) -> None:
         seen.append(flask.request.path)
 
-    with flask.request_started.connected_to(see, house.app):
+    with flask.request_started.connected_to(see, world.app):
         yield seen
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_the_loop_answers_as_flask_does_with_any_query_and_to_head(opened: House, path: str) -> None:
+def test_the_loop_answers_as_flask_does_with_any_query_and_to_head(opened: World, path: str) -> None:
     flasks = opened.app.test_client().get(path)
     with seen_by_flask(opened) as seen:
         told = opened.call("GET", path, key=None, headers={REQUEST_ID: "mine"})
@@ -60,7 +60,7 @@ def test_the_loop_answers_as_flask_does_with_any_query_and_to_head(opened: House
 
 
 def test_ready_is_asked_of_the_database_once_a_second_however_many_ask(
-    opened: House, monkeypatch: pytest.MonkeyPatch
+    opened: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[int] = []
     real = is_writable
@@ -81,7 +81,7 @@ def test_ready_is_asked_of_the_database_once_a_second_however_many_ask(
 
 
 def test_it_is_not_ready_for_a_moment_after_bets_failed_for_want_of_the_database(
-    opened: House, database_url: str, monkeypatch: pytest.MonkeyPatch
+    opened: World, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(readiness, "KEPT_S", 0)
     monkeypatch.setattr("jackpot_service.api.bet_groups.FAILING_S", 60)

@@ -13,7 +13,7 @@ from jackpot_service.app import PLACES_FOR_BETS
 from jackpot_service.domain.principals import Role
 from tests.support.answers import PROBLEM, Answer, Body
 from tests.support.bets import bet
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -90,44 +90,44 @@ OTHER_MEDIA: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000")
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000")
+    return world
 
 
-def send(house: House, call: str, data: bytes, headers: Mapping[str, str] | None = None) -> Answer:
+def send(world: World, call: str, data: bytes, headers: Mapping[str, str] | None = None) -> Answer:
     method, _ = CALLS[call]
     path = f"/v1/tables/T1/rounds/r1/{call}"
-    return house.call(method, path, key=house.key(Role.TABLE), data=data, headers=headers)
+    return world.call(method, path, key=world.key(Role.TABLE), data=data, headers=headers)
 
 
-def require_refused(house: House, answer: Answer, before: Mapping[str, int], status: int, code: str) -> None:
+def require_refused(world: World, answer: Answer, before: Mapping[str, int], status: int, code: str) -> None:
     answer.problem(status, code)
-    assert house.books.counts() == before
+    assert world.books.counts() == before
 
 
-def require_all_refused(house: House, call: str, bodies: Mapping[str, bytes], status: int, code: str) -> None:
-    before = house.books.counts()
+def require_all_refused(world: World, call: str, bodies: Mapping[str, bytes], status: int, code: str) -> None:
+    before = world.books.counts()
     for name, body in bodies.items():
-        answer = send(house, call, body)
+        answer = send(world, call, body)
         assert (answer.status, answer.body["code"]) == (status, code), (name, answer.text)
-    assert house.books.counts() == before
+    assert world.books.counts() == before
 
 
-def test_what_is_no_json_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_what_is_no_json_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     for call in CALLS:
         with subtests.test(call):
             require_all_refused(opened, call, NO_JSON, 400, "not-json")
 
 
-def test_a_key_that_stands_twice_in_an_object_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_key_that_stands_twice_in_an_object_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     for call in CALLS:
         with subtests.test(call):
             require_all_refused(opened, call, KEY_TWICE, 400, "key-twice")
 
 
 def test_a_key_that_stands_twice_among_90000_is_found_without_comparing_all_with_all(
-    opened: House, subtests: pytest.Subtests
+    opened: World, subtests: pytest.Subtests
 ) -> None:
     for call in CALLS:
         with subtests.test(call):
@@ -139,7 +139,7 @@ def test_a_key_that_stands_twice_among_90000_is_found_without_comparing_all_with
             require_refused(opened, answer, before, 400, "key-twice")
 
 
-def test_what_is_no_object_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_what_is_no_object_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     for call in CALLS:
         with subtests.test(call):
             require_all_refused(opened, call, NO_OBJECT, 422, "validation")
@@ -147,7 +147,7 @@ def test_what_is_no_object_is_refused(opened: House, subtests: pytest.Subtests) 
 
 
 def test_deep_nesting_is_refused_whether_or_not_a_reader_can_follow_it(
-    opened: House, subtests: pytest.Subtests
+    opened: World, subtests: pytest.Subtests
 ) -> None:
     for call in CALLS:
         with subtests.test(call):
@@ -162,7 +162,7 @@ def test_deep_nesting_is_refused_whether_or_not_a_reader_can_follow_it(
             assert opened.books.counts() == before
 
 
-def test_another_media_type_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_another_media_type_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     for call in CALLS:
         with subtests.test(call):
             before = opened.books.counts()
@@ -175,7 +175,7 @@ def test_another_media_type_is_refused(opened: House, subtests: pytest.Subtests)
             assert opened.books.counts() == before
 
 
-def test_a_gzip_bomb_is_not_unpacked(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_gzip_bomb_is_not_unpacked(opened: World, subtests: pytest.Subtests) -> None:
     for call in CALLS:
         with subtests.test(call):
             before = opened.books.counts()
@@ -187,7 +187,7 @@ def test_a_gzip_bomb_is_not_unpacked(opened: House, subtests: pytest.Subtests) -
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_charset_may_be_named(opened: House, call: str) -> None:
+def test_a_charset_may_be_named(opened: World, call: str) -> None:
     data = orjson.dumps(CALLS[call][1])
 
     answer = send(opened, call, data, {"Content-Type": "application/json; charset=utf-8"})
@@ -195,7 +195,7 @@ def test_a_charset_may_be_named(opened: House, call: str) -> None:
     assert answer.status in {200, 201}
 
 
-def test_a_body_of_ten_megabytes_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_body_of_ten_megabytes_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     for call in CALLS:
         with subtests.test(call):
             before = opened.books.counts()
@@ -205,7 +205,7 @@ def test_a_body_of_ten_megabytes_is_refused(opened: House, subtests: pytest.Subt
             require_refused(opened, answer, before, 413, "body-too-large")
 
 
-def test_a_body_of_unstated_length_is_refused_where_it_goes_too_far(opened: House) -> None:
+def test_a_body_of_unstated_length_is_refused_where_it_goes_too_far(opened: World) -> None:
     """As the server hands over what comes in chunks: a stream that ends, of no stated length."""
     before = opened.books.counts()
     client = opened.app.test_client()
@@ -224,7 +224,7 @@ def test_a_body_of_unstated_length_is_refused_where_it_goes_too_far(opened: Hous
     require_refused(opened, Answer.of(response), before, 413, "body-too-large")
 
 
-def test_a_field_that_the_contract_does_not_name_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_field_that_the_contract_does_not_name_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     for call in CALLS:
         with subtests.test(call):
             before = opened.books.counts()
@@ -236,7 +236,7 @@ def test_a_field_that_the_contract_does_not_name_is_refused(opened: House, subte
             assert opened.books.counts() == before
 
 
-def test_everything_that_is_missing_is_named(opened: House, subtests: pytest.Subtests) -> None:
+def test_everything_that_is_missing_is_named(opened: World, subtests: pytest.Subtests) -> None:
     for call in CALLS:
         with subtests.test(call):
             needed = {
@@ -267,7 +267,7 @@ IMPOSSIBLE_IDS: Final = (
 )
 
 
-def test_an_id_that_cannot_be_is_no_resource(opened: House, subtests: pytest.Subtests) -> None:
+def test_an_id_that_cannot_be_is_no_resource(opened: World, subtests: pytest.Subtests) -> None:
     for call in CALLS:
         with subtests.test(call):
             method, body = CALLS[call]
@@ -288,7 +288,7 @@ FLOODS: Final[Mapping[str, tuple[str, str, bytes]]] = {
 }
 
 
-def test_a_list_that_is_far_too_long_is_refused_for_that_alone(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_list_that_is_far_too_long_is_refused_for_that_alone(opened: World, subtests: pytest.Subtests) -> None:
     """Each of its items is wrong too: to say so of half a million would take ten seconds and a hundred megabytes."""
     for call, (method, pointer, flood) in FLOODS.items():
         with subtests.test(call):
@@ -298,17 +298,17 @@ def test_a_list_that_is_far_too_long_is_refused_for_that_alone(opened: House, su
             assert "must hold at most" in error["detail"]
 
 
-def test_a_body_of_unknown_names_is_told_of_some(opened: House) -> None:
+def test_a_body_of_unknown_names_is_told_of_some(opened: World) -> None:
     names = b",".join(b'"x%d":0' % number for number in range(50_000))
     answer = opened.send("PUT", "T1", "r1/cancellation", b'{"reason":"misdeal",' + names + b"}")
     assert 0 < len(answer.problem(422, "validation")["errors"]) <= 1000
 
 
-def test_a_batch_for_a_table_that_may_not_be_seen_is_not_found_whatever_is_in_it(opened: House) -> None:
+def test_a_batch_for_a_table_that_may_not_be_seen_is_not_found_whatever_is_in_it(opened: World) -> None:
     opened.post_bets(bet("b1"), bet("b1"), table_id="T9").problem(404, "table-unknown")
 
 
-def test_beyond_the_calls_that_can_be_taken_the_answer_comes_before_the_body_is_looked_at(opened: House) -> None:
+def test_beyond_the_calls_that_can_be_taken_the_answer_comes_before_the_body_is_looked_at(opened: World) -> None:
     bets = opened.app.extensions["jackpot"].bets.places
     with bets.place(Caller("c1", "a table"), PLACES_FOR_BETS):
         for body in (b"no JSON", orjson.dumps({"bets": [bet()]})):
@@ -320,7 +320,7 @@ def test_beyond_the_calls_that_can_be_taken_the_answer_comes_before_the_body_is_
 
 
 def test_a_query_where_none_is_taken_is_refused_and_nothing_is_written(
-    opened: House, subtests: pytest.Subtests
+    opened: World, subtests: pytest.Subtests
 ) -> None:
     """Whoever believes that a call has an option must not find out later that it was not looked at."""
     for call in CALLS:
@@ -334,10 +334,10 @@ def test_a_query_where_none_is_taken_is_refused_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("path", ["/v1/jackpots", "/v1/jackpots/j1", "/v1/jackpots/j1/rules"])
-def test_a_reading_that_takes_no_query_says_so(opened: House, path: str) -> None:
+def test_a_reading_that_takes_no_query_says_so(opened: World, path: str) -> None:
     opened.get(f"{path}?since=yesterday").problem(422, "validation", "?since")
     opened.get(path).ok()
 
 
-def test_a_balancer_may_add_what_it_likes(opened: House) -> None:
+def test_a_balancer_may_add_what_it_likes(opened: World) -> None:
     assert [opened.get(f"{path}?from=balancer").status for path in ("/healthz", "/readyz")] == [200, 200]

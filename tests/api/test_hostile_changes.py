@@ -16,7 +16,7 @@ from tests.support.answers import PROBLEM, Body
 from tests.support.bets import bet
 from tests.support.fixtures import books_verify
 from tests.support.hands import NOTHING, ROYAL_FLUSH, dead, hand
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -124,16 +124,16 @@ Place = tuple[str | int, ...]
 
 
 @pytest.fixture
-def played(house: House) -> House:
+def played(world: World) -> World:
     """A jackpot with an award that is held and a cancelled round, and two others."""
-    house.open(base_amount="1000", settings={"held_threshold": "1"})
-    house.open(jackpot_id="j2", base_amount="10", tables=())
-    house.open(jackpot_id="j3", tables=())
-    house.bet(bet("b1"))
-    house.settle(hand("1", ROYAL_FLUSH))
-    house.bet(bet("b1"), round_id="r2")
-    house.cancel(round_id="r2")
-    return house
+    world.open(base_amount="1000", settings={"held_threshold": "1"})
+    world.open(jackpot_id="j2", base_amount="10", tables=())
+    world.open(jackpot_id="j3", tables=())
+    world.bet(bet("b1"))
+    world.settle(hand("1", ROYAL_FLUSH))
+    world.bet(bet("b1"), round_id="r2")
+    world.cancel(round_id="r2")
+    return world
 
 
 def places(document: Any, at: Place = ()) -> Iterator[Place]:
@@ -170,7 +170,7 @@ def test_every_kind_of_change_has_a_payload_here() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_payload_that_cannot_be_is_refused_and_what_can_be_is_tried_and_taken_back(played: House, kind: str) -> None:
+def test_a_payload_that_cannot_be_is_refused_and_what_can_be_is_tried_and_taken_back(played: World, kind: str) -> None:
     key = played.person("Ann", Role.RATES if kind == "rate-sheet" else Role.OPERATOR)
     before = played.books.counts()
 
@@ -185,12 +185,12 @@ def test_a_payload_that_cannot_be_is_refused_and_what_can_be_is_tried_and_taken_
     assert played.books.counts() == before
 
 
-def bodies(house: House) -> tuple[tuple[str, str, Body], ...]:
+def bodies(world: World) -> tuple[tuple[str, str, Body], ...]:
     """Every other call of administration that takes a body: with a body of every field."""
-    award_id = house.get("/v1/awards").ok()["items"][0]["award_id"]
-    key_id = house.person("Zoe", Role.FINANCE).split("_")[1]
+    award_id = world.get("/v1/awards").ok()["items"][0]["award_id"]
+    key_id = world.person("Zoe", Role.FINANCE).split("_")[1]
     adjustment = WHOLE["adjustment"][0]
-    house.ask("adjustment", adjustment, request_id="waits", by="Bob").ok(201)
+    world.ask("adjustment", adjustment, request_id="waits", by="Bob").ok(201)
     asked = {"request_id": "r", "reason": "x"}
     new_key = {"principal": "server", "role": "table", "casino_id": "c1", "table_ids": ["T1"], "service_account": True}
     exception = f"{'0' * 15}-{'0' * 16}"
@@ -207,7 +207,7 @@ def bodies(house: House) -> tuple[tuple[str, str, Body], ...]:
     )
 
 
-def test_no_body_of_administration_breaks_it(played: House) -> None:
+def test_no_body_of_administration_breaks_it(played: World) -> None:
     key, numbers = played.person("Ann", Role.OPERATOR), count()
 
     for method, path, body in bodies(played):
@@ -260,7 +260,7 @@ VALUES: Final = (
 )
 
 
-def test_no_query_of_administration_breaks_it(played: House, subtests: pytest.Subtests) -> None:
+def test_no_query_of_administration_breaks_it(played: World, subtests: pytest.Subtests) -> None:
     for path, names in LISTS.items():
         with subtests.test(path):
             for name in names:

@@ -11,7 +11,7 @@ import pytest
 from jackpot_service.domain.currencies import CURRENCIES
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, dead, hand
-from tests.support.house import RATES, House
+from tests.support.world import RATES, World
 
 WHOLE: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "bets": ("POST", {"bets": [bet(occurred_at="2026-11-20T09:00:00Z")]}),
@@ -178,9 +178,9 @@ WRONG: Final = {
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000")
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000")
+    return world
 
 
 def with_text_at(body: dict[str, Any], pointer: str, text: str) -> bytes:
@@ -194,7 +194,7 @@ def with_text_at(body: dict[str, Any], pointer: str, text: str) -> bytes:
     return json.dumps(changed).replace(json.dumps("«here»"), text).encode()
 
 
-def test_a_field_that_is_wrong_is_pointed_at(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_field_that_is_wrong_is_pointed_at(opened: World, subtests: pytest.Subtests) -> None:
     for (call, pointer), texts in WRONG.items():
         with subtests.test(f"{call} {pointer}"):
             method, body = WHOLE[call]
@@ -209,14 +209,14 @@ def test_a_field_that_is_wrong_is_pointed_at(opened: House, subtests: pytest.Sub
 
 
 @pytest.mark.parametrize("call", WHOLE)
-def test_a_body_with_every_field_is_taken(opened: House, call: str) -> None:
+def test_a_body_with_every_field_is_taken(opened: World, call: str) -> None:
     method, body = WHOLE[call]
 
     assert opened.send(method, "T1", f"r1/{call}", body).status in {200, 201}
 
 
 @pytest.mark.parametrize("name", ["bet_id", "player_id", "currency", "stake_minor"])
-def test_a_bet_that_lacks_something_is_pointed_at(opened: House, name: str) -> None:
+def test_a_bet_that_lacks_something_is_pointed_at(opened: World, name: str) -> None:
     before = opened.books.counts()
     lacking = {key: value for key, value in bet().items() if key != name}
 
@@ -225,7 +225,7 @@ def test_a_bet_that_lacks_something_is_pointed_at(opened: House, name: str) -> N
     assert opened.books.counts() == before
 
 
-def test_every_field_error_of_a_batch_is_named_at_once(opened: House) -> None:
+def test_every_field_error_of_a_batch_is_named_at_once(opened: World) -> None:
     before = opened.books.counts()
 
     answer = opened.post_bets(bet("a/b", player_id="p", stake_minor=1.5), bet(), {"zzz": 1})
@@ -244,11 +244,11 @@ def test_every_field_error_of_a_batch_is_named_at_once(opened: House) -> None:
     assert opened.books.counts() == before
 
 
-def test_a_hand_without_a_name_is_pointed_at(opened: House) -> None:
+def test_a_hand_without_a_name_is_pointed_at(opened: World) -> None:
     opened.put_result({"cards": list(FLUSH)}, bet_count=0).problem(422, "validation", "/hands/0/hand")
 
 
-def test_a_currency_that_is_unknown_or_withdrawn_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_currency_that_is_unknown_or_withdrawn_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     for code in ("HRK", "BGN", "XXX", "XAU", "XTS", "DEM", "ZZZ"):
         with subtests.test(code):
             before = opened.books.counts()
@@ -261,7 +261,7 @@ def test_a_currency_that_is_unknown_or_withdrawn_is_refused(opened: House, subte
 WITHDRAWN: Final = ("HRK", "BGN")
 
 
-def test_every_currency_of_the_table_is_taken_or_withdrawn_or_has_no_rate(opened: House) -> None:
+def test_every_currency_of_the_table_is_taken_or_withdrawn_or_has_no_rate(opened: World) -> None:
     assert CURRENCIES.keys() > {"EUR", *RATES, *WITHDRAWN}
     for code in CURRENCIES:
         answer = opened.post_bets(bet(f"b-{code}", currency=code, stake_minor=1))
@@ -272,7 +272,7 @@ def test_every_currency_of_the_table_is_taken_or_withdrawn_or_has_no_rate(opened
             answer.problem(422, expected, "/bets/0/currency")
 
 
-def test_a_bet_that_stands_twice_in_a_batch_is_refused_even_when_it_is_the_same(opened: House) -> None:
+def test_a_bet_that_stands_twice_in_a_batch_is_refused_even_when_it_is_the_same(opened: World) -> None:
     before = opened.books.counts()
 
     problem = opened.post_bets(bet("a"), bet("b"), bet("a")).problem(
@@ -283,7 +283,7 @@ def test_a_bet_that_stands_twice_in_a_batch_is_refused_even_when_it_is_the_same(
     assert opened.books.counts() == before
 
 
-def test_a_batch_is_all_or_nothing(opened: House) -> None:
+def test_a_batch_is_all_or_nothing(opened: World) -> None:
     before = opened.books.counts()
     fine = [bet(f"b{number}") for number in range(500)]
 
@@ -304,7 +304,7 @@ def test_a_batch_is_all_or_nothing(opened: House) -> None:
     ],
 )
 def test_a_wrong_bet_is_pointed_at_where_it_stands_behind_replays_and_void_ones(
-    opened: House, wrong: dict[str, Any], code: str, name: str
+    opened: World, wrong: dict[str, Any], code: str, name: str
 ) -> None:
     opened.bet(bet("known"))
     opened.void("void")
@@ -314,13 +314,13 @@ def test_a_wrong_bet_is_pointed_at_where_it_stands_behind_replays_and_void_ones(
     answer.problem(422, code, f"/bets/3/{name}")
 
 
-def test_the_largest_batch_is_taken(opened: House) -> None:
+def test_the_largest_batch_is_taken(opened: World) -> None:
     batch = [bet(f"{number:064}", player_id=f"{number:064}", hand="h" * 64) for number in range(2000)]
 
     assert opened.post_bets(*batch).ok(201)["accepted"] == 2000
 
 
-def test_a_dealt_hand_has_five_cards(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_dealt_hand_has_five_cards(opened: World, subtests: pytest.Subtests) -> None:
     for count in (0, 1, 4, 6, 7):
         with subtests.test(f"{count} cards"):
             before = opened.books.counts()
@@ -332,7 +332,7 @@ def test_a_dealt_hand_has_five_cards(opened: House, subtests: pytest.Subtests) -
             assert opened.books.counts() == before
 
 
-def test_a_hand_stands_once_in_a_result(opened: House) -> None:
+def test_a_hand_stands_once_in_a_result(opened: World) -> None:
     before = opened.books.counts()
     hands = (hand("a", ROYAL_FLUSH), dead("b"), hand("a", FLUSH))
 
@@ -351,7 +351,7 @@ CARDS_TWICE: Final[Sequence[tuple[list[dict[str, Any]], list[str]]]] = (
 )
 
 
-def test_a_card_is_dealt_once_in_a_round(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_card_is_dealt_once_in_a_round(opened: World, subtests: pytest.Subtests) -> None:
     for hands, dealer in CARDS_TWICE:
         with subtests.test(f"{hands} {dealer}"):
             before = opened.books.counts()
@@ -408,7 +408,7 @@ WRONG_QUERIES: Final = {
 }
 
 
-def test_a_query_that_is_wrong_is_pointed_at(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_query_that_is_wrong_is_pointed_at(opened: World, subtests: pytest.Subtests) -> None:
     for path, queries in WRONG_QUERIES.items():
         with subtests.test(path):
             for query in queries:
@@ -418,7 +418,7 @@ def test_a_query_that_is_wrong_is_pointed_at(opened: House, subtests: pytest.Sub
                 assert pointed == [f"?{query.partition('=')[0]}"], query
 
 
-def test_a_base_currency_must_be_named(opened: House) -> None:
+def test_a_base_currency_must_be_named(opened: World) -> None:
     opened.get("/v1/rates").problem(422, "validation", "?base")
 
 
@@ -430,5 +430,5 @@ def test_a_base_currency_must_be_named(opened: House) -> None:
         ("/v1/rates?base=CHF", "no-rate"),
     ],
 )
-def test_a_currency_that_has_no_rate_cannot_be_shown(opened: House, path: str, code: str) -> None:
+def test_a_currency_that_has_no_rate_cannot_be_shown(opened: World, path: str, code: str) -> None:
     opened.get(path).problem(422, code)

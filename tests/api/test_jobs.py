@@ -13,23 +13,23 @@ from jackpot_service.exports.jobs.asking import MOST_WAITING
 from jackpot_service.exports.journal import FORMS, journal_export, pieces
 from tests.support.answers import Body
 from tests.support.bets import bet
-from tests.support.house import House
+from tests.support.world import World
 
 ASKED: Body = {"jackpot_id": "j1", "format": "hledger"}
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000", stripes=2)
-    house.bet(bet())
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000", stripes=2)
+    world.bet(bet())
+    return world
 
 
-def post(house: House, what: str, body: object, role: Role = Role.AUDITOR, casino_id: str | None = None) -> Any:
-    return house.post(f"/v1/jobs{what}", body, key=house.key(role, casino_id=casino_id))
+def post(world: World, what: str, body: object, role: Role = Role.AUDITOR, casino_id: str | None = None) -> Any:
+    return world.post(f"/v1/jobs{what}", body, key=world.key(role, casino_id=casino_id))
 
 
-def test_a_job_is_asked_for_done_and_fetched(opened: House) -> None:
+def test_a_job_is_asked_for_done_and_fetched(opened: World) -> None:
     asked = opened.ask_job(ASKED).ok(201)
     assert asked["parameters"] == {**ASKED, "base": "EUR", "as_of": None, "positions": asked["parameters"]["positions"]}
     assert sum(asked["parameters"]["positions"]) == 2
@@ -51,7 +51,7 @@ def test_a_job_is_asked_for_done_and_fetched(opened: House) -> None:
     assert done["file"]["name"] == "journal-j1-2.journal"
 
 
-def test_a_journal_ends_at_an_instant_if_it_is_asked_to(opened: House) -> None:
+def test_a_journal_ends_at_an_instant_if_it_is_asked_to(opened: World) -> None:
     at = instant(opened.clock())
     positions = opened.ask_job(ASKED, request_id="all").ok(201)["parameters"]["positions"]
     opened.bet(bet(), round_id="later")
@@ -66,7 +66,7 @@ def test_a_journal_ends_at_an_instant_if_it_is_asked_to(opened: House) -> None:
     opened.ask_job({**ASKED, "as_of": at, "jackpot_id": "j9"}, request_id="j9").problem(404, "jackpot-unknown")
 
 
-def test_the_same_request_again_is_the_same_job(opened: House) -> None:
+def test_the_same_request_again_is_the_same_job(opened: World) -> None:
     asked = opened.ask_job(ASKED).ok(201)
     opened.bet(bet(), round_id="later")
     opened.runner().run_next()
@@ -78,7 +78,7 @@ def test_the_same_request_again_is_the_same_job(opened: House) -> None:
     opened.ask_job(ASKED | {"positions": [1]}).problem(409, "job-conflict")
 
 
-def test_an_id_of_somebody_else_is_another_job(opened: House) -> None:
+def test_an_id_of_somebody_else_is_another_job(opened: World) -> None:
     asked = opened.ask_job(ASKED).ok(201)
 
     others = opened.ask_job(ASKED | {"format": "beancount"}, key=opened.key(Role.FINANCE)).ok(201)
@@ -86,7 +86,7 @@ def test_an_id_of_somebody_else_is_another_job(opened: House) -> None:
     assert others["job_id"] != asked["job_id"]
 
 
-def test_whoever_is_of_the_house_sees_every_job_and_a_casinos_key_none_of_them(opened: House) -> None:
+def test_whoever_is_of_the_house_sees_every_job_and_a_casinos_key_none_of_them(opened: World) -> None:
     job_id = opened.ask_job(ASKED).ok(201)["job_id"]
     opened.runner().run_next()
     casinos = opened.key(Role.FINANCE, casino_id="c1")
@@ -98,16 +98,16 @@ def test_whoever_is_of_the_house_sees_every_job_and_a_casinos_key_none_of_them(o
     opened.post(f"/v1/jobs/{job_id}/cancellation", {}, key=casinos).problem(404, "job-unknown")
 
 
-def test_a_casinos_key_may_not_export_a_jackpots_whole_journal(opened: House) -> None:
+def test_a_casinos_key_may_not_export_a_jackpots_whole_journal(opened: World) -> None:
     opened.ask_job(ASKED, key=opened.key(Role.FINANCE, casino_id="c1")).problem(403, "job-forbidden")
 
 
 @pytest.mark.parametrize("role", [Role.TABLE, Role.RATES, Role.OPERATOR])
-def test_other_roles_ask_for_no_jobs(opened: House, role: Role) -> None:
+def test_other_roles_ask_for_no_jobs(opened: World, role: Role) -> None:
     opened.ask_job(ASKED, key=opened.key(role)).problem(403, "role-forbidden")
 
 
-def test_jobs_are_listed_from_the_latest_by_pages_and_by_state(opened: House) -> None:
+def test_jobs_are_listed_from_the_latest_by_pages_and_by_state(opened: World) -> None:
     ids = [opened.ask_job(ASKED, request_id=f"q{number}").ok(201)["job_id"] for number in range(5)]
     opened.runner().run_next()
 
@@ -119,13 +119,13 @@ def test_jobs_are_listed_from_the_latest_by_pages_and_by_state(opened: House) ->
     assert [job["job_id"] for job in opened.get("/v1/jobs?state=done").ok()["items"]] == ids[:1]
 
 
-def test_a_cursor_that_was_tampered_with_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_cursor_that_was_tampered_with_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     for after in ("", "k1", "x" * 64, "0" * 15 + "-" + "g" * 16, "'", "%00"):
         with subtests.test(after):
             opened.get(f"/v1/jobs?after={after}").problem(422, "validation")
 
 
-def test_a_job_is_ended_once_and_stays_as_it_is(opened: House) -> None:
+def test_a_job_is_ended_once_and_stays_as_it_is(opened: World) -> None:
     job_id = opened.ask_job(ASKED).ok(201)["job_id"]
 
     cancelled = post(opened, f"/{job_id}/cancellation", {}, Role.FINANCE).ok()
@@ -138,7 +138,7 @@ def test_a_job_is_ended_once_and_stays_as_it_is(opened: House) -> None:
     assert opened.ask_job(ASKED).ok(200)["state"] == "cancelled"
 
 
-def test_a_job_that_is_done_cannot_be_ended_any_more(opened: House) -> None:
+def test_a_job_that_is_done_cannot_be_ended_any_more(opened: World) -> None:
     job_id = opened.ask_job(ASKED).ok(201)["job_id"]
     opened.runner().run_next()
 
@@ -147,17 +147,17 @@ def test_a_job_that_is_done_cannot_be_ended_any_more(opened: House) -> None:
     assert opened.get(f"/v1/jobs/{job_id}/file").status == 200
 
 
-def test_a_file_that_was_kept_long_enough_is_not_there(house: House) -> None:
-    house.open(base_amount="1000")
-    job_id = house.ask_job(ASKED).ok(201)["job_id"]
-    house.runner().run_next()
-    house.runner(kept=timedelta(0)).remove_some()
+def test_a_file_that_was_kept_long_enough_is_not_there(world: World) -> None:
+    world.open(base_amount="1000")
+    job_id = world.ask_job(ASKED).ok(201)["job_id"]
+    world.runner().run_next()
+    world.runner(kept=timedelta(0)).remove_some()
 
-    assert house.get(f"/v1/jobs/{job_id}").ok()["file"] is None
-    house.get(f"/v1/jobs/{job_id}/file").problem(404, "job-file-removed")
+    assert world.get(f"/v1/jobs/{job_id}").ok()["file"] is None
+    world.get(f"/v1/jobs/{job_id}/file").problem(404, "job-file-removed")
 
 
-def test_nobody_has_more_jobs_than_that_wait(opened: House) -> None:
+def test_nobody_has_more_jobs_than_that_wait(opened: World) -> None:
     for number in range(MOST_WAITING):
         opened.ask_job(ASKED, request_id=f"q{number}").ok(201)
 
@@ -195,7 +195,7 @@ WRONG_PARAMETERS: Final[Sequence[tuple[Body, *tuple[str, ...]]]] = (
 )
 
 
-def test_parameters_of_another_shape_are_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_parameters_of_another_shape_are_refused(opened: World, subtests: pytest.Subtests) -> None:
     for parameters, *pointers in WRONG_PARAMETERS:
         with subtests.test(str(parameters)[:120]):
             before = opened.books.counts()
@@ -208,12 +208,12 @@ def test_parameters_of_another_shape_are_refused(opened: House, subtests: pytest
 
 
 @pytest.mark.parametrize("positions", [[10**6], [0, 10**15], [1, 1, 1]])
-def test_positions_that_are_not_the_jackpots_are_refused(opened: House, positions: list[int]) -> None:
+def test_positions_that_are_not_the_jackpots_are_refused(opened: World, positions: list[int]) -> None:
     opened.ask_job({**ASKED, "positions": positions}).problem(422, "positions-unknown")
 
 
 @pytest.mark.parametrize("jackpot_id", ["j9", "-"])
-def test_the_journal_of_a_jackpot_that_is_not_there_is_not_exported(opened: House, jackpot_id: str) -> None:
+def test_the_journal_of_a_jackpot_that_is_not_there_is_not_exported(opened: World, jackpot_id: str) -> None:
     opened.ask_job(ASKED | {"jackpot_id": jackpot_id}).problem(404, "jackpot-unknown")
 
 
@@ -231,7 +231,7 @@ WRONG_REQUESTS: Final[Sequence[Body]] = (
 )
 
 
-def test_a_request_of_another_shape_is_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_request_of_another_shape_is_refused(opened: World, subtests: pytest.Subtests) -> None:
     for wrong in WRONG_REQUESTS:
         with subtests.test(str(wrong)):
             (name,) = wrong

@@ -14,7 +14,7 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records.keys import USES_APART
 from tests.support.answers import Answer, Body
-from tests.support.house import House
+from tests.support.world import World
 
 SERVER: Final[Body] = {
     "request_id": "k1",
@@ -26,44 +26,44 @@ SERVER: Final[Body] = {
 REVOCATION: Final[Body] = {"request_id": "v1", "reason": "it was lost"}
 
 
-def post(house: House, body: Mapping[str, Any] = SERVER, *, by: str = "Ann") -> Answer:
-    return house.post("/v1/keys", body, key=house.person(by, Role.OPERATOR))
+def post(world: World, body: Mapping[str, Any] = SERVER, *, by: str = "Ann") -> Answer:
+    return world.post("/v1/keys", body, key=world.person(by, Role.OPERATOR))
 
 
-def revoke(house: House, key_id: str, body: Mapping[str, Any] = REVOCATION, *, by: str = "Ann") -> Answer:
-    return house.post(f"/v1/keys/{key_id}/revocation", body, key=house.person(by, Role.OPERATOR))
+def revoke(world: World, key_id: str, body: Mapping[str, Any] = REVOCATION, *, by: str = "Ann") -> Answer:
+    return world.post(f"/v1/keys/{key_id}/revocation", body, key=world.person(by, Role.OPERATOR))
 
 
-def listed(house: House) -> dict[str, Body]:
-    return {item["key_id"]: item for item in house.get("/v1/keys?limit=200").ok()["items"]}
+def listed(world: World) -> dict[str, Body]:
+    return {item["key_id"]: item for item in world.get("/v1/keys?limit=200").ok()["items"]}
 
 
 def id_of(key: str) -> str:
     return key.split("_")[1]
 
 
-def test_a_key_is_in_the_first_answer_and_in_no_replay(house: House) -> None:
-    first = post(house).ok(201)
-    before = house.books.counts()
-    again = post(house)
+def test_a_key_is_in_the_first_answer_and_in_no_replay(world: World) -> None:
+    first = post(world).ok(201)
+    before = world.books.counts()
+    again = post(world)
 
     assert again.ok(200) == {**first, "key": None}
     assert again.headers["Cache-Control"] == "no-store"
-    post(house, SERVER | {"principal": "another"}).problem(409, "request-conflict")
-    post(house, by="Bob").problem(409, "request-conflict")
-    assert house.get("/v1/jackpots", key=first["key"]).status == 200
-    assert house.books.counts()["keys"] == before["keys"] + 1  # Bob's own
-    assert house.books.mismatches() == ()
+    post(world, SERVER | {"principal": "another"}).problem(409, "request-conflict")
+    post(world, by="Bob").problem(409, "request-conflict")
+    assert world.get("/v1/jackpots", key=first["key"]).status == 200
+    assert world.books.counts()["keys"] == before["keys"] + 1  # Bob's own
+    assert world.books.mismatches() == ()
 
 
-def test_keys_are_listed_by_name_and_none_shows_its_secret_or_its_hash(house: House) -> None:
+def test_keys_are_listed_by_name_and_none_shows_its_secret_or_its_hash(world: World) -> None:
     for name in ("Zoe", "ann", "Bob"):
-        house.person(name, Role.OPERATOR)
-    created = post(house, by="Bob").ok(201)
+        world.person(name, Role.OPERATOR)
+    created = post(world, by="Bob").ok(201)
 
     pages, after = [], ""
     while True:
-        page = house.get(f"/v1/keys?limit=2{after}").ok()
+        page = world.get(f"/v1/keys?limit=2{after}").ok()
         pages.append(page["items"])
         if page["next"] is None:
             break
@@ -88,13 +88,13 @@ def test_keys_are_listed_by_name_and_none_shows_its_secret_or_its_hash(house: Ho
         "revoked_at": None,
     }
     assert item["created_at"] == created["created_at"]
-    hashes = house.books.rows("SELECT encode(secret_hash, 'hex') AS hash FROM keys")
+    hashes = world.books.rows("SELECT encode(secret_hash, 'hex') AS hash FROM keys")
     assert not [row for row in hashes if row["hash"] in str(pages)]
 
 
-def test_a_cursor_of_no_list_is_refused_and_one_past_the_end_ends_it(house: House) -> None:
-    house.get("/v1/keys?after=zzz").problem(422, "validation")
-    assert house.get("/v1/keys?after=kffff").ok() == {"items": [], "next": None}
+def test_a_cursor_of_no_list_is_refused_and_one_past_the_end_ends_it(world: World) -> None:
+    world.get("/v1/keys?after=zzz").problem(422, "validation")
+    assert world.get("/v1/keys?after=kffff").ok() == {"items": [], "next": None}
 
 
 WRONG_KEYS: Final[Sequence[tuple[Body, int, str]]] = (
@@ -124,61 +124,61 @@ WRONG_KEYS: Final[Sequence[tuple[Body, int, str]]] = (
 )
 
 
-def test_a_key_that_cannot_be_is_refused_and_nothing_is_written(house: House, subtests: pytest.Subtests) -> None:
-    house.person("Ann", Role.OPERATOR)
+def test_a_key_that_cannot_be_is_refused_and_nothing_is_written(world: World, subtests: pytest.Subtests) -> None:
+    world.person("Ann", Role.OPERATOR)
     for change, status, code in WRONG_KEYS:
         with subtests.test(str(change)[:60]):
-            before = house.books.counts()
+            before = world.books.counts()
 
-            refused = post(house, SERVER | change)
+            refused = post(world, SERVER | change)
 
             assert (refused.status, refused.body["code"]) == (status, code), refused.text
-            assert house.books.counts() == before
+            assert world.books.counts() == before
 
 
-def test_a_third_live_key_is_refused(house: House) -> None:
-    post(house).ok(201)
-    post(house, SERVER | {"request_id": "k2"}).ok(201)
+def test_a_third_live_key_is_refused(world: World) -> None:
+    post(world).ok(201)
+    post(world, SERVER | {"request_id": "k2"}).ok(201)
 
-    post(house, SERVER | {"request_id": "k3"}).problem(409, "key-limit-reached")
-
-
-def test_a_revocation_is_repeatable(house: House) -> None:
-    key_id = post(house).ok(201)["key_id"]
-    revoked = revoke(house, key_id).ok(201)
-
-    assert revoke(house, key_id).ok(200) == revoked
-    assert listed(house)[key_id]["revoked_at"] == revoked["revoked_at"] is not None
-    revoke(house, key_id, REVOCATION | {"request_id": "v2"}).problem(409, "key-revoked")
-    revoke(house, key_id, REVOCATION | {"reason": "another"}).problem(409, "request-conflict")
-    revoke(house, "0a", REVOCATION | {"request_id": "v3"}).problem(404, "key-unknown")
-    revoke(house, key_id, {"request_id": "v4"}).problem(422, "validation")
-    assert house.books.mismatches() == ()
+    post(world, SERVER | {"request_id": "k3"}).problem(409, "key-limit-reached")
 
 
-def test_every_process_refuses_a_revoked_key_within_30_seconds(house: House) -> None:
+def test_a_revocation_is_repeatable(world: World) -> None:
+    key_id = post(world).ok(201)["key_id"]
+    revoked = revoke(world, key_id).ok(201)
+
+    assert revoke(world, key_id).ok(200) == revoked
+    assert listed(world)[key_id]["revoked_at"] == revoked["revoked_at"] is not None
+    revoke(world, key_id, REVOCATION | {"request_id": "v2"}).problem(409, "key-revoked")
+    revoke(world, key_id, REVOCATION | {"reason": "another"}).problem(409, "request-conflict")
+    revoke(world, "0a", REVOCATION | {"request_id": "v3"}).problem(404, "key-unknown")
+    revoke(world, key_id, {"request_id": "v4"}).problem(422, "validation")
+    assert world.books.mismatches() == ()
+
+
+def test_every_process_refuses_a_revoked_key_within_30_seconds(world: World) -> None:
     seconds = [1000.0]
-    first, second = (house.start(lambda: seconds[0]) for _ in range(2))
-    key = post(house).ok(201)["key"]
-    statuses = {app: house.call("GET", "/v1/jackpots", key=key, app=app).status for app in (first, second)}
+    first, second = (world.start(lambda: seconds[0]) for _ in range(2))
+    key = post(world).ok(201)["key"]
+    statuses = {app: world.call("GET", "/v1/jackpots", key=key, app=app).status for app in (first, second)}
     assert set(statuses.values()) == {200}
 
-    revoke(house, id_of(key)).ok(201)
+    revoke(world, id_of(key)).ok(201)
 
     seconds[0] += KEPT_S - 0.001
-    assert house.call("GET", "/v1/jackpots", key=key, app=second).status == 200  # A copy that it keeps, not for long.
+    assert world.call("GET", "/v1/jackpots", key=key, app=second).status == 200  # A copy that it keeps, not for long.
     seconds[0] += 0.001
     for app in (first, second):
-        house.call("GET", "/v1/jackpots", key=key, app=app).problem(401, "unauthenticated")
+        world.call("GET", "/v1/jackpots", key=key, app=app).problem(401, "unauthenticated")
     assert KEPT_S <= 30
 
 
-def test_a_copy_of_a_key_is_as_old_as_the_question_for_it(house: House) -> None:
-    key = house.key(Role.AUDITOR)
+def test_a_copy_of_a_key_is_as_old_as_the_question_for_it(world: World) -> None:
+    key = world.key(Role.AUDITOR)
     looks = iter([0.0, float(KEPT_S)])  # One look a call, before the database is asked, however long it takes.
-    authenticator = Authenticator(house.engine, lambda: next(looks))
+    authenticator = Authenticator(world.engine, lambda: next(looks))
     authenticator.principal(f"Bearer {key}")
-    revoke(house, id_of(key)).ok(201)
+    revoke(world, id_of(key)).ok(201)
 
     with pytest.raises(BadKeyShown):
         authenticator.principal(f"Bearer {key}")
@@ -192,70 +192,70 @@ def refuse_writing(connection: psycopg.Connection[Any], _: object) -> None:
     connection.commit()
 
 
-def last_use(house: House, key: str) -> str | None:
-    found: str | None = listed(house)[id_of(key)]["last_used_at"]
+def last_use(world: World, key: str) -> str | None:
+    found: str | None = listed(world)[id_of(key)]["last_used_at"]
     return found
 
 
-def test_the_last_use_of_a_key_is_told_to_the_minute(house: House) -> None:
-    key = post(house).ok(201)["key"]
-    assert last_use(house, key) is None
+def test_the_last_use_of_a_key_is_told_to_the_minute(world: World) -> None:
+    key = post(world).ok(201)["key"]
+    assert last_use(world, key) is None
 
-    house.get("/v1/jackpots", key=key).ok()
-    first = last_use(house, key)
+    world.get("/v1/jackpots", key=key).ok()
+    first = last_use(world, key)
     assert first is not None
     for _ in range(5):  # Other processes see it at once, and write nothing.
-        house.call("GET", "/v1/jackpots", key=key, app=house.start()).ok()
-    assert last_use(house, key) == first
+        world.call("GET", "/v1/jackpots", key=key, app=world.start()).ok()
+    assert last_use(world, key) == first
 
-    house.clock.advance(USES_APART)
-    house.call("GET", "/v1/jackpots", key=key, app=house.start()).ok()
-    assert last_use(house, key) > first  # type: ignore[operator]
-
-
-def test_a_key_that_nobody_showed_whole_was_not_used(house: House) -> None:
-    key = post(house).ok(201)["key"]
-
-    house.get("/v1/jackpots", key=f"{key}x").problem(401, "unauthenticated")
-    assert last_use(house, key) is None
-    house.get("/v1/jackpots", key=key).ok()
-    assert last_use(house, key) is not None
+    world.clock.advance(USES_APART)
+    world.call("GET", "/v1/jackpots", key=key, app=world.start()).ok()
+    assert last_use(world, key) > first  # type: ignore[operator]
 
 
-def test_a_database_that_cannot_be_written_still_tells_who_calls(house: House, database_url: str) -> None:
-    key = post(house).ok(201)["key"]
-    engine = create_engine(house.config, database_url)
+def test_a_key_that_nobody_showed_whole_was_not_used(world: World) -> None:
+    key = post(world).ok(201)["key"]
+
+    world.get("/v1/jackpots", key=f"{key}x").problem(401, "unauthenticated")
+    assert last_use(world, key) is None
+    world.get("/v1/jackpots", key=key).ok()
+    assert last_use(world, key) is not None
+
+
+def test_a_database_that_cannot_be_written_still_tells_who_calls(world: World, database_url: str) -> None:
+    key = post(world).ok(201)["key"]
+    engine = create_engine(world.config, database_url)
     event.listen(engine, "connect", refuse_writing)
 
-    answer = house.call(
-        "GET", "/v1/jackpots", key=key, app=create_app(house.config, engine, clock=house.clock, guards_clock=False)
+    answer = world.call(
+        "GET", "/v1/jackpots", key=key, app=create_app(world.config, engine, clock=world.clock, guards_clock=False)
     )
 
     engine.dispose()
     assert answer.status == 200
-    assert last_use(house, key) is None
+    assert last_use(world, key) is None
 
 
-def test_a_key_whose_note_is_being_written_by_another_keeps_nobody_waiting(house: House) -> None:
-    key = post(house).ok(201)["key"]
-    with house.engine.begin() as other:
+def test_a_key_whose_note_is_being_written_by_another_keeps_nobody_waiting(world: World) -> None:
+    key = post(world).ok(201)["key"]
+    with world.engine.begin() as other:
         other.execute(text("SELECT FROM keys WHERE key_id = :id FOR UPDATE"), {"id": id_of(key)})
-        assert house.call("GET", "/v1/jackpots", key=key, app=house.start()).status == 200
-    assert last_use(house, key) is None
+        assert world.call("GET", "/v1/jackpots", key=key, app=world.start()).status == 200
+    assert last_use(world, key) is None
 
 
-def test_the_use_of_a_revoked_key_by_a_process_that_still_believes_it_does_no_harm(house: House) -> None:
-    key = post(house).ok(201)["key"]
+def test_the_use_of_a_revoked_key_by_a_process_that_still_believes_it_does_no_harm(world: World) -> None:
+    key = post(world).ok(201)["key"]
     seconds = [0.0]
-    app = house.start(lambda: seconds[0])
-    house.call("GET", "/v1/jackpots", key=f"{key}x", app=app).problem(401, "unauthenticated")
-    revoke(house, id_of(key)).ok(201)
+    app = world.start(lambda: seconds[0])
+    world.call("GET", "/v1/jackpots", key=f"{key}x", app=app).problem(401, "unauthenticated")
+    revoke(world, id_of(key)).ok(201)
 
-    assert house.call("GET", "/v1/jackpots", key=key, app=app).status == 200
-    assert last_use(house, key) is None
+    assert world.call("GET", "/v1/jackpots", key=key, app=app).status == 200
+    assert last_use(world, key) is None
 
 
-def test_a_machine_says_that_it_is_one(house: House) -> None:
+def test_a_machine_says_that_it_is_one(world: World) -> None:
     body = {
         "request_id": "k2",
         "principal": "importer",
@@ -263,15 +263,15 @@ def test_a_machine_says_that_it_is_one(house: House) -> None:
         "service_account": True,
         "reason": "rates at night",
     }
-    created = post(house, body).ok(201)
+    created = post(world, body).ok(201)
 
     assert created["is_service_account"] is True
-    assert house.post("/v1/change-requests/q1/approval", {}, key=created["key"]).status == 404
+    assert world.post("/v1/change-requests/q1/approval", {}, key=created["key"]).status == 404
 
 
-def test_the_hands_of_a_clock_that_went_back_change_nothing(house: House) -> None:
-    key = house.key_of(Principal("Zoe", Role.AUDITOR))
-    house.get("/v1/jackpots", key=key).ok()
-    house.clock.advance(-timedelta(days=1))
+def test_the_hands_of_a_clock_that_went_back_change_nothing(world: World) -> None:
+    key = world.key_of(Principal("Zoe", Role.AUDITOR))
+    world.get("/v1/jackpots", key=key).ok()
+    world.clock.advance(-timedelta(days=1))
 
-    house.call("GET", "/v1/jackpots", key=key, app=house.start()).ok()
+    world.call("GET", "/v1/jackpots", key=key, app=world.start()).ok()

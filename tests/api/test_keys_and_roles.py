@@ -15,12 +15,12 @@ from jackpot_service.usecases.keys import revoke_key
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
-from tests.support.house import House
 from tests.support.operations import SIGHT, Operation, Sight, make_objects, operations, sight_of
+from tests.support.world import World
 
 
-def revoke(house: House, key: str) -> None:
-    house.transact(lambda session: revoke_key(session, house.act(), key.split("_")[1]))
+def revoke(world: World, key: str) -> None:
+    world.transact(lambda session: revoke_key(session, world.act(), key.split("_")[1]))
 
 
 OPERATIONS: Final = operations()
@@ -31,15 +31,15 @@ NOTHING: Final = b"["
 """No JSON: nothing can come of it, whoever sends it."""
 
 
-def call(house: House, operation: Operation, objects: Mapping[str, str], *, key: str | None, data: bytes) -> Answer:
+def call(world: World, operation: Operation, objects: Mapping[str, str], *, key: str | None, data: bytes) -> Answer:
     path = operation.path.format(**objects)
-    return house.call(operation.method, path, key=key, data=data if operation.has_body else None)
+    return world.call(operation.method, path, key=key, data=data if operation.has_body else None)
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000")
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000")
+    return world
 
 
 def test_every_operation_states_its_roles_or_that_it_needs_no_key() -> None:
@@ -47,33 +47,33 @@ def test_every_operation_states_its_roles_or_that_it_needs_no_key() -> None:
     assert {operation.label for operation in OPERATIONS if operation.roles is None} == {"GET /healthz", "GET /readyz"}
 
 
-def test_every_route_is_described_with_the_roles_that_it_lets_in(house: House) -> None:
+def test_every_route_is_described_with_the_roles_that_it_lets_in(world: World) -> None:
     routes = {
         f"{method} {rule.rule.replace('<id:', '{').replace('>', '}')}": roles_of(
-            house.app.view_functions[rule.endpoint]
+            world.app.view_functions[rule.endpoint]
         )
-        for rule in house.app.url_map.iter_rules()
+        for rule in world.app.url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
 
     assert routes == {operation.label: operation.roles for operation in OPERATIONS}
 
 
-def test_there_is_an_object_for_every_name_in_a_path(house: House) -> None:
+def test_there_is_an_object_for_every_name_in_a_path(world: World) -> None:
     names = {name for operation in OPERATIONS for name in operation.parameters}
 
-    assert names == SIGHT.keys() == make_objects(house).keys()
+    assert names == SIGHT.keys() == make_objects(world).keys()
 
 
-def test_a_role_may_do_what_the_description_says_and_nothing_else(house: House, subtests: pytest.Subtests) -> None:
-    objects = make_objects(house)
+def test_a_role_may_do_what_the_description_says_and_nothing_else(world: World, subtests: pytest.Subtests) -> None:
+    objects = make_objects(world)
     for role in Role:
         with subtests.test(role.value):
-            key = house.key(role)
-            before = house.books.counts()
+            key = world.key(role)
+            before = world.books.counts()
 
             answers = {
-                operation.label: call(house, operation, objects, key=key, data=NOTHING)
+                operation.label: call(world, operation, objects, key=key, data=NOTHING)
                 for operation in sorted(KEYED, key=lambda operation: operation.label)
             }
 
@@ -81,27 +81,27 @@ def test_a_role_may_do_what_the_description_says_and_nothing_else(house: House, 
             assert forbidden == {operation.label for operation in KEYED if role not in (operation.roles or ())}
             for label in forbidden:
                 answers[label].problem(403, "role-forbidden")
-            assert house.books.counts() == before
+            assert world.books.counts() == before
 
 
-def test_whoever_may_call_finds_the_objects(house: House) -> None:
+def test_whoever_may_call_finds_the_objects(world: World) -> None:
     """So that it is for the key, and for nothing else, that others are told that there are none."""
-    objects = make_objects(house)
+    objects = make_objects(world)
     unseen = {
         operation.label: status
         for operation in KEYED
         for role in operation.roles or ()
         if not (role is Role.TABLE and operation.is_the_houses)
-        and (status := call(house, operation, objects, key=house.key(role), data=NOTHING).status) in {401, 403, 404}
+        and (status := call(world, operation, objects, key=world.key(role), data=NOTHING).status) in {401, 403, 404}
     }
     assert unseen == {}
 
 
-def test_without_a_key_nothing_is_told(house: House) -> None:
-    objects = make_objects(house)
+def test_without_a_key_nothing_is_told(world: World) -> None:
+    objects = make_objects(world)
 
     for operation in KEYED:
-        answer = call(house, operation, objects, key=None, data=NOTHING)
+        answer = call(world, operation, objects, key=None, data=NOTHING)
         assert answer.status == 401, operation.label
         answer.problem(401, "unauthenticated")
         assert answer.headers["WWW-Authenticate"] == "Bearer"
@@ -115,11 +115,11 @@ FOREIGN: Final[Mapping[str, tuple[Role, str, tuple[str, ...]]]] = {
 """Keys by role, casino and tables that may not see what `make_objects` makes."""
 
 
-def key_of(house: House, whose: str) -> str:
+def key_of(world: World, whose: str) -> str:
     role, casino_id, table_ids = FOREIGN[whose]
-    house.add_casino("c2")
-    house.add_table("other-table", jackpot_id="own-jackpot")
-    return house.key(role, casino_id=casino_id, table_ids=table_ids)
+    world.add_casino("c2")
+    world.add_table("other-table", jackpot_id="own-jackpot")
+    return world.key(role, casino_id=casino_id, table_ids=table_ids)
 
 
 NONE: Final = "0" * 15 + "-" + "0" * 16
@@ -131,21 +131,21 @@ def called_by(whose: str) -> tuple[Operation, ...]:
 
 
 @pytest.mark.parametrize("whose", FOREIGN)
-def test_what_a_key_may_not_see_does_not_exist_for_it(house: House, whose: str) -> None:
-    objects, key = make_objects(house), key_of(house, whose)
+def test_what_a_key_may_not_see_does_not_exist_for_it(world: World, whose: str) -> None:
+    objects, key = make_objects(world), key_of(world, whose)
     nothing = {name: objects[name] if sight_of(name) is Sight.EVERYBODY else NONE for name in objects}
-    before = house.books.counts()
+    before = world.books.counts()
 
     for operation in called_by(whose):
         if operation.is_private:
             data = orjson.dumps(operation.body)
-            unseen = call(house, operation, objects, key=key, data=data)
-            absent = call(house, operation, nothing, key=key, data=data)
+            unseen = call(world, operation, objects, key=key, data=data)
+            absent = call(world, operation, nothing, key=key, data=data)
             assert (unseen.status, absent.status) == (404, 404), (operation.label, unseen.text)
             # Nothing tells the one from the other but the names that were asked for.
             assert told(unseen, objects) == told(absent, nothing), operation.label
 
-    assert house.books.counts() == before
+    assert world.books.counts() == before
 
 
 def told(answer: Answer, objects: Mapping[str, str]) -> str:
@@ -157,31 +157,31 @@ def told(answer: Answer, objects: Mapping[str, str]) -> str:
 
 
 @pytest.mark.parametrize("whose", FOREIGN)
-def test_nothing_private_stands_in_what_a_key_may_read(house: House, whose: str) -> None:
-    objects, key = make_objects(house), key_of(house, whose)
+def test_nothing_private_stands_in_what_a_key_may_read(world: World, whose: str) -> None:
+    objects, key = make_objects(world), key_of(world, whose)
     private = {"player-of-own-bet", "player-of-own-late-bet"}
     private |= {objects[name] for name in ("exception_id", "request_id", "key_id")}
 
     for operation in called_by(whose):
         if operation.method == "GET" and not operation.is_private:
-            answer = call(house, operation, objects, key=key, data=NOTHING)
+            answer = call(world, operation, objects, key=key, data=NOTHING)
             assert not {name for name in private if name in answer.text}, operation.label
 
 
-def test_a_casinos_own_key_sees_what_is_the_casinos_and_not_what_is_the_houses(house: House) -> None:
-    objects = make_objects(house)
-    keys = {Role.TABLE: house.key(Role.TABLE), Role.FINANCE: house.key(Role.FINANCE, casino_id="c1")}
+def test_a_casinos_own_key_sees_what_is_the_casinos_and_not_what_is_the_houses(world: World) -> None:
+    objects = make_objects(world)
+    keys = {Role.TABLE: world.key(Role.TABLE), Role.FINANCE: world.key(Role.FINANCE, casino_id="c1")}
 
     for operation in KEYED:
         for role in keys.keys() & (operation.roles or set()):
             if operation.method == "GET":
-                answer = call(house, operation, objects, key=keys[role], data=NOTHING)
+                answer = call(world, operation, objects, key=keys[role], data=NOTHING)
                 assert (answer.status == 404) is operation.is_the_houses, (operation.label, role, answer.text)
 
 
-def test_health_needs_no_key(house: House) -> None:
-    assert house.call("GET", "/healthz", key=None).ok() == {"status": "ok"}
-    ready = house.call("GET", "/readyz", key=None).ok()
+def test_health_needs_no_key(world: World) -> None:
+    assert world.call("GET", "/healthz", key=None).ok() == {"status": "ok"}
+    ready = world.call("GET", "/readyz", key=None).ok()
     assert ready == {
         "status": "ready",
         "database_writable": True,
@@ -192,16 +192,16 @@ def test_health_needs_no_key(house: House) -> None:
     }
 
 
-def test_that_one_person_alone_may_approve_is_told_to_whoever_asks_whether_it_is_ready(house: House) -> None:
-    house.switch_emergency()
+def test_that_one_person_alone_may_approve_is_told_to_whoever_asks_whether_it_is_ready(world: World) -> None:
+    world.switch_emergency()
 
-    ready = house.call("GET", "/readyz", key=None, app=house.start()).ok()
+    ready = world.call("GET", "/readyz", key=None, app=world.start()).ok()
 
     (warning,) = ready["warnings"]
     assert warning.startswith("emergency-approvals: ")
 
 
-def test_a_route_that_states_no_roles_stops_the_start(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_route_that_states_no_roles_stops_the_start(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     careless = Blueprint("careless", __name__)
 
     @careless.route("/v1/everything")  # type: ignore[untyped-decorator]
@@ -211,7 +211,7 @@ def test_a_route_that_states_no_roles_stops_the_start(house: House, monkeypatch:
     monkeypatch.setattr(application, "BLUEPRINTS", (*application.BLUEPRINTS, careless))
 
     with pytest.raises(LookupError, match="get_everything states no roles"):
-        house.start()
+        world.start()
 
 
 def malformed(key: str) -> dict[str, str]:
@@ -240,7 +240,7 @@ def malformed(key: str) -> dict[str, str]:
     }
 
 
-def test_a_malformed_header_shows_no_key(opened: House) -> None:
+def test_a_malformed_header_shows_no_key(opened: World) -> None:
     headers = malformed(opened.key(Role.AUDITOR))
 
     for name, header in headers.items():
@@ -249,13 +249,13 @@ def test_a_malformed_header_shows_no_key(opened: House) -> None:
         answer.problem(401, "unauthenticated")
 
 
-def test_the_scheme_may_be_written_in_any_case(opened: House) -> None:
+def test_the_scheme_may_be_written_in_any_case(opened: World) -> None:
     header = {"Authorization": f"bEARER {opened.key(Role.AUDITOR)}"}
 
     opened.call("GET", "/v1/jackpots", key=None, headers=header).ok()
 
 
-def test_a_problem_tells_nothing_of_the_key(opened: House) -> None:
+def test_a_problem_tells_nothing_of_the_key(opened: World) -> None:
     key = opened.key(Role.AUDITOR)
 
     answer = opened.call("GET", "/v1/jackpots", key=f"{key}x")
@@ -264,7 +264,7 @@ def test_a_problem_tells_nothing_of_the_key(opened: House) -> None:
     assert key.split("_")[1] not in answer.text
 
 
-def test_a_revoked_key_is_refused(opened: House) -> None:
+def test_a_revoked_key_is_refused(opened: World) -> None:
     key = opened.key(Role.AUDITOR)
     revoke(opened, key)
 
@@ -273,12 +273,12 @@ def test_a_revoked_key_is_refused(opened: House) -> None:
     answer.problem(401, "unauthenticated")
 
 
-def test_a_process_believes_in_a_key_that_was_revoked_for_a_quarter_of_a_minute_at_most(house: House) -> None:
-    key = house.key(Role.AUDITOR)
+def test_a_process_believes_in_a_key_that_was_revoked_for_a_quarter_of_a_minute_at_most(world: World) -> None:
+    key = world.key(Role.AUDITOR)
     seconds = [0.0]
-    authenticator = Authenticator(house.engine, lambda: seconds[0])
+    authenticator = Authenticator(world.engine, lambda: seconds[0])
     authenticator.principal(f"Bearer {key}")
-    revoke(house, key)
+    revoke(world, key)
 
     seconds[0] = KEPT_S - 0.001
     assert authenticator.principal(f"Bearer {key}").role is Role.AUDITOR
@@ -288,19 +288,19 @@ def test_a_process_believes_in_a_key_that_was_revoked_for_a_quarter_of_a_minute_
 
 
 @pytest.mark.parametrize("role", [Role.FINANCE, Role.OPERATOR, Role.AUDITOR])
-def test_a_reader_of_the_whole_house_sees_every_casinos_rounds(opened: House, role: Role) -> None:
+def test_a_reader_of_the_whole_house_sees_every_casinos_rounds(opened: World, role: Role) -> None:
     opened.bet(bet())
 
     assert opened.get("/v1/tables/T1/rounds/r1", role=role).ok()["bets"][0]["player_id"] == "player-of-b1"
 
 
-def test_a_key_bound_to_a_table_works_there(opened: House) -> None:
+def test_a_key_bound_to_a_table_works_there(opened: World) -> None:
     bound = opened.key(Role.TABLE, casino_id="c1", table_ids=("T1",))
 
     opened.send("POST", "T1", "r1/bets", {"bets": [bet()]}, key=bound).ok(201)
 
 
-def test_of_another_casinos_hit_no_player_is_told(opened: House) -> None:
+def test_of_another_casinos_hit_no_player_is_told(opened: World) -> None:
     opened.bet(bet())
     opened.settle(hand("1", ROYAL_FLUSH))
     opened.add_casino("c2")
@@ -314,11 +314,11 @@ def test_of_another_casinos_hit_no_player_is_told(opened: House) -> None:
     assert "player-of-b1" not in str(seen_by_stranger)
 
 
-def test_a_jackpot_that_is_not_there_is_unknown(opened: House) -> None:
+def test_a_jackpot_that_is_not_there_is_unknown(opened: World) -> None:
     for path in ("", "/meter", "/paytable", "/rules", "/hits"):
         opened.get(f"/v1/jackpots/j9{path}").problem(404, "jackpot-unknown")
 
 
-def test_a_round_that_is_not_there_is_unknown(opened: House) -> None:
+def test_a_round_that_is_not_there_is_unknown(opened: World) -> None:
     opened.get("/v1/tables/T1/rounds/r9").problem(404, "round-unknown")
     opened.get("/v1/tables/T9/rounds/r9").problem(404, "table-unknown")

@@ -11,7 +11,7 @@ from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.fixtures import books_verify
 from tests.support.hands import FOUR_OF_A_KIND, NOTHING, STRAIGHT, hand
-from tests.support.house import House
+from tests.support.world import World
 
 __all__ = ["books_verify"]
 
@@ -64,39 +64,39 @@ ALLOWED: Final = [(kind, role) for kind in KINDS for role in Role if role in ROL
 
 
 @pytest.fixture
-def played(house: House) -> House:
+def played(world: World) -> World:
     """A jackpot with a lost round, a round whose award is held and one that was cancelled; and an empty jackpot."""
-    house.open(base_amount="1000", settings={"reset_amount": "300", "held_threshold": "200"})
-    house.open(jackpot_id="j2", tables=("T2",))
-    house.bet(bet(stake_minor=10_000), round_id="lost")
-    house.settle(hand("1", NOTHING), round_id="lost")
-    house.bet(bet(), round_id="held")
-    house.settle(hand("1", FOUR_OF_A_KIND), round_id="held")
-    house.bet(bet(), round_id="cancelled")
-    house.cancel(round_id="cancelled")
-    return house
+    world.open(base_amount="1000", settings={"reset_amount": "300", "held_threshold": "200"})
+    world.open(jackpot_id="j2", tables=("T2",))
+    world.bet(bet(stake_minor=10_000), round_id="lost")
+    world.settle(hand("1", NOTHING), round_id="lost")
+    world.bet(bet(), round_id="held")
+    world.settle(hand("1", FOUR_OF_A_KIND), round_id="held")
+    world.bet(bet(), round_id="cancelled")
+    world.cancel(round_id="cancelled")
+    return world
 
 
-def ask(house: House, kind: str, *, key: str, request_id: str, query: str = "") -> Answer:
+def ask(world: World, kind: str, *, key: str, request_id: str, query: str = "") -> Answer:
     body = {"request_id": request_id, "kind": kind, "payload": PAYLOADS[kind], "reason": "as agreed"}
-    return house.post(f"{CHANGES}{query}", body, key=key)
+    return world.post(f"{CHANGES}{query}", body, key=key)
 
 
-def approve(house: House, request_id: str, *, key: str, query: str = "") -> Answer:
-    return house.post(f"{CHANGES}/{request_id}/approval{query}", {}, key=key)
+def approve(world: World, request_id: str, *, key: str, query: str = "") -> Answer:
+    return world.post(f"{CHANGES}/{request_id}/approval{query}", {}, key=key)
 
 
-def reject(house: House, request_id: str, *, key: str) -> Answer:
-    return house.post(f"{CHANGES}/{request_id}/rejection", {"reason": "not so"}, key=key)
+def reject(world: World, request_id: str, *, key: str) -> Answer:
+    return world.post(f"{CHANGES}/{request_id}/rejection", {"reason": "not so"}, key=key)
 
 
-def calls(house: House, kind: str, *, key: str, request_id: str) -> Iterator[Answer]:
+def calls(world: World, kind: str, *, key: str, request_id: str) -> Iterator[Answer]:
     """Everything that somebody can try with a kind of change, of which a request waits."""
     for query in ("", "?dry_run=true"):
-        yield ask(house, kind, key=key, request_id="another", query=query)
-        yield ask(house, kind, key=key, request_id=request_id, query=query)
-        yield approve(house, request_id, key=key, query=query)
-    yield reject(house, request_id, key=key)
+        yield ask(world, kind, key=key, request_id="another", query=query)
+        yield ask(world, kind, key=key, request_id=request_id, query=query)
+        yield approve(world, request_id, key=key, query=query)
+    yield reject(world, request_id, key=key)
 
 
 def test_every_kind_of_change_is_known_by_its_name_and_has_a_payload_here() -> None:
@@ -111,7 +111,7 @@ def test_no_kind_of_change_is_for_nobody_or_for_a_key_that_a_casino_holds() -> N
 
 
 def test_a_key_of_another_role_neither_asks_for_a_change_nor_decides_one(
-    played: House, subtests: pytest.Subtests
+    played: World, subtests: pytest.Subtests
 ) -> None:
     for kind in KINDS:
         with subtests.test(kind):
@@ -130,7 +130,7 @@ def test_a_key_of_another_role_neither_asks_for_a_change_nor_decides_one(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_decided_change_is_as_little_for_a_key_of_another_role(played: House, kind: str) -> None:
+def test_a_decided_change_is_as_little_for_a_key_of_another_role(played: World, kind: str) -> None:
     maker, *_ = sorted(ROLES[kind])
     ask(played, kind, key=played.person("Mia", maker), request_id="q1").ok(201)
     approve(played, "q1", key=played.person("Max", maker)).ok()
@@ -141,7 +141,7 @@ def test_a_decided_change_is_as_little_for_a_key_of_another_role(played: House, 
 
 
 @pytest.mark.parametrize(("kind", "role"), ALLOWED)
-def test_a_key_of_a_role_that_a_kind_is_for_asks_approves_and_rejects(played: House, kind: str, role: Role) -> None:
+def test_a_key_of_a_role_that_a_kind_is_for_asks_approves_and_rejects(played: World, kind: str, role: Role) -> None:
     maker, checker = played.person("Mia", role), played.person("Max", role)
 
     ask(played, kind, key=maker, request_id="q0", query="?dry_run=true").ok(200)

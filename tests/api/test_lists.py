@@ -16,22 +16,22 @@ from jackpot_service.usecases.close_period import ClosePeriod, close_period
 from tests.support import people
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 ROUNDS = "/v1/tables/T1/rounds"
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000", tables=("T1", "T2"))
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000", tables=("T1", "T2"))
+    return world
 
 
-def round_ids(house: House, query: str = "") -> list[str]:
-    return [round_["round_id"] for round_ in house.get(f"{ROUNDS}{query}").ok()["items"]]
+def round_ids(world: World, query: str = "") -> list[str]:
+    return [round_["round_id"] for round_ in world.get(f"{ROUNDS}{query}").ok()["items"]]
 
 
-def test_rounds_are_listed_newest_first_and_only_those_of_the_table(opened: House) -> None:
+def test_rounds_are_listed_newest_first_and_only_those_of_the_table(opened: World) -> None:
     for number in range(3):
         opened.bet(bet(), round_id=f"r{number}")
         opened.bet(bet(), round_id=f"other-{number}", table_id="T2")
@@ -43,11 +43,11 @@ def test_rounds_are_listed_newest_first_and_only_those_of_the_table(opened: Hous
     assert opened.get(f"{ROUNDS}/r1").ok()["round"] == listed["items"][1]
 
 
-def test_a_table_that_has_played_nothing_has_an_empty_list(opened: House) -> None:
+def test_a_table_that_has_played_nothing_has_an_empty_list(opened: World) -> None:
     assert opened.get(ROUNDS).ok() == {"items": [], "next": None}
 
 
-def test_pages_together_are_the_list(opened: House, subtests: pytest.Subtests) -> None:
+def test_pages_together_are_the_list(opened: World, subtests: pytest.Subtests) -> None:
     for number in range(7):
         opened.bet(bet(), round_id=f"r{number}")
 
@@ -66,7 +66,7 @@ def test_pages_together_are_the_list(opened: House, subtests: pytest.Subtests) -
             assert 0 < len(pages[-1]) <= limit
 
 
-def test_what_is_opened_between_two_pages_is_neither_repeated_nor_shifted(opened: House) -> None:
+def test_what_is_opened_between_two_pages_is_neither_repeated_nor_shifted(opened: World) -> None:
     for number in range(4):
         opened.bet(bet(), round_id=f"r{number}")
     first = opened.get(f"{ROUNDS}?limit=2").ok()
@@ -78,7 +78,7 @@ def test_what_is_opened_between_two_pages_is_neither_repeated_nor_shifted(opened
     assert second["next"] is None
 
 
-def test_a_tampered_cursor_is_refused_or_ends_the_list_and_shows_nothing_of_others(opened: House) -> None:
+def test_a_tampered_cursor_is_refused_or_ends_the_list_and_shows_nothing_of_others(opened: World) -> None:
     for number in range(3):
         opened.bet(bet(), round_id=f"r{number}")
         opened.bet(bet(), round_id=f"other-{number}", table_id="T2")
@@ -92,7 +92,7 @@ def test_a_tampered_cursor_is_refused_or_ends_the_list_and_shows_nothing_of_othe
     assert round_ids(opened, "?after=k7fffffffffffffff") == ["r2", "r1", "r0"]
 
 
-def test_a_period_includes_its_beginning_and_not_its_end(opened: House) -> None:
+def test_a_period_includes_its_beginning_and_not_its_end(opened: World) -> None:
     for number in range(4):
         opened.bet(bet(), round_id=f"r{number}")
     at = [opened.round(f"r{number}")["opened_at"] for number in range(4)]
@@ -106,7 +106,7 @@ def test_a_period_includes_its_beginning_and_not_its_end(opened: House) -> None:
     assert round_ids(opened, "?from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z") == ["r3", "r2", "r1", "r0"]
 
 
-def test_a_time_may_be_told_in_any_zone(opened: House) -> None:
+def test_a_time_may_be_told_in_any_zone(opened: World) -> None:
     opened.bet(bet(), round_id="early")
     opened.clock.advance(timedelta(hours=1))
     opened.bet(bet(), round_id="late")
@@ -116,7 +116,7 @@ def test_a_time_may_be_told_in_any_zone(opened: House) -> None:
     assert round_ids(opened, f"?to={half_past_nine_in_athens}") == ["early"]
 
 
-def test_a_listed_round_shows_the_cycle_it_ended_in(opened: House) -> None:
+def test_a_listed_round_shows_the_cycle_it_ended_in(opened: World) -> None:
     opened.bet(bet(), round_id="cancelled")
     opened.cancel(round_id="cancelled")
     opened.bet(bet(), round_id="hit")
@@ -135,24 +135,24 @@ def test_a_listed_round_shows_the_cycle_it_ended_in(opened: House) -> None:
 # Other lists that grow for as long as the service is used: how each is begun and added to, and what tells its items.
 
 
-def hit(house: House, number: int) -> str:
-    house.bet(bet(), round_id=f"r{number}")
-    house.settle(hand("1", ROYAL_FLUSH), round_id=f"r{number}")
+def hit(world: World, number: int) -> str:
+    world.bet(bet(), round_id=f"r{number}")
+    world.settle(hand("1", ROYAL_FLUSH), round_id=f"r{number}")
     return f"r{number}"
 
 
-def closed_period(house: House, number: int) -> str:
+def closed_period(world: World, number: int) -> str:
     """Close a day of the past, of which nothing is told but that it is closed."""
-    last = house.transact(closed_periods.last)
+    last = world.transact(closed_periods.last)
     end = datetime(2026, 1, 1, tzinfo=UTC) + number * timedelta(days=1)
-    act = Act(Principal("Fay", Role.FINANCE), house.clock(), request_id=f"p{number}", reason="the day is over")
+    act = Act(Principal("Fay", Role.FINANCE), world.clock(), request_id=f"p{number}", reason="the day is over")
     period = Period(None if last is None else last.period.end, end)
-    house.transact(lambda session: close_period(session, ClosePeriod(people.enrol(session, act), period, {})))
+    world.transact(lambda session: close_period(session, ClosePeriod(people.enrol(session, act), period, {})))
     return str(instant(end))
 
 
-def jackpot(house: House, number: int) -> str:
-    house.open(jackpot_id=f"j{number}", tables=())
+def jackpot(world: World, number: int) -> str:
+    world.open(jackpot_id=f"j{number}", tables=())
     return f"j{number}"
 
 
@@ -161,16 +161,16 @@ class Growing:
     """A list: its path, what adds an item to it, the item's member that tells which it is, and its order."""
 
     path: str
-    add: Callable[[House, int], str]
+    add: Callable[[World, int], str]
     told_by: str
     is_latest_first: bool = True
 
-    def filled(self, house: House, count: int) -> list[str]:
+    def filled(self, world: World, count: int) -> list[str]:
         """Add so many, and tell them in the order of the list."""
-        return sorted((self.add(house, number) for number in range(1, count + 1)), reverse=self.is_latest_first)
+        return sorted((self.add(world, number) for number in range(1, count + 1)), reverse=self.is_latest_first)
 
-    def page(self, house: House, query: str) -> tuple[list[str], str | None]:
-        page = house.get(f"{self.path}?{query}").ok()
+    def page(self, world: World, query: str) -> tuple[list[str], str | None]:
+        page = world.get(f"{self.path}?{query}").ok()
         assert page.keys() == {"items", "next"}
         return [item[self.told_by] for item in page["items"]], page["next"]
 
@@ -188,18 +188,18 @@ def growing(request: pytest.FixtureRequest) -> Growing:
 
 
 @pytest.fixture
-def begun(house: House, growing: Growing) -> House:
+def begun(world: World, growing: Growing) -> World:
     """A house in which the list is empty."""
     if growing.add is hit:
-        house.open(base_amount="1000")
-    return house
+        world.open(base_amount="1000")
+    return world
 
 
-def test_an_empty_list_is_one_page(begun: House, growing: Growing) -> None:
+def test_an_empty_list_is_one_page(begun: World, growing: Growing) -> None:
     assert begun.get(growing.path).ok() == {"items": [], "next": None}
 
 
-def test_pages_together_are_the_whole_list(begun: House, growing: Growing, subtests: pytest.Subtests) -> None:
+def test_pages_together_are_the_whole_list(begun: World, growing: Growing, subtests: pytest.Subtests) -> None:
     all_of_them = growing.filled(begun, 5)
 
     for limit in (1, 2, 5, 6, 200):
@@ -216,7 +216,7 @@ def test_pages_together_are_the_whole_list(begun: House, growing: Growing, subte
             assert 0 < len(pages[-1]) <= limit
 
 
-def test_what_is_added_between_two_pages_is_neither_repeated_nor_shifted(begun: House, growing: Growing) -> None:
+def test_what_is_added_between_two_pages_is_neither_repeated_nor_shifted(begun: World, growing: Growing) -> None:
     all_of_them = growing.filled(begun, 4)
     first, after = growing.page(begun, "limit=2")
 
@@ -228,7 +228,7 @@ def test_what_is_added_between_two_pages_is_neither_repeated_nor_shifted(begun: 
     assert last is None
 
 
-def test_hits_are_listed_the_latest_first_as_many_as_are_asked_for(opened: House) -> None:
+def test_hits_are_listed_the_latest_first_as_many_as_are_asked_for(opened: World) -> None:
     for number in range(4):
         hit(opened, number)
 
@@ -239,7 +239,7 @@ def test_hits_are_listed_the_latest_first_as_many_as_are_asked_for(opened: House
     assert hits[0]["hit_at"] > hits[1]["hit_at"] > hits[2]["hit_at"]
 
 
-def test_the_cursor_of_another_jackpots_hits_shows_none_of_them(opened: House) -> None:
+def test_the_cursor_of_another_jackpots_hits_shows_none_of_them(opened: World) -> None:
     opened.open(jackpot_id="j2", base_amount="1000", tables=("T3",))
     opened.bet(bet(), round_id="own", table_id="T3")
     opened.settle(hand("1", ROYAL_FLUSH), round_id="own", table_id="T3")
@@ -253,7 +253,7 @@ def test_the_cursor_of_another_jackpots_hits_shows_none_of_them(opened: House) -
     opened.get(f"/v1/jackpots/j9/hits?after={after}").problem(404, "jackpot-unknown")
 
 
-def test_jackpots_are_listed_by_id(opened: House) -> None:
+def test_jackpots_are_listed_by_id(opened: World) -> None:
     opened.open(jackpot_id="a-first", tables=())
 
     listed = opened.get("/v1/jackpots").ok()

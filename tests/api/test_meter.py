@@ -8,21 +8,21 @@ from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
-from tests.support.house import CYBER, House
+from tests.support.world import CYBER, World
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000")
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000")
+    return world
 
 
-def look(house: House, etag: str | None = None, *, query: str = "", jackpot_id: str = "j1") -> Answer:
+def look(world: World, etag: str | None = None, *, query: str = "", jackpot_id: str = "j1") -> Answer:
     headers = {} if etag is None else {"If-None-Match": etag}
-    return house.get(f"/v1/jackpots/{jackpot_id}/meter{query}", headers=headers)
+    return world.get(f"/v1/jackpots/{jackpot_id}/meter{query}", headers=headers)
 
 
-def test_a_meter_that_has_not_changed_is_not_sent_again(opened: House) -> None:
+def test_a_meter_that_has_not_changed_is_not_sent_again(opened: World) -> None:
     first = look(opened)
 
     again = look(opened, first.headers["ETag"])
@@ -32,7 +32,7 @@ def test_a_meter_that_has_not_changed_is_not_sent_again(opened: House) -> None:
     assert not first.headers["ETag"].startswith("W/")
 
 
-def test_one_of_several_tags_is_enough(opened: House) -> None:
+def test_one_of_several_tags_is_enough(opened: World) -> None:
     etag = look(opened).headers["ETag"]
 
     assert look(opened, f'"other", {etag}').status == 304
@@ -41,7 +41,7 @@ def test_one_of_several_tags_is_enough(opened: House) -> None:
     assert look(opened, 'garbage,,"').status == 200
 
 
-def test_a_bet_changes_the_tag(opened: House) -> None:
+def test_a_bet_changes_the_tag(opened: World) -> None:
     etag = look(opened).headers["ETag"]
     opened.bet(bet())
 
@@ -51,7 +51,7 @@ def test_a_bet_changes_the_tag(opened: House) -> None:
     assert changed.headers["ETag"] != etag
 
 
-def test_a_bet_that_changes_nothing_in_the_end_changes_the_tag(opened: House) -> None:
+def test_a_bet_that_changes_nothing_in_the_end_changes_the_tag(opened: World) -> None:
     etag = look(opened).headers["ETag"]
     opened.bet(bet())
     opened.void("b1")
@@ -59,7 +59,7 @@ def test_a_bet_that_changes_nothing_in_the_end_changes_the_tag(opened: House) ->
     assert look(opened, etag).ok()["amount"] == "1000.00"
 
 
-def test_a_hit_changes_the_tag(opened: House) -> None:
+def test_a_hit_changes_the_tag(opened: World) -> None:
     opened.bet(bet())
     etag = look(opened).headers["ETag"]
     opened.settle(hand("1", ROYAL_FLUSH))
@@ -67,7 +67,7 @@ def test_a_hit_changes_the_tag(opened: House) -> None:
     assert look(opened, etag).ok()["cycle"] == 2
 
 
-def test_a_replay_does_not_change_the_tag(opened: House) -> None:
+def test_a_replay_does_not_change_the_tag(opened: World) -> None:
     opened.bet(bet())
     etag = look(opened).headers["ETag"]
     opened.post_bets(bet()).ok(200)
@@ -75,7 +75,7 @@ def test_a_replay_does_not_change_the_tag(opened: House) -> None:
     assert look(opened, etag).status == 304
 
 
-def test_a_new_sheet_changes_the_tag(opened: House) -> None:
+def test_a_new_sheet_changes_the_tag(opened: World) -> None:
     pounds = look(opened, query="?currency=GBP")
     opened.publish(GBP="1.25")
 
@@ -84,7 +84,7 @@ def test_a_new_sheet_changes_the_tag(opened: House) -> None:
     assert (pounds.body["amount"], changed.ok()["amount"]) == ("854.70", "800.00")
 
 
-def test_each_currency_and_each_jackpot_has_a_tag_of_its_own(opened: House) -> None:
+def test_each_currency_and_each_jackpot_has_a_tag_of_its_own(opened: World) -> None:
     opened.open(CYBER, jackpot_id="j2", base_amount="1000", tables=())
     tags = {
         look(opened).headers["ETag"],
@@ -107,7 +107,7 @@ def test_each_currency_and_each_jackpot_has_a_tag_of_its_own(opened: House) -> N
     ],
 )
 def test_a_meter_is_shown_rounded_down_in_a_currencys_own_decimals(
-    opened: House, currency: str, amount: str, amount_minor: int
+    opened: World, currency: str, amount: str, amount_minor: int
 ) -> None:
     meter = opened.meter(currency=currency)
 
@@ -116,7 +116,7 @@ def test_a_meter_is_shown_rounded_down_in_a_currencys_own_decimals(
     assert Decimal(meter["overflow"]) == 0
 
 
-def test_a_meter_is_as_of_its_last_movement(opened: House) -> None:
+def test_a_meter_is_as_of_its_last_movement(opened: World) -> None:
     before = opened.meter()
     opened.meter()
     opened.bet(bet())
@@ -127,7 +127,7 @@ def test_a_meter_is_as_of_its_last_movement(opened: House) -> None:
     assert after["version"] != before["version"]
 
 
-def test_everybody_sees_the_same_meter(opened: House) -> None:
+def test_everybody_sees_the_same_meter(opened: World) -> None:
     opened.bet(bet())
 
     seen = [opened.get("/v1/jackpots/j1/meter", role=role).ok() for role in Role]
@@ -136,17 +136,17 @@ def test_everybody_sees_the_same_meter(opened: House) -> None:
     assert opened.get("/v1/jackpots/j1/meter?max_age=1").ok() == seen[0]
 
 
-def test_the_share_of_a_unit_is_told_while_a_round_of_shared_rules_is_open(house: House) -> None:
-    house.open(base_amount="998.65")
-    house.open(CYBER, jackpot_id="j2", tables=("C1",))
+def test_the_share_of_a_unit_is_told_while_a_round_of_shared_rules_is_open(world: World) -> None:
+    world.open(base_amount="998.65")
+    world.open(CYBER, jackpot_id="j2", tables=("C1",))
 
-    shared = house.bet(bet(), bet("b2"), bet("b3"))
-    owned = house.bet(bet(), table_id="C1")
-    house.void("b1", "b2", "b3")
-    empty = house.post_bets(bet()).ok(200)
-    house.bet(bet("b4"))
-    house.settle(hand("1"))
-    over = house.post_bets(bet("b4")).ok(200)
+    shared = world.bet(bet(), bet("b2"), bet("b3"))
+    owned = world.bet(bet(), table_id="C1")
+    world.void("b1", "b2", "b3")
+    empty = world.post_bets(bet()).ok(200)
+    world.bet(bet("b4"))
+    world.settle(hand("1"))
+    over = world.post_bets(bet("b4")).ok(200)
 
     assert shared["payout_per_unit"] == "333.3333333333"
     assert (owned["payout_per_unit"], empty["payout_per_unit"], over["payout_per_unit"]) == (None, None, None)

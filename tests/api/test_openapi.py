@@ -26,8 +26,8 @@ from tests.properties.profile import CASES
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
-from tests.support.house import CYBER, RATES, House
 from tests.support.operations import DOCUMENT, make_objects
+from tests.support.world import CYBER, RATES, World
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +56,7 @@ OPERATIONS: Final = operations()
 
 
 def made_sensible(case: Case[Any], number: int) -> None:
-    """Give a generated request ids, currencies and a count that a house takes; the rest stays as it was drawn."""
+    """Give a generated request ids, currencies and a count that a world takes; the rest stays as it was drawn."""
     for name in ("currency", "base"):
         if name in case.query:
             case.query[name] = "EUR"
@@ -86,13 +86,13 @@ def make_body_sensible(body: Body, number: int) -> None:
 NAMES: Final = {Role.RATES: "Bob", Role.OPERATOR: "Olga", Role.FINANCE: "Fay"}
 
 
-def key_for(house: House, operation: Operation) -> str:
+def key_for(world: World, operation: Operation) -> str:
     """A key of a role that may call an operation; Bob's, where it is for a person."""
     roles = operation.definition.raw.get("x-roles", [Role.AUDITOR])
     if Role.TABLE in roles and operation.method.upper() != "GET":
-        return house.key(Role.TABLE)
+        return world.key(Role.TABLE)
     role = next(role for role in (Role.AUDITOR, *NAMES) if role in roles)
-    return house.key(role) if role is Role.AUDITOR else house.person(NAMES[role], role)
+    return world.key(role) if role is Role.AUDITOR else world.person(NAMES[role], role)
 
 
 AWARD: Final = "aw_" + hashlib.sha256(b"j1/T1/won/b1/flush").hexdigest()[:32]
@@ -100,7 +100,7 @@ AWARD: Final = "aw_" + hashlib.sha256(b"j1/T1/won/b1/flush").hexdigest()[:32]
 
 
 def exercise(
-    house: House, objects: Mapping[str, str], label: str, mode: GenerationMode, checks: list[Any], *, examples: int
+    world: World, objects: Mapping[str, str], label: str, mode: GenerationMode, checks: list[Any], *, examples: int
 ) -> set[int]:
     """
     Call an operation with generated requests, writes each for a round of its own, and hold the answers against checks.
@@ -108,7 +108,7 @@ def exercise(
     Every other request by the description is made sensible. Returns the statuses that were seen.
     """
     operation = OPERATIONS[label]
-    headers = {"Authorization": f"Bearer {key_for(house, operation)}"}
+    headers = {"Authorization": f"Bearer {key_for(world, operation)}"}
     fixed = {parameter.name: objects[parameter.name] for parameter in operation.path_parameters}
     numbers = count()
     seen = set()
@@ -127,7 +127,7 @@ def exercise(
             case.path_parameters["round_id"] = f"r{number}"
         if mode is GenerationMode.POSITIVE and number % 2 == 0:
             made_sensible(case, number)
-        response = case.call(app=house.app)
+        response = case.call(app=world.app)
         seen.add(response.status_code)
         case.validate_response(response, checks=checks)
 
@@ -145,45 +145,45 @@ READING: Final = [label for label in OPERATIONS if label.startswith("GET ")]
     ids=lambda labels: labels[0] if len(labels) == 1 else "reading",
 )
 def test_requests_by_the_description_are_answered_by_it(
-    house: House, labels: list[str], subtests: pytest.Subtests
+    world: World, labels: list[str], subtests: pytest.Subtests
 ) -> None:
-    """All that read do so in one house; each that writes does so in a house of its own."""
-    objects = make_objects(house)
+    """All that read do so in one world; each that writes does so in a world of its own."""
+    objects = make_objects(world)
     for label in labels:
         with subtests.test(label):
-            seen = exercise(house, objects, label, GenerationMode.POSITIVE, CONFORMANCE, examples=max(8, CASES // 4))
+            seen = exercise(world, objects, label, GenerationMode.POSITIVE, CONFORMANCE, examples=max(8, CASES // 4))
 
             assert any(200 <= status < 300 for status in seen), seen
 
 
 @pytest.mark.deep
-def test_requests_against_the_description_are_refused_by_it(house: House, subtests: pytest.Subtests) -> None:
-    objects, checks = make_objects(house), [*CONFORMANCE, negative_data_rejection]
+def test_requests_against_the_description_are_refused_by_it(world: World, subtests: pytest.Subtests) -> None:
+    objects, checks = make_objects(world), [*CONFORMANCE, negative_data_rejection]
     for label, operation in OPERATIONS.items():
         if operation.body:
             with subtests.test(label):
-                exercise(house, objects, label, GenerationMode.NEGATIVE, checks, examples=max(15, CASES // 2))
+                exercise(world, objects, label, GenerationMode.NEGATIVE, checks, examples=max(15, CASES // 2))
 
 
-def play(house: House) -> None:
+def play(world: World) -> None:
     """Bring about an answer of every shape: shared and owned hits, held and partial awards, refunds, refusals."""
-    house.open(base_amount="5432.68065", settings={"held_threshold": "1000", "limit": "5434"})
-    house.open(CYBER, jackpot_id="j2", tables=("C1",))
-    house.bet(bet("a"), bet("b", hand="2", currency="GBP"), bet("c", hand="3", occurred_at="2026-11-20T09:00:00Z"))
-    house.void("b", "unknown")
-    house.settle(hand("1", ROYAL_FLUSH), hand("2"), dead("3", ("2c",)))
-    house.bet(bet(), table_id="C1")
-    house.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
-    house.bet(bet(), round_id="open")
-    house.bet(bet(), round_id="won")
-    house.settle(hand("1", FLUSH), round_id="won")
-    house.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
+    world.open(base_amount="5432.68065", settings={"held_threshold": "1000", "limit": "5434"})
+    world.open(CYBER, jackpot_id="j2", tables=("C1",))
+    world.bet(bet("a"), bet("b", hand="2", currency="GBP"), bet("c", hand="3", occurred_at="2026-11-20T09:00:00Z"))
+    world.void("b", "unknown")
+    world.settle(hand("1", ROYAL_FLUSH), hand("2"), dead("3", ("2c",)))
+    world.bet(bet(), table_id="C1")
+    world.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
+    world.bet(bet(), round_id="open")
+    world.bet(bet(), round_id="won")
+    world.settle(hand("1", FLUSH), round_id="won")
+    world.put_cancellation(round_id="cancelled", hands=[hand("1", FLUSH)], occurred_at="2026-11-20T09:00:00Z").ok(201)
     source = {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 64}
     proposal = {"base": "EUR", "rates": {"GBP": "1.18"}, "source": source}
-    house.change("rate-sheet", proposal, request_id="from-the-ecb", role=Role.RATES)
+    world.change("rate-sheet", proposal, request_id="from-the-ecb", role=Role.RATES)
     rules = {"jackpot_id": "j2", "settings": {"limit": "20000"}}
-    house.ask("rules", rules, request_id="pending-rules", by="Olaf").ok(201)
-    house.approve("pending-rules", by="Oona").ok()
+    world.ask("rules", rules, request_id="pending-rules", by="Olaf").ok(201)
+    world.approve("pending-rules", by="Oona").ok()
 
 
 ROUNDS: Final = "/v1/tables/T1/rounds"
@@ -322,27 +322,27 @@ def test_every_operation_is_held_against_its_description_below() -> None:
     assert OPERATIONS.keys() == WRITES.keys() | READS.keys()
 
 
-def test_answers_with_something_in_them_conform_to_the_description(house: House) -> None:
-    objects = make_objects(house)
-    play(house)
-    house.add_casino("c2")
+def test_answers_with_something_in_them_conform_to_the_description(world: World) -> None:
+    objects = make_objects(world)
+    play(world)
+    world.add_casino("c2")
     for request_id in ("q0", "q1"):
-        house.ask("rate-sheet", OTHER_RATE, request_id=request_id, role=Role.RATES).ok(201)
-    client = house.app.test_client()
-    stranger = house.key(Role.FINANCE, casino_id="c2")
+        world.ask("rate-sheet", OTHER_RATE, request_id=request_id, role=Role.RATES).ok(201)
+    client = world.app.test_client()
+    stranger = world.key(Role.FINANCE, casino_id="c2")
 
     for label, (first_status, path, body) in WRITES.items():
         for sent, status in ((body, first_status), (body, 200), ({**body, "zzz": 1}, 422)):
             method = label.partition(" ")[0]
-            headers = {"Authorization": f"Bearer {key_for(house, OPERATIONS[label])}"}
+            headers = {"Authorization": f"Bearer {key_for(world, OPERATIONS[label])}"}
             response = client.open(path.format(**objects), method=method, json=sent, headers=headers)
             assert response.status_code == status, response.get_data(as_text=True)
             OPERATIONS[label].validate_response(response)
     for label, paths in READS.items():
         for path in paths:
-            for key in (house.key(Role.AUDITOR), stranger, "none"):
+            for key in (world.key(Role.AUDITOR), stranger, "none"):
                 response = client.get(path.format(**objects), headers={"Authorization": f"Bearer {key}"})
-                if key == house.key(Role.AUDITOR):
+                if key == world.key(Role.AUDITOR):
                     assert response.status_code == MISSING.get(path, 200), path
                 OPERATIONS[label].validate_response(response)
 

@@ -8,13 +8,13 @@ import pytest
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
 from tests.support.answers import Body
-from tests.support.house import House
+from tests.support.world import World
 
 SOURCE = {"name": "ecb", "date": "2026-11-19", "sha256": "0" * 64}
 
 
 @pytest.fixture
-def published(house: House) -> House:
+def published(world: World) -> World:
     """A house with four sheets of EUR, an hour apart; the third without SEK, the last from a document."""
     payloads: list[Body] = [
         {"rates": {"GBP": "1.18"}},
@@ -22,16 +22,16 @@ def published(house: House) -> House:
         {"rates": {"GBP": "1.19"}, "source": SOURCE},
     ]
     for number, payload in enumerate(payloads):
-        house.clock.advance(timedelta(hours=1))
-        house.change("rate-sheet", {"base": "EUR", **payload}, request_id=f"q{number}", role=Role.RATES)
-    return house
+        world.clock.advance(timedelta(hours=1))
+        world.change("rate-sheet", {"base": "EUR", **payload}, request_id=f"q{number}", role=Role.RATES)
+    return world
 
 
-def sheet(house: House, query: str = "") -> Body:
-    return house.get(f"/v1/rates?base=EUR{query}").ok()
+def sheet(world: World, query: str = "") -> Body:
+    return world.get(f"/v1/rates?base=EUR{query}").ok()
 
 
-def test_the_sheet_in_force_says_its_number_since_when_and_from_what(published: House) -> None:
+def test_the_sheet_in_force_says_its_number_since_when_and_from_what(published: World) -> None:
     shown = sheet(published)
 
     assert (shown["base"], shown["number"], shown["source"]) == ("EUR", 4, SOURCE)
@@ -43,13 +43,13 @@ def test_the_sheet_in_force_says_its_number_since_when_and_from_what(published: 
     assert sheet(published, f"&as_of={shown['effective_at']}") == sheet(published, "&number=4") == shown
 
 
-def test_any_sheet_is_there_by_its_number(published: House) -> None:
+def test_any_sheet_is_there_by_its_number(published: World) -> None:
     assert [sheet(published, f"&number={number}")["number"] for number in (1, 2, 3, 4)] == [1, 2, 3, 4]
     published.get("/v1/rates?base=EUR&number=5").problem(404, "rate-sheet-unknown")
     published.get("/v1/rates?base=USD&number=1").problem(404, "rate-sheet-unknown")
 
 
-def test_an_instant_has_the_sheet_that_was_in_force_then(published: House) -> None:
+def test_an_instant_has_the_sheet_that_was_in_force_then(published: World) -> None:
     starts = [sheet(published, f"&number={number}")["effective_at"] for number in (1, 2, 3, 4)]
 
     assert [sheet(published, f"&as_of={start}")["number"] for start in starts] == [1, 2, 3, 4]
@@ -72,13 +72,13 @@ WRONG: Final = (
 )
 
 
-def test_a_sheet_is_asked_for_in_one_way_and_rightly(house: House, subtests: pytest.Subtests) -> None:
+def test_a_sheet_is_asked_for_in_one_way_and_rightly(world: World, subtests: pytest.Subtests) -> None:
     for query, pointer in WRONG:
         with subtests.test(query[:60]):
-            house.get(f"/v1/rates?base=EUR&{query}").problem(422, "validation", pointer)
+            world.get(f"/v1/rates?base=EUR&{query}").problem(422, "validation", pointer)
 
 
-def test_a_currency_has_a_history_with_the_sheets_that_did_not_have_it(published: House) -> None:
+def test_a_currency_has_a_history_with_the_sheets_that_did_not_have_it(published: World) -> None:
     crowns = published.get("/v1/rates/history?base=EUR&currency=SEK").ok()
     pounds = published.get("/v1/rates/history?base=EUR&currency=GBP").ok()
 
@@ -95,7 +95,7 @@ def test_a_currency_has_a_history_with_the_sheets_that_did_not_have_it(published
     ]
 
 
-def test_pages_together_are_the_list(published: House, subtests: pytest.Subtests) -> None:
+def test_pages_together_are_the_list(published: World, subtests: pytest.Subtests) -> None:
     for limit in (1, 2, 3, 4, 5):
         for path in ("rate-sheets?base=EUR", "rates/history?base=EUR&currency=SEK"):
             with subtests.test(f"{path}, {limit} a page"):
@@ -111,7 +111,7 @@ def test_pages_together_are_the_list(published: House, subtests: pytest.Subtests
                 assert all(len(page) == limit for page in pages[:-1])
 
 
-def test_sheets_not_yet_in_force_are_listed_too(published: House) -> None:
+def test_sheets_not_yet_in_force_are_listed_too(published: World) -> None:
     tomorrow = "2026-11-21T09:00:00.000000Z"
     payload = {"base": "EUR", "rates": {"GBP": "1.2"}, "effective_at": tomorrow}
     published.change("rate-sheet", payload, request_id="tomorrow", role=Role.RATES)
@@ -122,14 +122,14 @@ def test_sheets_not_yet_in_force_are_listed_too(published: House) -> None:
     assert sheet(published)["number"] == 4
 
 
-def test_a_base_without_sheets_has_empty_lists(house: House) -> None:
+def test_a_base_without_sheets_has_empty_lists(world: World) -> None:
     nothing: Body = {"items": [], "next": None}
 
-    assert house.get("/v1/rate-sheets?base=USD").ok() == nothing
-    assert house.get("/v1/rates/history?base=USD&currency=EUR").ok() == nothing
+    assert world.get("/v1/rate-sheets?base=USD").ok() == nothing
+    assert world.get("/v1/rates/history?base=USD&currency=EUR").ok() == nothing
 
 
-def test_a_cursor_that_no_page_gave_shows_nothing_else(published: House) -> None:
+def test_a_cursor_that_no_page_gave_shows_nothing_else(published: World) -> None:
     assert published.get("/v1/rate-sheets?base=EUR&after=k1").ok()["items"] == []
     assert len(published.get("/v1/rate-sheets?base=EUR&after=k7fffffffffffffff").ok()["items"]) == 4
     published.get("/v1/rate-sheets?base=EUR&after=4").problem(422, "validation", "?after")

@@ -11,7 +11,7 @@ from jackpot_service.reports.finance.registry import REPORTS
 from tests.support.asking import stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -19,25 +19,25 @@ FORMS: Final = ("json", "csv", "xlsx")
 
 
 @pytest.fixture
-def played(house: House) -> House:
+def played(world: World) -> World:
     """A jackpot of idle stripes, and the keys of those who read."""
-    house.open(base_amount="1000", stripes=8)
+    world.open(base_amount="1000", stripes=8)
     for number, cards in enumerate((FLUSH, ROYAL_FLUSH)):
-        house.bet(bet(), round_id=f"r{number}")
-        house.settle(hand("1", cards), round_id=f"r{number}")
-    house.key(Role.FINANCE, casino_id="c1")
-    house.key(Role.FINANCE)
-    return house
+        world.bet(bet(), round_id=f"r{number}")
+        world.settle(hand("1", cards), round_id=f"r{number}")
+    world.key(Role.FINANCE, casino_id="c1")
+    world.key(Role.FINANCE)
+    return world
 
 
 def instant(at: datetime) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
-def ask(house: House, path: str, key: str, **stated: str) -> None:
+def ask(world: World, path: str, key: str, **stated: str) -> None:
     """Ask, and read the whole answer, which may be a workbook."""
     headers = {"Authorization": f"Bearer {key}"}
-    with house.app.test_client().get(f"{path}?{urlencode(stated)}", headers=headers) as response:
+    with world.app.test_client().get(f"{path}?{urlencode(stated)}", headers=headers) as response:
         assert response.get_data()
         assert response.status_code == 200, stated
 
@@ -48,7 +48,7 @@ def edges(at: datetime) -> list[dict[str, str]]:
     return [{"as_of": now}, {"to": now}, {"from": before, "as_of": now}, {"from": before, "to": now}, {"from": now}]
 
 
-def test_every_report_as_of_any_instant(played: House, subtests: pytest.Subtests) -> None:
+def test_every_report_as_of_any_instant(played: World, subtests: pytest.Subtests) -> None:
     of_house, of_casino = played.key(Role.FINANCE), played.key(Role.FINANCE, casino_id="c1")
     for name, report in REPORTS.items():
         keys = [of_house, *([of_casino] if report.is_for_casinos else [])]
@@ -61,14 +61,14 @@ def test_every_report_as_of_any_instant(played: House, subtests: pytest.Subtests
                 assert played.books.counts() == before
 
 
-def test_rate_sheets_as_of_any_instant(played: House) -> None:
+def test_rate_sheets_as_of_any_instant(played: World) -> None:
     before = played.books.counts()
     for _ in range(5):
         ask(played, "/v1/rates", played.key(Role.AUDITOR), base="EUR", as_of=instant(played.clock()))
     assert played.books.counts() == before
 
 
-def test_two_hundred_instants_by_a_casino_leave_nothing(played: House) -> None:
+def test_two_hundred_instants_by_a_casino_leave_nothing(played: World) -> None:
     before = played.books.counts()
     key = played.key(Role.FINANCE, casino_id="c1")
 

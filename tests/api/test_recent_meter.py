@@ -12,8 +12,8 @@ from jackpot_service.domain.errors import NotFound
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
-from tests.support.house import House
 from tests.support.loop import on_loop
+from tests.support.world import World
 from tests.usecases.test_suspension import put
 
 THREADS = ThreadPoolExecutor(4)
@@ -61,42 +61,42 @@ def test_who_asks_for_what_is_there_now_gets_it_and_renews_it_for_the_others() -
     assert [recent.get("live"), recent.read("live"), recent.get("live")] == ["a", "b", "b"]
 
 
-def look(house: House, query: str = "", etag: str | None = None) -> Answer:
+def look(world: World, query: str = "", etag: str | None = None) -> Answer:
     headers = {} if etag is None else {"If-None-Match": etag}
-    return house.get(f"/v1/jackpots/j1/meter{query}", headers=headers)
+    return world.get(f"/v1/jackpots/j1/meter{query}", headers=headers)
 
 
-def test_only_who_allows_it_sees_a_meter_of_a_moment_ago(house: House) -> None:
-    house.open(base_amount="1000")
-    before = look(house)
-    house.bet(bet())
+def test_only_who_allows_it_sees_a_meter_of_a_moment_ago(world: World) -> None:
+    world.open(base_amount="1000")
+    before = look(world)
+    world.bet(bet())
 
     # Nobody has looked since, so what was read before the bet is still a second's truth.
-    assert look(house, "?max_age=1").body == before.body
-    assert look(house, "?max_age=0").body["amount"] == "1000.45"
-    assert look(house, "?max_age=1").body["amount"] == "1000.45"
+    assert look(world, "?max_age=1").body == before.body
+    assert look(world, "?max_age=0").body["amount"] == "1000.45"
+    assert look(world, "?max_age=1").body["amount"] == "1000.45"
 
 
-def test_a_tag_after_a_hit_is_that_of_what_is_shown(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet())
-    old = look(house)
-    house.settle(hand("1", ROYAL_FLUSH))
+def test_a_tag_after_a_hit_is_that_of_what_is_shown(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet())
+    old = look(world)
+    world.settle(hand("1", ROYAL_FLUSH))
 
-    kept = look(house, "?max_age=1")
+    kept = look(world, "?max_age=1")
     assert (kept.headers["ETag"], kept.body["cycle"]) == (old.headers["ETag"], 1)
-    assert look(house, "?max_age=1", old.headers["ETag"]).status == 304
+    assert look(world, "?max_age=1", old.headers["ETag"]).status == 304
 
-    fresh = look(house, etag=old.headers["ETag"])
+    fresh = look(world, etag=old.headers["ETag"])
     assert (fresh.status, fresh.body["cycle"]) == (200, 2)
     assert fresh.headers["ETag"] != old.headers["ETag"]
-    assert look(house, "?max_age=1").headers["ETag"] == fresh.headers["ETag"]
+    assert look(world, "?max_age=1").headers["ETag"] == fresh.headers["ETag"]
 
 
-def test_a_jackpot_that_is_not_there_is_not_remembered(house: House) -> None:
-    house.get("/v1/jackpots/j1/meter?max_age=1").problem(404, "jackpot-unknown")
-    house.open(base_amount="1000")
-    assert look(house, "?max_age=1").ok()["amount"] == "1000.00"
+def test_a_jackpot_that_is_not_there_is_not_remembered(world: World) -> None:
+    world.get("/v1/jackpots/j1/meter?max_age=1").problem(404, "jackpot-unknown")
+    world.open(base_amount="1000")
+    assert look(world, "?max_age=1").ok()["amount"] == "1000.00"
 
 
 def test_who_asks_while_others_are_read_for_shares_the_next_reading_and_never_an_earlier_one() -> None:
@@ -160,18 +160,18 @@ def test_a_loop_reads_without_a_thread_and_leaves_to_one_what_it_cannot() -> Non
     assert len(by_thread) == 2
 
 
-def test_a_meter_on_the_loop_is_the_one_that_a_thread_reads_whatever_the_jackpot_does(house: House) -> None:
+def test_a_meter_on_the_loop_is_the_one_that_a_thread_reads_whatever_the_jackpot_does(world: World) -> None:
     """The fast path's second reading has a connection of its own; the view of a currency is Flask's, in a thread."""
-    house.open(base_amount="1000")
+    world.open(base_amount="1000")
 
     def require_the_same() -> None:
-        shown = [house.get("/v1/jackpots/j1/meter").ok() for _ in range(3)]
-        assert shown == [house.get("/v1/jackpots/j1/meter?currency=EUR").ok()] * 3
+        shown = [world.get("/v1/jackpots/j1/meter").ok() for _ in range(3)]
+        assert shown == [world.get("/v1/jackpots/j1/meter?currency=EUR").ok()] * 3
 
     require_the_same()
-    house.bet(bet())
+    world.bet(bet())
     require_the_same()
-    house.settle(hand("1", ROYAL_FLUSH))
+    world.settle(hand("1", ROYAL_FLUSH))
     require_the_same()
-    put(house, "suspension", "s1").ok(201)
+    put(world, "suspension", "s1").ok(201)
     require_the_same()

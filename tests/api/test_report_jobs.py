@@ -18,7 +18,7 @@ from tests.support.answers import Answer, Body
 from tests.support.asking import asked, raise_edition, report, stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -28,38 +28,38 @@ BEGINNING: Final = "2026-11-01"
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000", stripes=2)
-    house.bet(bet("a", currency="GBP"), bet("b", hand="2"))
-    house.settle(hand("1", FLUSH), hand("2"))
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000", stripes=2)
+    world.bet(bet("a", currency="GBP"), bet("b", hand="2"))
+    world.settle(hand("1", FLUSH), hand("2"))
+    return world
 
 
-def ask(house: House, key: str | None = None, request_id: str = "job", /, **parameters: object) -> Answer:
+def ask(world: World, key: str | None = None, request_id: str = "job", /, **parameters: object) -> Answer:
     """Ask for rounds as CSV, unless stated otherwise."""
-    return house.ask_job({**ROUNDS, **parameters}, kind="report", request_id=request_id, key=key)
+    return world.ask_job({**ROUNDS, **parameters}, kind="report", request_id=request_id, key=key)
 
 
-def go_on(house: House) -> None:
+def go_on(world: World) -> None:
     """Have later what a report could tell of."""
-    house.clock.advance(timedelta(hours=3))
-    house.bet(bet("late"), round_id="late")
-    house.settle(hand("1", FLUSH), round_id="late")
+    world.clock.advance(timedelta(hours=3))
+    world.bet(bet("late"), round_id="late")
+    world.settle(hand("1", FLUSH), round_id="late")
 
 
-def done(house: House) -> None:
-    while house.runner().run_next():
+def done(world: World) -> None:
+    while world.runner().run_next():
         pass
-    assert house.books.rows("SELECT state, error FROM jobs WHERE state <> 'done'") == []
+    assert world.books.rows("SELECT state, error FROM jobs WHERE state <> 'done'") == []
 
 
-def file_of(house: House, job: Body, key: str | None = None) -> bytes:
-    return downloaded(house, f"/v1/jobs/{job['job_id']}/file", key)
+def file_of(world: World, job: Body, key: str | None = None) -> bytes:
+    return downloaded(world, f"/v1/jobs/{job['job_id']}/file", key)
 
 
-def downloaded(house: House, path: str, key: str | None = None) -> bytes:
-    headers = {"Authorization": f"Bearer {key or house.key(Role.AUDITOR)}"}
-    with house.app.test_client().get(path, headers=headers) as response:
+def downloaded(world: World, path: str, key: str | None = None) -> bytes:
+    headers = {"Authorization": f"Bearer {key or world.key(Role.AUDITOR)}"}
+    with world.app.test_client().get(path, headers=headers) as response:
         assert response.status_code == 200
         content: bytes = response.get_data()
         return content
@@ -68,29 +68,29 @@ def downloaded(house: House, path: str, key: str | None = None) -> bytes:
 # The file.
 
 
-def test_every_section_of_every_report_is_to_the_byte_as_over_http(house: House) -> None:
-    play = Play(house, 7)
+def test_every_section_of_every_report_is_to_the_byte_as_over_http(world: World) -> None:
+    play = Play(world, 7)
     play.open()
     play.go_on(40)
     jobs, answers = [], []
     wanted = [(one, section) for one in REPORTS.values() for section in one.sections]
     for number, (one, section) in enumerate(wanted):
-        key = house.person(f"Fay {number // MOST_WAITING}", Role.FINANCE)
+        key = world.person(f"Fay {number // MOST_WAITING}", Role.FINANCE)
         file = {"format": "csv", "section": section, **stated(one)}
-        jobs.append(ask(house, key, f"q{number}", name=one.name, **file).ok(201))
-        answers.append(asked(house, one.name, end=jobs[-1]["parameters"]["to"], **file).text.encode())
+        jobs.append(ask(world, key, f"q{number}", name=one.name, **file).ok(201))
+        answers.append(asked(world, one.name, end=jobs[-1]["parameters"]["to"], **file).text.encode())
     play.go_on(30)
-    story.require_whole(house)
+    story.require_whole(world)
 
-    done(house)
+    done(world)
 
-    assert [file_of(house, job) for job in jobs] == answers
-    progress = [house.get(f"/v1/jobs/{job['job_id']}").ok()["progress"] for job in jobs]
+    assert [file_of(world, job) for job in jobs] == answers
+    progress = [world.get(f"/v1/jobs/{job['job_id']}").ok()["progress"] for job in jobs]
     assert [one["total"] for one in progress] == [one["done"] for one in progress]
     assert sum(answer.count(b"\n") for answer in answers) > 5 * len(answers)
 
 
-def test_a_workbook_has_the_cells_that_it_has_over_http(opened: House) -> None:
+def test_a_workbook_has_the_cells_that_it_has_over_http(opened: World) -> None:
     job = ask(opened, format="xlsx").ok(201)
     at = job["parameters"]["to"]
     over_http = workbooks.read(downloaded(opened, f"/v1/reports/rounds?format=xlsx&as_of={at}"))
@@ -109,7 +109,7 @@ def test_a_workbook_has_the_cells_that_it_has_over_http(opened: House) -> None:
     assert head == head_over_http
 
 
-def test_what_a_job_was_asked_for_is_settled_then(opened: House) -> None:
+def test_what_a_job_was_asked_for_is_settled_then(opened: World) -> None:
     job = ask(opened, **{"from": BEGINNING, "by": ["day", "casino"], "name": "contributions"}).ok(201)
 
     to = job["parameters"]["to"]
@@ -144,11 +144,11 @@ def test_what_a_job_was_asked_for_is_settled_then(opened: House) -> None:
         ({"to": "2026-11-20T10:00:02+01:00", "as_of": "2026-11-20T09:00:01Z"}, "2026-11-20T09:00:01.000000Z"),
     ],
 )
-def test_it_ends_where_it_is_said_to(opened: House, stated: Body, to: str) -> None:
+def test_it_ends_where_it_is_said_to(opened: World, stated: Body, to: str) -> None:
     assert ask(opened, **stated).ok(201)["parameters"]["to"] == to
 
 
-def test_days_are_gaming_days_where_it_is_asked_of_a_casino(opened: House) -> None:
+def test_days_are_gaming_days_where_it_is_asked_of_a_casino(opened: World) -> None:
     opened.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
     opened.clock.advance(timedelta(days=1))
     days = {"from": "2026-11-19", "to": "2026-11-20"}
@@ -162,7 +162,7 @@ def test_days_are_gaming_days_where_it_is_asked_of_a_casino(opened: House) -> No
         assert job["parameters"]["to"] == "2026-11-20T04:00:00.000000Z"
 
 
-def test_the_file_says_what_it_is_and_what_it_is_called(opened: House) -> None:
+def test_the_file_says_what_it_is_and_what_it_is_called(opened: World) -> None:
     jobs = [ask(opened, None, form, format=form, name="trial-balance").ok(201) for form in ("csv", "xlsx")]
     done(opened)
 
@@ -175,7 +175,7 @@ def test_the_file_says_what_it_is_and_what_it_is_called(opened: House) -> None:
         assert one["file"]["size"] == len(file_of(opened, one))
 
 
-def test_what_is_done_is_counted_in_rows_of_which_it_is_known_how_many_there_are(opened: House) -> None:
+def test_what_is_done_is_counted_in_rows_of_which_it_is_known_how_many_there_are(opened: World) -> None:
     jobs = [ask(opened, None, section, section=section).ok(201) for section in ("bets", "refunds")]
     book = ask(opened, None, "book", format="xlsx").ok(201)
     done(opened)
@@ -188,23 +188,23 @@ def test_what_is_done_is_counted_in_rows_of_which_it_is_known_how_many_there_are
 
 
 def test_what_an_exception_is_was_settled_when_it_was_asked_for(database_url: str) -> None:
-    house = House(database_url, open_round_minutes=60)
-    house.open()
-    house.bet(bet())
-    house.clock.advance(timedelta(minutes=30))
-    young = ask(house, None, "young", name="exceptions", section="open_rounds").ok(201)
-    house.clock.advance(timedelta(minutes=40))
-    old = ask(house, None, "old", name="exceptions", section="open_rounds").ok(201)
-    done(house)
+    world = World(database_url, open_round_minutes=60)
+    world.open()
+    world.bet(bet())
+    world.clock.advance(timedelta(minutes=30))
+    young = ask(world, None, "young", name="exceptions", section="open_rounds").ok(201)
+    world.clock.advance(timedelta(minutes=40))
+    old = ask(world, None, "old", name="exceptions", section="open_rounds").ok(201)
+    done(world)
 
-    lines = [list(csv.reader(StringIO(file_of(house, job).decode(), newline=""))) for job in (young, old)]
+    lines = [list(csv.reader(StringIO(file_of(world, job).decode(), newline=""))) for job in (young, old)]
 
     assert young["parameters"]["open_round_minutes"] == 60
     assert [len(of_job) for of_job in lines] == [1, 2]
-    house.engine.dispose()
+    world.engine.dispose()
 
 
-def test_a_period_that_is_closed_later_does_not_change_the_file(opened: House) -> None:
+def test_a_period_that_is_closed_later_does_not_change_the_file(opened: World) -> None:
     opened.clock.advance(timedelta(days=1))
     closing = {"request_id": "p1", "to": "2026-11-21", "reason": "as agreed"}
     before = ask(opened, None, "before", name="trial-balance", format="xlsx", to="2026-11-21").ok(201)
@@ -219,7 +219,7 @@ def test_a_period_that_is_closed_later_does_not_change_the_file(opened: House) -
 
 
 def test_the_hash_of_another_edition_than_a_job_makes_is_not_shown(
-    opened: House, monkeypatch: pytest.MonkeyPatch
+    opened: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The job was asked for of the version before, and is done by the one after."""
     opened.clock.advance(timedelta(days=1))
@@ -238,7 +238,7 @@ def test_the_hash_of_another_edition_than_a_job_makes_is_not_shown(
 # Who may.
 
 
-def test_a_casinos_finance_asks_for_its_own(opened: House) -> None:
+def test_a_casinos_finance_asks_for_its_own(opened: World) -> None:
     opened.add_casino("c2")
     opened.add_table("T2", jackpot_id="j1", casino_id="c2")
     opened.bet(bet("of-c2"), round_id="r2", table_id="T2")
@@ -260,7 +260,7 @@ def test_a_casinos_finance_asks_for_its_own(opened: House) -> None:
     ask(opened, carl, "q3", round_id="r2").problem(404, "round-unknown")
 
 
-def test_only_what_is_for_casinos_is_for_them(opened: House) -> None:
+def test_only_what_is_for_casinos_is_for_them(opened: World) -> None:
     carl = opened.key(Role.FINANCE, casino_id="c1")
 
     for name, one in REPORTS.items():
@@ -272,7 +272,7 @@ def test_only_what_is_for_casinos_is_for_them(opened: House) -> None:
 
 
 @pytest.mark.parametrize("role", [Role.TABLE, Role.RATES, Role.OPERATOR])
-def test_other_roles_ask_for_none(opened: House, role: Role) -> None:
+def test_other_roles_ask_for_none(opened: World, role: Role) -> None:
     ask(opened, opened.key(role)).problem(403, "role-forbidden")
 
 
@@ -319,7 +319,7 @@ WRONG_PARAMETERS: Final[Sequence[tuple[Body, str]]] = (
 )
 
 
-def test_parameters_of_another_shape_are_refused(opened: House, subtests: pytest.Subtests) -> None:
+def test_parameters_of_another_shape_are_refused(opened: World, subtests: pytest.Subtests) -> None:
     for wrong, pointer in WRONG_PARAMETERS:
         with subtests.test(str(wrong)):
             before = opened.books.counts()
@@ -355,7 +355,7 @@ WRONG_QUESTIONS: Final[Sequence[tuple[Body, int, str]]] = (
 )
 
 
-def test_a_question_that_cannot_be_is_refused_and_nothing_is_fixed(opened: House, subtests: pytest.Subtests) -> None:
+def test_a_question_that_cannot_be_is_refused_and_nothing_is_fixed(opened: World, subtests: pytest.Subtests) -> None:
     for wrong, status, code in WRONG_QUESTIONS:
         with subtests.test(str(wrong)):
             before = opened.books.counts()
@@ -365,7 +365,7 @@ def test_a_question_that_cannot_be_is_refused_and_nothing_is_fixed(opened: House
             assert opened.books.counts() == before
 
 
-def test_who_has_too_many_jobs_fixes_nothing(opened: House) -> None:
+def test_who_has_too_many_jobs_fixes_nothing(opened: World) -> None:
     for number in range(MOST_WAITING):
         ask(opened, None, f"q{number}", to="2026-11-01").ok(201)
     before = opened.books.counts()

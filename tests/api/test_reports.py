@@ -24,7 +24,7 @@ from tests.support.answers import Answer, Body
 from tests.support.asking import asked, report, rows, stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 BALANCE: Final = "/v1/reports/trial-balance"
 
@@ -34,33 +34,33 @@ NONE: Final[Body] = {"items": [], "next": None}
 
 
 @pytest.fixture
-def fay(house: House) -> str:
+def fay(world: World) -> str:
     """The key of somebody of the house's finance, of a house in which something was won."""
-    house.open(base_amount="1000")
-    house.bet(bet("a", currency="GBP"), bet("b", hand="2"))
-    house.settle(hand("1", FLUSH), hand("2"))
-    return house.person("Fay", Role.FINANCE)
+    world.open(base_amount="1000")
+    world.bet(bet("a", currency="GBP"), bet("b", hand="2"))
+    world.settle(hand("1", FLUSH), hand("2"))
+    return world.person("Fay", Role.FINANCE)
 
 
-def carl(house: House, casino_id: str = "c1") -> str:
+def carl(world: World, casino_id: str = "c1") -> str:
     """The key of somebody of a casino's finance."""
-    return house.key_of(Principal(f"Carl of {casino_id}", Role.FINANCE, casino_id))
+    return world.key_of(Principal(f"Carl of {casino_id}", Role.FINANCE, casino_id))
 
 
-def connections_taken(house: House) -> int:
+def connections_taken(world: World) -> int:
     """How many connections are in use, besides those that the event loop keeps."""
-    kept = house.app.extensions[EXTENSION].bet_groups._async_executor
+    kept = world.app.extensions[EXTENSION].bet_groups._async_executor
     while len(kept._idle) < kept.most - kept._places._value:
         time.sleep(0.001)  # A thread is opening one.
-    taken: int = house.engine.pool.checkedout()  # type: ignore[attr-defined]
+    taken: int = world.engine.pool.checkedout()  # type: ignore[attr-defined]
     return taken - len(kept._idle)
 
 
 # Who may ask what.
 
 
-def test_the_reports_there_are_are_listed_with_what_they_take(house: House, fay: str) -> None:
-    listed = {one["name"]: one for one in house.get("/v1/reports", key=fay).ok()["items"]}
+def test_the_reports_there_are_are_listed_with_what_they_take(world: World, fay: str) -> None:
+    listed = {one["name"]: one for one in world.get("/v1/reports", key=fay).ok()["items"]}
 
     assert listed.keys() == registry.REPORTS.keys()
     assert listed["rounds"] == {
@@ -73,29 +73,29 @@ def test_the_reports_there_are_are_listed_with_what_they_take(house: House, fay:
         "sections": ["rounds", "bets", "refunds", "acts"],
     }
     for name, one in registry.REPORTS.items():
-        made = house.get(f"/v1/reports/{name}?{urlencode(stated(one))}", role=Role.AUDITOR).ok()
+        made = world.get(f"/v1/reports/{name}?{urlencode(stated(one))}", role=Role.AUDITOR).ok()
         assert [section["name"] for section in made["sections"]] == listed[name]["sections"]
 
 
 @pytest.mark.usefixtures("fay")
-def test_somebody_of_a_casino_is_told_what_is_for_casinos_and_of_the_own_one(house: House) -> None:
-    house.add_casino("c2")
-    house.add_table("T2", jackpot_id="j1", casino_id="c2")
-    listed = {one["name"] for one in house.get("/v1/reports", key=carl(house)).ok()["items"]}
+def test_somebody_of_a_casino_is_told_what_is_for_casinos_and_of_the_own_one(world: World) -> None:
+    world.add_casino("c2")
+    world.add_table("T2", jackpot_id="j1", casino_id="c2")
+    listed = {one["name"] for one in world.get("/v1/reports", key=carl(world)).ok()["items"]}
 
     assert listed == {name for name, one in registry.REPORTS.items() if one.is_for_casinos}
     for name, one in registry.REPORTS.items():
-        answer = house.get(f"/v1/reports/{name}", key=carl(house, "c2"))
+        answer = world.get(f"/v1/reports/{name}", key=carl(world, "c2"))
         if one.is_for_casinos:
             assert answer.ok()["scope"] == {"casino": "c2"}
             assert "player-of" not in answer.text
-            house.get(f"/v1/reports/{name}?casino_id=c1", key=carl(house, "c2")).problem(404, "casino-unknown")
-            house.get(f"/v1/reports/{name}?casino_id=c9", key=carl(house, "c2")).problem(404, "casino-unknown")
+            world.get(f"/v1/reports/{name}?casino_id=c1", key=carl(world, "c2")).problem(404, "casino-unknown")
+            world.get(f"/v1/reports/{name}?casino_id=c9", key=carl(world, "c2")).problem(404, "casino-unknown")
         else:
             answer.problem(403, "role-forbidden")
-    house.get("/v1/reports/rounds?table_id=T1", key=carl(house, "c2")).problem(404, "table-unknown")
-    house.get("/v1/reports/rounds?table_id=T9", key=carl(house, "c2")).problem(404, "table-unknown")
-    house.get("/v1/reports/rounds?round_id=r1", key=carl(house, "c2")).problem(404, "round-unknown")
+    world.get("/v1/reports/rounds?table_id=T1", key=carl(world, "c2")).problem(404, "table-unknown")
+    world.get("/v1/reports/rounds?table_id=T9", key=carl(world, "c2")).problem(404, "table-unknown")
+    world.get("/v1/reports/rounds?round_id=r1", key=carl(world, "c2")).problem(404, "round-unknown")
 
 
 # What is refused.
@@ -150,67 +150,67 @@ WRONG: Final = {
 
 
 def test_a_question_that_cannot_be_is_refused_and_nothing_is_fixed(
-    house: House, fay: str, subtests: pytest.Subtests
+    world: World, fay: str, subtests: pytest.Subtests
 ) -> None:
     times = "SELECT array_agg(booked_at ORDER BY jackpot_id, stripe_no) FROM stripes"
-    before = house.books.value(times)
+    before = world.books.value(times)
     for query, (status, code, pointer) in WRONG.items():
         with subtests.test(query[:60]):
-            house.get(f"{BALANCE}?{query}", key=fay).problem(status, code, *([] if pointer is None else [pointer]))
+            world.get(f"{BALANCE}?{query}", key=fay).problem(status, code, *([] if pointer is None else [pointer]))
 
-            assert house.books.value(times) == before
+            assert world.books.value(times) == before
 
 
-def test_a_report_that_is_not_there_is_unknown(house: House, fay: str, subtests: pytest.Subtests) -> None:
+def test_a_report_that_is_not_there_is_unknown(world: World, fay: str, subtests: pytest.Subtests) -> None:
     for name in ("nothing", "trial_balance", "x" * 64, "-", ".."):
         with subtests.test(name):
-            assert house.get(f"/v1/reports/{name}", key=fay).status == 404
+            assert world.get(f"/v1/reports/{name}", key=fay).status == 404
 
 
-def test_the_first_day_there_is_can_be_asked_from(house: House, fay: str) -> None:
-    assert rows(house, "trial-balance", start="0001-01-01") == rows(house, "trial-balance")
-    assert house.get(f"{BALANCE}?to=0001-01-01", key=fay).ok()["sections"][0]["rows"] == []
+def test_the_first_day_there_is_can_be_asked_from(world: World, fay: str) -> None:
+    assert rows(world, "trial-balance", start="0001-01-01") == rows(world, "trial-balance")
+    assert world.get(f"{BALANCE}?to=0001-01-01", key=fay).ok()["sections"][0]["rows"] == []
 
 
 # The formats.
 
 
-def downloaded(house: House, key: str, path: str) -> bytes:
-    with house.app.test_client().get(path, headers={"Authorization": f"Bearer {key}"}) as response:
+def downloaded(world: World, key: str, path: str) -> bytes:
+    with world.app.test_client().get(path, headers={"Authorization": f"Bearer {key}"}) as response:
         assert response.status_code == 200
         return response.get_data()
 
 
-def test_a_file_says_what_it_is_and_what_it_is_called(house: House, fay: str) -> None:
+def test_a_file_says_what_it_is_and_what_it_is_called(world: World, fay: str) -> None:
     headers = {"Authorization": f"Bearer {fay}"}
     for form, media_type in (("csv", csv_file.MEDIA_TYPE), ("xlsx", xlsx_file.MEDIA_TYPE)):
-        response = house.app.test_client().get(f"{BALANCE}?format={form}", headers=headers)
+        response = world.app.test_client().get(f"{BALANCE}?format={form}", headers=headers)
 
         assert response.headers["Content-Type"] == media_type
-        stamp = f"{house.clock.at:%Y%m%dT%H%M%SZ}"
+        stamp = f"{world.clock.at:%Y%m%dT%H%M%SZ}"
         assert response.headers["Content-Disposition"] == f'attachment; filename="trial-balance-{stamp}.{form}"'
         if form == "xlsx":
             assert int(response.headers["Content-Length"]) == len(response.get_data())
 
 
-def test_one_section_can_be_asked_for_in_every_format(house: House, fay: str) -> None:
-    document = report(house, "trial-balance", section="totals")
+def test_one_section_can_be_asked_for_in_every_format(world: World, fay: str) -> None:
+    document = report(world, "trial-balance", section="totals")
     assert [section["name"] for section in document["sections"]] == ["totals"]
 
-    sheets = workbooks.read(downloaded(house, fay, f"{BALANCE}?format=xlsx&section=totals"))
+    sheets = workbooks.read(downloaded(world, fay, f"{BALANCE}?format=xlsx&section=totals"))
     assert list(sheets) == ["head", "totals"]
 
-    lines = asked(house, "trial-balance", format="csv", section="totals").text.splitlines()
+    lines = asked(world, "trial-balance", format="csv", section="totals").text.splitlines()
     assert lines[0] == "jackpot_id,currency,opening,taken_out,put_in,closing"
-    assert asked(house, "trial-balance", format="csv").text.splitlines()[0].startswith("jackpot_id,account,")
+    assert asked(world, "trial-balance", format="csv").text.splitlines()[0].startswith("jackpot_id,account,")
 
 
-def test_the_head_of_a_report_is_a_section_that_can_be_asked_for(house: House, fay: str) -> None:
-    document = report(house, "trial-balance", section="head")
+def test_the_head_of_a_report_is_a_section_that_can_be_asked_for(world: World, fay: str) -> None:
+    document = report(world, "trial-balance", section="head")
     assert (document["sections"], document["title"]) == ([], "Trial balance")
 
-    sheets = workbooks.read(downloaded(house, fay, f"{BALANCE}?format=xlsx&section=head"))
-    lines = asked(house, "trial-balance", format="csv", section="head").text.splitlines()
+    sheets = workbooks.read(downloaded(world, fay, f"{BALANCE}?format=xlsx&section=head"))
+    lines = asked(world, "trial-balance", format="csv", section="head").text.splitlines()
 
     assert list(sheets) == ["head"]
     assert ["report", "trial-balance"] in workbooks.texts(sheets["head"])
@@ -219,11 +219,11 @@ def test_the_head_of_a_report_is_a_section_that_can_be_asked_for(house: House, f
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_head_request_is_answered_without_a_body_and_keeps_nothing_open(house: House, fay: str, form: str) -> None:
-    answer = house.call("HEAD", f"{BALANCE}?format={form}", key=fay)
+def test_a_head_request_is_answered_without_a_body_and_keeps_nothing_open(world: World, fay: str, form: str) -> None:
+    answer = world.call("HEAD", f"{BALANCE}?format={form}", key=fay)
 
     assert (answer.status, answer.text) == (200, "")
-    assert connections_taken(house) == 0
+    assert connections_taken(world) == 0
 
 
 # Long, slow and broken ones.
@@ -250,38 +250,38 @@ def count_to(most: int) -> Any:
     return make
 
 
-def test_json_holds_so_many_rows_and_files_hold_all(house: House, fay: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_holds_so_many_rows_and_files_hold_all(world: World, fay: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "MOST_ROWS", 50)
     listing(count_to(50), monkeypatch)
-    assert len(rows(house, "listing")) == 50
+    assert len(rows(world, "listing")) == 50
     listing(count_to(51), monkeypatch)
 
-    problem = asked(house, "listing").problem(409, "report-too-long")
+    problem = asked(world, "listing").problem(409, "report-too-long")
 
     assert (problem["rows"], problem["section"], problem["retryable"]) == (50, "numbers", False)
-    assert len(asked(house, "listing", format="csv").text.splitlines()) == 52
-    assert len(workbooks.read(downloaded(house, fay, "/v1/reports/listing?format=xlsx"))["numbers"]) == 52
-    assert connections_taken(house) == 0
+    assert len(asked(world, "listing", format="csv").text.splitlines()) == 52
+    assert len(workbooks.read(downloaded(world, fay, "/v1/reports/listing?format=xlsx"))["numbers"]) == 52
+    assert connections_taken(world) == 0
 
 
-def test_csv_is_sent_in_parts_while_it_is_read(house: House, fay: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_csv_is_sent_in_parts_while_it_is_read(world: World, fay: str, monkeypatch: pytest.MonkeyPatch) -> None:
     listing(count_to(1000), monkeypatch)
-    response = house.app.test_client().get(
+    response = world.app.test_client().get(
         "/v1/reports/listing?format=csv", headers={"Authorization": f"Bearer {fay}"}, buffered=False
     )
 
     parts = response.iter_encoded()
     first = next(parts)
     assert report_files.CHUNK <= len(first) < 2 * report_files.CHUNK
-    assert connections_taken(house) == 1
+    assert connections_taken(world) == 1
     assert (first + b"".join(parts)).count(b"\r\n") == 1001
-    assert connections_taken(house) == 0
+    assert connections_taken(world) == 0
 
 
-def test_a_caller_that_goes_away_leaves_nothing_open(house: House, fay: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_caller_that_goes_away_leaves_nothing_open(world: World, fay: str, monkeypatch: pytest.MonkeyPatch) -> None:
     listing(count_to(10_000), monkeypatch)
     for parts_read in (0, 1, 3):
-        response = house.app.test_client().get(
+        response = world.app.test_client().get(
             "/v1/reports/listing?format=csv", headers={"Authorization": f"Bearer {fay}"}, buffered=False
         )
         parts = response.iter_encoded()
@@ -289,8 +289,8 @@ def test_a_caller_that_goes_away_leaves_nothing_open(house: House, fay: str, mon
             next(parts)
         response.close()
 
-        assert connections_taken(house) == 0
-        asked(house, "trial-balance").ok()
+        assert connections_taken(world) == 0
+        asked(world, "trial-balance").ok()
 
 
 def broken_after(most: int) -> Any:
@@ -301,34 +301,34 @@ def broken_after(most: int) -> Any:
     return make
 
 
-def test_a_file_that_breaks_off_says_that_it_is_not_complete(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_breaks_off_says_that_it_is_not_complete(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     listing(broken_after(500), monkeypatch)
 
-    answer = asked(house, "listing", format="csv")
+    answer = asked(world, "listing", format="csv")
 
     assert answer.status == 200
     *_, last = csv.reader(StringIO(answer.text, newline=""), strict=True)
     assert last == [report_files.CUT_SHORT]
-    assert connections_taken(house) == 0
+    assert connections_taken(world) == 0
 
 
-def test_what_breaks_before_the_first_part_is_a_problem(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_breaks_before_the_first_part_is_a_problem(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     listing(broken_after(3), monkeypatch)
 
     for form in FORMATS:
-        asked(house, "listing", format=form).problem(500, "internal-error")
-    assert connections_taken(house) == 0
+        asked(world, "listing", format=form).problem(500, "internal-error")
+    assert connections_taken(world) == 0
 
 
 # In bounded time.
 
 
 @pytest.fixture
-def hurried(database_url: str) -> Iterator[House]:
+def hurried(database_url: str) -> Iterator[World]:
     """A house that waits a fifth of a second for a report, and makes one at a time."""
-    house = House(database_url, report_timeout_s=0.2, pool_size=3)
-    yield house
-    house.engine.dispose()
+    world = World(database_url, report_timeout_s=0.2, pool_size=3)
+    yield world
+    world.engine.dispose()
 
 
 def slow(rows: int, seconds: float) -> Any:
@@ -346,15 +346,15 @@ def slow_to_read(session: Session) -> Iterator[Row]:
         yield row
 
 
-def closing(house: House) -> Answer:
+def closing(world: World) -> Answer:
     body = {"request_id": "p1", "to": "2026-01-01", "reason": "new year"}
-    return house.post("/v1/closed-periods", body, key=house.person("Fay", Role.FINANCE))
+    return world.post("/v1/closed-periods", body, key=world.person("Fay", Role.FINANCE))
 
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(("count", "seconds"), [(1, 5), (100, 0.05)])
 def test_a_report_that_takes_too_long_is_told_to_be(
-    hurried: House, monkeypatch: pytest.MonkeyPatch, form: str, count: int, seconds: float
+    hurried: World, monkeypatch: pytest.MonkeyPatch, form: str, count: int, seconds: float
 ) -> None:
     listing(slow(count, seconds), monkeypatch)
 
@@ -365,14 +365,14 @@ def test_a_report_that_takes_too_long_is_told_to_be(
     assert connections_taken(hurried) == 0
 
 
-def test_so_is_a_workbook_of_which_each_row_is_read_slowly(hurried: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_so_is_a_workbook_of_which_each_row_is_read_slowly(hurried: World, monkeypatch: pytest.MonkeyPatch) -> None:
     listing(slow_to_read, monkeypatch)
 
     asked(hurried, "listing", format="xlsx").problem(503, "report-took-too-long")
 
 
 @pytest.mark.parametrize("rows", [slow(1, 5), slow_to_read], ids=["asked", "read"])
-def test_so_is_a_period_whose_reports_take_too_long(hurried: House, monkeypatch: pytest.MonkeyPatch, rows: Any) -> None:
+def test_so_is_a_period_whose_reports_take_too_long(hurried: World, monkeypatch: pytest.MonkeyPatch, rows: Any) -> None:
     listing(rows, monkeypatch)
 
     closing(hurried).problem(503, "report-took-too-long")
@@ -380,7 +380,7 @@ def test_so_is_a_period_whose_reports_take_too_long(hurried: House, monkeypatch:
     assert hurried.get("/v1/closed-periods", key=hurried.person("Fay", Role.FINANCE)).ok() == NONE
 
 
-def test_reports_leave_connections_for_bets(hurried: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_leave_connections_for_bets(hurried: World, monkeypatch: pytest.MonkeyPatch) -> None:
     hurried.open()
     listing(count_to(1000), monkeypatch)
     key = hurried.person("Fay", Role.FINANCE)

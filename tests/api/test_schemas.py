@@ -11,7 +11,7 @@ import pytest
 from marshmallow import fields
 
 from jackpot_service.api.schemas import AnswerSchema, Moment, SortedTexts, decimal
-from tests.support.house import House
+from tests.support.world import World
 
 WRITTEN_BY_HAND: Final = {
     "rounds.post_bets",
@@ -67,10 +67,10 @@ def test_a_value_that_lacks_a_field_is_an_error_never_an_answer_without_it() -> 
         OuterSchema().dump({"inner": None, "at": None})
 
 
-def test_every_answer_but_those_that_are_named_is_dumped(house: House) -> None:
+def test_every_answer_but_those_that_are_named_is_dumped(world: World) -> None:
     returning_responses = {
         endpoint
-        for endpoint, view in house.app.view_functions.items()
+        for endpoint, view in world.app.view_functions.items()
         if inspect.signature(inspect.unwrap(view)).return_annotation is flask.Response
     }
     assert returning_responses == WRITTEN_BY_HAND | NO_OBJECTS

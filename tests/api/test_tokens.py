@@ -23,8 +23,8 @@ from jackpot_service.records.keys import Subject
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.keys import add_person, revoke_key
 from tests.support.answers import Answer
-from tests.support.house import House
 from tests.support.issuer import AUDIENCE, LocalIssuer, local_issuer
+from tests.support.world import World
 
 CONFIGURATION: Final = "/.well-known/openid-configuration"
 
@@ -36,27 +36,27 @@ def issuer() -> Iterator[LocalIssuer]:
 
 
 @pytest.fixture
-def house(database_url: str, issuer: LocalIssuer) -> Iterator[House]:
+def world(database_url: str, issuer: LocalIssuer) -> Iterator[World]:
     """A house whose people sign in at the issuer; Ann, an operator, is one of them."""
-    house = House(database_url, oidc_issuer=issuer.url, oidc_audience=AUDIENCE)
-    register(house, issuer)
-    yield house
-    house.engine.dispose()
+    world = World(database_url, oidc_issuer=issuer.url, oidc_audience=AUDIENCE)
+    register(world, issuer)
+    yield world
+    world.engine.dispose()
 
 
 def register(
-    house: House, issuer: LocalIssuer, name: str = "Ann", role: Role = Role.OPERATOR, subject: str = "sub-ann"
+    world: World, issuer: LocalIssuer, name: str = "Ann", role: Role = Role.OPERATOR, subject: str = "sub-ann"
 ) -> None:
     person, known_as = Principal(name, role), Subject(issuer.url, subject)
-    house.transact(lambda session: add_person(session, Act(SYSTEM_OPERATOR, house.clock()), person, known_as))
+    world.transact(lambda session: add_person(session, Act(SYSTEM_OPERATOR, world.clock()), person, known_as))
 
 
-def show(house: House, token: str, path: str = "/v1/keys") -> Answer:
-    return house.get(path, key=token)
+def show(world: World, token: str, path: str = "/v1/keys") -> Answer:
+    return world.get(path, key=token)
 
 
-def refused(house: House, token: str) -> None:
-    show(house, token).problem(401, "unauthenticated")
+def refused(world: World, token: str) -> None:
+    show(world, token).problem(401, "unauthenticated")
 
 
 def encoded(document: object) -> str:
@@ -64,48 +64,48 @@ def encoded(document: object) -> str:
     return base64.urlsafe_b64encode(text).rstrip(b"=").decode()
 
 
-def test_a_token_lets_the_person_in_whom_an_operator_registered(house: House, issuer: LocalIssuer) -> None:
-    token = issuer.token(house.clock.at)
+def test_a_token_lets_the_person_in_whom_an_operator_registered(world: World, issuer: LocalIssuer) -> None:
+    token = issuer.token(world.clock.at)
 
-    assert show(house, token).status == 200
+    assert show(world, token).status == 200
     body = {"request_id": "k1", "principal": "Cleo", "role": "auditor", "reason": "new"}
-    house.post("/v1/keys", body, key=token).ok(201)
-    acts = house.books.rows("SELECT principal FROM entries JOIN acts USING (seq) WHERE request_id = 'k1'")
+    world.post("/v1/keys", body, key=token).ok(201)
+    acts = world.books.rows("SELECT principal FROM entries JOIN acts USING (seq) WHERE request_id = 'k1'")
     assert acts == [{"principal": "Ann"}]
     assert issuer.asked == [CONFIGURATION, "/keys"]
 
 
-def test_the_issuer_is_asked_once_for_many_tokens_and_again_after_a_while(house: House, issuer: LocalIssuer) -> None:
+def test_the_issuer_is_asked_once_for_many_tokens_and_again_after_a_while(world: World, issuer: LocalIssuer) -> None:
     seconds = [1000.0]
-    app = house.start(lambda: seconds[0])
-    token = issuer.token(house.clock.at)
+    app = world.start(lambda: seconds[0])
+    token = issuer.token(world.clock.at)
 
     for _ in range(3):
-        assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
+        assert world.call("GET", "/v1/keys", key=token, app=app).status == 200
     seconds[0] += KEPT_S - 0.001
-    assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
+    assert world.call("GET", "/v1/keys", key=token, app=app).status == 200
     assert issuer.asked.count("/keys") == 1
     seconds[0] += 0.001
-    assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
+    assert world.call("GET", "/v1/keys", key=token, app=app).status == 200
     assert issuer.asked.count("/keys") == 2
 
 
 def test_where_the_keys_are_may_be_stated(database_url: str, issuer: LocalIssuer) -> None:
     stated = f"{issuer.url}/keys"
-    house = House(database_url, oidc_issuer=issuer.url, oidc_audience=AUDIENCE, oidc_jwks_url=stated)
-    register(house, issuer)
+    world = World(database_url, oidc_issuer=issuer.url, oidc_audience=AUDIENCE, oidc_jwks_url=stated)
+    register(world, issuer)
 
-    assert show(house, issuer.token(house.clock.at)).status == 200
-    house.engine.dispose()
+    assert show(world, issuer.token(world.clock.at)).status == 200
+    world.engine.dispose()
     assert issuer.asked == ["/keys"]
 
 
-def test_a_token_may_be_for_several_and_signed_with_a_curve(house: House, issuer: LocalIssuer) -> None:
+def test_a_token_may_be_for_several_and_signed_with_a_curve(world: World, issuer: LocalIssuer) -> None:
     curve = ECKey.generate_key("P-256", {"kid": "curve", "use": "sig", "alg": "ES256"})
     issuer.publish(issuer.key, curve)
 
-    token = issuer.token(house.clock.at, key=curve, header={"alg": "ES256"}, aud=["another", AUDIENCE], azp=AUDIENCE)
-    assert show(house, token).status == 200
+    token = issuer.token(world.clock.at, key=curve, header={"alg": "ES256"}, aud=["another", AUDIENCE], azp=AUDIENCE)
+    assert show(world, token).status == 200
 
 
 CLIENTS: Final[Sequence[tuple[dict[str, Any], tuple[str, ...], int]]] = (
@@ -125,14 +125,14 @@ CLIENTS: Final[Sequence[tuple[dict[str, Any], tuple[str, ...], int]]] = (
 
 
 def test_a_token_that_another_client_obtained_is_refused(
-    house: House, issuer: LocalIssuer, subtests: pytest.Subtests
+    world: World, issuer: LocalIssuer, subtests: pytest.Subtests
 ) -> None:
     for changed, clients, status in CLIENTS:
         with subtests.test(f"{changed} {clients}"):
-            house.config = replace(house.config, oidc_authorized_parties=clients)
-            house.app = house.start()
+            world.config = replace(world.config, oidc_authorized_parties=clients)
+            world.app = world.start()
 
-            assert show(house, issuer.token(house.clock.at, **changed)).status == status
+            assert show(world, issuer.token(world.clock.at, **changed)).status == status
 
 
 def short_key() -> RSAKey:
@@ -140,18 +140,18 @@ def short_key() -> RSAKey:
         return RSAKey.generate_key(1024, {"kid": "short", "use": "sig"}, auto_kid=False)
 
 
-def test_a_key_of_fewer_than_2048_bits_signs_nothing(house: House, issuer: LocalIssuer) -> None:
+def test_a_key_of_fewer_than_2048_bits_signs_nothing(world: World, issuer: LocalIssuer) -> None:
     short = short_key()
     issuer.publish(issuer.key, short)
 
-    refused(house, issuer.token(house.clock.at, key=short))
-    assert show(house, issuer.token(house.clock.at)).status == 200
+    refused(world, issuer.token(world.clock.at, key=short))
+    assert show(world, issuer.token(world.clock.at)).status == 200
 
 
-def test_an_issuer_that_has_short_keys_only_has_none(house: House, issuer: LocalIssuer) -> None:
+def test_an_issuer_that_has_short_keys_only_has_none(world: World, issuer: LocalIssuer) -> None:
     issuer.publish(short_key())
 
-    show(house, issuer.token(house.clock.at)).problem(503, "issuer-unavailable")
+    show(world, issuer.token(world.clock.at)).problem(503, "issuer-unavailable")
 
 
 WRONG_CLAIMS: Final[Sequence[dict[str, Any]]] = (
@@ -185,12 +185,12 @@ WRONG_CLAIMS: Final[Sequence[dict[str, Any]]] = (
 
 
 def test_a_token_of_another_issuer_for_others_or_of_nobody_is_refused(
-    house: House, issuer: LocalIssuer, subtests: pytest.Subtests
+    world: World, issuer: LocalIssuer, subtests: pytest.Subtests
 ) -> None:
     for changed in WRONG_CLAIMS:
         with subtests.test(str(changed)[:60]):
-            house.app = house.start()  # One that has not asked for the keys yet.
-            refused(house, issuer.token(house.clock.at, **changed))
+            world.app = world.start()  # One that has not asked for the keys yet.
+            refused(world, issuer.token(world.clock.at, **changed))
 
 
 TIMES: Final = (
@@ -204,109 +204,109 @@ TIMES: Final = (
 
 
 def test_a_token_is_in_force_for_its_time_with_half_a_minute_of_leeway(
-    house: House, issuer: LocalIssuer, subtests: pytest.Subtests
+    world: World, issuer: LocalIssuer, subtests: pytest.Subtests
 ) -> None:
     for claim, seconds, status in TIMES:
         with subtests.test(f"{claim} {seconds}"):
-            changed: dict[str, Any] = {claim: int(house.clock.at.timestamp()) + seconds}
+            changed: dict[str, Any] = {claim: int(world.clock.at.timestamp()) + seconds}
 
-            assert show(house, issuer.token(house.clock.at, **changed)).status == status
-
-
-def test_a_token_that_was_in_force_is_refused_when_it_has_expired(house: House, issuer: LocalIssuer) -> None:
-    token = issuer.token(house.clock.at)
-    assert show(house, token).status == 200
-
-    house.clock.advance(timedelta(hours=1, seconds=LEEWAY_S))
-    refused(house, token)
+            assert show(world, issuer.token(world.clock.at, **changed)).status == status
 
 
-def test_a_token_without_a_signature_is_refused(house: House, issuer: LocalIssuer) -> None:
-    claims = encoded(issuer.claims(house.clock.at))
+def test_a_token_that_was_in_force_is_refused_when_it_has_expired(world: World, issuer: LocalIssuer) -> None:
+    token = issuer.token(world.clock.at)
+    assert show(world, token).status == 200
+
+    world.clock.advance(timedelta(hours=1, seconds=LEEWAY_S))
+    refused(world, token)
+
+
+def test_a_token_without_a_signature_is_refused(world: World, issuer: LocalIssuer) -> None:
+    claims = encoded(issuer.claims(world.clock.at))
     for header in ({"alg": "none"}, {"alg": "None", "kid": "one"}, {"alg": "none", "kid": "one", "typ": "JWT"}, {}):
-        refused(house, f"{encoded(header)}.{claims}.")
-    head, body, _ = issuer.token(house.clock.at).split(".")
-    refused(house, f"{head}.{body}.")
+        refused(world, f"{encoded(header)}.{claims}.")
+    head, body, _ = issuer.token(world.clock.at).split(".")
+    refused(world, f"{head}.{body}.")
 
 
-def test_the_public_key_is_no_shared_secret(house: House, issuer: LocalIssuer) -> None:
+def test_the_public_key_is_no_shared_secret(world: World, issuer: LocalIssuer) -> None:
     assert isinstance(issuer.key, RSAKey)
     public = issuer.key.public_key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    signed = f"{encoded({'alg': 'HS256', 'kid': 'one'})}.{encoded(issuer.claims(house.clock.at))}"
+    signed = f"{encoded({'alg': 'HS256', 'kid': 'one'})}.{encoded(issuer.claims(world.clock.at))}"
     for secret in (public, public.strip(), json.dumps(issuer.key.as_dict(private=False)).encode(), b""):
-        refused(house, f"{signed}.{encoded(hmac.digest(secret, signed.encode(), 'sha256'))}")
+        refused(world, f"{signed}.{encoded(hmac.digest(secret, signed.encode(), 'sha256'))}")
 
 
-def test_a_shared_secret_that_the_issuer_publishes_signs_nothing(house: House, issuer: LocalIssuer) -> None:
+def test_a_shared_secret_that_the_issuer_publishes_signs_nothing(world: World, issuer: LocalIssuer) -> None:
     secret = OctKey.import_key({"kty": "oct", "k": encoded(b"x" * 32), "kid": "shared"})
     issuer.answer("/keys", {"keys": [secret.as_dict(private=True), issuer.key.as_dict(private=False)]})
 
-    refused(house, issuer.token(house.clock.at, key=secret, header={"alg": "HS256"}))
+    refused(world, issuer.token(world.clock.at, key=secret, header={"alg": "HS256"}))
 
 
-def test_a_token_signed_by_somebody_else_under_the_issuers_key_id_is_refused(house: House, issuer: LocalIssuer) -> None:
+def test_a_token_signed_by_somebody_else_under_the_issuers_key_id_is_refused(world: World, issuer: LocalIssuer) -> None:
     forged = RSAKey.generate_key(2048, {"kid": "one"}, auto_kid=False)
 
-    refused(house, issuer.token(house.clock.at, key=forged))
+    refused(world, issuer.token(world.clock.at, key=forged))
 
 
 @pytest.mark.parametrize("algorithm", ["RS384", "RS512", "PS256"])
 def test_an_algorithm_that_is_not_allowed_is_refused_though_the_key_fits(
-    house: House, issuer: LocalIssuer, algorithm: str
+    world: World, issuer: LocalIssuer, algorithm: str
 ) -> None:
-    refused(house, issuer.token(house.clock.at, header={"alg": algorithm}))
+    refused(world, issuer.token(world.clock.at, header={"alg": algorithm}))
 
 
-def test_an_algorithm_for_another_kind_of_key_is_refused(house: House, issuer: LocalIssuer) -> None:
-    _, body, signature = issuer.token(house.clock.at).split(".")
+def test_an_algorithm_for_another_kind_of_key_is_refused(world: World, issuer: LocalIssuer) -> None:
+    _, body, signature = issuer.token(world.clock.at).split(".")
 
-    refused(house, f"{encoded({'alg': 'ES256', 'kid': 'one'})}.{body}.{signature}")
+    refused(world, f"{encoded({'alg': 'ES256', 'kid': 'one'})}.{body}.{signature}")
 
 
-def test_a_key_that_is_for_encryption_signs_nothing(house: House, issuer: LocalIssuer) -> None:
+def test_a_key_that_is_for_encryption_signs_nothing(world: World, issuer: LocalIssuer) -> None:
     other = RSAKey.generate_key(2048, {"kid": "enc", "use": "enc"}, auto_kid=False)
     issuer.publish(issuer.key, other)
     signing = RSAKey.import_key({**other.as_dict(private=True), "use": "sig"})
 
-    refused(house, issuer.token(house.clock.at, key=signing))
+    refused(world, issuer.token(world.clock.at, key=signing))
 
 
-def test_a_token_that_names_no_key_is_taken_where_the_issuer_has_only_one(house: House, issuer: LocalIssuer) -> None:
-    token = issuer.token(house.clock.at, header={"kid": None})
+def test_a_token_that_names_no_key_is_taken_where_the_issuer_has_only_one(world: World, issuer: LocalIssuer) -> None:
+    token = issuer.token(world.clock.at, header={"kid": None})
 
-    assert show(house, token).status == 200
+    assert show(world, token).status == 200
     issuer.publish(issuer.key, RSAKey.generate_key(2048, {"kid": "two"}, auto_kid=False))
-    assert house.call("GET", "/v1/keys", key=token, app=house.start()).status == 401
+    assert world.call("GET", "/v1/keys", key=token, app=world.start()).status == 401
 
 
-def test_an_unknown_key_is_asked_for_once_in_a_while_and_not_for_every_token(house: House, issuer: LocalIssuer) -> None:
+def test_an_unknown_key_is_asked_for_once_in_a_while_and_not_for_every_token(world: World, issuer: LocalIssuer) -> None:
     seconds = [1000.0]
-    app = house.start(lambda: seconds[0])
+    app = world.start(lambda: seconds[0])
     stranger = RSAKey.generate_key(2048, {"kid": "stranger"}, auto_kid=False)
-    assert house.call("GET", "/v1/keys", key=issuer.token(house.clock.at), app=app).status == 200
+    assert world.call("GET", "/v1/keys", key=issuer.token(world.clock.at), app=app).status == 200
 
     for _ in range(3):
-        answer = house.call("GET", "/v1/keys", key=issuer.token(house.clock.at, key=stranger), app=app)
+        answer = world.call("GET", "/v1/keys", key=issuer.token(world.clock.at, key=stranger), app=app)
         answer.problem(401, "unauthenticated")
     assert issuer.asked.count("/keys") == 1
     seconds[0] += PAUSE_S
     for _ in range(3):
-        answer = house.call("GET", "/v1/keys", key=issuer.token(house.clock.at, key=stranger), app=app)
+        answer = world.call("GET", "/v1/keys", key=issuer.token(world.clock.at, key=stranger), app=app)
         answer.problem(401, "unauthenticated")
     assert issuer.asked.count("/keys") == 2
 
 
-def test_the_issuer_rotates_its_keys(house: House, issuer: LocalIssuer) -> None:
+def test_the_issuer_rotates_its_keys(world: World, issuer: LocalIssuer) -> None:
     seconds = [1000.0]
-    app = house.start(lambda: seconds[0])
-    old = issuer.token(house.clock.at)
-    assert house.call("GET", "/v1/keys", key=old, app=app).status == 200
+    app = world.start(lambda: seconds[0])
+    old = issuer.token(world.clock.at)
+    assert world.call("GET", "/v1/keys", key=old, app=app).status == 200
 
     issuer.key = RSAKey.generate_key(2048, {"kid": "two", "use": "sig"}, auto_kid=False)
     issuer.publish(issuer.key)
     seconds[0] += PAUSE_S
-    assert house.call("GET", "/v1/keys", key=issuer.token(house.clock.at), app=app).status == 200
-    house.call("GET", "/v1/keys", key=old, app=app).problem(401, "unauthenticated")
+    assert world.call("GET", "/v1/keys", key=issuer.token(world.clock.at), app=app).status == 200
+    world.call("GET", "/v1/keys", key=old, app=app).problem(401, "unauthenticated")
 
 
 GARBAGE: Final = {
@@ -336,31 +336,31 @@ GARBAGE: Final = {
 }
 
 
-def test_garbage_is_no_token(house: House, subtests: pytest.Subtests) -> None:
+def test_garbage_is_no_token(world: World, subtests: pytest.Subtests) -> None:
     for name, garbage in GARBAGE.items():
         with subtests.test(name):
-            house.app = house.start()
-            refused(house, garbage)
+            world.app = world.start()
+            refused(world, garbage)
 
 
-def test_a_good_token_of_100_kilobytes_is_not_read(house: House, issuer: LocalIssuer) -> None:
-    token = issuer.token(house.clock.at, groups="x" * 75_000)
+def test_a_good_token_of_100_kilobytes_is_not_read(world: World, issuer: LocalIssuer) -> None:
+    token = issuer.token(world.clock.at, groups="x" * 75_000)
     assert len(token) > 100_000
 
-    refused(house, token)
+    refused(world, token)
     assert issuer.asked == []
-    assert show(house, issuer.token(house.clock.at, groups="x" * (LONGEST_TOKEN // 2))).status == 200
+    assert show(world, issuer.token(world.clock.at, groups="x" * (LONGEST_TOKEN // 2))).status == 200
 
 
-def test_keys_go_on_working_beside_tokens(house: House) -> None:
-    assert house.get("/v1/keys").status == 200
-    refused(house, f"{house.key(Role.AUDITOR)}x")
+def test_keys_go_on_working_beside_tokens(world: World) -> None:
+    assert world.get("/v1/keys").status == 200
+    refused(world, f"{world.key(Role.AUDITOR)}x")
 
 
-def test_without_an_issuer_a_token_opens_nothing(house: House, issuer: LocalIssuer) -> None:
-    house.config = Config()
+def test_without_an_issuer_a_token_opens_nothing(world: World, issuer: LocalIssuer) -> None:
+    world.config = Config()
 
-    answer = house.call("GET", "/v1/keys", key=issuer.token(house.clock.at), app=house.start())
+    answer = world.call("GET", "/v1/keys", key=issuer.token(world.clock.at), app=world.start())
 
     answer.problem(401, "unauthenticated")
 
@@ -383,98 +383,98 @@ UNUSABLE: Final[dict[str, tuple[str, bytes | int]]] = {
 
 
 def test_while_the_issuer_answers_nonsense_tokens_wait_and_keys_work(
-    house: House, issuer: LocalIssuer, subtests: pytest.Subtests
+    world: World, issuer: LocalIssuer, subtests: pytest.Subtests
 ) -> None:
     usable = issuer.answers
     for name, (path, answer) in UNUSABLE.items():
         with subtests.test(name):
             issuer.answers = {**usable, path: answer}
             issuer.asked.clear()
-            house.app = house.start()  # A process that has not asked it yet.
+            world.app = world.start()  # A process that has not asked it yet.
 
             for _ in range(2):
-                problem = show(house, issuer.token(house.clock.at))
+                problem = show(world, issuer.token(world.clock.at))
                 assert problem.problem(503, "issuer-unavailable")["retryable"] is True
                 assert problem.headers["Retry-After"]
             assert issuer.asked.count(CONFIGURATION) == 1  # It is left alone for a while.
-            assert house.get("/v1/keys").status == 200
+            assert world.get("/v1/keys").status == 200
 
 
 def test_while_the_issuer_is_down_tokens_wait_and_keys_work(database_url: str) -> None:
     with local_issuer() as issuer:
-        house = House(database_url, oidc_issuer=issuer.url, oidc_audience=AUDIENCE)
-        register(house, issuer)
-        token = issuer.token(house.clock.at)
+        world = World(database_url, oidc_issuer=issuer.url, oidc_audience=AUDIENCE)
+        register(world, issuer)
+        token = issuer.token(world.clock.at)
 
-    show(house, token).problem(503, "issuer-unavailable")
-    assert house.get("/v1/keys").status == 200
-    refused(house, "garbage")
-    assert house.books.mismatches() == ()
-    house.engine.dispose()
+    show(world, token).problem(503, "issuer-unavailable")
+    assert world.get("/v1/keys").status == 200
+    refused(world, "garbage")
+    assert world.books.mismatches() == ()
+    world.engine.dispose()
 
 
-def test_while_the_issuer_is_being_asked_nobody_else_waits_for_it(house: House, issuer: LocalIssuer) -> None:
-    token = issuer.token(house.clock.at)
+def test_while_the_issuer_is_being_asked_nobody_else_waits_for_it(world: World, issuer: LocalIssuer) -> None:
+    token = issuer.token(world.clock.at)
     issuer.open.clear()
     with ThreadPoolExecutor() as others:
-        first = others.submit(show, house, token)
+        first = others.submit(show, world, token)
         while not issuer.asked:
             assert not first.done()
-        show(house, token).problem(503, "issuer-unavailable")
-        assert house.get("/v1/keys").status == 200
+        show(world, token).problem(503, "issuer-unavailable")
+        assert world.get("/v1/keys").status == 200
         issuer.open.set()
 
     assert first.result().status == 200
-    assert show(house, token).status == 200
+    assert show(world, token).status == 200
     assert issuer.asked == [CONFIGURATION, "/keys"]
 
 
-def test_the_keys_that_are_known_outlive_an_issuer_that_is_down_for_a_while(house: House, issuer: LocalIssuer) -> None:
+def test_the_keys_that_are_known_outlive_an_issuer_that_is_down_for_a_while(world: World, issuer: LocalIssuer) -> None:
     seconds = [1000.0]
-    app = house.start(lambda: seconds[0])
-    token = issuer.token(house.clock.at)
-    assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
+    app = world.start(lambda: seconds[0])
+    token = issuer.token(world.clock.at)
+    assert world.call("GET", "/v1/keys", key=token, app=app).status == 200
     issuer.answers.clear()
 
     seconds[0] += KEPT_S - 1
-    assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
+    assert world.call("GET", "/v1/keys", key=token, app=app).status == 200
     seconds[0] += 1
-    house.call("GET", "/v1/keys", key=token, app=app).problem(503, "issuer-unavailable")
+    world.call("GET", "/v1/keys", key=token, app=app).problem(503, "issuer-unavailable")
 
 
-def test_a_key_of_the_issuer_that_cannot_be_read_hides_no_other(house: House, issuer: LocalIssuer) -> None:
+def test_a_key_of_the_issuer_that_cannot_be_read_hides_no_other(world: World, issuer: LocalIssuer) -> None:
     broken = [{"kty": "RSA", "n": "?", "e": "?"}, {"kty": "AKP", "kid": "one"}, None]
     issuer.answer("/keys", {"keys": [*broken, issuer.key.as_dict(private=False)]})
 
-    assert show(house, issuer.token(house.clock.at)).status == 200
+    assert show(world, issuer.token(world.clock.at)).status == 200
 
 
 def test_a_subject_that_was_revoked_is_refused_in_every_process_within_30_seconds(
-    house: House, issuer: LocalIssuer
+    world: World, issuer: LocalIssuer
 ) -> None:
     seconds = [1000.0]
-    app = house.start(lambda: seconds[0])
-    token = issuer.token(house.clock.at)
-    assert house.call("GET", "/v1/keys", key=token, app=app).status == 200
-    (key_id,) = house.transact(lambda session: keys.live_ids(session, "Ann", of_subjects=True))
-    done = Act(SYSTEM_OPERATOR, house.clock(), reason="left")
-    house.transact(lambda session: revoke_key(session, done, key_id))
+    app = world.start(lambda: seconds[0])
+    token = issuer.token(world.clock.at)
+    assert world.call("GET", "/v1/keys", key=token, app=app).status == 200
+    (key_id,) = world.transact(lambda session: keys.live_ids(session, "Ann", of_subjects=True))
+    done = Act(SYSTEM_OPERATOR, world.clock(), reason="left")
+    world.transact(lambda session: revoke_key(session, done, key_id))
 
     seconds[0] += 15
-    house.call("GET", "/v1/keys", key=token, app=app).problem(401, "unauthenticated")
-    (item,) = (item for item in house.get("/v1/keys").ok()["items"] if item["principal"] == "Ann")
+    world.call("GET", "/v1/keys", key=token, app=app).problem(401, "unauthenticated")
+    (item,) = (item for item in world.get("/v1/keys").ok()["items"] if item["principal"] == "Ann")
     assert (item["issuer"], item["subject"], item["is_service_account"]) == (issuer.url, "sub-ann", False)
     assert item["last_used_at"] is not None
-    assert house.books.mismatches() == ()
+    assert world.books.mismatches() == ()
 
 
-def test_nobody_is_two_people_by_showing_a_token_and_a_key(house: House, issuer: LocalIssuer) -> None:
-    token = issuer.token(house.clock.at)
+def test_nobody_is_two_people_by_showing_a_token_and_a_key(world: World, issuer: LocalIssuer) -> None:
+    token = issuer.token(world.clock.at)
     change = {"request_id": "q1", "kind": "rate-sheet", "payload": {"base": "EUR", "rates": {"GBP": "1.18"}}}
-    register(house, issuer, "Cleo", Role.RATES, "sub-cleo")
-    rates = issuer.token(house.clock.at, sub="sub-cleo")
-    house.post("/v1/change-requests", change | {"reason": "as agreed"}, key=rates).ok(201)
+    register(world, issuer, "Cleo", Role.RATES, "sub-cleo")
+    rates = issuer.token(world.clock.at, sub="sub-cleo")
+    world.post("/v1/change-requests", change | {"reason": "as agreed"}, key=rates).ok(201)
 
-    house.post("/v1/change-requests/q1/approval", {}, key=house.person("Cleo", Role.RATES)).problem(403, "same-person")
-    house.post("/v1/change-requests/q1/approval", {}, key=token).problem(403, "role-forbidden")
-    house.post("/v1/change-requests/q1/approval", {}, key=house.person("Bob", Role.RATES)).ok()
+    world.post("/v1/change-requests/q1/approval", {}, key=world.person("Cleo", Role.RATES)).problem(403, "same-person")
+    world.post("/v1/change-requests/q1/approval", {}, key=token).problem(403, "role-forbidden")
+    world.post("/v1/change-requests/q1/approval", {}, key=world.person("Bob", Role.RATES)).ok()

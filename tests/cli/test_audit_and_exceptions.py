@@ -11,8 +11,8 @@ import pytest
 from jackpot_service.cli.main import main
 from jackpot_service.domain.principals import Role
 from tests.support.bets import bet
-from tests.support.fixtures import house as house  # noqa: PLC0414  a fixture of these tests
-from tests.support.house import House
+from tests.support.fixtures import world as world  # noqa: PLC0414  a fixture of these tests
+from tests.support.world import World
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -20,10 +20,10 @@ NEW_RATE = {"base": "EUR", "rates": {"GBP": "1.18"}}
 
 
 @pytest.fixture
-def run(house: House, database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(world: World, database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run the program, and give its status, what it printed and what it said."""
     monkeypatch.setenv("JACKPOT_DATABASE_URL", database_url)
-    monkeypatch.setenv("JACKPOT_KEY", house.person("Olga", Role.OPERATOR))
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Olga", Role.OPERATOR))
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["jackpot", *arguments])
@@ -36,20 +36,20 @@ def run(house: House, database_url: str, monkeypatch: pytest.MonkeyPatch, capsys
     return run
 
 
-def exceptional(house: House) -> None:
+def exceptional(world: World) -> None:
     """Bring about a late bet, a round open for a long time, and an approval by one person."""
-    house.open(base_amount="1000")
-    house.cancel(round_id="late")
-    house.post_bets(bet("b"), round_id="late").problem(409, "round-cancelled")
-    house.bet(bet("b"), round_id="open")
-    house.switch_emergency()
-    house.clock.advance(timedelta(hours=1))
-    house.ask("rate-sheet", NEW_RATE, role=Role.RATES).ok(201)
-    house.approve(by="Ann", role=Role.RATES, emergency=True).ok()
+    world.open(base_amount="1000")
+    world.cancel(round_id="late")
+    world.post_bets(bet("b"), round_id="late").problem(409, "round-cancelled")
+    world.bet(bet("b"), round_id="open")
+    world.switch_emergency()
+    world.clock.advance(timedelta(hours=1))
+    world.ask("rate-sheet", NEW_RATE, role=Role.RATES).ok(201)
+    world.approve(by="Ann", role=Role.RATES, emergency=True).ok()
 
 
-def test_an_act_is_a_line_that_says_who_did_what_when_and_why(house: House, run: Run) -> None:
-    house.change("rate-sheet", NEW_RATE, role=Role.RATES)
+def test_an_act_is_a_line_that_says_who_did_what_when_and_why(world: World, run: Run) -> None:
+    world.change("rate-sheet", NEW_RATE, role=Role.RATES)
 
     status, out, _ = run("audit", "--request-id", "q1")
 
@@ -63,8 +63,8 @@ def test_an_act_is_a_line_that_says_who_did_what_when_and_why(house: House, run:
     assert "EMERGENCY" not in out
 
 
-def test_what_one_person_did_alone_stands_out(house: House, run: Run) -> None:
-    exceptional(house)
+def test_what_one_person_did_alone_stands_out(world: World, run: Run) -> None:
+    exceptional(world)
 
     _, acts, _ = run("audit")
     _, exceptions, _ = run("exceptions", "list")
@@ -77,8 +77,8 @@ def test_what_one_person_did_alone_stands_out(house: House, run: Run) -> None:
     assert "emergency-approval  -  One person alone asked for and approved rate-sheet q1: as agreed" in line
 
 
-def test_acts_are_found_by_who_what_where_and_when(house: House, run: Run) -> None:
-    house.open(base_amount="1000")
+def test_acts_are_found_by_who_what_where_and_when(world: World, run: Run) -> None:
+    world.open(base_amount="1000")
 
     def count(*options: str) -> int:
         status, out, _ = run("audit", *options)
@@ -91,8 +91,8 @@ def test_acts_are_found_by_who_what_where_and_when(house: House, run: Run) -> No
     assert count("--principal", "nobody") == 0
 
 
-def test_all_of_an_act_is_printed_as_json(house: House, run: Run) -> None:
-    house.open(base_amount="1000")
+def test_all_of_an_act_is_printed_as_json(world: World, run: Run) -> None:
+    world.open(base_amount="1000")
 
     _, out, err = run("audit", "--json", "--limit", "2")
 
@@ -102,8 +102,8 @@ def test_all_of_an_act_is_printed_as_json(house: House, run: Run) -> None:
     assert err == "There are more; --limit 2 showed the latest.\n"
 
 
-def test_the_hash_of_a_secret_is_not_printed(house: House, run: Run) -> None:
-    house.key(Role.AUDITOR)
+def test_the_hash_of_a_secret_is_not_printed(world: World, run: Run) -> None:
+    world.key(Role.AUDITOR)
 
     _, out, _ = run("audit", "--json", "--kind", "key_created")
 
@@ -111,8 +111,8 @@ def test_the_hash_of_a_secret_is_not_printed(house: House, run: Run) -> None:
     assert "secret_hash" not in out
 
 
-def test_an_exception_is_acknowledged_under_the_name_of_the_key(house: House, run: Run) -> None:
-    exceptional(house)
+def test_an_exception_is_acknowledged_under_the_name_of_the_key(world: World, run: Run) -> None:
+    exceptional(world)
     _, out, _ = run("exceptions", "list", "--kind", "late-bet", "--json")
     exception_id = json.loads(out)["exception_id"]
 
@@ -127,8 +127,8 @@ def test_an_exception_is_acknowledged_under_the_name_of_the_key(house: House, ru
     assert exception_id not in out
 
 
-def test_exceptions_are_found_by_what_and_where(house: House, run: Run) -> None:
-    exceptional(house)
+def test_exceptions_are_found_by_what_and_where(world: World, run: Run) -> None:
+    exceptional(world)
 
     def kinds(*options: str) -> list[str]:
         status, out, _ = run("exceptions", "list", "--json", *options)
@@ -179,9 +179,9 @@ def test_without_a_key_nothing_is_acknowledged(run: Run, monkeypatch: pytest.Mon
 
 
 def test_a_role_that_may_not_does_not_on_the_command_line_either(
-    house: House, run: Run, monkeypatch: pytest.MonkeyPatch
+    world: World, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("JACKPOT_KEY", house.person("Rita", Role.RATES))
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Rita", Role.RATES))
 
     status, _, err = run("exceptions", "acknowledge", "x", "--reason", "why not")
 

@@ -1,4 +1,4 @@
-"""`jackpot awards list` and `jackpot casinos balances`, on a house in which something was won."""
+"""`jackpot awards list` and `jackpot casinos balances`, on a world in which something was won."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ import pytest
 from tests.cli.test_command_line import Ended, program
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, hand
-from tests.support.house import House
+from tests.support.world import World
 
 Jackpot = Callable[..., Ended]
 
@@ -15,13 +15,13 @@ Jackpot = Callable[..., Ended]
 @pytest.fixture
 def jackpot(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str) -> Jackpot:
     """The program, on a database with a held award and a payable one."""
-    house = House(database_url)
-    house.open(base_amount="1000", settings={"held_threshold": "250"})
-    house.bet(bet("a"))
-    house.settle(hand("1", FOUR_OF_A_KIND))
-    house.bet(bet("a", currency="GBP"), round_id="r2")
-    house.settle(hand("1", FLUSH), round_id="r2")
-    house.engine.dispose()
+    world = World(database_url)
+    world.open(base_amount="1000", settings={"held_threshold": "250"})
+    world.bet(bet("a"))
+    world.settle(hand("1", FOUR_OF_A_KIND))
+    world.bet(bet("a", currency="GBP"), round_id="r2")
+    world.settle(hand("1", FLUSH), round_id="r2")
+    world.engine.dispose()
     return program(monkeypatch, capsys, database_url)
 
 

@@ -10,9 +10,9 @@ from jackpot_service.cli.main import main
 from jackpot_service.config.settings import Config, ConfigError
 from jackpot_service.domain.principals import Role
 from tests.support.fixtures import books_verify
-from tests.support.fixtures import house as house  # noqa: PLC0414  a fixture of these tests
-from tests.support.house import House
+from tests.support.fixtures import world as world  # noqa: PLC0414  a fixture of these tests
 from tests.support.logins import owner_conninfo, owner_url
+from tests.support.world import World
 
 __all__ = ["books_verify"]
 
@@ -37,44 +37,44 @@ def run(database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 
 def test_it_is_off_until_it_is_switched_on_and_off_again(
-    house: House, run: Run, monkeypatch: pytest.MonkeyPatch
+    world: World, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(readiness, "KEPT_S", 0)
     ask = {"kind": "rate-sheet", "payload": NEW_RATE, "role": Role.RATES, "by": "Ann"}
     for number, emergency in enumerate(("off", "on", "off")):
         if number:
             assert run(emergency, "--reason", "nobody else is there")[0] == 0
-        house.ask(request_id=f"q{number}", **ask).ok(201)  # type: ignore[arg-type]
-        approval = house.approve(f"q{number}", by="Ann", role=Role.RATES, emergency=True)
+        world.ask(request_id=f"q{number}", **ask).ok(201)  # type: ignore[arg-type]
+        approval = world.approve(f"q{number}", by="Ann", role=Role.RATES, emergency=True)
         if emergency == "on":
             approval.ok()
         else:
             approval.problem(403, "emergency-off")
-        warnings = house.call("GET", "/readyz", key=None).ok()["warnings"]
+        warnings = world.call("GET", "/readyz", key=None).ok()["warnings"]
         assert any(warning.startswith("emergency-approvals: ") for warning in warnings) is (emergency == "on")
 
 
-def test_switching_is_an_act_with_its_reason_and_the_same_again_is_none(house: House, run: Run) -> None:
+def test_switching_is_an_act_with_its_reason_and_the_same_again_is_none(world: World, run: Run) -> None:
     assert "Emergency approvals are on.\n" in run("on", "--reason", "a storm")[1]
     assert "Emergency approvals are on, as they were.\n" in run("on", "--reason", "a storm")[1]
 
-    acts = [act for act in house.get("/v1/audit").ok()["items"] if act["kind"] == "emergency_switched"]
+    acts = [act for act in world.get("/v1/audit").ok()["items"] if act["kind"] == "emergency_switched"]
     assert [(act["principal"], act["reason"], act["before"], act["after"]) for act in acts] == [
         ("cli", "a storm", {"is_on": False}, {"is_on": True})
     ]
 
 
-def test_nobody_but_the_owner_of_the_database_switches_it(house: House, run: Run) -> None:
-    with psycopg.connect(owner_conninfo(house.database_url), autocommit=True) as owner:
+def test_nobody_but_the_owner_of_the_database_switches_it(world: World, run: Run) -> None:
+    with psycopg.connect(owner_conninfo(world.database_url), autocommit=True) as owner:
         owner.execute("CREATE ROLE stranger LOGIN IN ROLE jackpot_app")
         try:
-            url = house.engine.url.set(username="stranger").render_as_string(hide_password=False)
+            url = world.engine.url.set(username="stranger").render_as_string(hide_password=False)
             status, said = run("on", "--reason", "a storm", url=url)
         finally:
             owner.execute("DROP ROLE stranger")
 
     assert (status, said) == (1, "Error: the switch is for the owner of the database: name the owner's URL\n")
-    assert house.books.rows("SELECT is_on FROM emergency_switches") == [{"is_on": False}]
+    assert world.books.rows("SELECT is_on FROM emergency_switches") == [{"is_on": False}]
 
 
 def test_a_setting_that_switched_it_in_versions_before_stops_the_start() -> None:

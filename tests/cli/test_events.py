@@ -15,12 +15,12 @@ import pytest
 from jackpot_service.events.cursor import Cursor, encode
 from tests.cli.test_audit_and_exceptions import Run, run
 from tests.support import telling
-from tests.support.fixtures import house
-from tests.support.house import House
+from tests.support.fixtures import world
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
-__all__ = ["house", "run"]
+__all__ = ["run", "world"]
 
 
 PIPE_BYTES: Final = 4096
@@ -35,20 +35,20 @@ def cursor_of(err: str) -> str:
     return found[1]
 
 
-def test_every_event_is_a_line_as_the_house_sees_it(house: House, run: Run) -> None:
-    telling.bring_about_everything(house)
+def test_every_event_is_a_line_as_the_house_sees_it(world: World, run: Run) -> None:
+    telling.bring_about_everything(world)
 
     status, out, err = run("events")
 
     assert status == 0
-    assert [json.loads(line) for line in out.splitlines()] == telling.follow(house)
-    assert cursor_of(err) == telling.now(house)
+    assert [json.loads(line) for line in out.splitlines()] == telling.follow(world)
+    assert cursor_of(err) == telling.now(world)
 
 
-def test_it_goes_on_after_the_cursor_that_was_printed(house: House, run: Run) -> None:
-    house.open(base_amount="1000")
+def test_it_goes_on_after_the_cursor_that_was_printed(world: World, run: Run) -> None:
+    world.open(base_amount="1000")
     _, _, err = run("events", "--after", "now")
-    house.cancel()
+    world.cancel()
 
     _, out, err = run("events", "--after", cursor_of(err))
     assert telling.types(map(json.loads, out.splitlines())) == ["round.cancelled"]
@@ -76,25 +76,25 @@ def printing(database_url: str, *arguments: str, pipesize: int = -1) -> Iterator
             process.kill()
 
 
-def test_it_follows_what_happens_until_it_is_interrupted(house: House, database_url: str) -> None:
-    house.open(base_amount="1000")
-    with printing(database_url, "--follow", "--after", telling.now(house)) as (process, printed, _):
+def test_it_follows_what_happens_until_it_is_interrupted(world: World, database_url: str) -> None:
+    world.open(base_amount="1000")
+    with printing(database_url, "--follow", "--after", telling.now(world)) as (process, printed, _):
         for round_id in ("r1", "r2"):
-            house.cancel(round_id=round_id)
+            world.cancel(round_id=round_id)
             assert json.loads(printed.readline())["subject"] == f"round T1/{round_id}"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
 
     assert (process.returncode, out) == (0, "")
-    assert cursor_of(err) == telling.now(house)
+    assert cursor_of(err) == telling.now(world)
 
 
 def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_after_it(
-    house: House, database_url: str
+    world: World, database_url: str
 ) -> None:
-    house.open(base_amount="1000")
+    world.open(base_amount="1000")
     for number in range(ROUNDS):
-        house.cancel(round_id=f"r{number}")
+        world.cancel(round_id=f"r{number}")
     with printing(database_url, pipesize=PIPE_BYTES) as (process, printed, said):
         lines = [printed.readline()]
         process.send_signal(signal.SIGINT)
@@ -102,24 +102,24 @@ def test_interrupted_in_the_middle_of_a_page_it_prints_the_rest_and_the_cursor_a
         err = said.read()
 
     assert sum(map(len, lines)) > 4 * PIPE_BYTES
-    assert [json.loads(line) for line in lines] == telling.follow(house)
-    assert cursor_of(err) == telling.now(house)
+    assert [json.loads(line) for line in lines] == telling.follow(world)
+    assert cursor_of(err) == telling.now(world)
 
 
 def test_when_its_reader_goes_away_the_cursor_is_that_after_the_last_whole_page(
-    house: House, database_url: str
+    world: World, database_url: str
 ) -> None:
-    house.open(base_amount="1000")
-    with printing(database_url, "--follow", "--after", telling.now(house)) as (_, printed, said):
-        house.cancel(round_id="r1")
+    world.open(base_amount="1000")
+    with printing(database_url, "--follow", "--after", telling.now(world)) as (_, printed, said):
+        world.cancel(round_id="r1")
         printed.readline()
-        whole = telling.now(house)
+        whole = telling.now(world)
         printed.close()
-        house.cancel(round_id="r2")
+        world.cancel(round_id="r2")
         err = said.read()
 
     assert cursor_of(err) == whole
-    assert whole != telling.now(house)
+    assert whole != telling.now(world)
 
 
 WRONG: Final = (

@@ -13,35 +13,35 @@ from jackpot_service.reports.finance.registry import REPORTS
 from tests.cli.test_command_line import Ended, program
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 Jackpot = Callable[..., Ended]
 
 
 @pytest.fixture
-def house(database_url: str) -> Iterator[House]:
+def world(database_url: str) -> Iterator[World]:
     """A house with a round of two currencies; in the time of the command line its day is over."""
-    house = House(database_url)
-    house.clock.at = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
-    house.open(base_amount="1000.5")
-    house.bet(bet("a", currency="JPY", stake_minor=150), bet("b", hand="2"))
-    house.settle(hand("1", FLUSH), hand("2"))
-    house.clock()
-    yield house
-    house.engine.dispose()
+    world = World(database_url)
+    world.clock.at = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
+    world.open(base_amount="1000.5")
+    world.bet(bet("a", currency="JPY", stake_minor=150), bet("b", hand="2"))
+    world.settle(hand("1", FLUSH), hand("2"))
+    world.clock()
+    yield world
+    world.engine.dispose()
 
 
 @pytest.fixture
 def jackpot(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str, house: House
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str, world: World
 ) -> Jackpot:
     """The program, on the database of the house."""
-    house.engine.dispose()
+    world.engine.dispose()
     return program(monkeypatch, capsys, database_url)
 
 
-def as_of(house: House) -> tuple[str, str]:
-    return "--as-of", f"{house.clock.at:%Y-%m-%dT%H:%M:%SZ}"
+def as_of(world: World) -> tuple[str, str]:
+    return "--as-of", f"{world.clock.at:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def test_the_reports_there_are_are_listed(jackpot: Jackpot) -> None:
@@ -50,12 +50,12 @@ def test_the_reports_there_are_are_listed(jackpot: Jackpot) -> None:
     assert names == list(REPORTS)
 
 
-def test_the_head_says_when_it_was_made_and_where_the_books_stood(jackpot: Jackpot, house: House) -> None:
-    lines = jackpot("reports", "show", "trial-balance", "--jackpot", "j1", *as_of(house)).ok().splitlines()
+def test_the_head_says_when_it_was_made_and_where_the_books_stood(jackpot: Jackpot, world: World) -> None:
+    lines = jackpot("reports", "show", "trial-balance", "--jackpot", "j1", *as_of(world)).ok().splitlines()
 
     head = dict(re.split(r" {2,}", line, maxsplit=1) for line in lines[: lines.index("")])
     assert head["report"] == "trial-balance"
-    assert head["to"] == as_of(house)[1]
+    assert head["to"] == as_of(world)[1]
     assert head["jackpot"] == "j1"
     assert sum(map(int, head["position of j1"].split("."))) == 3
     assert {"made at", "version", "position of -"} <= head.keys()
@@ -123,8 +123,8 @@ def test_a_question_that_cannot_be_is_one_line(jackpot: Jackpot, subtests: pytes
             jackpot("reports", "show", *arguments).refused(status, said)
 
 
-def test_days_of_a_casino_are_its_gaming_days(jackpot: Jackpot, house: House) -> None:
-    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+def test_days_of_a_casino_are_its_gaming_days(jackpot: Jackpot, world: World) -> None:
+    world.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
     days = ("--from", "2026-01-01", "--to", "2026-07-01")
     shown = [jackpot("reports", "show", "contributions", *days, *casino).ok() for casino in ((), ("--casino", "riga"))]
 

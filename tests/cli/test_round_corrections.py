@@ -9,35 +9,35 @@ from jackpot_service.domain.principals import Role
 from tests.cli.test_command_line import program
 from tests.support.bets import bet
 from tests.support.correcting import payload
-from tests.support.fixtures import books_verify, house
+from tests.support.fixtures import books_verify, world
 from tests.support.hands import STRAIGHT, THREE_OF_A_KIND, hand
-from tests.support.house import House
+from tests.support.world import World
 
-__all__ = ["books_verify", "house"]
+__all__ = ["books_verify", "world"]
 
 
 def test_two_people_correct_a_round_from_the_command_line(
-    house: House,
+    world: World,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     database_url: str,
     tmp_path: Path,
 ) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet("a"))
-    house.settle(hand("1", THREE_OF_A_KIND))
+    world.open(base_amount="1000")
+    world.bet(bet("a"))
+    world.settle(hand("1", THREE_OF_A_KIND))
     jackpot = program(monkeypatch, capsys, database_url)
     right = tmp_path / "right.json"
     right.write_text(json.dumps(payload(hand("1", STRAIGHT))))
     reason = ("--reason", "the camera shows a straight")
 
-    monkeypatch.setenv("JACKPOT_KEY", house.person("Ann", Role.OPERATOR))
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Ann", Role.OPERATOR))
     shown = jackpot("changes", "request", "round-correction", f"@{right}", *reason, "--dry-run").ok()
     assert json.loads(shown)["effect"]["after"]["awards"][0]["amount_minor"] == 1000
     jackpot("changes", "request", "round-correction", f"@{right}", *reason, "--request-id", "q1").ok()
     jackpot("changes", "approve", "q1").refused(1, "somebody else must decide")
-    monkeypatch.setenv("JACKPOT_KEY", house.person("Bob", Role.OPERATOR))
+    monkeypatch.setenv("JACKPOT_KEY", world.person("Bob", Role.OPERATOR))
     done = json.loads(jackpot("changes", "approve", "q1").ok())
 
     assert done["effect"]["after"]["postings"][-1] == ["casino:c1", "EUR", "10", "correction"]
-    assert house.books.balance("j1", "casino:c1") == 9
+    assert world.books.balance("j1", "casino:c1") == 9

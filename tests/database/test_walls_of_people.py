@@ -12,8 +12,8 @@ from jackpot_service.domain.principals import NAME_LETTERS, BadPrincipal, Princi
 from jackpot_service.usecases.changes.registry import KINDS
 from tests.support.bets import bet
 from tests.support.hands import FOUR_OF_A_KIND, hand
-from tests.support.house import House
 from tests.support.logins import owner_conninfo
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -32,32 +32,32 @@ HELD: Final = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision
 
 
 @pytest.fixture
-def house(database_url: str) -> Iterator[House]:
+def world(database_url: str) -> Iterator[World]:
     """
-    Furnish a house where Ann asked for held awards to be approved (`held`), and to be rejected (`rejection`).
+    Furnish a world where Ann asked for held awards to be approved (`held`), and to be rejected (`rejection`).
 
     Olga made a key of the server that played the round of the held awards.
     """
-    house = House(database_url)
-    house.open(base_amount="1000", settings={"held_threshold": "250"})
+    world = World(database_url)
+    world.open(base_amount="1000", settings={"held_threshold": "250"})
     asked = {"principal": "a table", "role": "table", "casino_id": "c1", "request_id": "k1", "reason": "rotated"}
-    house.post("/v1/keys", asked, key=house.person("Olga", Role.OPERATOR)).ok(201)
-    house.bet(bet("a"))
-    house.settle(hand("1", FOUR_OF_A_KIND))
-    house.ask("held-awards", HELD, request_id="held").ok(201)
-    house.ask("held-awards", HELD | {"decision": "reject"}, request_id="rejection").ok(201)
-    house.person("Otto", Role.OPERATOR)
-    house.key_of(Principal("robot", Role.OPERATOR, is_automaton=True))
-    house.key(Role.FINANCE)
-    house.person("Rita", Role.RATES)
-    yield house
-    house.engine.dispose()
+    world.post("/v1/keys", asked, key=world.person("Olga", Role.OPERATOR)).ok(201)
+    world.bet(bet("a"))
+    world.settle(hand("1", FOUR_OF_A_KIND))
+    world.ask("held-awards", HELD, request_id="held").ok(201)
+    world.ask("held-awards", HELD | {"decision": "reject"}, request_id="rejection").ok(201)
+    world.person("Otto", Role.OPERATOR)
+    world.key_of(Principal("robot", Role.OPERATOR, is_automaton=True))
+    world.key(Role.FINANCE)
+    world.person("Rita", Role.RATES)
+    yield world
+    world.engine.dispose()
 
 
 @pytest.fixture
-def application(house: House) -> Iterator[psycopg.Connection[Any]]:
+def application(world: World) -> Iterator[psycopg.Connection[Any]]:
     """Connect as the application's role does."""
-    with psycopg.connect(house.database_url.replace("+psycopg", "")) as connection:
+    with psycopg.connect(world.database_url.replace("+psycopg", "")) as connection:
         connection.execute(f"SET ROLE {APPLICATION}")
         connection.commit()
         yield connection
@@ -117,9 +117,9 @@ def test_nobody_unknown_asks_or_decides(application: psycopg.Connection[Any]) ->
         application.execute(asking)
 
 
-def test_the_maker_decides_nothing_in_other_letters_either(house: House, application: psycopg.Connection[Any]) -> None:
+def test_the_maker_decides_nothing_in_other_letters_either(world: World, application: psycopg.Connection[Any]) -> None:
     """Such a name can only be there if the owner drops the indexes of names."""
-    with psycopg.connect(owner_conninfo(house.database_url)) as owner:
+    with psycopg.connect(owner_conninfo(world.database_url)) as owner:
         owner.execute("DROP INDEX uq_principals_name_in_one_case, uq_principals_name_by_look")
         for name in ("ANN", "\N{CYRILLIC CAPITAL LETTER A}nn"):
             owner.execute("INSERT INTO principals VALUES (%s, 'operator', NULL, false, 1)", [name])
@@ -129,15 +129,15 @@ def test_the_maker_decides_nothing_in_other_letters_either(house: House, applica
 
 
 def test_an_emergency_is_refused_until_the_owner_switches_it_on(
-    house: House, application: psycopg.Connection[Any]
+    world: World, application: psycopg.Connection[Any]
 ) -> None:
     with pytest.raises(errors.InsufficientPrivilege, match="switched off"):
         decide(application, "Ann", is_emergency=True)
-    house.switch_emergency()
+    world.switch_emergency()
     decide(application, "Ann", is_emergency=True)
     with pytest.raises(errors.CheckViolation, match="ck_change_decisions_two_people"):
         decide(application, "Otto", is_emergency=True)
-    house.switch_emergency(is_on=False)
+    world.switch_emergency(is_on=False)
     with pytest.raises(errors.InsufficientPrivilege, match="switched off"):
         decide(application, "Ann", is_emergency=True)
 
@@ -172,30 +172,30 @@ def test_who_made_a_key_of_a_round_records_no_payment_of_its_awards(application:
     assert application.execute(paying, ["Ann"]).rowcount == 1
 
 
-def have_olga_make_a_key_of_otto(house: House) -> None:
+def have_olga_make_a_key_of_otto(world: World) -> None:
     """By plain SQL: by the service she makes none of an operator."""
     making = """
         INSERT INTO keys (key_id, secret_hash, principal, table_ids, entry_seq)
         SELECT '0b', sha256('0b'), 'Otto', '{}', max(seq) FROM entries WHERE jackpot_id = '-' AND principal = 'Olga'
     """
-    with psycopg.connect(owner_conninfo(house.database_url)) as owner:
+    with psycopg.connect(owner_conninfo(world.database_url)) as owner:
         owner.execute(making)
 
 
 def test_a_decision_that_states_an_earlier_time_is_refused_as_well(
-    house: House, application: psycopg.Connection[Any]
+    world: World, application: psycopg.Connection[Any]
 ) -> None:
     decide(application, "Otto", decided_at=LONG_AGO)
-    have_olga_make_a_key_of_otto(house)
+    have_olga_make_a_key_of_otto(world)
     for decided_at in (None, LONG_AGO):
         with pytest.raises(errors.InsufficientPrivilege, match="who made a key of a round approves nothing"):
             decide(application, "Otto", decided_at=decided_at)
 
 
 def test_a_payment_that_states_an_earlier_time_is_refused_as_well(
-    house: House, application: psycopg.Connection[Any]
+    world: World, application: psycopg.Connection[Any]
 ) -> None:
-    have_olga_make_a_key_of_otto(house)
+    have_olga_make_a_key_of_otto(world)
     entry = """
         INSERT INTO entries (jackpot_id, stripe_no, seq, kind, principal, received_at, booked_at, digest, head,
                              accounts, currencies, amounts, movements, casino_id, table_id, rules_version, figures)
@@ -213,8 +213,8 @@ def test_a_payment_that_states_an_earlier_time_is_refused_as_well(
         )
 
 
-def test_no_key_is_revoked_in_the_past(house: House, application: psycopg.Connection[Any]) -> None:
-    with psycopg.connect(owner_conninfo(house.database_url)) as owner:
+def test_no_key_is_revoked_in_the_past(world: World, application: psycopg.Connection[Any]) -> None:
+    with psycopg.connect(owner_conninfo(world.database_url)) as owner:
         owner.execute("ALTER TABLE keys ENABLE TRIGGER not_revoked_in_the_past")
     revoking = "UPDATE keys SET revoked_at = clock_timestamp() - %s::interval WHERE principal = 'Otto'"
     with pytest.raises(errors.CheckViolation, match="that has passed") as refused:

@@ -13,10 +13,10 @@ from jackpot_service.database.embedded import Cluster
 from tests.distribution import story
 from tests.support import catalogues
 from tests.support.distributable import Catalogue
-from tests.support.house import House
 from tests.support.logins import owner_conninfo, owner_url
 from tests.support.reading import Books
 from tests.support.recording import Sent, recording
+from tests.support.world import World
 
 COPY = sql.SQL("CREATE DATABASE {} TEMPLATE migrated STRATEGY FILE_COPY")
 DROP = sql.SQL("DROP DATABASE {} WITH (FORCE)")
@@ -48,13 +48,13 @@ def catalogue(owner: psycopg.Connection[Any]) -> Catalogue:
 def sent(cluster: Cluster, administrator: psycopg.Connection[Any], recorded_url: str) -> Sequence[Sent]:
     """Every statement that the service sent in the story, with the part of it."""
     with recording(administrator, cluster, recorded_url) as recorder:
-        house = House(recorded_url)
+        world = World(recorded_url)
         owners = create_engine(owner_url(recorded_url), poolclass=NullPool)
-        house.books = Books(owners)
+        world.books = Books(owners)
         try:
             for name, play in story.PARTS.items():
                 with recorder.part(name):
-                    play(house)
+                    play(world)
         finally:
-            house.engine.dispose()
+            world.engine.dispose()
     return tuple(recorder.sent)

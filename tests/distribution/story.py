@@ -19,123 +19,123 @@ from tests.support import everything
 from tests.support.asking import stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT, dead, hand
-from tests.support.house import House
+from tests.support.world import World
 
 NEW_ROUNDS: Final = 6
 """After so many the service expects that the next is new too, and sends other statements."""
 
 
-def _open(house: House) -> None:
+def _open(world: World) -> None:
     settings = {"limit": "5434", "reset_amount": "500", "held_threshold": "1000"}
-    house.open(base_amount="5432.68065", settings=settings, tables=("T1", "T2"), stripes=3)
-    house.open(jackpot_id="j2", tables=("T3",), stripes=2)
+    world.open(base_amount="5432.68065", settings=settings, tables=("T1", "T2"), stripes=3)
+    world.open(jackpot_id="j2", tables=("T3",), stripes=2)
     for role in (Role.FINANCE, Role.AUDITOR, Role.TABLE):
-        house.key(role)
+        world.key(role)
 
 
-def _bet(house: House) -> None:
+def _bet(world: World) -> None:
     for number in range(NEW_ROUNDS):
-        house.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id=f"new-{number}")
+        world.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id=f"new-{number}")
     for table_id in ("T1", "T2", "T3"):
-        house.bet(bet("a"), bet("b", hand="2"), round_id="r1", table_id=table_id)
-        house.bet(bet("c", hand="3", currency="SEK", stake_minor=1000), round_id="r1", table_id=table_id)
-    house.post_bets(bet("a"), bet("b", hand="2"), round_id="r1").ok()
-    house.post_bets(bet("a", stake_minor=7), round_id="r1").problem(409, "bet-conflict")
+        world.bet(bet("a"), bet("b", hand="2"), round_id="r1", table_id=table_id)
+        world.bet(bet("c", hand="3", currency="SEK", stake_minor=1000), round_id="r1", table_id=table_id)
+    world.post_bets(bet("a"), bet("b", hand="2"), round_id="r1").ok()
+    world.post_bets(bet("a", stake_minor=7), round_id="r1").problem(409, "bet-conflict")
 
 
-def _void(house: House) -> None:
-    house.void("c", "never", round_id="r1")
-    house.void("c", "never", round_id="r1")
-    house.void("early", round_id="r2")
-    house.post_bets(bet("early"), bet("late"), round_id="r2").ok(201)
+def _void(world: World) -> None:
+    world.void("c", "never", round_id="r1")
+    world.void("c", "never", round_id="r1")
+    world.void("early", round_id="r2")
+    world.post_bets(bet("early"), bet("late"), round_id="r2").ok(201)
 
 
-def _settle(house: House) -> None:
+def _settle(world: World) -> None:
     for _ in range(2):
-        house.put_result(hand("1", ROYAL_FLUSH), hand("2", FLUSH), round_id="r1", bet_count=2)
-    house.put_result(hand("1", FOUR_OF_A_KIND), hand("2"), dead("3"), table_id="T2", bet_count=3).ok(201)
-    house.put_result(hand("1", STRAIGHT), hand("2"), dead("3"), table_id="T3", bet_count=3).ok(201)
-    house.put_result(hand("1", NOTHING), round_id="new-0", bet_count=9).problem(409, "bet-count-mismatch")
-    house.put_result(hand("1", NOTHING), hand("2", FLUSH), round_id="new-0", bet_count=2).ok(201)
-    house.post_bets(bet("too-late"), round_id="r1").problem(409, "round-settled")
+        world.put_result(hand("1", ROYAL_FLUSH), hand("2", FLUSH), round_id="r1", bet_count=2)
+    world.put_result(hand("1", FOUR_OF_A_KIND), hand("2"), dead("3"), table_id="T2", bet_count=3).ok(201)
+    world.put_result(hand("1", STRAIGHT), hand("2"), dead("3"), table_id="T3", bet_count=3).ok(201)
+    world.put_result(hand("1", NOTHING), round_id="new-0", bet_count=9).problem(409, "bet-count-mismatch")
+    world.put_result(hand("1", NOTHING), hand("2", FLUSH), round_id="new-0", bet_count=2).ok(201)
+    world.post_bets(bet("too-late"), round_id="r1").problem(409, "round-settled")
 
 
-def _cancel(house: House) -> None:
+def _cancel(world: World) -> None:
     for _ in range(2):
-        house.put_cancellation(round_id="new-1")
-    house.put_cancellation(round_id="before-its-bets").ok(201)
-    house.void("a", round_id="new-2")
-    house.put_cancellation(round_id="new-2").ok(201)
+        world.put_cancellation(round_id="new-1")
+    world.put_cancellation(round_id="before-its-bets").ok(201)
+    world.void("a", round_id="new-2")
+    world.put_cancellation(round_id="new-2").ok(201)
 
 
-def _read_meters(house: House) -> None:
+def _read_meters(world: World) -> None:
     for jackpot_id in ("j1", "j2"):
         for query in ("", "?currency=EUR", "?currency=GBP"):
-            house.get(f"/v1/jackpots/{jackpot_id}/meter{query}").ok()
+            world.get(f"/v1/jackpots/{jackpot_id}/meter{query}").ok()
 
 
-def _read_events(house: House) -> None:
-    for key in (house.key(Role.AUDITOR), house.key(Role.TABLE), house.key(Role.FINANCE, casino_id="c1")):
+def _read_events(world: World) -> None:
+    for key in (world.key(Role.AUDITOR), world.key(Role.TABLE), world.key(Role.FINANCE, casino_id="c1")):
         for query in ("limit=7", "limit=500", "after=now"):
-            following = house.get(f"/v1/events?{query}", key=key).ok()["next"]
-            house.get(f"/v1/events?after={following}", key=key).ok()
+            following = world.get(f"/v1/events?{query}", key=key).ok()["next"]
+            world.get(f"/v1/events?after={following}", key=key).ok()
 
 
-def _read_rounds(house: House) -> None:
+def _read_rounds(world: World) -> None:
     for table_id in ("T1", "T2"):
-        house.round("r1", table_id)
-        house.get(f"/v1/tables/{table_id}/rounds").ok()
-        house.get(f"/v1/tables/{table_id}/rounds?limit=2").ok()
+        world.round("r1", table_id)
+        world.get(f"/v1/tables/{table_id}/rounds").ok()
+        world.get(f"/v1/tables/{table_id}/rounds?limit=2").ok()
 
 
-def _add_to_days(house: House) -> None:
-    for place in house.books.rows("SELECT jackpot_id, stripe_no FROM stripes WHERE summed_to < seq"):
-        with house.engine.connect() as session, transactions.committed(session) as pipe:
+def _add_to_days(world: World) -> None:
+    for place in world.books.rows("SELECT jackpot_id, stripe_no FROM stripes WHERE summed_to < seq"):
+        with world.engine.connect() as session, transactions.committed(session) as pipe:
             stripes.lock_one(pipe, place["jackpot_id"], place["stripe_no"])
             days.add(pipe, place["jackpot_id"], stripe_no=place["stripe_no"])
 
 
-def _act(house: House) -> None:
-    operator = house.person("Olga", Role.OPERATOR)
+def _act(world: World) -> None:
+    operator = world.person("Olga", Role.OPERATOR)
     for number, deed in enumerate(("suspension", "resumption")):
         body = {"request_id": f"act-{number}", "reason": "maintenance"}
-        house.put(f"/v1/jackpots/j1/{deed}", body, key=operator).ok(201)
-    house.add_casino("c2")
-    house.add_table("T9", jackpot_id="j2", casino_id="c2")
-    house.key_of(Principal("Tessa", Role.TABLE, "c2", frozenset({"T9"})))
+        world.put(f"/v1/jackpots/j1/{deed}", body, key=operator).ok(201)
+    world.add_casino("c2")
+    world.add_table("T9", jackpot_id="j2", casino_id="c2")
+    world.key_of(Principal("Tessa", Role.TABLE, "c2", frozenset({"T9"})))
 
 
-def _pay(house: House) -> None:
-    award, *_ = house.get("/v1/awards?state=payable").ok()["items"]
+def _pay(world: World) -> None:
+    award, *_ = world.get("/v1/awards?state=payable").ok()["items"]
     body = {"request_id": "paid"}
-    for key in (house.person("Olga", Role.OPERATOR), house.key(Role.TABLE)):
-        house.put(f"/v1/awards/{award['award_id']}/payment", body, key=key)
+    for key in (world.person("Olga", Role.OPERATOR), world.key(Role.TABLE)):
+        world.put(f"/v1/awards/{award['award_id']}/payment", body, key=key)
 
 
-def _change(house: House) -> None:
-    for award in house.get("/v1/awards?state=held").ok()["items"]:
+def _change(world: World) -> None:
+    for award in world.get("/v1/awards?state=held").ok()["items"]:
         named = {name: award[name] for name in ("jackpot_id", "table_id", "round_id")}
         decision = {**named, "bets": [award["bet_id"]], "decision": "approve"}
-        house.change("held-awards", decision, request_id=f"held-{award['award_id']}")
+        world.change("held-awards", decision, request_id=f"held-{award['award_id']}")
     right = {"bet_count": 2, "hands": [hand("1", STRAIGHT), hand("2")]}
     correction = {"jackpot_id": "j1", "table_id": "T1", "round_id": "new-0", "result": right}
-    house.change("round-correction", correction, request_id="correction")
+    world.change("round-correction", correction, request_id="correction")
     adjustment = {"account": "reserve", "amount": "10", "document": "memo", "cause": "count-error"}
-    house.change("adjustment", {"jackpot_id": "j1", **adjustment}, request_id="adjustment")
+    world.change("adjustment", {"jackpot_id": "j1", **adjustment}, request_id="adjustment")
     given = {"table_id": "T1", "round_id": "new-1", "bet_id": "a", "amount_minor": 2500, "document": "minutes"}
-    house.change("compensation", {"jackpot_id": "j1", "currency": "EUR", **given}, request_id="compensation")
+    world.change("compensation", {"jackpot_id": "j1", "currency": "EUR", **given}, request_id="compensation")
     paid = {"from": "2026-10-01T00:00:00Z", "to": "2026-11-01T00:00:00Z", "amount": "3.01", "reference": "october"}
     statement = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", **paid}
-    house.change("statement-settlement", statement, request_id="statement")
-    house.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}}, request_id="rules")
+    world.change("statement-settlement", statement, request_id="statement")
+    world.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}}, request_id="rules")
     rates = {"base": "EUR", "rates": {"GBP": "1.18"}}
-    house.ask("rate-sheet", rates, request_id="rates", by="Rita", role=Role.RATES).ok(201)
-    house.approve("rates", by="Ralf", role=Role.RATES).ok()
-    house.ask("seed-recovery", {"jackpot_id": "j1"}, request_id="recovery")
+    world.ask("rate-sheet", rates, request_id="rates", by="Rita", role=Role.RATES).ok(201)
+    world.approve("rates", by="Ralf", role=Role.RATES).ok()
+    world.ask("seed-recovery", {"jackpot_id": "j1"}, request_id="recovery")
     for round_id in ("new-3", "new-4", "new-5", "r2"):
-        house.put_cancellation(round_id=round_id).ok(201)
-    house.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="true-up")
-    house.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="retired")
+        world.put_cancellation(round_id=round_id).ok(201)
+    world.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="true-up")
+    world.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="retired")
 
 
 LISTS: Final = (
@@ -162,78 +162,78 @@ LISTS: Final = (
 )
 
 
-def _list(house: House) -> None:
+def _list(world: World) -> None:
     for path in LISTS:
-        house.get(path).ok()
+        world.get(path).ok()
     for path in ("/v1/exceptions", "/v1/awards"):
-        house.get(path, key=house.key(Role.FINANCE, casino_id="c1")).ok()
-    award, *_ = house.get("/v1/awards").ok()["items"]
-    house.get(f"/v1/awards/{award['award_id']}").ok()
+        world.get(path, key=world.key(Role.FINANCE, casino_id="c1")).ok()
+    award, *_ = world.get("/v1/awards").ok()["items"]
+    world.get(f"/v1/awards/{award['award_id']}").ok()
 
 
-def _acknowledge(house: House) -> None:
-    noted, *_ = house.get("/v1/exceptions").ok()["items"]
+def _acknowledge(world: World) -> None:
+    noted, *_ = world.get("/v1/exceptions").ok()["items"]
     body = {"request_id": "seen", "reason": "looked into"}
     path = f"/v1/exceptions/{noted['exception_id']}/acknowledgement"
-    house.post(path, body, key=house.person("Olga", Role.OPERATOR)).ok(201)
+    world.post(path, body, key=world.person("Olga", Role.OPERATOR)).ok(201)
 
 
-def _report(house: House) -> None:
-    of_house, of_casino = house.key(Role.FINANCE), house.key(Role.FINANCE, casino_id="c1")
+def _report(world: World) -> None:
+    of_house, of_casino = world.key(Role.FINANCE), world.key(Role.FINANCE, casino_id="c1")
     for name, one in REPORTS.items():
         for key in (of_house, *([of_casino] if one.is_for_casinos else [])):
             for scope in ({}, {"from": "2026-11-20"}, {"jackpot_id": "j1"}):
                 query = "&".join(f"{word}={value}" for word, value in {**stated(one), **scope}.items())
                 for form in ("json", "csv"):
-                    answer = house.get(f"/v1/reports/{name}?format={form}&{query}", key=key)
+                    answer = world.get(f"/v1/reports/{name}?format={form}&{query}", key=key)
                     assert answer.status in ({200, 422} if scope else {200}), answer.text
 
 
-def _run_jobs(house: House) -> None:
+def _run_jobs(world: World) -> None:
     journal = {"jackpot_id": "j1", "format": "beancount"}
     rounds = {"name": "rounds", "format": "csv"}
     asked = [
-        house.ask_job(journal, request_id="journal"),
-        house.ask_job(rounds, kind="report", request_id="rounds", key=house.key(Role.FINANCE)),
+        world.ask_job(journal, request_id="journal"),
+        world.ask_job(rounds, kind="report", request_id="rounds", key=world.key(Role.FINANCE)),
     ]
-    while house.runner().run_next():
+    while world.runner().run_next():
         pass
     for job in asked:
-        house.get(f"/v1/jobs/{job.ok(201)['job_id']}/file")
+        world.get(f"/v1/jobs/{job.ok(201)['job_id']}/file")
 
 
-def _reconcile(house: House) -> None:
-    while reconcile_next(house.engine, now=house.clock() + timedelta(days=2)):
+def _reconcile(world: World) -> None:
+    while reconcile_next(world.engine, now=world.clock() + timedelta(days=2)):
         pass
 
 
-def _close(house: House) -> None:
-    everything.close_a_period(house.engine, house.clock())
+def _close(world: World) -> None:
+    everything.close_a_period(world.engine, world.clock())
 
 
-def _seal(house: House) -> None:
-    sealing = SealBooks(Act(SYSTEM_OPERATOR, house.clock()), signing.new_key(), "0")
-    house.transact(lambda session: seal_books(session, sealing))
+def _seal(world: World) -> None:
+    sealing = SealBooks(Act(SYSTEM_OPERATOR, world.clock()), signing.new_key(), "0")
+    world.transact(lambda session: seal_books(session, sealing))
 
 
-def _watch(house: House) -> None:
-    house.get("/metrics")
-    house.get("/readyz")
+def _watch(world: World) -> None:
+    world.get("/metrics")
+    world.get("/readyz")
 
 
-def _verify(house: House) -> None:
-    with transactions.snapshot(house.engine) as session:
+def _verify(world: World) -> None:
+    with transactions.snapshot(world.engine) as session:
         verification = verify(session)
     assert not verification.mismatches
     reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
-    noting = NoteVerification(reached, house.clock(), house.clock(), "0", None)
-    house.transact(lambda session: note_verification(session, noting))
+    noting = NoteVerification(reached, world.clock(), world.clock(), "0", None)
+    world.transact(lambda session: note_verification(session, noting))
 
 
 WRITE_PATH: Final = frozenset({"bets", "voids", "results", "cancellations", "meters", "rounds", "sums of days"})
 """The parts that every table server and every display waits for: no statement of theirs may break a rule."""
 
-PARTS: Final[Mapping[str, Callable[[House], None]]] = {
+PARTS: Final[Mapping[str, Callable[[World], None]]] = {
     "opening": _open,
     "bets": _bet,
     "voids": _void,

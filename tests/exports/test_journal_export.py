@@ -40,10 +40,10 @@ from jackpot_service.reports.finance.trial_balance import REPORT as TRIAL_BALANC
 from jackpot_service.reports.making import made
 from tests.support import busy_day, history
 from tests.support.bets import bet
-from tests.support.fixtures import house
-from tests.support.house import House
+from tests.support.fixtures import world
+from tests.support.world import World
 
-__all__ = ["house"]
+__all__ = ["world"]
 
 Balances = dict[tuple[str, str], Decimal]
 """What each account holds in each currency, zeros left out."""
@@ -51,9 +51,9 @@ Balances = dict[tuple[str, str], Decimal]
 
 def write(url: str) -> None:
     random.seed(3)
-    house = House(url)
-    busy_day.play(house)
-    house.engine.dispose()
+    world = World(url)
+    busy_day.play(world)
+    world.engine.dispose()
 
 
 @pytest.fixture
@@ -293,15 +293,15 @@ def test_a_text_that_is_taken_up_after_any_piece_goes_on_with_the_same_bytes(
         assert rest == whole[place + 1 :]
 
 
-def test_a_jackpot_in_play_is_exported_as_it_was_at_the_positions(house: House) -> None:
-    house.open(base_amount="1000", stripes=2)
+def test_a_jackpot_in_play_is_exported_as_it_was_at_the_positions(world: World) -> None:
+    world.open(base_amount="1000", stripes=2)
     for number in range(9):
-        house.bet(bet(), round_id=f"r{number}")
-    with transactions.reading(house.engine) as session:
+        world.bet(bet(), round_id=f"r{number}")
+    with transactions.reading(world.engine) as session:
         export = export_of(session, "j1", "beancount")
         before = list(pieces(session, export))
         for number in range(9):
-            house.bet(bet(), round_id=f"later-{number}")
+            world.bet(bet(), round_id=f"later-{number}")
         given = journal_export(session, "j1", FORMS["beancount"], positions=export.positions)
 
         assert given == export

@@ -28,9 +28,9 @@ from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.support import correcting, days, history, rolling, summing
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, forfeited, hand
-from tests.support.house import House
 from tests.support.logins import owner_url
 from tests.support.reading import Rows
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -43,12 +43,12 @@ FIGURES: Final = 4
 
 
 @pytest.fixture
-def opened(house: House) -> House:
+def opened(world: World) -> World:
     """Live Caribbean Stud on one stripe, at a table of UTC and one of Riga, whose days start at 06:00 (04:00 UTC)."""
-    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
-    house.open(stripes=1)
-    house.add_table("R1", jackpot_id="j1", casino_id="riga")
-    return house
+    world.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    world.open(stripes=1)
+    world.add_table("R1", jackpot_id="j1", casino_id="riga")
+    return world
 
 
 def _batch(table_id: str, round_id: str, now: datetime) -> AcceptBets:
@@ -56,23 +56,23 @@ def _batch(table_id: str, round_id: str, now: datetime) -> AcceptBets:
     return AcceptBets(SERVER, table_id, round_id, Bets.of([Bet("b", "p", "1", "EUR", 100)]), now)
 
 
-def _book(house: House, *group: AcceptBets) -> None:
-    answers = house.transact(lambda session: accept_group(session, group))
+def _book(world: World, *group: AcceptBets) -> None:
+    answers = world.transact(lambda session: accept_group(session, group))
     assert all(isinstance(answer, BetsAccepted) for answer in answers), answers
 
 
-def _days(house: House, kind: str, columns: str = "*", rest: str = "ORDER BY 1, 2, 3", where: str = "true") -> Rows:
+def _days(world: World, kind: str, columns: str = "*", rest: str = "ORDER BY 1, 2, 3", where: str = "true") -> Rows:
     """What the days hold of a kind when everything is in them."""
-    rolling.roll_up(house.engine)
-    return house.books.rows(f"SELECT {columns} FROM days WHERE kind = '{kind}' AND {where} {rest}")  # noqa: S608
+    rolling.roll_up(world.engine)
+    return world.books.rows(f"SELECT {columns} FROM days WHERE kind = '{kind}' AND {where} {rest}")  # noqa: S608
 
 
-def _bets(house: House) -> Sequence[Any]:
-    rows = _days(house, "bets", "day::text, gaming_day::text, table_id, number, value")
+def _bets(world: World) -> Sequence[Any]:
+    rows = _days(world, "bets", "day::text, gaming_day::text, table_id, number, value")
     return [tuple(row.values()) for row in rows]
 
 
-def test_a_batch_is_added_to_its_day_by_currency(opened: House) -> None:
+def test_a_batch_is_added_to_its_day_by_currency(opened: World) -> None:
     opened.bet(bet("a", stake_minor=250), bet("b", currency="GBP"), bet("c", currency="GBP"))
     opened.bet(bet("d"), round_id="r2")
 
@@ -88,14 +88,14 @@ def test_a_batch_is_added_to_its_day_by_currency(opened: House) -> None:
     assert not _days(opened, "postings", where="detail = 'contribution'")
 
 
-def test_what_is_booked_at_midnight_belongs_to_the_day_that_begins(opened: House) -> None:
+def test_what_is_booked_at_midnight_belongs_to_the_day_that_begins(opened: World) -> None:
     _book(opened, _batch("T1", "r1", MIDNIGHT - timedelta(microseconds=1)))
     _book(opened, _batch("T1", "r2", MIDNIGHT))
 
     assert _bets(opened) == [("2026-11-20", "2026-11-20", "T1", 1, 1), ("2026-11-21", "2026-11-21", "T1", 1, 1)]
 
 
-def test_a_gaming_day_starts_by_its_casinos_clock(opened: House) -> None:
+def test_a_gaming_day_starts_by_its_casinos_clock(opened: World) -> None:
     six = MIDNIGHT + timedelta(hours=4)
     _book(opened, _batch("R1", "r1", six - timedelta(microseconds=1)))
     _book(opened, _batch("R1", "r2", six))
@@ -103,7 +103,7 @@ def test_a_gaming_day_starts_by_its_casinos_clock(opened: House) -> None:
     assert _bets(opened) == [("2026-11-21", "2026-11-20", "R1", 1, 1), ("2026-11-21", "2026-11-21", "R1", 1, 1)]
 
 
-def test_a_clock_that_falls_back_does_not_reopen_a_day(opened: House) -> None:
+def test_a_clock_that_falls_back_does_not_reopen_a_day(opened: World) -> None:
     """The day is that of the booking, which never falls on a stripe."""
     _book(opened, _batch("T1", "r1", MIDNIGHT))
     _book(opened, _batch("T1", "r2", MIDNIGHT - timedelta(hours=1)))
@@ -111,7 +111,7 @@ def test_a_clock_that_falls_back_does_not_reopen_a_day(opened: House) -> None:
     assert _bets(opened) == [("2026-11-21", "2026-11-21", "T1", 2, 2)]
 
 
-def test_batches_of_a_group_that_are_booked_at_once_share_their_tables_rows(opened: House) -> None:
+def test_batches_of_a_group_that_are_booked_at_once_share_their_tables_rows(opened: World) -> None:
     before = MIDNIGHT - timedelta(microseconds=1)
 
     _book(opened, _batch("T1", "r1", before), _batch("R1", "r1", before), _batch("T1", "r2", MIDNIGHT))
@@ -120,7 +120,7 @@ def test_batches_of_a_group_that_are_booked_at_once_share_their_tables_rows(open
     assert _bets(opened) == [("2026-11-21", "2026-11-20", "R1", 1, 1), ("2026-11-21", "2026-11-21", "T1", 2, 2)]
 
 
-def test_a_round_in_the_night_keeps_its_casinos_gaming_day(opened: House) -> None:
+def test_a_round_in_the_night_keeps_its_casinos_gaming_day(opened: World) -> None:
     opened.clock.at = MIDNIGHT + timedelta(hours=2)
     opened.bet(bet(), table_id="R1")
     opened.settle(hand("1", STRAIGHT_FLUSH), table_id="R1")
@@ -130,7 +130,7 @@ def test_a_round_in_the_night_keeps_its_casinos_gaming_day(opened: House) -> Non
     assert tuple(row.values()) == ("2026-11-21", "2026-11-20", "riga", "R1")
 
 
-def test_what_moves_no_money_leaves_no_row_but_of_the_hands_that_were_judged(opened: House) -> None:
+def test_what_moves_no_money_leaves_no_row_but_of_the_hands_that_were_judged(opened: World) -> None:
     opened.void("unknown")
     opened.bet(bet("b"))
     opened.settle(hand("1", NOTHING))
@@ -139,39 +139,39 @@ def test_what_moves_no_money_leaves_no_row_but_of_the_hands_that_were_judged(ope
     assert [tuple(row.values()) for row in opened.books.rows(kinds)] == [("bets", 1), ("hands", 1), ("squares", 1)]
 
 
-def test_a_hit_belongs_to_the_cycle_that_it_ends_and_the_opening_to_the_first(house: House) -> None:
-    house.open(base_amount="100", stripes=1)
-    house.bet(bet("a"))
-    house.bet(bet("b"), round_id="r2")
-    house.settle(hand("1", ROYAL_FLUSH))
-    house.bet(bet("c"), bet("d"), round_id="r3")
-    house.settle(hand("1", FLUSH), round_id="r2")
+def test_a_hit_belongs_to_the_cycle_that_it_ends_and_the_opening_to_the_first(world: World) -> None:
+    world.open(base_amount="100", stripes=1)
+    world.bet(bet("a"))
+    world.bet(bet("b"), round_id="r2")
+    world.settle(hand("1", ROYAL_FLUSH))
+    world.bet(bet("c"), bet("d"), round_id="r3")
+    world.settle(hand("1", FLUSH), round_id="r2")
 
-    staked = _days(house, "bets", "cycle, number", "ORDER BY cycle")
-    moved = _days(house, "postings", "DISTINCT cycle, detail", "ORDER BY 1, 2")
+    staked = _days(world, "bets", "cycle, number", "ORDER BY cycle")
+    moved = _days(world, "postings", "DISTINCT cycle, detail", "ORDER BY 1, 2")
 
     assert [tuple(row.values()) for row in staked] == [(1, 2), (2, 2)]
     assert [tuple(row.values()) for row in moved] == [(1, "award"), (1, "refill"), (1, "seed"), (2, "award")]
 
 
-def test_bets_are_kept_by_the_rules_that_tell_where_they_go(house: House) -> None:
+def test_bets_are_kept_by_the_rules_that_tell_where_they_go(world: World) -> None:
     """A round keeps its rules: bets of a day and cycle may be split in two ways."""
-    house.open(base_amount="100", stripes=1)
-    house.bet(bet("a"), round_id="r0")
-    house.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
-    house.bet(bet("b"))
-    house.settle(hand("1", ROYAL_FLUSH))
-    house.bet(bet("c"), round_id="r0")
-    house.bet(bet("d"), round_id="r2")
+    world.open(base_amount="100", stripes=1)
+    world.bet(bet("a"), round_id="r0")
+    world.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
+    world.bet(bet("b"))
+    world.settle(hand("1", ROYAL_FLUSH))
+    world.bet(bet("c"), round_id="r0")
+    world.bet(bet("d"), round_id="r2")
 
-    staked = _days(house, "bets", "cycle, rules_version, number, value")
+    staked = _days(world, "bets", "cycle, rules_version, number, value")
 
     assert [tuple(row.values()) for row in staked] == [(1, 1, 2, 2), (2, 1, 1, 1), (2, 2, 1, 1)]
-    with house.engine.connect() as connection:
+    with world.engine.connect() as connection:
         assert rolling.rolled_up(connection) == rolling.posted(connection)
 
 
-def test_what_takes_back_a_bet_of_a_cycle_that_was_won_belongs_to_the_cycle_that_runs(opened: House) -> None:
+def test_what_takes_back_a_bet_of_a_cycle_that_was_won_belongs_to_the_cycle_that_runs(opened: World) -> None:
     opened.bet(bet("a"), bet("b"))
     opened.bet(bet("c"), round_id="r2")
     opened.settle(hand("1", ROYAL_FLUSH), round_id="r2")
@@ -180,7 +180,7 @@ def test_what_takes_back_a_bet_of_a_cycle_that_was_won_belongs_to_the_cycle_that
     assert _days(opened, "postings", "DISTINCT cycle", "", "detail = 'reversal'") == [{"cycle": 2}]
 
 
-def test_batches_of_a_group_are_of_the_cycle_that_they_stand_after(opened: House) -> None:
+def test_batches_of_a_group_are_of_the_cycle_that_they_stand_after(opened: World) -> None:
     opened.bet(bet(), round_id="won")
     opened.settle(hand("1", ROYAL_FLUSH), round_id="won")
     opened.clock.at = MIDNIGHT
@@ -191,19 +191,19 @@ def test_batches_of_a_group_are_of_the_cycle_that_they_stand_after(opened: House
     assert [tuple(row.values()) for row in of_cycles] == [("2026-11-20", 1, 1), ("2026-11-21", 2, 2)]
 
 
-def test_a_stripe_that_a_cut_does_not_reach_stands_after_it(house: House) -> None:
-    house.open(base_amount="100", stripes=1)
-    house.bet(bet())
-    house.settle(hand("1", ROYAL_FLUSH))
+def test_a_stripe_that_a_cut_does_not_reach_stands_after_it(world: World) -> None:
+    world.open(base_amount="100", stripes=1)
+    world.bet(bet())
+    world.settle(hand("1", ROYAL_FLUSH))
     adding = AddStripes(Act(SYSTEM_OPERATOR, datetime.now(UTC)), "j1", 9)
-    house.transact(lambda session: add_stripes(session, adding))
+    world.transact(lambda session: add_stripes(session, adding))
     for number in range(20):
-        house.bet(bet(), round_id=f"more-{number}")
+        world.bet(bet(), round_id=f"more-{number}")
 
-    assert _days(house, "bets", "DISTINCT cycle", "", "stripe_no > 0") == [{"cycle": 2}]
+    assert _days(world, "bets", "DISTINCT cycle", "", "stripe_no > 0") == [{"cycle": 2}]
 
 
-def test_refunds_are_kept_by_currency_and_by_what_was_charged(opened: House) -> None:
+def test_refunds_are_kept_by_currency_and_by_what_was_charged(opened: World) -> None:
     """Decision 14: what is taken back of a cycle that was won is the house's."""
     opened.bet(bet("a", stake_minor=250), bet("b", currency="GBP"), bet("c", hand="2"))
     opened.void("a")
@@ -219,27 +219,27 @@ def test_refunds_are_kept_by_currency_and_by_what_was_charged(opened: House) -> 
     ]
 
 
-def test_awards_are_kept_by_the_state_they_began_in_and_hands_by_what_stood_on_them(house: House) -> None:
-    house.open(settings={"held_threshold": "100"}, stripes=1)
-    house.bet(bet("a", stake_minor=200), bet("b", currency="GBP"), bet("c", hand="2"), bet("d", hand="3"))
-    house.settle(hand("1", FOUR_OF_A_KIND), hand("2", NOTHING), forfeited("3"))
-    house.bet(bet("e"), round_id="r2")
-    house.settle(hand("1", FLUSH), round_id="r2")
+def test_awards_are_kept_by_the_state_they_began_in_and_hands_by_what_stood_on_them(world: World) -> None:
+    world.open(settings={"held_threshold": "100"}, stripes=1)
+    world.bet(bet("a", stake_minor=200), bet("b", currency="GBP"), bet("c", hand="2"), bet("d", hand="3"))
+    world.settle(hand("1", FOUR_OF_A_KIND), hand("2", NOTHING), forfeited("3"))
+    world.bet(bet("e"), round_id="r2")
+    world.settle(hand("1", FLUSH), round_id="r2")
 
-    awards = _days(house, "awards", rest="ORDER BY tier, currency")
+    awards = _days(world, "awards", rest="ORDER BY tier, currency")
     told = ("tier", "account", "currency", "detail", "number", "minor", "value")
     assert [tuple(row[name] for name in told) for row in awards] == [
         ("flush", "prize_fund", "EUR", "payable", 1, 2500, 25),
         ("four_of_a_kind", "prize_fund", "EUR", "held", 1, 50_000, 500),
         ("four_of_a_kind", "prize_fund", "GBP", "held", 1, 25_000, Decimal("292.5")),
     ]
-    (hands,), (squares,) = (_days(house, kind, "rules_version, number, value") for kind in ("hands", "squares"))
+    (hands,), (squares,) = (_days(world, kind, "rules_version, number, value") for kind in ("hands", "squares"))
     # 3.17 on the first hand, 1 on the two others, 1 in the second round.
     assert tuple(hands.values()) == (1, 4, Decimal("6.17"))
     assert tuple(squares.values()) == (1, 4, Decimal("13.0489"))
 
 
-def test_awards_and_their_payments_are_kept_by_the_casino_and_the_table_of_their_round(opened: House) -> None:
+def test_awards_and_their_payments_are_kept_by_the_casino_and_the_table_of_their_round(opened: World) -> None:
     """Whoever says that they were paid."""
     opened.add_table("R2", jackpot_id="j1", casino_id="riga")
     for table_id, rounds in (("T1", 1), ("R1", 2), ("R2", 1)):
@@ -260,7 +260,7 @@ def test_awards_and_their_payments_are_kept_by_the_casino_and_the_table_of_their
         ]
 
 
-def test_payments_are_kept_by_their_acts_day_and_by_the_day_tier_and_pool_of_what_they_pay(opened: House) -> None:
+def test_payments_are_kept_by_their_acts_day_and_by_the_day_tier_and_pool_of_what_they_pay(opened: World) -> None:
     opened.bet(bet("a"), bet("b", currency="GBP"), bet("c", stake_minor=200))
     opened.settle(hand("1", FLUSH))
     opened.bet(bet("a"), round_id="r2")
@@ -284,7 +284,7 @@ def test_payments_are_kept_by_their_acts_day_and_by_the_day_tier_and_pool_of_wha
     ]
 
 
-def test_what_a_correction_awarded_was_made_on_its_day(opened: House) -> None:
+def test_what_a_correction_awarded_was_made_on_its_day(opened: World) -> None:
     opened.clock.at = MIDNIGHT - timedelta(minutes=1)
     opened.bet(bet("a"))
     opened.settle(hand("1", FLUSH))
@@ -298,7 +298,7 @@ def test_what_a_correction_awarded_was_made_on_its_day(opened: House) -> None:
     assert tuple(row.values()) == ((MIDNIGHT + timedelta(days=1)).date(), MIDNIGHT.date(), "four_of_a_kind", 1)
 
 
-def test_no_day_pays_what_a_later_day_made_though_the_jackpots_book_is_ahead(opened: House) -> None:
+def test_no_day_pays_what_a_later_day_made_though_the_jackpots_book_is_ahead(opened: World) -> None:
     """As it is where another process settled, whose clock is ahead."""
     opened.clock.at = MIDNIGHT
     opened.bet(bet("a"))
@@ -311,14 +311,14 @@ def test_no_day_pays_what_a_later_day_made_though_the_jackpots_book_is_ahead(ope
     assert (row["day"], row["made_on"]) == (MIDNIGHT.date(), MIDNIGHT.date())
 
 
-def test_a_suspended_jackpot_leaves_no_row(opened: House) -> None:
+def test_a_suspended_jackpot_leaves_no_row(opened: World) -> None:
     body = {"request_id": "s1", "reason": "as agreed"}
     opened.put("/v1/jackpots/j1/suspension", body, key=opened.person("Ann", Role.OPERATOR)).ok(201)
     assert opened.post_bets(bet()).status == 409
     assert not _days(opened, "bets")
 
 
-def test_a_result_without_its_refunds_and_awards_is_not_booked(opened: House) -> None:
+def test_a_result_without_its_refunds_and_awards_is_not_booked(opened: World) -> None:
     opened.bet(bet())
     taken = Posting(PRIZE_FUND, "EUR", Decimal(-1), Movement.AWARD)
     postings = Postings((taken, Posting(casino("c1"), "EUR", Decimal(1), Movement.AWARD)))
@@ -328,7 +328,7 @@ def test_a_result_without_its_refunds_and_awards_is_not_booked(opened: House) ->
         journal.post(pipe, entry, stripe_no=0)
 
 
-def test_bets_without_their_turnover_are_not_booked(opened: House) -> None:
+def test_bets_without_their_turnover_are_not_booked(opened: World) -> None:
     now = opened.clock()
     step = RoundStep("c1", "T1", "r1", 1, 1, 1)
     entry = Entry("j1", EntryKind.BETS, "srv", now, {"bets": {}}, round_step=step)
@@ -337,7 +337,7 @@ def test_bets_without_their_turnover_are_not_booked(opened: House) -> None:
             journal.post(pipe, wrong, stripe_no=0)
 
 
-def test_sums_that_no_bigint_holds_are_kept(opened: House) -> None:
+def test_sums_that_no_bigint_holds_are_kept(opened: World) -> None:
     """Ten million million stakes of a hundred thousand yen a day are not to be expected, nor to be refused."""
     opened.bet(bet())
     rolling.roll_up(opened.engine)
@@ -388,26 +388,26 @@ def _never_add() -> None:
     kept_days.CHANCE.seed(1)
 
 
-def _group(house: House, *tables: str, name: str) -> None:
+def _group(world: World, *tables: str, name: str) -> None:
     """A euro and two pounds at each of some tables, in one group."""
     bets = Bets.of([Bet("a", "p", "1", "EUR", 100), Bet("b", "q", "2", "GBP", 100), Bet("c", "r", "3", "GBP", 100)])
-    _book(house, *(AcceptBets(SERVER, table_id, name, bets, house.clock()) for table_id in tables))
+    _book(world, *(AcceptBets(SERVER, table_id, name, bets, world.clock()) for table_id in tables))
 
 
-def _behind(house: House) -> int:
+def _behind(world: World) -> int:
     """How many entries of the stripe are not in its days."""
-    behind: int = house.books.value("SELECT seq - summed_to FROM stripes WHERE jackpot_id = 'j1' AND stripe_no = 0")
+    behind: int = world.books.value("SELECT seq - summed_to FROM stripes WHERE jackpot_id = 'j1' AND stripe_no = 0")
     return behind
 
 
-def _told(house: House) -> Rows:
+def _told(world: World) -> Rows:
     """What reports see of bets."""
     relation = "days_with_recent('j1', ARRAY['bets'])"
     columns = "table_id, currency, cycle, sum(number) AS bets, sum(minor) AS stakes_minor, sum(value) AS value"
-    return house.books.rows(f"SELECT {columns} FROM {relation} AS told GROUP BY 1, 2, 3 ORDER BY 3, 1, 2")  # noqa: S608
+    return world.books.rows(f"SELECT {columns} FROM {relation} AS told GROUP BY 1, 2, 3 ORDER BY 3, 1, 2")  # noqa: S608
 
 
-def test_an_entry_tells_what_its_bets_come_to_by_currency(opened: House) -> None:
+def test_an_entry_tells_what_its_bets_come_to_by_currency(opened: World) -> None:
     _group(opened, "T1", "R1", name="r1")
 
     columns = "casino_id, table_id, rules_version, figures::text[]"
@@ -418,14 +418,14 @@ def test_an_entry_tells_what_its_bets_come_to_by_currency(opened: House) -> None
 
 
 @pytest.mark.parametrize("table_id", ["null", "NULL", "..--::__", "0", "x" * 64])
-def test_an_id_of_any_form_is_told_as_it_is(opened: House, table_id: str) -> None:
+def test_an_id_of_any_form_is_told_as_it_is(opened: World, table_id: str) -> None:
     opened.add_table(table_id, jackpot_id="j1")
     opened.bet(bet(), table_id=table_id)
 
     assert [row["table_id"] for row in _told(opened)] == [table_id]
 
 
-def test_figures_are_told_once_before_they_are_added_to_days_and_after(opened: House) -> None:
+def test_figures_are_told_once_before_they_are_added_to_days_and_after(opened: World) -> None:
     _never_add()
     behind = _behind(opened)
     _group(opened, "T1", name="r1")
@@ -446,7 +446,7 @@ def test_figures_are_told_once_before_they_are_added_to_days_and_after(opened: H
     assert opened.books.value("SELECT count(*) FROM days WHERE kind = 'bets'") == 4
 
 
-def test_what_is_added_later_is_added_to_what_was_before(opened: House) -> None:
+def test_what_is_added_later_is_added_to_what_was_before(opened: World) -> None:
     for name in ("r1", "r2"):
         _group(opened, "T1", name=name)
         rolling.roll_up(opened.engine)
@@ -455,7 +455,7 @@ def test_what_is_added_later_is_added_to_what_was_before(opened: House) -> None:
     assert opened.books.value("SELECT count(*) FROM days WHERE kind = 'bets'") == 2
 
 
-def test_figures_of_three_cycles_that_are_added_at_once_are_kept_apart(opened: House) -> None:
+def test_figures_of_three_cycles_that_are_added_at_once_are_kept_apart(opened: World) -> None:
     """The place of an entry on its stripe tells its cycle, though hits came between."""
     _never_add()
     for cycle in (1, 2, 3):
@@ -470,7 +470,7 @@ def test_figures_of_three_cycles_that_are_added_at_once_are_kept_apart(opened: H
     assert _told(opened) == told
 
 
-def test_now_and_then_a_booking_adds_what_is_behind(opened: House) -> None:
+def test_now_and_then_a_booking_adds_what_is_behind(opened: World) -> None:
     """A group of four figures does so once in as many groups as have `FIGURES_AT_ONCE` figures."""
     rolling.roll_up(opened.engine)
     chance = random.Random(5)
@@ -487,23 +487,23 @@ def test_now_and_then_a_booking_adds_what_is_behind(opened: House) -> None:
     assert [row["bets"] for row in _told(opened)] == [GROUPS, 2 * GROUPS] * 2
 
 
-def test_a_stripe_adds_nothing_of_another(house: House) -> None:
-    house.open(stripes=2)
+def test_a_stripe_adds_nothing_of_another(world: World) -> None:
+    world.open(stripes=2)
     _never_add()
     random.seed(2)
     for number in range(9):
-        house.bet(bet(), round_id=f"r{number}")
-    assert house.books.value("SELECT count(DISTINCT stripe_no) FROM entries WHERE kind = 'bets'") == 2
+        world.bet(bet(), round_id=f"r{number}")
+    assert world.books.value("SELECT count(DISTINCT stripe_no) FROM entries WHERE kind = 'bets'") == 2
 
-    with house.engine.begin() as session, pipelined(session) as pipe:
+    with world.engine.begin() as session, pipelined(session) as pipe:
         stripes.lock_one(pipe, "j1", 0)
         kept_days.add(pipe, "j1", stripe_no=0)
 
-    assert {row["stripe_no"] for row in house.books.rows("SELECT stripe_no FROM days")} == {0}
-    assert house.books.value("SELECT summed_to FROM stripes WHERE jackpot_id = 'j1' AND stripe_no = 1") == 0
+    assert {row["stripe_no"] for row in world.books.rows("SELECT stripe_no FROM days")} == {0}
+    assert world.books.value("SELECT summed_to FROM stripes WHERE jackpot_id = 'j1' AND stripe_no = 1") == 0
 
 
-def test_what_is_rolled_back_leaves_all_as_it_was(opened: House) -> None:
+def test_what_is_rolled_back_leaves_all_as_it_was(opened: World) -> None:
     _never_add()
     _group(opened, "T1", name="r1")
     told, behind = _told(opened), _behind(opened)
@@ -518,7 +518,7 @@ def test_what_is_rolled_back_leaves_all_as_it_was(opened: House) -> None:
     assert _told(opened) == told
 
 
-def test_nothing_is_added_twice(opened: House) -> None:
+def test_nothing_is_added_twice(opened: World) -> None:
     _group(opened, "T1", name="r1")
     for _ in range(2):
         with opened.engine.begin() as session, pipelined(session) as pipe:

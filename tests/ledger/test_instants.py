@@ -12,7 +12,7 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import read, snapshot
 from jackpot_service.ledger import instants
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -40,9 +40,9 @@ WHERE jackpot_id = 'j1' AND stripe_no = 1
 @pytest.fixture
 def engine(database_url: str) -> Iterator[sqlalchemy.Engine]:
     """A jackpot of three stripes, one of which has a million entries that nobody has analysed."""
-    house = House(database_url)
-    house.open(stripes=3)
-    house.engine.dispose()
+    world = World(database_url)
+    world.open(stripes=3)
+    world.engine.dispose()
     owner = sqlalchemy.create_engine(database_url)
     with owner.begin() as writing:
         for statement in (ENTRIES, END):

@@ -28,7 +28,7 @@ from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.correcting import correct
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -36,43 +36,43 @@ pytestmark = pytest.mark.slow
 def write(url: str) -> None:
     """Awards held, approved, rejected and paid; two compensations; statements settled, with bets in between."""
     random.seed(7)
-    house = House(url)
-    house.open(base_amount="999.10", settings={"held_threshold": "275"}, stripes=2)
-    house.bet(bet("a", hand="1"), bet("b", hand="2", currency="GBP"), bet("c", hand="3"))
-    house.settle(hand("1", ROYAL_FLUSH), hand("2", FOUR_OF_A_KIND), hand("3", NOTHING))
-    house.change("held-awards", about("r1") | {"bets": ["a"], "decision": "reject"}, request_id="q1")
-    house.change("held-awards", about("r1") | {"bets": ["b"], "decision": "approve"}, request_id="q2")
-    house.bet(bet("a"), round_id="r2")
-    house.settle(hand("1", FLUSH), round_id="r2")
-    pay(house, "r1", "b", "four_of_a_kind", request_id="p1")
-    pay(house, "r2", "a", "flush", request_id="p2")
-    house.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id="r3")
-    house.cancel(round_id="r3")
+    world = World(url)
+    world.open(base_amount="999.10", settings={"held_threshold": "275"}, stripes=2)
+    world.bet(bet("a", hand="1"), bet("b", hand="2", currency="GBP"), bet("c", hand="3"))
+    world.settle(hand("1", ROYAL_FLUSH), hand("2", FOUR_OF_A_KIND), hand("3", NOTHING))
+    world.change("held-awards", about("r1") | {"bets": ["a"], "decision": "reject"}, request_id="q1")
+    world.change("held-awards", about("r1") | {"bets": ["b"], "decision": "approve"}, request_id="q2")
+    world.bet(bet("a"), round_id="r2")
+    world.settle(hand("1", FLUSH), round_id="r2")
+    pay(world, "r1", "b", "four_of_a_kind", request_id="p1")
+    pay(world, "r2", "a", "flush", request_id="p2")
+    world.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id="r3")
+    world.cancel(round_id="r3")
     for number, amount_minor in enumerate((50_000, 7, -8)):
         given = {"bet_id": "b", "amount_minor": amount_minor, "currency": "GBP", "document": "minutes 7"}
-        house.change("compensation", about("r3") | given, request_id=f"k{number}")
+        world.change("compensation", about("r3") | given, request_id=f"k{number}")
     for number, amount in enumerate(("-100.00", "2.50")):
-        house.change("statement-settlement", statement(f"s{number}", amount), request_id=f"s{number}")
-        house.bet(bet("a"), round_id=f"after-{number}")
-    reinstate(house)
-    house.engine.dispose()
+        world.change("statement-settlement", statement(f"s{number}", amount), request_id=f"s{number}")
+        world.bet(bet("a"), round_id=f"after-{number}")
+    reinstate(world)
+    world.engine.dispose()
 
 
-def reinstate(house: House) -> None:
+def reinstate(world: World) -> None:
     """Awards that were rejected, and are payable after all: a prize, and shares before and after a hit."""
-    house.bet(bet("a", stake_minor=110), round_id="r4")
-    house.settle(hand("1", FOUR_OF_A_KIND), round_id="r4")
-    house.bet(bet("a", stake_minor=9_000), bet("b", hand="2", stake_minor=9_000), round_id="r5")
-    house.change("adjustment", ADDED, request_id="m1")
-    house.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING), round_id="r5")
+    world.bet(bet("a", stake_minor=110), round_id="r4")
+    world.settle(hand("1", FOUR_OF_A_KIND), round_id="r4")
+    world.bet(bet("a", stake_minor=9_000), bet("b", hand="2", stake_minor=9_000), round_id="r5")
+    world.change("adjustment", ADDED, request_id="m1")
+    world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING), round_id="r5")
     for round_id in ("r4", "r5"):
-        house.change("held-awards", about(round_id) | {"decision": "reject"}, request_id=f"no-{round_id}")
-    house.change("held-awards", about("r4") | {"decision": "reinstate"}, request_id="yes-r4")
-    house.change("held-awards", about("r5") | {"bets": ["a"], "decision": "reinstate"}, request_id="yes-a")
-    house.bet(bet("a"), round_id="r6")
-    house.settle(hand("1", ROYAL_FLUSH), round_id="r6")
-    house.change("held-awards", about("r5") | {"decision": "reinstate"}, request_id="yes-b")
-    pay(house, "r5", "b", "royal_flush", request_id="p3")
+        world.change("held-awards", about(round_id) | {"decision": "reject"}, request_id=f"no-{round_id}")
+    world.change("held-awards", about("r4") | {"decision": "reinstate"}, request_id="yes-r4")
+    world.change("held-awards", about("r5") | {"bets": ["a"], "decision": "reinstate"}, request_id="yes-a")
+    world.bet(bet("a"), round_id="r6")
+    world.settle(hand("1", ROYAL_FLUSH), round_id="r6")
+    world.change("held-awards", about("r5") | {"decision": "reinstate"}, request_id="yes-b")
+    pay(world, "r5", "b", "royal_flush", request_id="p3")
 
 
 ADDED: Final = {"jackpot_id": "j1", "account": "meter", "amount": "600", "document": "d", "cause": "count-error"}
@@ -87,14 +87,14 @@ def statement(reference: str, amount: str) -> Body:
     return {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", "amount": amount, "reference": reference} | period
 
 
-def pay(house: House, round_id: str, bet_id: str, tier: str, *, request_id: str) -> None:
+def pay(world: World, round_id: str, bet_id: str, tier: str, *, request_id: str) -> None:
     (award_id,) = (
         award["award_id"]
-        for award in house.round(round_id)["settlement"]["awards"]
+        for award in world.round(round_id)["settlement"]["awards"]
         if (award["bet_id"], award["tier"]) == (bet_id, tier)
     )
     body = {"request_id": request_id, "reference": f"slip {request_id}", "paid_at": "2026-11-20T09:30:00Z"}
-    answer = house.put(f"/v1/awards/{award_id}/payment", body, key=house.key(Role.TABLE))
+    answer = world.put(f"/v1/awards/{award_id}/payment", body, key=world.key(Role.TABLE))
     answer.ok(201)
 
 
@@ -362,18 +362,18 @@ def test_a_change_of_any_column_is_found(superuser: Session, column: sqlalchemy.
 
 
 @pytest.fixture
-def rejected(database_url: str) -> Iterator[House]:
+def rejected(database_url: str) -> Iterator[World]:
     """A held prize that was rejected."""
-    house = House(database_url)
-    house.open(settings={"held_threshold": "250"})
-    house.bet(bet("a"))
-    house.settle(hand("1", FOUR_OF_A_KIND))
-    house.change("held-awards", about("r1") | {"decision": "reject"}, request_id="no")
-    yield house
-    house.engine.dispose()
+    world = World(database_url)
+    world.open(settings={"held_threshold": "250"})
+    world.bet(bet("a"))
+    world.settle(hand("1", FOUR_OF_A_KIND))
+    world.change("held-awards", about("r1") | {"decision": "reject"}, request_id="no")
+    yield world
+    world.engine.dispose()
 
 
-def test_a_reinstatement_after_a_correction_is_found(rejected: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reinstatement_after_a_correction_is_found(rejected: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Done by a service that forgets to ask."""
     correct(rejected, hand("1", NOTHING), request_id="q1")
     monkeypatch.setattr(corrections, "count", lambda *_: 0)
@@ -383,7 +383,7 @@ def test_a_reinstatement_after_a_correction_is_found(rejected: House, monkeypatc
     assert {found.code for found in rejected.books.mismatches()} == {Code.ACT_RECORD}
 
 
-def test_a_reinstatement_in_a_retired_jackpot_is_found(rejected: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reinstatement_in_a_retired_jackpot_is_found(rejected: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Done by a service that forgets to ask."""
     rejected.open(jackpot_id="j2", tables=())
     rejected.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="end")

@@ -10,7 +10,7 @@ from jackpot_service.proof.proof import verify
 from jackpot_service.records.schema import AcknowledgementRow, ExceptionRow
 from tests.proof.corruption import Corruption, change, codes_after, forge, remove
 from tests.support.bets import bet
-from tests.support.house import House
+from tests.support.world import World
 
 TABLE = AcknowledgementRow.__tablename__
 SECOND = "exception_id = (SELECT max(exception_id) FROM exception_acknowledgements)"
@@ -67,19 +67,19 @@ CORRUPTIONS = (
 
 def write(url: str) -> None:
     """Two late bets, each sent twice, acknowledged one after the other; and a third."""
-    house = House(url)
-    house.open(base_amount="1000")
-    house.cancel()
+    world = World(url)
+    world.open(base_amount="1000")
+    world.cancel()
     for number in (1, 2):
-        house.post_bets(bet(f"late-{number}")).problem(409, "round-cancelled")
-        house.post_bets(bet(f"late-{number}")).problem(409, "round-cancelled")
-    second, first = house.get("/v1/exceptions").ok()["items"]
+        world.post_bets(bet(f"late-{number}")).problem(409, "round-cancelled")
+        world.post_bets(bet(f"late-{number}")).problem(409, "round-cancelled")
+    second, first = world.get("/v1/exceptions").ok()["items"]
     for number, exception in ((1, first), (2, second)):
         path = f"/v1/exceptions/{exception['exception_id']}/acknowledgement"
         body = {"request_id": f"a{number}", "reason": "looked into"}
-        house.post(path, body, key=house.person("Olga", Role.OPERATOR)).ok(201)
-    house.post_bets(bet("late-3")).problem(409, "round-cancelled")
-    house.engine.dispose()
+        world.post(path, body, key=world.person("Olga", Role.OPERATOR)).ok(201)
+    world.post_bets(bet("late-3")).problem(409, "round-cancelled")
+    world.engine.dispose()
 
 
 def test_what_was_acknowledged_is_proved(superuser: Session) -> None:

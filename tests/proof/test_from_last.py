@@ -76,7 +76,7 @@ def test_going_on_at_moments_of_a_history_proves_what_one_proof_from_zero_does(
 
 
 def at_every_look(monkeypatch: pytest.MonkeyPatch, nth: int, act: Callable[[], None]) -> None:
-    """Do something at every nth act of a casino, or look at a house's clock, which comes before each act of its."""
+    """Do something at every nth act of a casino, or look at a world's clock, which comes before each act of its."""
     look, casino_act, looks = Clock.__call__, history.Casino.act, count(1)
 
     def look_and_act(clock: Clock) -> Any:

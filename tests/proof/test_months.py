@@ -12,28 +12,28 @@ from jackpot_service.schema import months
 from tests.proof.corruption import mismatches_after
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
-from tests.support.house import House
 from tests.support.logins import owner_url
+from tests.support.world import World
 
 
 def write(url: str) -> None:
     """Bet and settle in months that have partitions, in one that has none, and in one that was made too late for it."""
-    house = House(url)
-    house.open(stripes=2)
-    _play(house, "before")
+    world = World(url)
+    world.open(stripes=2)
+    _play(world, "before")
     coming = datetime.now(UTC) + timedelta(days=365)
     months.make(owner_url(url), now=coming, ahead=1)
     for number in range(3):
-        house.clock.at = coming + timedelta(days=32 * number)
-        _play(house, f"month-{number}")
-    months.make(owner_url(url), now=house.clock.at, ahead=1)
-    _play(house, "late")
-    house.engine.dispose()
+        world.clock.at = coming + timedelta(days=32 * number)
+        _play(world, f"month-{number}")
+    months.make(owner_url(url), now=world.clock.at, ahead=1)
+    _play(world, "late")
+    world.engine.dispose()
 
 
-def _play(house: House, round_id: str) -> None:
-    house.bet(bet("b1"), bet("b2", hand="2"), round_id=round_id)
-    house.settle(hand("1", NOTHING), hand("2", ("2s", "3s", "4d", "9c", "Th")), round_id=round_id)
+def _play(world: World, round_id: str) -> None:
+    world.bet(bet("b1"), bet("b2", hand="2"), round_id=round_id)
+    world.settle(hand("1", NOTHING), hand("2", ("2s", "3s", "4d", "9c", "Th")), round_id=round_id)
 
 
 ROUNDS = ("before", "month-0", "month-1", "month-2", "late")

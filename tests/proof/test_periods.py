@@ -18,23 +18,23 @@ from tests.proof.corruption import Corruption, change, codes_after, mismatches_a
 from tests.support.asking import raise_edition
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
 
 def write(url: str) -> None:
     """Two closed periods, and bets in each and after them."""
-    house = House(url)
-    house.open(base_amount="1000", stripes=2)
+    world = World(url)
+    world.open(base_amount="1000", stripes=2)
     for number in range(3):
-        house.bet(bet("a"), round_id=f"r{number}")
-        house.settle(hand("1", FLUSH), round_id=f"r{number}")
-        house.clock.advance(timedelta(days=1))
+        world.bet(bet("a"), round_id=f"r{number}")
+        world.settle(hand("1", FLUSH), round_id=f"r{number}")
+        world.clock.advance(timedelta(days=1))
         if number < 2:
-            body = {"request_id": f"p{number}", "to": instant(house.clock()), "reason": "day end"}
-            house.post("/v1/closed-periods", body, key=house.person("Fay", Role.FINANCE)).ok(201)
-    house.engine.dispose()
+            body = {"request_id": f"p{number}", "to": instant(world.clock()), "reason": "day end"}
+            world.post("/v1/closed-periods", body, key=world.person("Fay", Role.FINANCE)).ok(201)
+    world.engine.dispose()
 
 
 def test_closed_periods_that_nobody_touched_are_right(superuser: Session) -> None:

@@ -21,8 +21,8 @@ from jackpot_service.usecases.note_verification import NoteVerification, note_ve
 from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
-from tests.support.house import House
 from tests.support.logins import owner_url
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -32,18 +32,18 @@ TABLE = ReconciledDayRow.__tablename__
 def write(url: str) -> None:
     """Three days with bets, awards and a void, which were read, and a fourth that is not over."""
     random.seed(5)
-    house = House(url)
-    house.open(base_amount="1000", stripes=2)
+    world = World(url)
+    world.open(base_amount="1000", stripes=2)
     for day in range(4):
         for number in range(4):
-            house.bet(bet("a"), bet("b"), round_id=f"r{day}-{number}")
-        house.void("b", round_id=f"r{day}-0")
-        house.settle(hand("1", FLUSH), round_id=f"r{day}-1")
+            world.bet(bet("a"), bet("b"), round_id=f"r{day}-{number}")
+        world.void("b", round_id=f"r{day}-0")
+        world.settle(hand("1", FLUSH), round_id=f"r{day}-1")
         if day < 3:
-            house.clock.advance(timedelta(days=1))
-        while reconcile_next(house.engine, now=house.clock()):
+            world.clock.advance(timedelta(days=1))
+        while reconcile_next(world.engine, now=world.clock()):
             pass
-    house.engine.dispose()
+    world.engine.dispose()
 
 
 def test_days_that_nobody_touched_are_right(superuser: Session) -> None:
@@ -133,20 +133,20 @@ def test_what_no_day_can_be_is_refused_even_to_a_superuser(superuser: Session, c
 
 def test_one_that_goes_on_reads_the_days_again_that_were_reconciled_or_booked_on_since(database_url: str) -> None:
     """It stood at half past twelve of the third day: the first was reconciled by then, and the second was over."""
-    house = House(database_url)
-    house.open(stripes=1)
-    house.clock.at = house.clock.at.replace(hour=12)
+    world = World(database_url)
+    world.open(stripes=1)
+    world.clock.at = world.clock.at.replace(hour=12)
     reached: list[Reached] = []
     for day in range(4):
-        house.bet(bet(), round_id=f"r{day}")
-        house.clock.at = house.clock.at.replace(hour=0, minute=30) + timedelta(days=1)
-        house.bet(bet(), round_id=f"early-{day}")
+        world.bet(bet(), round_id=f"r{day}")
+        world.clock.at = world.clock.at.replace(hour=0, minute=30) + timedelta(days=1)
+        world.bet(bet(), round_id=f"early-{day}")
         if day == 1:
-            with snapshot(house.engine) as session:
+            with snapshot(world.engine) as session:
                 verify(session, on_reached=reached.append)
-        house.clock.at = house.clock.at.replace(hour=12)
-        assert reconcile_next(house.engine, now=house.clock())
-    house.engine.dispose()
+        world.clock.at = world.clock.at.replace(hour=12)
+        assert reconcile_next(world.engine, now=world.clock())
+    world.engine.dispose()
     owner = sqlalchemy.create_engine(owner_url(database_url), isolation_level="REPEATABLE READ", poolclass=NullPool)
 
     found = []

@@ -20,17 +20,17 @@ from tests.proof.corruption import Corruption, change, codes_after, forge, misma
 from tests.support import history
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 from tests.usecases.test_stripes import spread
 
 pytestmark = pytest.mark.slow
 
 
 class Life:
-    """Lets a house live through everything that this topic has, each request under the next id: q1, q2 and so on."""
+    """Lets a world live through everything that this topic has, each request under the next id: q1, q2 and so on."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, world: World) -> None:
+        self.house = world
         self.requests = 0
 
     def change(self, kind: str, jackpot_id: str, **stated: Any) -> None:
@@ -56,20 +56,20 @@ def write(url: str) -> None:
     gives back seed (q4), is trued up (q6) and retired (q7) into j2; j3 stays suspended.
     """
     random.seed(13)
-    house = House(url)
-    house.open(base_amount="1000", settings={"limit": "5000", "reset_amount": "200"}, stripes=3)
-    house.open(jackpot_id="j2", tables=("T2",), stripes=2)
-    house.open(jackpot_id="j3", tables=("T3",), stripes=2)
-    life = Life(house)
+    world = World(url)
+    world.open(base_amount="1000", settings={"limit": "5000", "reset_amount": "200"}, stripes=3)
+    world.open(jackpot_id="j2", tables=("T2",), stripes=2)
+    world.open(jackpot_id="j3", tables=("T3",), stripes=2)
+    life = Life(world)
     for number in range(6):
         life.bet_and_settle(f"before-{number}")
     life.adjust("meter", "-70.000000000000000001")
     life.adjust("reserve", "5")
     life.change("rules", "j1", settings={"split.meter": "0.40", "reset_amount": "300", "limit": None})
-    house.bet(bet(stake_minor=10_000), round_id="across")
+    world.bet(bet(stake_minor=10_000), round_id="across")
     life.door("suspension", "j1", "s1")
-    spread(house, 4)
-    house.settle(hand("1", NOTHING), round_id="across")
+    spread(world, 4)
+    world.settle(hand("1", NOTHING), round_id="across")
     life.door("suspension", "j1", "s2")
     life.door("resumption", "j1", "s3")
     life.bet_and_settle("hit", ROYAL_FLUSH)
@@ -82,7 +82,7 @@ def write(url: str) -> None:
     life.change("retirement", "j1", to="j2")
     life.bet_and_settle("received", ROYAL_FLUSH, table_id="T2")
     life.door("suspension", "j3", "s4")
-    house.engine.dispose()
+    world.engine.dispose()
 
 
 def test_the_books_of_an_untouched_life_are_right(url: str) -> None:

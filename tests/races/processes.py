@@ -28,7 +28,7 @@ LATE = "another process of the race did not come to the gate"
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 # Each process comes from one that has imported all this, and has no connection: to import it anew takes a second.
-_CONTEXT.set_forkserver_preload(["pytest", "jackpot_service.app", "tests.races.scene", "tests.support.house"])
+_CONTEXT.set_forkserver_preload(["pytest", "jackpot_service.app", "tests.races.scene", "tests.support.world"])
 
 T = TypeVar("T")
 

@@ -18,8 +18,8 @@ from jackpot_service.schema import months
 from tests.races import books
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
-from tests.support.house import House
 from tests.support.logins import owner_conninfo, owner_url
+from tests.support.world import World
 
 YEAR = timedelta(days=365)
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
@@ -44,8 +44,8 @@ def partitions(connection: psycopg.Connection[Any]) -> set[str]:
     }
 
 
-def where_bets_are(house: House) -> dict[str, int]:
-    rows = house.books.rows("SELECT tableoid::regclass::text AS place, count(*) FROM bets GROUP BY 1")
+def where_bets_are(world: World) -> dict[str, int]:
+    rows = world.books.rows("SELECT tableoid::regclass::text AS place, count(*) FROM bets GROUP BY 1")
     return {row["place"]: row["count"] for row in rows}
 
 
@@ -74,82 +74,82 @@ def test_the_first_partition_ends_with_a_month_that_is_not_about_to_end(owner: p
     assert bound == (f"FOR VALUES FROM (MINVALUE) TO ('{end}')",)
 
 
-def test_bets_are_kept_by_their_months_and_those_of_no_month_by_default(house: House, database_url: str) -> None:
-    house.open()
-    house.bet(bet("b1"), bet("b2"), round_id="r1")
-    house.clock.at = datetime.now(UTC) + YEAR
-    house.bet(bet("b1"), round_id="r2")
-    coming = Month.of(house.clock.at).later(1)
+def test_bets_are_kept_by_their_months_and_those_of_no_month_by_default(world: World, database_url: str) -> None:
+    world.open()
+    world.bet(bet("b1"), bet("b2"), round_id="r1")
+    world.clock.at = datetime.now(UTC) + YEAR
+    world.bet(bet("b1"), round_id="r2")
+    coming = Month.of(world.clock.at).later(1)
     months.make(owner_url(database_url), now=coming.begins_at, ahead=1)
-    house.clock.at = coming.begins_at
-    house.bet(bet("b1"), round_id="r3")
-    house.clock.at = coming.later(1).begins_at - timedelta(seconds=2)
-    house.bet(bet("b1"), round_id="r4")
-    house.bet(bet("b1"), round_id="r5")
+    world.clock.at = coming.begins_at
+    world.bet(bet("b1"), round_id="r3")
+    world.clock.at = coming.later(1).begins_at - timedelta(seconds=2)
+    world.bet(bet("b1"), round_id="r4")
+    world.bet(bet("b1"), round_id="r5")
 
-    assert where_bets_are(house) == {
+    assert where_bets_are(world) == {
         "bets_before": 2,
         "bets_default": 1,
         name_of(coming): 2,
         name_of(coming.later(1)): 1,
     }
     # Wherever they are, they can be repeated, made void and settled.
-    assert house.post_bets(bet("b1"), round_id="r2").ok(200)["replayed"] == 1
+    assert world.post_bets(bet("b1"), round_id="r2").ok(200)["replayed"] == 1
     for round_id in ("r1", "r2", "r3", "r4"):
-        house.void("b1", round_id=round_id)
+        world.void("b1", round_id=round_id)
     for round_id in ("r1", "r5"):
-        house.settle(hand("1", NOTHING), round_id=round_id)
+        world.settle(hand("1", NOTHING), round_id=round_id)
 
 
-def test_a_month_whose_bets_came_first_keeps_them_where_they_are(house: House, database_url: str) -> None:
-    house.open()
-    house.clock.at = datetime.now(UTC) + YEAR
-    house.bet(bet("b1"))
-    late = Month.of(house.clock.at)
+def test_a_month_whose_bets_came_first_keeps_them_where_they_are(world: World, database_url: str) -> None:
+    world.open()
+    world.clock.at = datetime.now(UTC) + YEAR
+    world.bet(bet("b1"))
+    late = Month.of(world.clock.at)
 
-    made = months.make(owner_url(database_url), now=house.clock.at, ahead=1)
-    again = months.make(owner_url(database_url), now=house.clock.at, ahead=1)
+    made = months.make(owner_url(database_url), now=world.clock.at, ahead=1)
+    again = months.make(owner_url(database_url), now=world.clock.at, ahead=1)
 
     assert (made, again) == (months.Made([late.later(1)], [late]), months.Made([], [late]))
-    house.bet(bet("b2"))
-    assert where_bets_are(house) == {"bets_default": 2}
+    world.bet(bet("b2"))
+    assert where_bets_are(world) == {"bets_default": 2}
 
 
 def test_a_bet_on_its_way_to_the_default_partition_finds_its_month_when_that_comes_first(
-    house: House, database_url: str
+    world: World, database_url: str
 ) -> None:
-    house.open()
-    house.clock.at = datetime.now(UTC) + YEAR
-    month = Month.of(house.clock.at)
+    world.open()
+    world.clock.at = datetime.now(UTC) + YEAR
+    month = Month.of(world.clock.at)
     attaching = sql.SQL(
         "CREATE TABLE {name} (LIKE bets INCLUDING ALL);"
         "ALTER TABLE bets ATTACH PARTITION {name} FOR VALUES FROM ({first}) TO ({end})"
     ).format(name=sql.Identifier(name_of(month)), **{k: sql.Literal(v) for k, v in keys_of(month)._asdict().items()})
     with psycopg.connect(owner_conninfo(database_url)) as owner, ThreadPoolExecutor(1) as pool:
         owner.execute(attaching)
-        betting = pool.submit(house.bet, bet("b1"))
-        books.wait_until_one_waits(house.engine)
+        betting = pool.submit(world.bet, bet("b1"))
+        books.wait_until_one_waits(world.engine)
         owner.commit()
         assert betting.result(books.LONGEST_WAIT_S)["accepted"] == 1
 
-    assert where_bets_are(house) == {name_of(month): 1}
+    assert where_bets_are(world) == {name_of(month): 1}
 
 
 # --- The walls ------------------------------------------------------------------------------------------------------
 
 
 def test_no_partition_can_be_rewritten_and_the_application_has_no_right_on_any(
-    house: House, database_url: str, owner: psycopg.Connection[Any]
+    world: World, database_url: str, owner: psycopg.Connection[Any]
 ) -> None:
-    house.open()
-    house.bet(bet("b1"))
+    world.open()
+    world.bet(bet("b1"))
     coming = datetime.now(UTC) + YEAR
     month = Month.of(coming)
     months.make(owner_url(database_url), now=coming, ahead=0)
-    house.clock.at = coming
-    house.bet(bet("b1"), round_id="r2")
-    house.clock.at = coming + YEAR
-    house.bet(bet("b1"), round_id="r3")
+    world.clock.at = coming
+    world.bet(bet("b1"), round_id="r2")
+    world.clock.at = coming + YEAR
+    world.bet(bet("b1"), round_id="r3")
 
     assert {"bets_before", "bets_default", name_of(month)} <= partitions(owner)
     for name in ("bets_before", "bets_default", name_of(month)):

@@ -12,7 +12,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Report, Takes
 from tests.support.answers import Answer, Body
-from tests.support.house import House
+from tests.support.world import World
 
 Rows = list[Mapping[str, Any]]
 
@@ -22,20 +22,20 @@ def stated(report: Report) -> dict[str, str]:
     return {"casino_id": "c1"} if Takes.CASINO in report.needs else {}
 
 
-def asked(house: House, name: str, **query: object) -> Answer:
+def asked(world: World, name: str, **query: object) -> Answer:
     """Ask for a report; `start` and `end` are its period."""
     named = {{"start": "from", "end": "to"}.get(key, key): _text(value) for key, value in query.items()}
-    return house.get(f"/v1/reports/{name}?{urlencode(named)}", key=house.person("Fay", Role.FINANCE))
+    return world.get(f"/v1/reports/{name}?{urlencode(named)}", key=world.person("Fay", Role.FINANCE))
 
 
-def report(house: House, name: str, **query: object) -> Body:
+def report(world: World, name: str, **query: object) -> Body:
     """A report that can be asked."""
-    return asked(house, name, **query).ok()
+    return asked(world, name, **query).ok()
 
 
-def rows(house: House, name: str, section: str | None = None, /, **query: object) -> Rows:
+def rows(world: World, name: str, section: str | None = None, /, **query: object) -> Rows:
     """The rows of a section of a report, the first unless named."""
-    return rows_of(report(house, name, **query), section)
+    return rows_of(report(world, name, **query), section)
 
 
 def rows_of(document: Body, section: str | None = None) -> Rows:

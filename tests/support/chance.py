@@ -10,8 +10,8 @@ from tests.support import rolling
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import NO_COLLISIONS, dead, forfeited, hand
-from tests.support.house import CYBER, House
 from tests.support.story import Story
+from tests.support.world import CYBER, World
 
 TABLES: Final = {"T1": "j1", "T2": "j1", "C1": "j2"}
 STAKES: Final = {"EUR": 100, "GBP": 250, "SEK": 1000}
@@ -22,18 +22,18 @@ SLOW: Final = timedelta(seconds=-4)
 class Chance:
     """Plays and changes what it may; what the house refuses, stays undone."""
 
-    def __init__(self, house: House, seed: int) -> None:
-        self.house = house
+    def __init__(self, world: World, seed: int) -> None:
+        self.house = world
         self.chance = random.Random(seed)
-        self.story = Story(house, seed)
+        self.story = Story(world, seed)
         self.numbers = 0
         self.open_rounds: list[tuple[str, str]] = []
         self.settled: list[tuple[str, str]] = []
-        house.add_casino("c2")
+        world.add_casino("c2")
         settings = {"reset_amount": "50", "held_threshold": "60", "limit": "160"}
-        house.open(base_amount="150", settings=settings, stripes=self.chance.randint(1, 4))
-        house.add_table("T2", jackpot_id="j1", casino_id="c2")
-        house.open(CYBER, jackpot_id="j2", tables=("C1",), settings={"held_threshold": "2000"}, stripes=2)
+        world.open(base_amount="150", settings=settings, stripes=self.chance.randint(1, 4))
+        world.add_table("T2", jackpot_id="j1", casino_id="c2")
+        world.open(CYBER, jackpot_id="j2", tables=("C1",), settings={"held_threshold": "2000"}, stripes=2)
 
     def go_on(self, acts: int) -> None:
         often = [self.bet] * 5 + [self.settle] * 6 + [self.pass_time]

@@ -4,7 +4,7 @@ from typing import Any
 
 from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer, Body
-from tests.support.house import House
+from tests.support.world import World
 
 
 def payload(*hands: Body, round_id: str = "r1", table_id: str = "T1", bet_count: int = 1, **more: Any) -> Body:
@@ -13,31 +13,31 @@ def payload(*hands: Body, round_id: str = "r1", table_id: str = "T1", bet_count:
     return {"jackpot_id": "j1", "table_id": table_id, "round_id": round_id, "result": result}
 
 
-def ask(house: House, *hands: Body, request_id: str = "q1", round_id: str = "r1", table_id: str = "T1") -> Answer:
+def ask(world: World, *hands: Body, request_id: str = "q1", round_id: str = "r1", table_id: str = "T1") -> Answer:
     """Ask for a correction by a result that counts the live bets as the ledger does."""
-    asked = payload(*hands, round_id=round_id, table_id=table_id, bet_count=house.live_bets(table_id, round_id))
-    return house.ask("round-correction", asked, request_id=request_id)
+    asked = payload(*hands, round_id=round_id, table_id=table_id, bet_count=world.live_bets(table_id, round_id))
+    return world.ask("round-correction", asked, request_id=request_id)
 
 
-def correct(house: House, *hands: Body, request_id: str = "q1", round_id: str = "r1", table_id: str = "T1") -> Body:
+def correct(world: World, *hands: Body, request_id: str = "q1", round_id: str = "r1", table_id: str = "T1") -> Body:
     """Have a round corrected; what that did."""
-    ask(house, *hands, request_id=request_id, round_id=round_id, table_id=table_id).ok(201)
-    effect: Body = house.approve(request_id).ok()["effect"]
+    ask(world, *hands, request_id=request_id, round_id=round_id, table_id=table_id).ok(201)
+    effect: Body = world.approve(request_id).ok()["effect"]
     return effect
 
 
-def pay(house: House, bet_id: str, *, round_id: str = "r1") -> None:
+def pay(world: World, bet_id: str, *, round_id: str = "r1") -> None:
     """Have the casino acknowledge that it paid out what a bet of the first verdict won."""
-    awards_ = house.round(round_id)["settlement"]["awards"]
+    awards_ = world.round(round_id)["settlement"]["awards"]
     (award_id,) = (award["award_id"] for award in awards_ if award["bet_id"] == bet_id)
     body = {"request_id": f"payment-{bet_id}"}
-    house.put(f"/v1/awards/{award_id}/payment", body, key=house.key(Role.TABLE)).ok(201)
+    world.put(f"/v1/awards/{award_id}/payment", body, key=world.key(Role.TABLE)).ok(201)
 
 
-def reject(house: House, bet_id: str) -> None:
+def reject(world: World, bet_id: str) -> None:
     """Have two people reject a held award."""
     held = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "bets": [bet_id], "decision": "reject"}
-    house.change("held-awards", held, request_id=f"rejection-{bet_id}")
+    world.change("held-awards", held, request_id=f"rejection-{bet_id}")
 
 
 def awards(effect: Body) -> list[tuple[str, str, int]]:

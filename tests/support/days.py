@@ -10,7 +10,7 @@ from jackpot_service.ledger import days as kept_days
 from tests.support import correcting, rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
-from tests.support.house import House
+from tests.support.world import World
 
 TABLES: Final = {"T1": "c1", "R1": "riga", "N1": "reno"}
 
@@ -28,76 +28,76 @@ def write(url: str) -> None:
     """
     random.seed(3)
     kept_days.CHANCE.seed(3)
-    house = House(url)
-    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
-    house.add_casino("reno", zone="America/Los_Angeles", day_starts="12:00")
+    world = World(url)
+    world.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    world.add_casino("reno", zone="America/Los_Angeles", day_starts="12:00")
     settings = {"held_threshold": "275", "reset_amount": "40", "limit": "5000"}
-    house.open(base_amount="1000", settings=settings, stripes=3, tables=())
+    world.open(base_amount="1000", settings=settings, stripes=3, tables=())
     for table_id, casino_id in TABLES.items():
-        house.add_table(table_id, jackpot_id="j1", casino_id=casino_id)
-    house.open(jackpot_id="j2", tables=("J2",), stripes=2)
-    house.clock.at = EVENING
+        world.add_table(table_id, jackpot_id="j1", casino_id=casino_id)
+    world.open(jackpot_id="j2", tables=("J2",), stripes=2)
+    world.clock.at = EVENING
     for number in range(2 * HALF):
-        _play(house, f"r{number}")
-        house.clock.advance(timedelta(hours=4, minutes=59))
+        _play(world, f"r{number}")
+        world.clock.advance(timedelta(hours=4, minutes=59))
         if number == HALF:
-            rolling.roll_up(house.engine)
-    _end(house)
-    house.engine.dispose()
+            rolling.roll_up(world.engine)
+    _end(world)
+    world.engine.dispose()
 
 
-def _play(house: House, name: str) -> None:
+def _play(world: World, name: str) -> None:
     """A lost round, a won one, one with voids, a cancelled one, and at times one with a hit, at every table."""
     for table_id in TABLES:
         at: dict[str, Any] = {"table_id": table_id}
-        house.bet(bet("a"), bet("b", hand="2", currency="GBP"), bet("c", hand="3"), round_id=f"{name}-won", **at)
-        house.bet(bet("d", hand="4", currency="SEK", stake_minor=777), round_id=f"{name}-won", **at)
-        house.void("c", "unknown", round_id=f"{name}-won", **at)
-        house.settle(hand("1", FLUSH), hand("2", NOTHING), dead("4"), round_id=f"{name}-won", **at)
-        house.bet(bet("a", currency="JPY"), bet("b", currency="EUR"), round_id=f"{name}-cancelled", **at)
-        house.cancel(round_id=f"{name}-cancelled", **at)
+        world.bet(bet("a"), bet("b", hand="2", currency="GBP"), bet("c", hand="3"), round_id=f"{name}-won", **at)
+        world.bet(bet("d", hand="4", currency="SEK", stake_minor=777), round_id=f"{name}-won", **at)
+        world.void("c", "unknown", round_id=f"{name}-won", **at)
+        world.settle(hand("1", FLUSH), hand("2", NOTHING), dead("4"), round_id=f"{name}-won", **at)
+        world.bet(bet("a", currency="JPY"), bet("b", currency="EUR"), round_id=f"{name}-cancelled", **at)
+        world.cancel(round_id=f"{name}-cancelled", **at)
     if name in {"r0", "r8"}:
-        _pay(house, house.round(f"{name}-won", table_id="R1")["settlement"]["awards"], "R1")
+        _pay(world, world.round(f"{name}-won", table_id="R1")["settlement"]["awards"], "R1")
     if name == "r8":
-        (correction,) = house.round("r1-won")["corrections"]
-        _pay(house, correction["awards"], "T1")
+        (correction,) = world.round("r1-won")["corrections"]
+        _pay(world, correction["awards"], "T1")
     if name == "r5":
-        _hit_and_correct(house)
+        _hit_and_correct(world)
 
 
-def _pay(house: House, awards: Sequence[Mapping[str, Any]], table_id: str) -> None:
+def _pay(world: World, awards: Sequence[Mapping[str, Any]], table_id: str) -> None:
     """Its casino says that it paid awards."""
-    server = house.key(Role.TABLE, casino_id=TABLES[table_id])
+    server = world.key(Role.TABLE, casino_id=TABLES[table_id])
     for award in awards:
         body = {"request_id": f"paid-{award['award_id']}"}
-        house.put(f"/v1/awards/{award['award_id']}/payment", body, key=server).ok(201)
+        world.put(f"/v1/awards/{award['award_id']}/payment", body, key=server).ok(201)
 
 
-def _hit_and_correct(house: House) -> None:
-    house.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id="late", table_id="R1")
-    house.bet(bet("a", stake_minor=200), bet("b", hand="2", currency="GBP"), round_id="held", table_id="R1")
-    house.settle(hand("1", FOUR_OF_A_KIND), hand("2", NOTHING), round_id="held", table_id="R1")
-    house.bet(bet("a", stake_minor=9000), round_id="hit", table_id="N1")
-    house.settle(hand("1", ROYAL_FLUSH), round_id="hit", table_id="N1")
-    house.cancel(round_id="late", table_id="R1")
-    house.change("held-awards", _about("held", "R1", decision="reject"), request_id="no")
-    house.change("held-awards", _about("held", "R1", decision="reinstate"), request_id="yes")
-    house.change("held-awards", _about("hit", "N1", decision="approve"), request_id="pay")
-    correcting.correct(house, hand("1", NOTHING), hand("2", FLUSH), dead("4"), request_id="cor", round_id="r1-won")
+def _hit_and_correct(world: World) -> None:
+    world.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id="late", table_id="R1")
+    world.bet(bet("a", stake_minor=200), bet("b", hand="2", currency="GBP"), round_id="held", table_id="R1")
+    world.settle(hand("1", FOUR_OF_A_KIND), hand("2", NOTHING), round_id="held", table_id="R1")
+    world.bet(bet("a", stake_minor=9000), round_id="hit", table_id="N1")
+    world.settle(hand("1", ROYAL_FLUSH), round_id="hit", table_id="N1")
+    world.cancel(round_id="late", table_id="R1")
+    world.change("held-awards", _about("held", "R1", decision="reject"), request_id="no")
+    world.change("held-awards", _about("held", "R1", decision="reinstate"), request_id="yes")
+    world.change("held-awards", _about("hit", "N1", decision="approve"), request_id="pay")
+    correcting.correct(world, hand("1", NOTHING), hand("2", FLUSH), dead("4"), request_id="cor", round_id="r1-won")
 
 
 def _about(round_id: str, table_id: str, **more: str) -> dict[str, str]:
     return {"jackpot_id": "j1", "table_id": table_id, "round_id": round_id, **more}
 
 
-def _end(house: House) -> None:
+def _end(world: World) -> None:
     given = {"bet_id": "a", "amount_minor": 500, "currency": "JPY", "document": "minutes 7"}
-    house.change("compensation", _about("r3-cancelled", "R1") | given, request_id="given")
+    world.change("compensation", _about("r3-cancelled", "R1") | given, request_id="given")
     paid = {"jackpot_id": "j1", "casino_id": "reno", "currency": "GBP", "amount": "-12.50", "reference": "november"}
     paid |= {"from": "2026-11-01T00:00:00Z", "to": "2026-11-20T00:00:00Z"}
-    house.change("statement-settlement", paid, request_id="paid", role=Role.OPERATOR)
+    world.change("statement-settlement", paid, request_id="paid", role=Role.OPERATOR)
     added = {"jackpot_id": "j1", "account": "meter", "amount": "60", "document": "d", "cause": "count-error"}
-    house.change("adjustment", added, request_id="added")
-    house.change("seed-recovery", {"jackpot_id": "j1", "amount": "10"}, request_id="seed")
-    house.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="fund")
-    house.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="end")
+    world.change("adjustment", added, request_id="added")
+    world.change("seed-recovery", {"jackpot_id": "j1", "amount": "10"}, request_id="seed")
+    world.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="fund")
+    world.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="end")

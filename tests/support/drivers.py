@@ -12,7 +12,7 @@ import psycopg
 from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.database.transactions import Session
 from tests.support.bets import bet
-from tests.support.house import House
+from tests.support.world import World
 
 LONGEST_OPENING_S: Final = 30
 
@@ -23,10 +23,10 @@ def connection_of(session: Session) -> psycopg.Connection[Any]:
     return connection
 
 
-def round_trips(house: House, call: Callable[[], object]) -> int:
+def round_trips(world: World, call: Callable[[], object]) -> int:
     """Count those of a call on the connections that it may take: the pool's last one, and those kept for the loop."""
-    connections = kept_on_loop(house)
-    with house.engine.connect() as session:
+    connections = kept_on_loop(world)
+    with world.engine.connect() as session:
         connections.append(connection_of(session))
     with ExitStack() as stack:
         traces = [stack.enter_context(_traced(connection)) for connection in connections]
@@ -34,16 +34,16 @@ def round_trips(house: House, call: Callable[[], object]) -> int:
     return sum(len(trace) for trace in traces)
 
 
-def warm(house: House) -> None:
+def warm(world: World) -> None:
     """Send the same bet until the connection that is kept for the loop knows all that it remembers."""
     for _ in range(3):
-        house.post_bets(bet(), round_id="before")
-        kept_on_loop(house)
+        world.post_bets(bet(), round_id="before")
+        kept_on_loop(world)
 
 
-def kept_on_loop(house: House) -> list[psycopg.Connection[Any]]:
+def kept_on_loop(world: World) -> list[psycopg.Connection[Any]]:
     """Connections kept for bets on the loop, after those that are being opened have been."""
-    async_executor = house.app.extensions[EXTENSION].bet_groups._async_executor
+    async_executor = world.app.extensions[EXTENSION].bet_groups._async_executor
     being_opened = async_executor.most - async_executor._places._value
     until = time.monotonic() + LONGEST_OPENING_S
     while len(async_executor._idle) < being_opened:

@@ -1,40 +1,40 @@
-"""Fixtures of tests that use a house; a folder's conftest.py takes what it needs."""
+"""Fixtures of tests that use a world; a folder's conftest.py takes what it needs."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.support.house import House
+from tests.support.world import World
 
 
 @pytest.fixture
-def house(database_url: str) -> Iterator[House]:
-    """Give the test a house of its own."""
-    house = House(database_url)
-    yield house
-    house.engine.dispose()
+def world(database_url: str) -> Iterator[World]:
+    """Give the test a world of its own."""
+    world = World(database_url)
+    yield world
+    world.engine.dispose()
 
 
 @pytest.fixture(autouse=True)
 def books_obey_their_laws(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After every test with a house: no law of the books is broken."""
-    if "house" not in request.fixturenames:
+    """After every test with a world: no law of the books is broken."""
+    if "world" not in request.fixturenames:
         yield
         return
-    house: House = request.getfixturevalue("house")
+    world: World = request.getfixturevalue("world")
     yield
-    broken = house.books.broken_laws()
+    broken = world.books.broken_laws()
     assert not broken, "\n".join(map(str, broken))
 
 
 @pytest.fixture(autouse=True)
 def books_verify(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After every test with a house: everything booked can be derived again; in `make quick`, no law is broken."""
-    if "house" not in request.fixturenames:
+    """After every test with a world: everything booked can be derived again; in `make quick`, no law is broken."""
+    if "world" not in request.fixturenames:
         yield
         return
-    house: House = request.getfixturevalue("house")
+    world: World = request.getfixturevalue("world")
     yield
-    look = house.books.broken_laws if request.config.getoption("--without-proof") else house.books.mismatches
+    look = world.books.broken_laws if request.config.getoption("--without-proof") else world.books.mismatches
     mismatches = look()
     assert not mismatches, "\n".join(map(str, mismatches))

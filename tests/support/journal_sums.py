@@ -6,14 +6,14 @@ from decimal import Decimal
 from typing import Any
 
 from jackpot_service.domain.money import total
-from tests.support.house import House
+from tests.support.world import World
 
 Line = Mapping[str, Any]
 
 
-def lines(house: House, jackpot_id: str, *, start: datetime | None = None, end: datetime | None = None) -> list[Line]:
+def lines(world: World, jackpot_id: str, *, start: datetime | None = None, end: datetime | None = None) -> list[Line]:
     """The postings of a jackpot that were booked from `start` on and before `end`."""
-    found = house.books.rows("SELECT * FROM postings WHERE jackpot_id = :jackpot ORDER BY 2, 3, 4", jackpot=jackpot_id)
+    found = world.books.rows("SELECT * FROM postings WHERE jackpot_id = :jackpot ORDER BY 2, 3, 4", jackpot=jackpot_id)
     return [
         one for one in found if (start is None or one["booked_at"] >= start) and (end is None or one["booked_at"] < end)
     ]

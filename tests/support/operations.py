@@ -13,7 +13,7 @@ from jackpot_service.domain.principals import Role
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 OPENAPI: Final = Path(__file__).resolve().parents[2] / "openapi.yaml"
 DOCUMENT: Final[dict[str, Any]] = yaml.safe_load(OPENAPI.read_text(encoding="utf-8"))
@@ -113,16 +113,16 @@ def _roles(described: Mapping[str, Any]) -> frozenset[Role] | None:
     return None if described.get("security") == [] else frozenset(map(Role, described.get("x-roles", ())))
 
 
-def make_objects(house: House) -> dict[str, str]:
+def make_objects(world: World) -> dict[str, str]:
     """Make one of everything that a path can name, all of casino c1, where it is somebody's."""
-    house.open(jackpot_id="own-jackpot", base_amount="1000", tables=("own-table",))
-    house.bet(bet("own-bet"), round_id="own-round", table_id="own-table")
-    (award,) = house.settle(hand("1", ROYAL_FLUSH), round_id="own-round", table_id="own-table")["awards"]
-    house.post_bets(bet("own-late-bet"), round_id="own-round", table_id="own-table").problem(409, "round-settled")
-    (exception,) = house.get("/v1/exceptions?table_id=own-table").ok()["items"]
-    house.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}}, request_id="own-change", role=Role.RATES).ok(201)
-    job = house.ask_job({"jackpot_id": "own-jackpot", "format": "beancount"}, request_id="own-job").ok(201)
-    assert house.runner().run_next()
+    world.open(jackpot_id="own-jackpot", base_amount="1000", tables=("own-table",))
+    world.bet(bet("own-bet"), round_id="own-round", table_id="own-table")
+    (award,) = world.settle(hand("1", ROYAL_FLUSH), round_id="own-round", table_id="own-table")["awards"]
+    world.post_bets(bet("own-late-bet"), round_id="own-round", table_id="own-table").problem(409, "round-settled")
+    (exception,) = world.get("/v1/exceptions?table_id=own-table").ok()["items"]
+    world.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}}, request_id="own-change", role=Role.RATES).ok(201)
+    job = world.ask_job({"jackpot_id": "own-jackpot", "format": "beancount"}, request_id="own-job").ok(201)
+    assert world.runner().run_next()
     return {
         "jackpot_id": "own-jackpot",
         "name": "rounds",
@@ -132,5 +132,5 @@ def make_objects(house: House) -> dict[str, str]:
         "exception_id": exception["exception_id"],
         "request_id": "own-change",
         "job_id": job["job_id"],
-        "key_id": house.person("Kim", Role.AUDITOR).split("_")[1],
+        "key_id": world.person("Kim", Role.AUDITOR).split("_")[1],
     }

@@ -15,7 +15,7 @@ from jackpot_service.domain.principals import Role
 from tests.support import correcting
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 WITHIN: Final = 60
 """By as many acts of a history the whole story is told."""
@@ -60,17 +60,17 @@ _HAPPENED: Final = {
 """How often each of it happened, as the books tell."""
 
 
-def require_whole(house: House) -> None:
+def require_whole(world: World) -> None:
     """Whoever adds a history up says first that there was something in it that could go wrong."""
-    missing = [what for what, counted in _HAPPENED.items() if not house.books.value(counted)]
+    missing = [what for what, counted in _HAPPENED.items() if not world.books.value(counted)]
     assert not missing, f"The history has no {', no '.join(missing)}."
 
 
 class Story:
-    """Goes on beside the acts of chance, in a house whose jackpot `j1` holds the prize of a four of a kind."""
+    """Goes on beside the acts of chance, in a world whose jackpot `j1` holds the prize of a four of a kind."""
 
-    def __init__(self, house: House, seed: int) -> None:
-        self._house = house
+    def __init__(self, world: World, seed: int) -> None:
+        self._world = world
         self._steps = self._told()
         self._acts = 0
         self._instants = random.Random(seed).sample(range(WITHIN), _STEPS)
@@ -82,22 +82,22 @@ class Story:
         self._acts += 1
 
     def _told(self) -> Iterator[None]:
-        house = self._house
-        house.bet(bet("a"), bet("b", currency="GBP", hand="2"), round_id="refunded")
+        world = self._world
+        world.bet(bet("a"), bet("b", currency="GBP", hand="2"), round_id="refunded")
         yield
-        house.bet(bet("a"), bet("b", hand="2"), round_id="corrected")
-        house.settle(hand("1", NOTHING), hand("2", FLUSH), round_id="corrected")
+        world.bet(bet("a"), bet("b", hand="2"), round_id="corrected")
+        world.settle(hand("1", NOTHING), hand("2", FLUSH), round_id="corrected")
         yield
-        house.bet(bet("a"), bet("b", hand="2"), round_id="won")
-        house.settle(hand("1", ROYAL_FLUSH), hand("2", FOUR_OF_A_KIND), round_id="won")
-        house.clock.advance(timedelta(days=1))
+        world.bet(bet("a"), bet("b", hand="2"), round_id="won")
+        world.settle(hand("1", ROYAL_FLUSH), hand("2", FOUR_OF_A_KIND), round_id="won")
+        world.clock.advance(timedelta(days=1))
         yield
-        house.void("a", round_id="refunded")
+        world.void("a", round_id="refunded")
         yield
-        house.cancel(round_id="refunded")
+        world.cancel(round_id="refunded")
         yield
         right = (hand("1", ROYAL_FLUSH), hand("2", NOTHING))
-        correcting.correct(house, *right, round_id="corrected", request_id="corrected")
+        correcting.correct(world, *right, round_id="corrected", request_id="corrected")
         yield
         self._decide()
         yield
@@ -106,13 +106,13 @@ class Story:
 
     def _decide(self) -> None:
         """Unless chance decided about it meanwhile."""
-        awards = self._house.round("won")["settlement"]["awards"]
+        awards = self._world.round("won")["settlement"]["awards"]
         if ("four_of_a_kind", "held") in {(award["tier"], award["state"]) for award in awards}:
             decision = {"table_id": "T1", "round_id": "won", "bets": ["b"], "decision": "approve"}
-            self._house.change("held-awards", {"jackpot_id": "j1", **decision}, request_id="decided")
+            self._world.change("held-awards", {"jackpot_id": "j1", **decision}, request_id="decided")
 
     def _pay(self) -> None:
         """What a correction awards is payable at once; unless chance paid all there is."""
-        for award in self._house.get("/v1/awards?state=payable").ok()["items"][:1]:
+        for award in self._world.get("/v1/awards?state=payable").ok()["items"][:1]:
             path, body = f"/v1/awards/{award['award_id']}/payment", {"request_id": "paid"}
-            self._house.put(path, body, key=self._house.person("Olga", Role.OPERATOR)).ok(201)
+            self._world.put(path, body, key=self._world.person("Olga", Role.OPERATOR)).ok(201)

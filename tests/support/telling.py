@@ -1,4 +1,4 @@
-"""Events as a consumer gets them; and a house in which every one of them happens."""
+"""Events as a consumer gets them; and a world in which every one of them happens."""
 
 from collections.abc import Iterable
 
@@ -7,23 +7,23 @@ from tests.support import correcting
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
-from tests.support.house import House
+from tests.support.world import World
 
 ROUND: Body = {"jackpot_id": "j1", "table_id": "T1"}
 
 
-def page(house: House, *, after: str | None = None, key: str | None = None, **query: int) -> Body:
+def page(world: World, *, after: str | None = None, key: str | None = None, **query: int) -> Body:
     """One page of events, for an auditor unless a key is given."""
     stated = {"after": after, **query}
     written = "&".join(f"{name}={value}" for name, value in stated.items() if value is not None)
-    return house.get(f"/v1/events?{written}", key=key).ok()
+    return world.get(f"/v1/events?{written}", key=key).ok()
 
 
-def follow(house: House, *, after: str | None = None, key: str | None = None, limit: int = 1000) -> list[Body]:
+def follow(world: World, *, after: str | None = None, key: str | None = None, limit: int = 1000) -> list[Body]:
     """All events after a cursor, from the beginning unless one is given, page by page."""
     told: list[Body] = []
     while True:
-        found = page(house, after=after, key=key, limit=limit)
+        found = page(world, after=after, key=key, limit=limit)
         assert len(found["items"]) <= limit
         told += found["items"]
         after = found["next"]
@@ -31,9 +31,9 @@ def follow(house: House, *, after: str | None = None, key: str | None = None, li
             return told
 
 
-def now(house: House) -> str:
+def now(world: World) -> str:
     """The cursor of what comes from now on."""
-    cursor: str = page(house, after="now")["next"]
+    cursor: str = page(world, after="now")["next"]
     return cursor
 
 
@@ -41,38 +41,38 @@ def types(events: Iterable[Body]) -> list[str]:
     return [event["type"].removeprefix("jackpot.") for event in events]
 
 
-def bring_about_everything(house: House) -> None:
+def bring_about_everything(world: World) -> None:
     """Let every type of event happen, each in the plainest way; all on one stripe, so that ids are the same again."""
-    house.open(base_amount="1000", settings={"held_threshold": "200"}, stripes=1)
-    house.open(jackpot_id="j2", tables=("T2",), stripes=1)
-    _play(house)
-    _decide_awards(house)
-    _move_money(house)
-    _end(house)
+    world.open(base_amount="1000", settings={"held_threshold": "200"}, stripes=1)
+    world.open(jackpot_id="j2", tables=("T2",), stripes=1)
+    _play(world)
+    _decide_awards(world)
+    _move_money(world)
+    _end(world)
 
 
-def _play(house: House) -> None:
-    house.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("c", hand="3"), bet("d", hand="4"))
-    house.void("d", "unknown")
-    house.settle(hand("1", FLUSH), hand("2", FOUR_OF_A_KIND), dead("3"))
-    house.bet(bet("a"), bet("b", currency="GBP", hand="2"), round_id="r2")
-    house.cancel(round_id="r2")
-    house.bet(bet("a"), round_id="r3")
-    house.settle(hand("1", FLUSH), round_id="r3")
-    house.bet(bet("a"), bet("b", currency="GBP", hand="2"), round_id="won", table_id="T2")
-    house.settle(hand("1", ROYAL_FLUSH), hand("2"), round_id="won", table_id="T2")
+def _play(world: World) -> None:
+    world.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("c", hand="3"), bet("d", hand="4"))
+    world.void("d", "unknown")
+    world.settle(hand("1", FLUSH), hand("2", FOUR_OF_A_KIND), dead("3"))
+    world.bet(bet("a"), bet("b", currency="GBP", hand="2"), round_id="r2")
+    world.cancel(round_id="r2")
+    world.bet(bet("a"), round_id="r3")
+    world.settle(hand("1", FLUSH), round_id="r3")
+    world.bet(bet("a"), bet("b", currency="GBP", hand="2"), round_id="won", table_id="T2")
+    world.settle(hand("1", ROYAL_FLUSH), hand("2"), round_id="won", table_id="T2")
 
 
-def _decide_awards(house: House) -> None:
+def _decide_awards(world: World) -> None:
     held = ROUND | {"round_id": "r1"}
-    house.change("held-awards", held | {"decision": "reject"}, request_id="reject")
-    house.change("held-awards", held | {"decision": "reinstate", "bets": ["b"]}, request_id="reinstate")
-    house.bet(bet("a"), round_id="r4")
-    house.settle(hand("1", FOUR_OF_A_KIND), round_id="r4")
-    house.change("held-awards", ROUND | {"round_id": "r4", "decision": "approve"}, request_id="approve")
-    correcting.pay(house, "a", round_id="r4")
-    house.change("compensation", COMPENSATION, request_id="compensate")
-    correcting.correct(house, hand("1", NOTHING), request_id="correct", round_id="r3")
+    world.change("held-awards", held | {"decision": "reject"}, request_id="reject")
+    world.change("held-awards", held | {"decision": "reinstate", "bets": ["b"]}, request_id="reinstate")
+    world.bet(bet("a"), round_id="r4")
+    world.settle(hand("1", FOUR_OF_A_KIND), round_id="r4")
+    world.change("held-awards", ROUND | {"round_id": "r4", "decision": "approve"}, request_id="approve")
+    correcting.pay(world, "a", round_id="r4")
+    world.change("compensation", COMPENSATION, request_id="compensate")
+    correcting.correct(world, hand("1", NOTHING), request_id="correct", round_id="r3")
 
 
 COMPENSATION: Body = ROUND | {
@@ -100,19 +100,19 @@ STATEMENT: Body = {
 }
 
 
-def _move_money(house: House) -> None:
-    house.change("adjustment", ADJUSTMENT, request_id="adjust")
-    house.change("seed-recovery", {"jackpot_id": "j1", "amount": "-500"}, request_id="seed")
-    house.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="true-up")
-    house.change("statement-settlement", STATEMENT, request_id="statement")
+def _move_money(world: World) -> None:
+    world.change("adjustment", ADJUSTMENT, request_id="adjust")
+    world.change("seed-recovery", {"jackpot_id": "j1", "amount": "-500"}, request_id="seed")
+    world.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="true-up")
+    world.change("statement-settlement", STATEMENT, request_id="statement")
 
 
-def _end(house: House) -> None:
-    house.change("rules", {"jackpot_id": "j1", "settings": {"limit": "20000"}}, request_id="rules")
+def _end(world: World) -> None:
+    world.change("rules", {"jackpot_id": "j1", "settings": {"limit": "20000"}}, request_id="rules")
     rates = {"base": "EUR", "rates": {"GBP": "1.18"}}
-    house.ask("rate-sheet", rates, request_id="rates", by="Rita", role=Role.RATES).ok(201)
-    house.approve("rates", by="Rolf", role=Role.RATES).ok()
+    world.ask("rate-sheet", rates, request_id="rates", by="Rita", role=Role.RATES).ok(201)
+    world.approve("rates", by="Rolf", role=Role.RATES).ok()
     for path, reason in (("suspension", "the display shows another meter"), ("resumption", "it shows the right one")):
         body = {"request_id": path, "reason": reason}
-        house.put(f"/v1/jackpots/j1/{path}", body, key=house.person("Ann", Role.OPERATOR)).ok(201)
-    house.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="retire")
+        world.put(f"/v1/jackpots/j1/{path}", body, key=world.person("Ann", Role.OPERATOR)).ok(201)
+    world.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="retire")

@@ -8,37 +8,37 @@ from jackpot_service.domain.principals import Role
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 
 @pytest.fixture
-def won(house: House) -> House:
+def won(world: World) -> World:
     """A flush that is payable in round r1, and a four of a kind that is held in r2."""
-    house.open(base_amount="1000", settings={"held_threshold": "250"})
-    house.bet(bet("a"))
-    house.settle(hand("1", FLUSH))
-    house.bet(bet("a"), round_id="r2")
-    house.settle(hand("1", FOUR_OF_A_KIND), round_id="r2")
-    return house
+    world.open(base_amount="1000", settings={"held_threshold": "250"})
+    world.bet(bet("a"))
+    world.settle(hand("1", FLUSH))
+    world.bet(bet("a"), round_id="r2")
+    world.settle(hand("1", FOUR_OF_A_KIND), round_id="r2")
+    return world
 
 
-def award_of(house: House, round_id: str = "r1") -> str:
-    award_id: str = house.round(round_id)["settlement"]["awards"][0]["award_id"]
+def award_of(world: World, round_id: str = "r1") -> str:
+    award_id: str = world.round(round_id)["settlement"]["awards"][0]["award_id"]
     return award_id
 
 
-def pay(house: House, award_id: str, *, key: str | None = None, request_id: str = "p1", **more: Any) -> Answer:
+def pay(world: World, award_id: str, *, key: str | None = None, request_id: str = "p1", **more: Any) -> Answer:
     body = {"request_id": request_id, "reference": "slip 7", "paid_at": "2026-11-20T09:30:00Z", **more}
-    return house.put(f"/v1/awards/{award_id}/payment", body, key=key or house.key(Role.TABLE))
+    return world.put(f"/v1/awards/{award_id}/payment", body, key=key or world.key(Role.TABLE))
 
 
-def listed(house: House, query: str = "", **more: Any) -> list[tuple[str, str]]:
+def listed(world: World, query: str = "", **more: Any) -> list[tuple[str, str]]:
     """Round and state of each award that is listed."""
-    items = house.get(f"/v1/awards{query}", **more).ok()["items"]
+    items = world.get(f"/v1/awards{query}", **more).ok()["items"]
     return [(item["round_id"], item["state"]) for item in items]
 
 
-def test_a_casino_acknowledges_the_payment_of_an_award(won: House) -> None:
+def test_a_casino_acknowledges_the_payment_of_an_award(won: World) -> None:
     balance = won.books.balance("j1", "casino:c1")
 
     paid = pay(won, award_of(won)).ok(201)
@@ -49,7 +49,7 @@ def test_a_casino_acknowledges_the_payment_of_an_award(won: House) -> None:
     assert won.round()["settlement"]["awards"][0]["state"] == "paid"
 
 
-def test_a_casino_that_meets_a_request_id_of_the_house_is_not_told_what_it_stands_for(won: House) -> None:
+def test_a_casino_that_meets_a_request_id_of_the_house_is_not_told_what_it_stands_for(won: World) -> None:
     payload = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r2", "decision": "approve"}
     won.ask("held-awards", payload, request_id="q1").ok(201)
 
@@ -59,7 +59,7 @@ def test_a_casino_that_meets_a_request_id_of_the_house_is_not_told_what_it_stand
     assert not {said for said in ("Ann", "change", "held") if said in answer.text}
 
 
-def test_the_same_acknowledgement_again_takes_no_further_step(won: House) -> None:
+def test_the_same_acknowledgement_again_takes_no_further_step(won: World) -> None:
     first = pay(won, award_of(won)).ok(201)
     before = won.books.counts()
 
@@ -68,7 +68,7 @@ def test_the_same_acknowledgement_again_takes_no_further_step(won: House) -> Non
     assert won.books.counts() == before
 
 
-def test_another_acknowledgement_of_a_paid_award_is_a_conflict(won: House) -> None:
+def test_another_acknowledgement_of_a_paid_award_is_a_conflict(won: World) -> None:
     pay(won, award_of(won)).ok(201)
     before = won.books.counts()
 
@@ -79,7 +79,7 @@ def test_another_acknowledgement_of_a_paid_award_is_a_conflict(won: House) -> No
     assert won.books.counts() == before
 
 
-def test_a_held_award_is_not_paid_before_it_is_approved(won: House) -> None:
+def test_a_held_award_is_not_paid_before_it_is_approved(won: World) -> None:
     held = award_of(won, "r2")
     problem = pay(won, held).problem(409, "award-state")
     assert problem["state"] == "held"
@@ -92,14 +92,14 @@ def test_a_held_award_is_not_paid_before_it_is_approved(won: House) -> None:
     assert [step["act"] is None for step in paid["steps"]] == [True, False, False]
 
 
-def test_a_rejected_award_is_not_paid(won: House) -> None:
+def test_a_rejected_award_is_not_paid(won: World) -> None:
     rejection = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r2", "decision": "reject"}
     won.change("held-awards", rejection)
 
     assert pay(won, award_of(won, "r2")).problem(409, "award-state")["state"] == "rejected"
 
 
-def test_whose_award_it_is_not_does_not_see_it(won: House) -> None:
+def test_whose_award_it_is_not_does_not_see_it(won: World) -> None:
     won.add_casino("c2")
     won.add_table("T9")
     award_id = award_of(won)
@@ -118,7 +118,7 @@ def test_whose_award_it_is_not_does_not_see_it(won: House) -> None:
     assert won.books.counts() == before
 
 
-def test_the_casinos_own_finance_and_the_operator_acknowledge_and_finance_of_the_house_does_not(won: House) -> None:
+def test_the_casinos_own_finance_and_the_operator_acknowledge_and_finance_of_the_house_does_not(won: World) -> None:
     award_id = award_of(won)
 
     pay(won, award_id, key=won.key(Role.FINANCE)).problem(403, "wrong-casino")
@@ -127,7 +127,7 @@ def test_the_casinos_own_finance_and_the_operator_acknowledge_and_finance_of_the
     pay(won, award_id, key=won.key(Role.OPERATOR), request_id="p2").ok(200)
 
 
-def test_awards_are_listed_by_state_jackpot_and_casino(won: House) -> None:
+def test_awards_are_listed_by_state_jackpot_and_casino(won: World) -> None:
     won.add_casino("c2")
     won.add_table("T2", jackpot_id="j1", casino_id="c2")
     won.bet(bet("a"), table_id="T2", round_id="r3")
@@ -146,7 +146,7 @@ def test_awards_are_listed_by_state_jackpot_and_casino(won: House) -> None:
     assert len(listed(won, "?jackpot_id=j1")) == 3
 
 
-def test_an_approved_award_is_listed_as_payable_and_a_rejected_one_as_rejected(won: House) -> None:
+def test_an_approved_award_is_listed_as_payable_and_a_rejected_one_as_rejected(won: World) -> None:
     decision = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r2", "decision": "approve"}
     won.change("held-awards", decision)
     won.bet(bet("a"), round_id="r3")
@@ -158,17 +158,17 @@ def test_an_approved_award_is_listed_as_payable_and_a_rejected_one_as_rejected(w
     assert listed(won, "?state=held") == []
 
 
-def test_a_list_goes_on_where_its_page_ended_also_inside_a_round(house: House) -> None:
-    house.open(base_amount="1000")
+def test_a_list_goes_on_where_its_page_ended_also_inside_a_round(world: World) -> None:
+    world.open(base_amount="1000")
     for round_id in ("r1", "r2"):
-        house.bet(*(bet(f"b{number}", hand=str(number)) for number in range(3)), round_id=round_id)
-        house.settle(hand("0", ROYAL_FLUSH), hand("1", NOTHING), hand("2", FLUSH), round_id=round_id)
-    whole = [item["award_id"] for item in house.get("/v1/awards").ok()["items"]]
+        world.bet(*(bet(f"b{number}", hand=str(number)) for number in range(3)), round_id=round_id)
+        world.settle(hand("0", ROYAL_FLUSH), hand("1", NOTHING), hand("2", FLUSH), round_id=round_id)
+    whole = [item["award_id"] for item in world.get("/v1/awards").ok()["items"]]
     assert len(whole) == 8
 
     seen, after = [], ""
     while True:
-        page = house.get(f"/v1/awards?limit=3{after}").ok()
+        page = world.get(f"/v1/awards?limit=3{after}").ok()
         seen += [item["award_id"] for item in page["items"]]
         if page["next"] is None:
             break
@@ -189,7 +189,7 @@ NO_QUERIES: Final[tuple[str, ...]] = (
 )
 
 
-def test_a_list_is_asked_as_the_contract_says(won: House, subtests: pytest.Subtests) -> None:
+def test_a_list_is_asked_as_the_contract_says(won: World, subtests: pytest.Subtests) -> None:
     for query in NO_QUERIES:
         with subtests.test(query=query):
             won.get(f"/v1/awards{query}").problem(422, "validation")
@@ -208,7 +208,7 @@ NO_PAYMENTS: Final[tuple[Body, ...]] = (
 )
 
 
-def test_an_acknowledgement_that_says_something_else_is_refused(won: House, subtests: pytest.Subtests) -> None:
+def test_an_acknowledgement_that_says_something_else_is_refused(won: World, subtests: pytest.Subtests) -> None:
     for wrong in NO_PAYMENTS:
         with subtests.test(wrong=wrong):
             before = won.books.counts()
@@ -218,6 +218,6 @@ def test_an_acknowledgement_that_says_something_else_is_refused(won: House, subt
             assert won.books.counts() == before
 
 
-def test_an_award_that_is_not_there_is_unknown(won: House) -> None:
+def test_an_award_that_is_not_there_is_unknown(won: World) -> None:
     pay(won, "aw_0").problem(404, "award-unknown")
     won.get("/v1/awards/aw_0").problem(404, "award-unknown")

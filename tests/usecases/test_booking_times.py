@@ -8,28 +8,28 @@ import pytest
 
 from jackpot_service.domain.principals import Role
 from tests.support.bets import bet
-from tests.support.house import House
+from tests.support.world import World
 
 AHEAD = timedelta(minutes=10)
 
 
-def adjust(house: House) -> None:
+def adjust(world: World) -> None:
     moved = {"account": "meter", "amount": "1", "document": "memo", "cause": "count-error"}
-    house.change("adjustment", {"jackpot_id": "j1", **moved})
+    world.change("adjustment", {"jackpot_id": "j1", **moved})
 
 
-def suspend(house: House) -> None:
+def suspend(world: World) -> None:
     body = {"request_id": "s1", "reason": "as agreed"}
-    house.put("/v1/jackpots/j1/suspension", body, key=house.person("Ann", Role.OPERATOR)).ok(201)
+    world.put("/v1/jackpots/j1/suspension", body, key=world.person("Ann", Role.OPERATOR)).ok(201)
 
 
-def retire(house: House) -> None:
-    house.change("retirement", {"jackpot_id": "j1", "to": "j2"})
+def retire(world: World) -> None:
+    world.change("retirement", {"jackpot_id": "j1", "to": "j2"})
 
 
-def times(house: House, act: str) -> tuple[datetime, list[datetime]]:
+def times(world: World, act: str) -> tuple[datetime, list[datetime]]:
     """When the act was booked, and when each of its effects."""
-    (found,) = house.books.rows(
+    (found,) = world.books.rows(
         """
         SELECT e.booked_at, array_agg(f.booked_at) AS effects
         FROM entries e
@@ -50,20 +50,20 @@ def times(house: House, act: str) -> tuple[datetime, list[datetime]]:
 )
 @pytest.mark.parametrize("ahead", ["j1", "j2", "the reference book"])
 def test_an_act_and_its_effects_are_booked_at_one_time_whichever_book_is_ahead(
-    house: House, act: Callable[[House], Any], kind: str, effects: int, ahead: str
+    world: World, act: Callable[[World], Any], kind: str, effects: int, ahead: str
 ) -> None:
     """A book is ahead of the clock where another process, whose clock is, booked in it last."""
-    house.open(stripes=1)
-    house.open(jackpot_id="j2", tables=("T2",), stripes=1)
-    house.clock.advance(AHEAD)
+    world.open(stripes=1)
+    world.open(jackpot_id="j2", tables=("T2",), stripes=1)
+    world.clock.advance(AHEAD)
     if ahead == "the reference book":
-        house.publish(GBP="1.2")
+        world.publish(GBP="1.2")
     else:
-        house.bet(bet(), table_id="T1" if ahead == "j1" else "T2")
-        house.cancel(table_id="T1" if ahead == "j1" else "T2")
-    house.clock.at -= AHEAD
+        world.bet(bet(), table_id="T1" if ahead == "j1" else "T2")
+        world.cancel(table_id="T1" if ahead == "j1" else "T2")
+    world.clock.at -= AHEAD
 
-    act(house)
+    act(world)
 
-    booked_at, of_effects = times(house, kind)
+    booked_at, of_effects = times(world, kind)
     assert of_effects == [booked_at] * effects

@@ -23,7 +23,7 @@ from tests.support.asking import raise_edition, rows
 from tests.support.bets import bet
 from tests.support.correcting import correct
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -34,31 +34,31 @@ PAGE: Final = (Path(__file__).resolve().parents[2] / "docs" / "reports.md").read
 
 
 @pytest.fixture
-def busy(house: House) -> House:
+def busy(world: World) -> World:
     """Three days with a round each, one of them a hit; the clock stands on the fourth."""
-    house.open(base_amount="1000")
+    world.open(base_amount="1000")
     for number, cards in enumerate((FLUSH, ROYAL_FLUSH, NOTHING)):
-        house.bet(bet("a", hand="1"), round_id=f"r{number}")
-        house.settle(hand("1", cards), round_id=f"r{number}")
-        house.clock.advance(DAY)
-    return house
+        world.bet(bet("a", hand="1"), round_id=f"r{number}")
+        world.settle(hand("1", cards), round_id=f"r{number}")
+        world.clock.advance(DAY)
+    return world
 
 
-def midnight(house: House, days_ago: int = 0) -> datetime:
-    return house.clock().replace(hour=0, minute=0, second=0, microsecond=0) - days_ago * DAY
+def midnight(world: World, days_ago: int = 0) -> datetime:
+    return world.clock().replace(hour=0, minute=0, second=0, microsecond=0) - days_ago * DAY
 
 
-def close(house: House, end: datetime, *, request_id: str = "p1", by: str = "Fay", **more: object) -> Answer:
+def close(world: World, end: datetime, *, request_id: str = "p1", by: str = "Fay", **more: object) -> Answer:
     body = {"request_id": request_id, "to": instant(end), "reason": "month end", **more}
-    return house.post(PATH, body, key=house.person(by, Role.FINANCE))
+    return world.post(PATH, body, key=world.person(by, Role.FINANCE))
 
 
-def report(house: House, name: str, query: str) -> Body:
-    body: Body = house.get(f"/v1/reports/{name}?{query}", key=house.person("Fay", Role.FINANCE)).ok()
+def report(world: World, name: str, query: str) -> Body:
+    body: Body = world.get(f"/v1/reports/{name}?{query}", key=world.person("Fay", Role.FINANCE)).ok()
     return body
 
 
-def test_a_closed_period_keeps_what_its_reports_said(busy: House) -> None:
+def test_a_closed_period_keeps_what_its_reports_said(busy: World) -> None:
     end = midnight(busy)
 
     closed = close(busy, end).ok(201)
@@ -73,7 +73,7 @@ def test_a_closed_period_keeps_what_its_reports_said(busy: House) -> None:
 
 
 def test_a_report_shows_the_hash_only_if_it_is_that_of_its_own_edition(
-    busy: House, monkeypatch: pytest.MonkeyPatch
+    busy: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     query = f"to={instant(midnight(busy))}"
     kept = close(busy, midnight(busy)).ok(201)["reports"]
@@ -92,7 +92,7 @@ def test_a_report_shows_the_hash_only_if_it_is_that_of_its_own_edition(
     assert [other[name] for name in told] == [1, 1, kept["trial-balance"]["sha256"]]
 
 
-def test_a_file_says_in_which_edition_the_report_was_closed(busy: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_says_in_which_edition_the_report_was_closed(busy: World, monkeypatch: pytest.MonkeyPatch) -> None:
     path = f"/v1/reports/trial-balance?format=xlsx&to={instant(midnight(busy))}"
     kept = close(busy, midnight(busy)).ok(201)["reports"]["trial-balance"]
 
@@ -109,7 +109,7 @@ def test_a_file_says_in_which_edition_the_report_was_closed(busy: House, monkeyp
 
 
 def test_a_stranger_figures_the_hashes_from_the_answers_alone(
-    busy: House, tmp_path: Path, subtests: pytest.Subtests
+    busy: World, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     """By the program that docs/reports.md prints, of the first period and of one that follows, with any text in it."""
     reason = 'Größe "λ" \\ / </é> 🂡'
@@ -139,7 +139,7 @@ def test_a_stranger_figures_the_hashes_from_the_answers_alone(
                 assert figured.stdout == f"{kept['sha256']}\n" == f"{answered.ok()['content_sha256']}\n"
 
 
-def test_what_is_found_later_is_booked_in_the_open_period(busy: House) -> None:
+def test_what_is_found_later_is_booked_in_the_open_period(busy: World) -> None:
     end = midnight(busy)
     close(busy, end).ok(201)
     before = report(busy, "trial-balance", f"to={instant(end)}")
@@ -153,7 +153,7 @@ def test_what_is_found_later_is_booked_in_the_open_period(busy: House) -> None:
     assert report(busy, "trial-balance", f"from={instant(end)}")["sections"] != before["sections"]
 
 
-def test_a_period_follows_the_one_before(busy: House) -> None:
+def test_a_period_follows_the_one_before(busy: World) -> None:
     first = close(busy, midnight(busy, 2)).ok(201)
 
     second = close(busy, midnight(busy), request_id="p2").ok(201)
@@ -163,11 +163,11 @@ def test_a_period_follows_the_one_before(busy: House) -> None:
         close(busy, end, request_id="p3").problem(409, "period-conflict")
 
 
-def test_a_period_that_is_not_over_is_not_closed(busy: House) -> None:
+def test_a_period_that_is_not_over_is_not_closed(busy: World) -> None:
     close(busy, busy.clock() + DAY).problem(409, "period-conflict")
 
 
-def test_the_same_closing_again_is_a_replay(busy: House) -> None:
+def test_the_same_closing_again_is_a_replay(busy: World) -> None:
     first = close(busy, midnight(busy)).ok(201)
 
     assert close(busy, midnight(busy)).ok(200) == first
@@ -175,7 +175,7 @@ def test_the_same_closing_again_is_a_replay(busy: House) -> None:
     close(busy, midnight(busy), by="Flo").problem(409, "request-conflict")
 
 
-def test_of_two_that_close_it_at_once_the_second_is_a_replay(busy: House) -> None:
+def test_of_two_that_close_it_at_once_the_second_is_a_replay(busy: World) -> None:
     """Both have made the reports before either has closed it."""
     act = Act(Principal("Fay", Role.FINANCE), busy.clock(), request_id="p1", reason="month end")
     end = midnight(busy)
@@ -189,7 +189,7 @@ def test_of_two_that_close_it_at_once_the_second_is_a_replay(busy: House) -> Non
     assert first.period == second.period
 
 
-def test_closing_is_an_act_of_finance_of_the_house(busy: House) -> None:
+def test_closing_is_an_act_of_finance_of_the_house(busy: World) -> None:
     body = {"request_id": "p1", "to": instant(midnight(busy)), "reason": "month end"}
     busy.post(PATH, body, key=busy.person("Ann", Role.OPERATOR)).problem(403, "role-forbidden")
     busy.post(PATH, body, key=busy.key(Role.FINANCE, casino_id="c1")).problem(403, "role-forbidden")
@@ -210,7 +210,7 @@ NO_PERIODS: Final[tuple[tuple[Body, str], ...]] = (
 )
 
 
-def test_what_cannot_be_read_is_refused(busy: House, subtests: pytest.Subtests) -> None:
+def test_what_cannot_be_read_is_refused(busy: World, subtests: pytest.Subtests) -> None:
     for change, pointer in NO_PERIODS:
         with subtests.test(change=change):
             close(busy, midnight(busy), **change).problem(422, "validation", pointer)

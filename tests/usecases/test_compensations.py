@@ -8,7 +8,7 @@ import pytest
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 GIVEN: Body = {
     "jackpot_id": "j1",
@@ -22,17 +22,17 @@ GIVEN: Body = {
 
 
 @pytest.fixture
-def cancelled(house: House) -> House:
+def cancelled(world: World) -> World:
     """A round of a euro and a pound, cancelled; the rates have changed since."""
-    house.open(base_amount="1000")
-    house.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("gone", hand="3"))
-    house.void("gone", "tombstone")
-    house.cancel()
-    house.publish(GBP="1.30")
-    return house
+    world.open(base_amount="1000")
+    world.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("gone", hand="3"))
+    world.void("gone", "tombstone")
+    world.cancel()
+    world.publish(GBP="1.30")
+    return world
 
 
-def test_a_compensation_is_the_houses_at_the_rates_of_the_round(cancelled: House) -> None:
+def test_a_compensation_is_the_houses_at_the_rates_of_the_round(cancelled: World) -> None:
     pools = cancelled.books.pools("j1")
 
     effect = cancelled.change("compensation", GIVEN)
@@ -45,7 +45,7 @@ def test_a_compensation_is_the_houses_at_the_rates_of_the_round(cancelled: House
     assert cancelled.books.pools("j1") == pools
 
 
-def test_the_record_of_the_round_shows_its_compensations(cancelled: House) -> None:
+def test_the_record_of_the_round_shows_its_compensations(cancelled: World) -> None:
     cancelled.change("compensation", GIVEN, request_id="q1")
     cancelled.change("compensation", GIVEN | {"amount_minor": 1, "bet_id": "a", "currency": "EUR"}, request_id="q2")
 
@@ -59,7 +59,7 @@ def test_the_record_of_the_round_shows_its_compensations(cancelled: House) -> No
     ]
 
 
-def test_one_that_was_given_meanwhile_is_looked_at_before_another(cancelled: House) -> None:
+def test_one_that_was_given_meanwhile_is_looked_at_before_another(cancelled: World) -> None:
     cancelled.ask("compensation", GIVEN, request_id="q1").ok(201)
     cancelled.ask("compensation", GIVEN, request_id="q2").ok(201)
     cancelled.approve("q1").ok()
@@ -69,7 +69,7 @@ def test_one_that_was_given_meanwhile_is_looked_at_before_another(cancelled: Hou
     assert len(cancelled.round()["compensations"]) == 1
 
 
-def test_what_was_given_is_taken_back_and_no_more(cancelled: House) -> None:
+def test_what_was_given_is_taken_back_and_no_more(cancelled: World) -> None:
     cancelled.change("compensation", GIVEN, request_id="q1")
     cancelled.change("compensation", GIVEN | {"bet_id": "a"}, request_id="q2")
     cancelled.change("compensation", GIVEN | {"currency": "EUR"}, request_id="q3")
@@ -86,7 +86,7 @@ def test_what_was_given_is_taken_back_and_no_more(cancelled: House) -> None:
     cancelled.ask("compensation", GIVEN | {"amount_minor": -1}, request_id="q5").problem(409, "compensation-not-given")
 
 
-def test_only_a_cancelled_round_is_compensated(cancelled: House) -> None:
+def test_only_a_cancelled_round_is_compensated(cancelled: World) -> None:
     cancelled.bet(bet("b"), round_id="r2")
     named = GIVEN | {"round_id": "r2", "currency": "EUR"}
     assert cancelled.ask("compensation", named).problem(409, "round-not-cancelled")["state"] == "open"
@@ -119,7 +119,7 @@ NOT_GIVEN: Final[tuple[tuple[Body, int, str], ...]] = (
 )
 
 
-def test_what_cannot_be_given_is_refused_and_leaves_nothing(cancelled: House, subtests: pytest.Subtests) -> None:
+def test_what_cannot_be_given_is_refused_and_leaves_nothing(cancelled: World, subtests: pytest.Subtests) -> None:
     cancelled.ask("compensation", GIVEN, query="?dry_run=true").ok()
 
     for number, (change, status, code) in enumerate(NOT_GIVEN):
@@ -131,12 +131,12 @@ def test_what_cannot_be_given_is_refused_and_leaves_nothing(cancelled: House, su
             assert cancelled.books.counts() == before
 
 
-def test_more_than_the_books_could_hold_is_refused(house: House) -> None:
-    house.publish(GBP="1000000000")
-    house.open(base_amount="1000")
-    house.bet(bet("b"))
-    house.cancel()
+def test_more_than_the_books_could_hold_is_refused(world: World) -> None:
+    world.publish(GBP="1000000000")
+    world.open(base_amount="1000")
+    world.bet(bet("b"))
+    world.cancel()
 
     for amount_minor in (10**15, -(10**15)):
-        refused = house.ask("compensation", GIVEN | {"amount_minor": amount_minor})
+        refused = world.ask("compensation", GIVEN | {"amount_minor": amount_minor})
         refused.problem(422, "payload-invalid", "/payload/amount_minor")

@@ -10,29 +10,29 @@ from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.correcting import correct, pay
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
-from tests.support.house import CYBER, House
+from tests.support.world import CYBER, World
 
 APPROVE: Body = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"}
 REJECT: Body = APPROVE | {"decision": "reject"}
 REINSTATE: Body = APPROVE | {"decision": "reinstate"}
 
 
-def states(house: House, round_id: str = "r1") -> dict[tuple[str, str], str]:
+def states(world: World, round_id: str = "r1") -> dict[tuple[str, str], str]:
     """The state of each award of a round, now."""
-    awards = house.round(round_id)["settlement"]["awards"]
+    awards = world.round(round_id)["settlement"]["awards"]
     return {(award["bet_id"], award["tier"]): award["state"] for award in awards}
 
 
 @pytest.fixture
-def held(house: House) -> House:
+def held(world: World) -> World:
     """Two fixed prizes held, 275 in sum: EUR 250, and GBP 21.37 at 1.17."""
-    house.open(base_amount="1000", settings={"held_threshold": "275"})
-    house.bet(bet("a", hand="1"), bet("b", hand="2", currency="GBP"))
-    house.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
-    return house
+    world.open(base_amount="1000", settings={"held_threshold": "275"})
+    world.bet(bet("a", hand="1"), bet("b", hand="2", currency="GBP"))
+    world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
+    return world
 
 
-def test_approved_awards_are_credited_to_the_casino_in_their_own_currencies(held: House) -> None:
+def test_approved_awards_are_credited_to_the_casino_in_their_own_currencies(held: World) -> None:
     assert held.books.balance("j1", "awards:held") == Decimal("279.25")
 
     effect = held.change("held-awards", APPROVE)
@@ -47,7 +47,7 @@ def test_approved_awards_are_credited_to_the_casino_in_their_own_currencies(held
     assert set(states(held).values()) == {"payable"}
 
 
-def test_rejected_prizes_return_to_the_prize_fund_at_their_booked_cost(held: House) -> None:
+def test_rejected_prizes_return_to_the_prize_fund_at_their_booked_cost(held: World) -> None:
     held.change("held-awards", REJECT)
 
     assert held.books.balance("j1", "awards:held") == 0
@@ -56,7 +56,7 @@ def test_rejected_prizes_return_to_the_prize_fund_at_their_booked_cost(held: Hou
     assert set(states(held).values()) == {"rejected"}
 
 
-def test_some_of_a_rounds_held_awards_are_approved_and_the_others_rejected(held: House) -> None:
+def test_some_of_a_rounds_held_awards_are_approved_and_the_others_rejected(held: World) -> None:
     held.change("held-awards", APPROVE | {"bets": ["b"]}, request_id="q1")
     assert held.books.balance("j1", "awards:held") == 250
 
@@ -67,43 +67,43 @@ def test_some_of_a_rounds_held_awards_are_approved_and_the_others_rejected(held:
     assert held.books.pools("j1").prize_fund == Decimal("0.690928") - Decimal("29.25")
 
 
-def test_rejected_shares_return_to_the_running_meter_the_players_money_first(house: House) -> None:
+def test_rejected_shares_return_to_the_running_meter_the_players_money_first(world: World) -> None:
     """M = 999.10 of the house, and 0.90 of the players: by bet id, the first award has the players' money."""
-    house.open(base_amount="999.10", settings={"held_threshold": "1000"})
-    house.bet(bet("a", hand="1"), bet("b", hand="2"))
-    house.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
-    house.bet(bet("c"), round_id="r2")
-    before = house.books.pools("j1")
+    world.open(base_amount="999.10", settings={"held_threshold": "1000"})
+    world.bet(bet("a", hand="1"), bet("b", hand="2"))
+    world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
+    world.bet(bet("c"), round_id="r2")
+    before = world.books.pools("j1")
 
-    effect = house.change("held-awards", REJECT | {"bets": ["a"]}, request_id="q1")
+    effect = world.change("held-awards", REJECT | {"bets": ["a"]}, request_id="q1")
 
     (award,) = effect["after"]["awards"]
     assert award["returned_to"] == {"pool:meter:players": "0.9", "pool:meter:house": "499.1"}
-    assert house.books.pools("j1") == before + Pools(Decimal("0.9"), Decimal("499.1"))
+    assert world.books.pools("j1") == before + Pools(Decimal("0.9"), Decimal("499.1"))
 
-    effect = house.change("held-awards", REJECT, request_id="q2")
+    effect = world.change("held-awards", REJECT, request_id="q2")
     (award,) = effect["after"]["awards"]
     assert award["returned_to"] == {"pool:meter:house": "500"}
-    assert house.meter()["cycle"] == 2
+    assert world.meter()["cycle"] == 2
 
 
-def test_a_rejected_part_of_the_meter_returns_and_leaves_the_seed_where_it_is(house: House) -> None:
-    house.open(CYBER, base_amount="99999.30", settings={"held_threshold": "10000"})
-    house.bet(bet("a"))
-    house.settle(hand("1", STRAIGHT_FLUSH))
-    assert house.books.pools("j1") == Pools(Decimal(0), Decimal(90000))
+def test_a_rejected_part_of_the_meter_returns_and_leaves_the_seed_where_it_is(world: World) -> None:
+    world.open(CYBER, base_amount="99999.30", settings={"held_threshold": "10000"})
+    world.bet(bet("a"))
+    world.settle(hand("1", STRAIGHT_FLUSH))
+    assert world.books.pools("j1") == Pools(Decimal(0), Decimal(90000))
 
-    house.change("held-awards", REJECT)
+    world.change("held-awards", REJECT)
 
-    assert house.books.pools("j1") == Pools(Decimal("0.70"), Decimal("99999.30"))
-
-
-def reject_and_reinstate(house: House) -> Body:
-    house.change("held-awards", REJECT, request_id="no")
-    return house.change("held-awards", REINSTATE, request_id="yes")
+    assert world.books.pools("j1") == Pools(Decimal("0.70"), Decimal("99999.30"))
 
 
-def test_rejected_prizes_are_reinstated_as_if_they_had_been_approved(held: House) -> None:
+def reject_and_reinstate(world: World) -> Body:
+    world.change("held-awards", REJECT, request_id="no")
+    return world.change("held-awards", REINSTATE, request_id="yes")
+
+
+def test_rejected_prizes_are_reinstated_as_if_they_had_been_approved(held: World) -> None:
     effect = reject_and_reinstate(held)
 
     assert (effect["before"], effect["after"]["step"]) == ({"state": "rejected"}, "reinstated")
@@ -120,7 +120,7 @@ def test_rejected_prizes_are_reinstated_as_if_they_had_been_approved(held: House
     assert states(held)["a", "four_of_a_kind"] == "paid"
 
 
-def test_some_of_the_rejected_awards_are_reinstated(held: House) -> None:
+def test_some_of_the_rejected_awards_are_reinstated(held: World) -> None:
     held.change("held-awards", REJECT, request_id="no")
 
     held.change("held-awards", REINSTATE | {"bets": ["b"]}, request_id="yes")
@@ -131,78 +131,78 @@ def test_some_of_the_rejected_awards_are_reinstated(held: House) -> None:
     assert set(states(held).values()) == {"payable"}
 
 
-def test_a_reinstated_share_comes_from_the_meter_that_got_it_back(house: House) -> None:
+def test_a_reinstated_share_comes_from_the_meter_that_got_it_back(world: World) -> None:
     """Of 1,000.00 the players' money was 0.90. What the meter begins with, 500, is seeded again only where missing."""
-    house.open(base_amount="999.10", settings={"held_threshold": "1000", "reset_amount": "500"})
-    house.bet(bet("a", hand="1"), bet("b", hand="2"))
-    house.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
-    house.bet(bet("c"), round_id="r2")
-    before = house.books.pools("j1")
+    world.open(base_amount="999.10", settings={"held_threshold": "1000", "reset_amount": "500"})
+    world.bet(bet("a", hand="1"), bet("b", hand="2"))
+    world.settle(hand("1", ROYAL_FLUSH), hand("2", NOTHING))
+    world.bet(bet("c"), round_id="r2")
+    before = world.books.pools("j1")
 
-    effect = reject_and_reinstate(house)
+    effect = reject_and_reinstate(world)
 
     assert [award["taken_from"] for award in effect["after"]["awards"]] == [
         {"pool:meter:players": "0.9", "pool:meter:house": "499.1"},
         {"pool:meter:house": "500"},
     ]
-    assert house.books.pools("j1") == before
-    assert house.books.moved("j1", "casino:c1", "release") == 1000
+    assert world.books.pools("j1") == before
+    assert world.books.moved("j1", "casino:c1", "release") == 1000
 
 
-def test_what_the_meter_has_not_any_more_the_house_puts_in_as_after_any_award(house: House) -> None:
+def test_what_the_meter_has_not_any_more_the_house_puts_in_as_after_any_award(world: World) -> None:
     """The seed that had filled the gap was recovered after the rejection: as much is missing again."""
-    house.open(CYBER, base_amount="90000", settings={"held_threshold": "9000", "reset_amount": "90000"})
-    house.bet(bet("a"))
-    house.settle(hand("1", STRAIGHT_FLUSH))
-    house.change("held-awards", REJECT, request_id="no")
-    house.change("seed-recovery", {"jackpot_id": "j1", "amount": "9000"}, request_id="recovered")
-    assert house.meter()["amount_exact"] == "90000.07"
+    world.open(CYBER, base_amount="90000", settings={"held_threshold": "9000", "reset_amount": "90000"})
+    world.bet(bet("a"))
+    world.settle(hand("1", STRAIGHT_FLUSH))
+    world.change("held-awards", REJECT, request_id="no")
+    world.change("seed-recovery", {"jackpot_id": "j1", "amount": "9000"}, request_id="recovered")
+    assert world.meter()["amount_exact"] == "90000.07"
 
-    house.change("held-awards", REINSTATE, request_id="yes")
+    world.change("held-awards", REINSTATE, request_id="yes")
 
-    assert house.books.pools("j1") == Pools(Decimal(0), Decimal(90000))
-    assert house.books.balance("j1", "casino:c1") == -1 + Decimal("9000.07")
+    assert world.books.pools("j1") == Pools(Decimal(0), Decimal(90000))
+    assert world.books.balance("j1", "casino:c1") == -1 + Decimal("9000.07")
 
 
 def test_house_money_recovered_since_the_rejection_is_put_in_again_and_no_players_money_pays_for_it(
-    house: House,
+    world: World,
 ) -> None:
     """Of the award the house's part is 999.37, and the meter holds far more than its reset amount."""
-    house.open(CYBER, base_amount="10000", settings={"held_threshold": "1000"})
-    house.bet(bet("a"))
-    house.settle(hand("1", STRAIGHT_FLUSH))
-    house.change("held-awards", REJECT, request_id="no")
+    world.open(CYBER, base_amount="10000", settings={"held_threshold": "1000"})
+    world.bet(bet("a"))
+    world.settle(hand("1", STRAIGHT_FLUSH))
+    world.change("held-awards", REJECT, request_id="no")
     added = {"jackpot_id": "j1", "account": "meter", "amount": "20000", "document": "d", "cause": "count-error"}
-    house.change("adjustment", added, request_id="added")
-    of_the_house = str(house.books.pools("j1").meter_house)
-    house.change("seed-recovery", {"jackpot_id": "j1", "amount": of_the_house}, request_id="recovered")
+    world.change("adjustment", added, request_id="added")
+    of_the_house = str(world.books.pools("j1").meter_house)
+    world.change("seed-recovery", {"jackpot_id": "j1", "amount": of_the_house}, request_id="recovered")
 
-    house.change("held-awards", REINSTATE, request_id="yes")
+    world.change("held-awards", REINSTATE, request_id="yes")
 
-    assert house.books.pools("j1") == Pools(Decimal(20000), Decimal(0))
-    assert house.books.balance("j1", "house:seed") == -Decimal("999.37")
+    assert world.books.pools("j1") == Pools(Decimal(20000), Decimal(0))
+    assert world.books.balance("j1", "house:seed") == -Decimal("999.37")
 
 
-def test_a_meter_that_was_won_since_pays_no_reinstated_award(house: House) -> None:
-    house.open(CYBER, settings={"held_threshold": "1000"})
-    house.bet(bet("a"))
-    house.settle(hand("1", STRAIGHT_FLUSH))
-    house.change("held-awards", REJECT, request_id="no")
-    house.ask("held-awards", REINSTATE, request_id="stale").ok(201)
-    house.bet(bet("b"), round_id="r2")
-    house.settle(hand("1", ROYAL_FLUSH), round_id="r2")
-    house.approve("stale").problem(409, "change-stale")
-    before = house.books.pools("j1")
+def test_a_meter_that_was_won_since_pays_no_reinstated_award(world: World) -> None:
+    world.open(CYBER, settings={"held_threshold": "1000"})
+    world.bet(bet("a"))
+    world.settle(hand("1", STRAIGHT_FLUSH))
+    world.change("held-awards", REJECT, request_id="no")
+    world.ask("held-awards", REINSTATE, request_id="stale").ok(201)
+    world.bet(bet("b"), round_id="r2")
+    world.settle(hand("1", ROYAL_FLUSH), round_id="r2")
+    world.approve("stale").problem(409, "change-stale")
+    before = world.books.pools("j1")
 
-    effect = house.change("held-awards", REINSTATE, request_id="yes")
+    effect = world.change("held-awards", REINSTATE, request_id="yes")
 
     (award,) = effect["after"]["awards"]
     assert award["taken_from"] == {"house:adjustments": award["cost"]}
-    assert house.books.pools("j1") == before
-    assert house.books.balance("j1", "house:adjustments") == -Decimal(award["cost"])
+    assert world.books.pools("j1") == before
+    assert world.books.balance("j1", "house:adjustments") == -Decimal(award["cost"])
 
 
-def test_a_correction_takes_a_reinstated_award_back_to_where_it_came_from(held: House) -> None:
+def test_a_correction_takes_a_reinstated_award_back_to_where_it_came_from(held: World) -> None:
     reject_and_reinstate(held)
 
     correct(held, hand("1", NOTHING), dead("2"))
@@ -214,7 +214,7 @@ def test_a_correction_takes_a_reinstated_award_back_to_where_it_came_from(held: 
     assert set(states(held).values()) == {"reversed"}
 
 
-def test_nothing_is_reinstated_where_another_verdict_is_in_force(held: House) -> None:
+def test_nothing_is_reinstated_where_another_verdict_is_in_force(held: World) -> None:
     held.change("held-awards", REJECT, request_id="no")
     held.ask("held-awards", REINSTATE, request_id="early").ok(201)
     correct(held, hand("1", NOTHING), dead("2"))
@@ -225,7 +225,7 @@ def test_nothing_is_reinstated_where_another_verdict_is_in_force(held: House) ->
     assert set(states(held).values()) == {"rejected"}
 
 
-def test_nothing_is_reinstated_in_a_retired_jackpot(held: House) -> None:
+def test_nothing_is_reinstated_in_a_retired_jackpot(held: World) -> None:
     held.change("held-awards", REJECT, request_id="no")
     held.open(jackpot_id="j2", tables=("T2",))
     held.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="end")
@@ -233,14 +233,14 @@ def test_nothing_is_reinstated_in_a_retired_jackpot(held: House) -> None:
     held.ask("held-awards", REINSTATE).problem(409, "jackpot-retired")
 
 
-def test_what_was_not_rejected_is_not_reinstated(held: House) -> None:
+def test_what_was_not_rejected_is_not_reinstated(held: World) -> None:
     held.ask("held-awards", REINSTATE).problem(409, "nothing-rejected")
     held.change("held-awards", APPROVE)
     problem = held.ask("held-awards", REINSTATE | {"bets": ["a"]}, request_id="q2").problem(409, "nothing-rejected")
     assert problem["bet_ids"] == ["a"]
 
 
-def test_a_replayed_result_has_the_same_body_whatever_became_of_its_awards(held: House) -> None:
+def test_a_replayed_result_has_the_same_body_whatever_became_of_its_awards(held: World) -> None:
     hands = (hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
     before = held.put_result(*hands).ok(200)
     held.change("held-awards", APPROVE)
@@ -249,14 +249,14 @@ def test_a_replayed_result_has_the_same_body_whatever_became_of_its_awards(held:
     assert {award["state"] for award in before["settlement"]["awards"]} == {"held"}
 
 
-def test_nothing_is_decided_by_one_person(held: House) -> None:
+def test_nothing_is_decided_by_one_person(held: World) -> None:
     held.ask("held-awards", APPROVE).ok(201)
 
     held.approve(by="Ann").problem(403, "same-person")
     assert set(states(held).values()) == {"held"}
 
 
-def test_what_is_not_held_is_not_decided(held: House) -> None:
+def test_what_is_not_held_is_not_decided(held: World) -> None:
     held.bet(bet("c"), round_id="r2")
     held.ask("held-awards", APPROVE | {"round_id": "r2"}).problem(409, "nothing-held")
     held.settle(hand("1", FLUSH), round_id="r2")
@@ -269,7 +269,7 @@ def test_what_is_not_held_is_not_decided(held: House) -> None:
     held.ask("held-awards", APPROVE, request_id="q3").problem(409, "nothing-held")
 
 
-def test_of_two_decisions_on_one_award_the_later_is_refused(held: House) -> None:
+def test_of_two_decisions_on_one_award_the_later_is_refused(held: World) -> None:
     held.ask("held-awards", APPROVE, request_id="q1").ok(201)
     held.ask("held-awards", REJECT | {"bets": ["a"]}, request_id="q2").ok(201)
     held.ask("held-awards", REJECT | {"bets": ["b"]}, request_id="q3").ok(201)
@@ -281,7 +281,7 @@ def test_of_two_decisions_on_one_award_the_later_is_refused(held: House) -> None
     assert set(states(held).values()) == {"rejected"}
 
 
-def test_a_dry_run_tells_where_the_money_would_go_and_moves_nothing(held: House) -> None:
+def test_a_dry_run_tells_where_the_money_would_go_and_moves_nothing(held: World) -> None:
     held.ask("held-awards", REJECT, query="?dry_run=true").ok()
     before = held.books.counts()
 
@@ -310,7 +310,7 @@ NOT_DECIDED: Final[tuple[tuple[Body, int, str], ...]] = (
 )
 
 
-def test_what_cannot_be_decided_is_refused_and_leaves_nothing(held: House, subtests: pytest.Subtests) -> None:
+def test_what_cannot_be_decided_is_refused_and_leaves_nothing(held: World, subtests: pytest.Subtests) -> None:
     held.ask("held-awards", APPROVE, query="?dry_run=true").ok()
 
     for number, (change, status, code) in enumerate(NOT_DECIDED):

@@ -11,7 +11,7 @@ from tests.support import correcting
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, STRAIGHT, hand
-from tests.support.house import House
+from tests.support.world import World
 
 HELD: Body = {"jackpot_id": "j1", "table_id": "T1", "round_id": "held", "decision": "approve"}
 GIVEN: Body = {
@@ -26,7 +26,7 @@ GIVEN: Body = {
 CORRECTED: Body = correcting.payload(hand("1", STRAIGHT), round_id="lost")
 
 
-def create(house: House, name: str, role: Role, *, by: str) -> str:
+def create(world: World, name: str, role: Role, *, by: str) -> str:
     """Have an operator create a key over the API."""
     body = {
         "request_id": uuid4().hex,
@@ -35,36 +35,36 @@ def create(house: House, name: str, role: Role, *, by: str) -> str:
         "casino_id": "c1",
         "reason": "as agreed",
     }
-    key: str = house.post("/v1/keys", body, key=house.person(by, Role.OPERATOR)).ok(201)["key"]
+    key: str = world.post("/v1/keys", body, key=world.person(by, Role.OPERATOR)).ok(201)["key"]
     return key
 
 
-def play(house: House, round_id: str, cards: tuple[str, ...], *, key: str) -> None:
+def play(world: World, round_id: str, cards: tuple[str, ...], *, key: str) -> None:
     """Bet in a round of table T1, and give its result, with a key."""
-    house.send("POST", "T1", f"{round_id}/bets", {"bets": [bet("a")]}, key=key).ok(201)
+    world.send("POST", "T1", f"{round_id}/bets", {"bets": [bet("a")]}, key=key).ok(201)
     body = {"bet_count": 1, "hands": [hand("1", cards)]}
-    house.send("PUT", "T1", f"{round_id}/result", body, key=key).ok(201)
+    world.send("PUT", "T1", f"{round_id}/result", body, key=key).ok(201)
 
 
-def pay(house: House, key: str, *, round_id: str = "won", request_id: str = "p1") -> Answer:
-    award_id = house.round(round_id)["settlement"]["awards"][0]["award_id"]
-    return house.put(f"/v1/awards/{award_id}/payment", {"request_id": request_id}, key=key)
+def pay(world: World, key: str, *, round_id: str = "won", request_id: str = "p1") -> Answer:
+    award_id = world.round(round_id)["settlement"]["awards"][0]["award_id"]
+    return world.put(f"/v1/awards/{award_id}/payment", {"request_id": request_id}, key=key)
 
 
-def operator(house: House, name: str) -> str:
-    return house.person(name, Role.OPERATOR)
+def operator(world: World, name: str) -> str:
+    return world.person(name, Role.OPERATOR)
 
 
 @pytest.fixture
-def own(house: House) -> str:
+def own(world: World) -> str:
     """Return the key of a table server that Olga created, by which rounds were won, held, lost and cancelled."""
-    house.open(base_amount="1000", settings={"held_threshold": "250"})
-    key = create(house, "Olga's server", Role.TABLE, by="Olga")
-    play(house, "won", FLUSH, key=key)
-    play(house, "held", FOUR_OF_A_KIND, key=key)
-    play(house, "lost", NOTHING, key=key)
-    house.send("POST", "T1", "cancelled/bets", {"bets": [bet("a")]}, key=key).ok(201)
-    house.send("PUT", "T1", "cancelled/cancellation", {"reason": "misdeal"}, key=key).ok(201)
+    world.open(base_amount="1000", settings={"held_threshold": "250"})
+    key = create(world, "Olga's server", Role.TABLE, by="Olga")
+    play(world, "won", FLUSH, key=key)
+    play(world, "held", FOUR_OF_A_KIND, key=key)
+    play(world, "lost", NOTHING, key=key)
+    world.send("POST", "T1", "cancelled/bets", {"bets": [bet("a")]}, key=key).ok(201)
+    world.send("PUT", "T1", "cancelled/cancellation", {"reason": "misdeal"}, key=key).ok(201)
     return key
 
 
@@ -72,89 +72,89 @@ def own(house: House) -> str:
 
 
 @pytest.mark.usefixtures("own")
-def test_who_made_the_key_of_a_table_records_no_payment_of_what_it_won(house: House) -> None:
-    before = house.books.counts()
+def test_who_made_the_key_of_a_table_records_no_payment_of_what_it_won(world: World) -> None:
+    before = world.books.counts()
 
-    pay(house, operator(house, "Olga")).problem(403, "key-maker")
+    pay(world, operator(world, "Olga")).problem(403, "key-maker")
 
-    assert {table for table, count in house.books.counts().items() if count != before[table]} <= {
+    assert {table for table, count in world.books.counts().items() if count != before[table]} <= {
         *("acts", "entries", "keys", "principals")
     }
-    assert house.round("won")["settlement"]["awards"][0]["state"] == "payable"
+    assert world.round("won")["settlement"]["awards"][0]["state"] == "payable"
 
 
-def test_the_key_itself_records_no_payment_nor_any_other_key_that_its_maker_made(house: House, own: str) -> None:
-    pay(house, own).problem(403, "key-maker")
-    pay(house, create(house, "Carl", Role.FINANCE, by="Olga")).problem(403, "key-maker")
-    pay(house, create(house, "another server", Role.TABLE, by="Olga")).problem(403, "key-maker")
+def test_the_key_itself_records_no_payment_nor_any_other_key_that_its_maker_made(world: World, own: str) -> None:
+    pay(world, own).problem(403, "key-maker")
+    pay(world, create(world, "Carl", Role.FINANCE, by="Olga")).problem(403, "key-maker")
+    pay(world, create(world, "another server", Role.TABLE, by="Olga")).problem(403, "key-maker")
 
 
 @pytest.mark.usefixtures("own")
-def test_the_answer_does_not_say_whose_the_keys_are(house: House) -> None:
-    answer = pay(house, create(house, "Carl", Role.FINANCE, by="Olga"))
+def test_the_answer_does_not_say_whose_the_keys_are(world: World) -> None:
+    answer = pay(world, create(world, "Carl", Role.FINANCE, by="Olga"))
 
     assert "Olga" not in answer.text
 
 
 @pytest.mark.usefixtures("own")
-def test_another_operator_records_the_payment(house: House) -> None:
-    pay(house, operator(house, "Otto")).ok(201)
-    pay(house, operator(house, "Otto")).ok(200)
+def test_another_operator_records_the_payment(world: World) -> None:
+    pay(world, operator(world, "Otto")).ok(201)
+    pay(world, operator(world, "Otto")).ok(200)
 
 
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize("role", [Role.FINANCE, Role.TABLE])
-def test_a_casinos_key_that_another_made_records_the_payment(house: House, role: Role) -> None:
-    pay(house, create(house, "Carl", role, by="Otto")).ok(201)
+def test_a_casinos_key_that_another_made_records_the_payment(world: World, role: Role) -> None:
+    pay(world, create(world, "Carl", role, by="Otto")).ok(201)
 
 
 @pytest.mark.usefixtures("own")
-def test_a_casinos_key_that_was_made_on_the_machine_records_the_payment(house: House) -> None:
-    pay(house, house.key_of(Principal("Carl", Role.FINANCE, "c1"))).ok(201)
+def test_a_casinos_key_that_was_made_on_the_machine_records_the_payment(world: World) -> None:
+    pay(world, world.key_of(Principal("Carl", Role.FINANCE, "c1"))).ok(201)
 
 
-def test_a_server_whose_key_was_made_on_the_machine_records_what_it_won_itself(house: House) -> None:
-    house.open(base_amount="1000")
-    key = house.key(Role.TABLE)
-    play(house, "won", FLUSH, key=key)
+def test_a_server_whose_key_was_made_on_the_machine_records_what_it_won_itself(world: World) -> None:
+    world.open(base_amount="1000")
+    key = world.key(Role.TABLE)
+    play(world, "won", FLUSH, key=key)
 
-    pay(house, key).ok(201)
-
-
-def test_who_made_the_key_that_gave_the_result_records_no_payment_either(house: House) -> None:
-    house.open(base_amount="1000")
-    key = create(house, "Olga's server", Role.TABLE, by="Olga")
-    house.bet(bet("a"), round_id="won")
-    house.send("PUT", "T1", "won/result", {"bet_count": 1, "hands": [hand("1", FLUSH)]}, key=key).ok(201)
-
-    pay(house, operator(house, "Olga")).problem(403, "key-maker")
+    pay(world, key).ok(201)
 
 
-def test_a_key_counts_as_long_as_it_could_be_used(house: House) -> None:
+def test_who_made_the_key_that_gave_the_result_records_no_payment_either(world: World) -> None:
+    world.open(base_amount="1000")
+    key = create(world, "Olga's server", Role.TABLE, by="Olga")
+    world.bet(bet("a"), round_id="won")
+    world.send("PUT", "T1", "won/result", {"bet_count": 1, "hands": [hand("1", FLUSH)]}, key=key).ok(201)
+
+    pay(world, operator(world, "Olga")).problem(403, "key-maker")
+
+
+def test_a_key_counts_as_long_as_it_could_be_used(world: World) -> None:
     """Olga's key was revoked long before the round, and Otto's was made long after it: neither played."""
-    house.open(base_amount="1000")
-    create(house, "server", Role.TABLE, by="Olga")
-    (key_id,) = house.books.rows("SELECT key_id FROM keys WHERE principal = 'server'")[0].values()
+    world.open(base_amount="1000")
+    create(world, "server", Role.TABLE, by="Olga")
+    (key_id,) = world.books.rows("SELECT key_id FROM keys WHERE principal = 'server'")[0].values()
     revocation = {"request_id": "v1", "reason": "rotated"}
-    house.post(f"/v1/keys/{key_id}/revocation", revocation, key=operator(house, "Olga")).ok(201)
-    house.clock.advance(timedelta(minutes=5))
-    own = house.key_of(Principal("server", Role.TABLE, "c1"))
+    world.post(f"/v1/keys/{key_id}/revocation", revocation, key=operator(world, "Olga")).ok(201)
+    world.clock.advance(timedelta(minutes=5))
+    own = world.key_of(Principal("server", Role.TABLE, "c1"))
     for number in (1, 2):
-        play(house, f"won-{number}", FLUSH, key=own)
-    house.clock.advance(timedelta(minutes=5))
-    create(house, "server", Role.TABLE, by="Otto")
+        play(world, f"won-{number}", FLUSH, key=own)
+    world.clock.advance(timedelta(minutes=5))
+    create(world, "server", Role.TABLE, by="Otto")
 
-    pay(house, operator(house, "Olga"), round_id="won-1", request_id="p1").ok(201)
-    pay(house, operator(house, "Otto"), round_id="won-2", request_id="p2").ok(201)
+    pay(world, operator(world, "Olga"), round_id="won-1", request_id="p1").ok(201)
+    pay(world, operator(world, "Otto"), round_id="won-2", request_id="p2").ok(201)
 
 
-def test_a_revoked_key_counts_for_what_it_won(house: House, own: str) -> None:
+def test_a_revoked_key_counts_for_what_it_won(world: World, own: str) -> None:
     key_id = own.split("_")[1]
     revocation = {"request_id": "v1", "reason": "rotated"}
-    house.post(f"/v1/keys/{key_id}/revocation", revocation, key=operator(house, "Olga")).ok(201)
-    house.clock.advance(timedelta(hours=1))
+    world.post(f"/v1/keys/{key_id}/revocation", revocation, key=operator(world, "Olga")).ok(201)
+    world.clock.advance(timedelta(hours=1))
 
-    pay(house, operator(house, "Olga")).problem(403, "key-maker")
+    pay(world, operator(world, "Olga")).problem(403, "key-maker")
 
 
 # What two people decide.
@@ -166,37 +166,37 @@ def test_a_revoked_key_counts_for_what_it_won(house: House, own: str) -> None:
     [("held-awards", HELD), ("compensation", GIVEN), ("round-correction", CORRECTED)],
     ids=["release", "compensation", "correction"],
 )
-def test_who_made_the_key_approves_nothing_of_it_and_may_ask_for_it(house: House, kind: str, payload: Body) -> None:
-    house.ask(kind, payload, request_id="q1", by="Otto").ok(201)
-    house.ask(kind, payload, request_id="q2", by="Olga").ok(201)
+def test_who_made_the_key_approves_nothing_of_it_and_may_ask_for_it(world: World, kind: str, payload: Body) -> None:
+    world.ask(kind, payload, request_id="q1", by="Otto").ok(201)
+    world.ask(kind, payload, request_id="q2", by="Olga").ok(201)
 
-    house.approve("q1", by="Olga").problem(403, "key-maker")
-    house.approve("q1", by="Olga", query="?dry_run=true").problem(403, "key-maker")
-    house.approve("q2", by="Otto").ok()
-    assert house.get("/v1/change-requests/q1").ok()["state"] == "pending"
-
-
-@pytest.mark.usefixtures("own")
-def test_who_made_the_key_may_reject_what_it_won_and_not_reinstate_it(house: House) -> None:
-    house.ask("held-awards", HELD | {"decision": "reject"}, request_id="q1", by="Otto").ok(201)
-    house.approve("q1", by="Olga").ok()
-
-    house.ask("held-awards", HELD | {"decision": "reinstate"}, request_id="q2", by="Otto").ok(201)
-    house.approve("q2", by="Olga").problem(403, "key-maker")
-    house.approve("q2", by="Oda").ok()
+    world.approve("q1", by="Olga").problem(403, "key-maker")
+    world.approve("q1", by="Olga", query="?dry_run=true").problem(403, "key-maker")
+    world.approve("q2", by="Otto").ok()
+    assert world.get("/v1/change-requests/q1").ok()["state"] == "pending"
 
 
 @pytest.mark.usefixtures("own")
-def test_who_made_the_key_approves_nothing_of_it_in_an_emergency_either(house: House) -> None:
-    house.switch_emergency()
-    house.ask("held-awards", HELD, by="Olga").ok(201)
+def test_who_made_the_key_may_reject_what_it_won_and_not_reinstate_it(world: World) -> None:
+    world.ask("held-awards", HELD | {"decision": "reject"}, request_id="q1", by="Otto").ok(201)
+    world.approve("q1", by="Olga").ok()
 
-    house.approve(by="Olga", emergency=True).problem(403, "key-maker")
+    world.ask("held-awards", HELD | {"decision": "reinstate"}, request_id="q2", by="Otto").ok(201)
+    world.approve("q2", by="Olga").problem(403, "key-maker")
+    world.approve("q2", by="Oda").ok()
 
 
 @pytest.mark.usefixtures("own")
-def test_who_made_the_key_approves_what_no_round_of_it_gains_by(house: House) -> None:
+def test_who_made_the_key_approves_nothing_of_it_in_an_emergency_either(world: World) -> None:
+    world.switch_emergency()
+    world.ask("held-awards", HELD, by="Olga").ok(201)
+
+    world.approve(by="Olga", emergency=True).problem(403, "key-maker")
+
+
+@pytest.mark.usefixtures("own")
+def test_who_made_the_key_approves_what_no_round_of_it_gains_by(world: World) -> None:
     adjustment: dict[str, Any] = {"jackpot_id": "j1", "account": "reserve", "amount": "1"}
-    house.ask("adjustment", adjustment | {"document": "memo 1", "cause": "count-error"}, by="Otto").ok(201)
+    world.ask("adjustment", adjustment | {"document": "memo 1", "cause": "count-error"}, by="Otto").ok(201)
 
-    house.approve(by="Olga").ok()
+    world.approve(by="Olga").ok()

@@ -19,208 +19,208 @@ from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet
 from tests.support.hands import ROYAL_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 ANN, BOB = Principal("Ann", Role.RATES), Principal("Bob", Role.RATES)
 
 
-def ask(house: House, request_id: str = "q1", **payload: Any) -> Answer:
-    return house.ask("rate-sheet", {"base": "EUR", **payload}, request_id=request_id, role=Role.RATES)
+def ask(world: World, request_id: str = "q1", **payload: Any) -> Answer:
+    return world.ask("rate-sheet", {"base": "EUR", **payload}, request_id=request_id, role=Role.RATES)
 
 
-def approve(house: House, request_id: str = "q1", **more: Any) -> Answer:
-    return house.approve(request_id, role=Role.RATES, **more)
+def approve(world: World, request_id: str = "q1", **more: Any) -> Answer:
+    return world.approve(request_id, role=Role.RATES, **more)
 
 
-def change(house: House, request_id: str = "q1", **payload: Any) -> Body:
+def change(world: World, request_id: str = "q1", **payload: Any) -> Body:
     """Have a change asked for and approved, with whatever must be confirmed; what it did."""
-    asked = ask(house, request_id, **payload).ok(201)
-    effect: Body = approve(house, request_id, confirmed=asked["to_confirm"]).ok()["effect"]
+    asked = ask(world, request_id, **payload).ok(201)
+    effect: Body = approve(world, request_id, confirmed=asked["to_confirm"]).ok()["effect"]
     return effect
 
 
-def rates(house: House, query: str = "base=EUR") -> dict[str, str]:
-    found = house.get(f"/v1/rates?{query}").ok()["rates"]
+def rates(world: World, query: str = "base=EUR") -> dict[str, str]:
+    found = world.get(f"/v1/rates?{query}").ok()["rates"]
     return {rate["currency"]: rate["rate"] for rate in found if rate["currency"] not in query}
 
 
-def soon(house: House, **duration: float) -> str:
-    written = instant(house.clock.at + timedelta(**duration))
+def soon(world: World, **duration: float) -> str:
+    written = instant(world.clock.at + timedelta(**duration))
     assert written is not None
     return written
 
 
-def people(house: House) -> None:
+def people(world: World) -> None:
     """Have keys made, so that what is counted afterwards is only what a change wrote."""
     for name in ("Ann", "Bob"):
-        house.person(name, Role.RATES)
+        world.person(name, Role.RATES)
 
 
 # What a change makes of the sheet before it.
 
 
-def test_single_rates_are_put_over_the_sheet_in_force(house: House) -> None:
-    effect = change(house, rates={"GBP": "1.18"})
+def test_single_rates_are_put_over_the_sheet_in_force(world: World) -> None:
+    effect = change(world, rates={"GBP": "1.18"})
 
-    assert rates(house) == {"GBP": "1.18", "SEK": "0.0873", "JPY": "0.0061"}
+    assert rates(world) == {"GBP": "1.18", "SEK": "0.0873", "JPY": "0.0061"}
     assert (effect["before"]["number"], effect["after"]["number"], effect["after"]["until"]) == (1, 2, None)
     assert ["GBP", "1.17", 2] in effect["before"]["rates"]
     assert ["GBP", "1.18", 2] in effect["after"]["rates"]
 
 
-def test_of_a_whole_sheet_only_what_it_states_is_in_force(house: House) -> None:
-    change(house, rates={"GBP": "1.18", "SEK": "0.0873"}, replace_all=True)
+def test_of_a_whole_sheet_only_what_it_states_is_in_force(world: World) -> None:
+    change(world, rates={"GBP": "1.18", "SEK": "0.0873"}, replace_all=True)
 
-    assert rates(house) == {"GBP": "1.18", "SEK": "0.0873"}
+    assert rates(world) == {"GBP": "1.18", "SEK": "0.0873"}
 
 
 @pytest.mark.parametrize(
     "way", [{"removed_currencies": ["SEK"]}, {"rates": {"GBP": "1.17", "JPY": "0.0061"}, "replace_all": True}]
 )
-def test_a_currency_that_leaves_takes_no_new_round_and_its_open_rounds_settle(house: House, way: Body) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet("crowns", currency="SEK", stake_minor=1000), bet("pounds", currency="GBP", hand="2"))
+def test_a_currency_that_leaves_takes_no_new_round_and_its_open_rounds_settle(world: World, way: Body) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("crowns", currency="SEK", stake_minor=1000), bet("pounds", currency="GBP", hand="2"))
 
-    change(house, **way)
+    change(world, **way)
 
-    house.post_bets(bet(currency="SEK", stake_minor=1000), round_id="r2").problem(422, "no-rate", "/bets/0/currency")
-    house.bet(bet("more", currency="SEK", stake_minor=1000, hand="3"))
+    world.post_bets(bet(currency="SEK", stake_minor=1000), round_id="r2").problem(422, "no-rate", "/bets/0/currency")
+    world.bet(bet("more", currency="SEK", stake_minor=1000, hand="3"))
     lost, lost_too = ("2c", "3d", "5h", "7s", "9c"), ("2d", "3c", "6h", "8s", "9d")
-    settlement = house.settle(hand("1", ROYAL_FLUSH), hand("2", lost), hand("3", lost_too))
+    settlement = world.settle(hand("1", ROYAL_FLUSH), hand("2", lost), hand("3", lost_too))
     paid = {award["bet_id"]: award["currency"] for award in settlement["awards"]}
     assert paid == {"crowns": "SEK", "pounds": "GBP", "more": "SEK"}
-    assert house.get("/v1/rates?base=EUR&number=1").ok()["rates"] != []
-    assert house.books.value("SELECT count(*) FROM rates WHERE currency = 'SEK'") == 1
+    assert world.get("/v1/rates?base=EUR&number=1").ok()["rates"] != []
+    assert world.books.value("SELECT count(*) FROM rates WHERE currency = 'SEK'") == 1
 
 
-def test_a_currency_that_left_comes_back_as_a_new_one(house: House) -> None:
-    change(house, removed_currencies=["SEK"])
+def test_a_currency_that_left_comes_back_as_a_new_one(world: World) -> None:
+    change(world, removed_currencies=["SEK"])
 
-    assert ask(house, "q2", rates={"SEK": "0.0873"}).ok(201)["to_confirm"] == {"SEK": "0.0873"}
+    assert ask(world, "q2", rates={"SEK": "0.0873"}).ok(201)["to_confirm"] == {"SEK": "0.0873"}
 
 
-def test_a_currency_that_is_no_money_any_more_has_to_leave(house: House) -> None:
+def test_a_currency_that_is_no_money_any_more_has_to_leave(world: World) -> None:
     quoted = {"EUR": Decimal("1.05"), "BGN": Decimal("0.53")}
-    long_ago = house.clock.at.replace(year=2025)
-    first = PublishRates(house.act(), "USD", quoted, long_ago)
-    house.transact(lambda session: publish_rates(session, first))
+    long_ago = world.clock.at.replace(year=2025)
+    first = PublishRates(world.act(), "USD", quoted, long_ago)
+    world.transact(lambda session: publish_rates(session, first))
 
-    ask(house, base="USD", rates={"EUR": "1.06"}).problem(422, "unknown-currency", "/payload/removed_currencies")
-    change(house, base="USD", rates={"EUR": "1.06"}, removed_currencies=["BGN"])
-    assert rates(house, "base=USD") == {"EUR": "1.06"}
+    ask(world, base="USD", rates={"EUR": "1.06"}).problem(422, "unknown-currency", "/payload/removed_currencies")
+    change(world, base="USD", rates={"EUR": "1.06"}, removed_currencies=["BGN"])
+    assert rates(world, "base=USD") == {"EUR": "1.06"}
 
 
-def test_a_first_sheet_may_come_from_two_people_as_well(house: House) -> None:
-    asked = ask(house, base="USD", rates={"EUR": "1.05"}).ok(201)
+def test_a_first_sheet_may_come_from_two_people_as_well(world: World) -> None:
+    asked = ask(world, base="USD", rates={"EUR": "1.05"}).ok(201)
     assert (asked["base_version"], asked["to_confirm"], asked["effect"]["before"]) == ("0", {"EUR": "1.05"}, None)
 
-    approve(house, confirmed={"EUR": "1.05"}).ok()
-    assert rates(house, "base=USD") == {"EUR": "1.05"}
+    approve(world, confirmed={"EUR": "1.05"}).ok()
+    assert rates(world, "base=USD") == {"EUR": "1.05"}
 
 
 # Sheets of the future.
 
 
-def test_single_rates_for_now_are_not_put_over_a_sheet_of_the_future(house: House) -> None:
-    change(house, "future", rates={"SEK": "0.09"}, effective_at=soon(house, days=1))
+def test_single_rates_for_now_are_not_put_over_a_sheet_of_the_future(world: World) -> None:
+    change(world, "future", rates={"SEK": "0.09"}, effective_at=soon(world, days=1))
 
-    effect = change(house, "now", rates={"GBP": "1.18"})
+    effect = change(world, "now", rates={"GBP": "1.18"})
 
-    assert rates(house) == {"GBP": "1.18", "SEK": "0.0873", "JPY": "0.0061"}
+    assert rates(world) == {"GBP": "1.18", "SEK": "0.0873", "JPY": "0.0061"}
     # It says itself that it does not last.
-    assert effect["after"]["until"] == house.get("/v1/rate-sheets?base=EUR").ok()["items"][1]["effective_at"]
-    house.clock.advance(timedelta(days=1))
-    assert rates(house) == {"GBP": "1.17", "SEK": "0.09", "JPY": "0.0061"}
+    assert effect["after"]["until"] == world.get("/v1/rate-sheets?base=EUR").ok()["items"][1]["effective_at"]
+    world.clock.advance(timedelta(days=1))
+    assert rates(world) == {"GBP": "1.17", "SEK": "0.09", "JPY": "0.0061"}
 
 
-def test_single_rates_for_later_are_put_over_the_sheet_in_force_then(house: House) -> None:
-    change(house, "q1", rates={"SEK": "0.09"}, effective_at=soon(house, days=1))
-    change(house, "q2", rates={"GBP": "1.18"}, effective_at=soon(house, days=2))
+def test_single_rates_for_later_are_put_over_the_sheet_in_force_then(world: World) -> None:
+    change(world, "q1", rates={"SEK": "0.09"}, effective_at=soon(world, days=1))
+    change(world, "q2", rates={"GBP": "1.18"}, effective_at=soon(world, days=2))
 
-    assert rates(house) == {"GBP": "1.17", "SEK": "0.0873", "JPY": "0.0061"}
-    assert rates(house, f"base=EUR&as_of={soon(house, days=3)}") == {"GBP": "1.18", "SEK": "0.09", "JPY": "0.0061"}
-
-
-def test_a_wrong_sheet_of_the_future_is_corrected_by_another_of_the_same_time(house: House) -> None:
-    at = soon(house, days=1)
-    change(house, "wrong", rates={"GBP": "1.19"}, effective_at=at)
-    change(house, "right", rates={"GBP": "1.18"}, effective_at=at)
-
-    assert rates(house, f"base=EUR&as_of={at}")["GBP"] == "1.18"
+    assert rates(world) == {"GBP": "1.17", "SEK": "0.0873", "JPY": "0.0061"}
+    assert rates(world, f"base=EUR&as_of={soon(world, days=3)}") == {"GBP": "1.18", "SEK": "0.09", "JPY": "0.0061"}
 
 
-def test_a_request_is_stale_when_another_sheet_has_come_into_force_meanwhile(house: House) -> None:
-    change(house, "future", rates={"GBP": "1.19"}, effective_at=soon(house, hours=1))
-    ask(house, "q2", rates={"SEK": "0.09"}).ok(201)
-    house.clock.advance(timedelta(hours=2))
+def test_a_wrong_sheet_of_the_future_is_corrected_by_another_of_the_same_time(world: World) -> None:
+    at = soon(world, days=1)
+    change(world, "wrong", rates={"GBP": "1.19"}, effective_at=at)
+    change(world, "right", rates={"GBP": "1.18"}, effective_at=at)
 
-    approve(house, "q2").problem(409, "change-stale")
-    assert rates(house) == {"GBP": "1.19", "SEK": "0.0873", "JPY": "0.0061"}
-
-
-def test_a_sheet_of_a_later_time_does_not_stand_in_the_way(house: House) -> None:
-    ask(house, "now", rates={"GBP": "1.18"}).ok(201)
-    change(house, "future", rates={"SEK": "0.09"}, effective_at=soon(house, days=1))
-
-    approve(house, "now").ok()
-    assert rates(house)["GBP"] == "1.18"
+    assert rates(world, f"base=EUR&as_of={at}")["GBP"] == "1.18"
 
 
-def test_an_approval_that_had_to_wait_sees_what_was_approved_before_it(house: House) -> None:
+def test_a_request_is_stale_when_another_sheet_has_come_into_force_meanwhile(world: World) -> None:
+    change(world, "future", rates={"GBP": "1.19"}, effective_at=soon(world, hours=1))
+    ask(world, "q2", rates={"SEK": "0.09"}).ok(201)
+    world.clock.advance(timedelta(hours=2))
+
+    approve(world, "q2").problem(409, "change-stale")
+    assert rates(world) == {"GBP": "1.19", "SEK": "0.0873", "JPY": "0.0061"}
+
+
+def test_a_sheet_of_a_later_time_does_not_stand_in_the_way(world: World) -> None:
+    ask(world, "now", rates={"GBP": "1.18"}).ok(201)
+    change(world, "future", rates={"SEK": "0.09"}, effective_at=soon(world, days=1))
+
+    approve(world, "now").ok()
+    assert rates(world)["GBP"] == "1.18"
+
+
+def test_an_approval_that_had_to_wait_sees_what_was_approved_before_it(world: World) -> None:
     """Its clock was read before its turn came: what is in force when it is booked is in force not before that."""
 
     def decided(request_id: str, at: Any) -> DecideChange:
         return DecideChange(Act(BOB, at), request_id, Outcome.APPROVED)
 
-    people(house)
+    people(world)
     for request_id, rate in (("q1", "1.18"), ("q2", "1.19")):
-        act = Act(ANN, house.clock(), request_id=request_id, reason="the morning's rates")
+        act = Act(ANN, world.clock(), request_id=request_id, reason="the morning's rates")
         command = RequestChange(act, "rate-sheet", {"base": "EUR", "rates": {"GBP": rate}})
-        house.transact(partial(request_change, command=command))
-    early, late = house.clock(), house.clock()
-    house.transact(lambda session: decide_change(session, decided("q1", late)))
+        world.transact(partial(request_change, command=command))
+    early, late = world.clock(), world.clock()
+    world.transact(lambda session: decide_change(session, decided("q1", late)))
 
     with pytest.raises(ChangeStale):
-        house.transact(lambda session: decide_change(session, decided("q2", early)))
+        world.transact(lambda session: decide_change(session, decided("q2", early)))
 
-    assert rates(house)["GBP"] == "1.18"
+    assert rates(world)["GBP"] == "1.18"
 
 
-def test_a_sheet_is_in_force_not_before_it_is_booked(house: House) -> None:
-    people(house)
-    act = Act(ANN, house.clock(), request_id="q1", reason="the morning's rates")
+def test_a_sheet_is_in_force_not_before_it_is_booked(world: World) -> None:
+    people(world)
+    act = Act(ANN, world.clock(), request_id="q1", reason="the morning's rates")
     command = RequestChange(act, "rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}})
-    house.transact(lambda session: request_change(session, command))
-    slow = house.clock()
-    house.add_casino("c2")
+    world.transact(lambda session: request_change(session, command))
+    slow = world.clock()
+    world.add_casino("c2")
 
-    house.transact(lambda session: decide_change(session, DecideChange(Act(BOB, slow), "q1", Outcome.APPROVED)))
+    world.transact(lambda session: decide_change(session, DecideChange(Act(BOB, slow), "q1", Outcome.APPROVED)))
 
-    (booked,) = house.books.rows("SELECT booked_at FROM entries WHERE kind = 'rates_published' AND principal = 'Bob'")
-    (sheet,) = house.books.rows("SELECT effective_at FROM rate_sheets WHERE number = 2")
+    (booked,) = world.books.rows("SELECT booked_at FROM entries WHERE kind = 'rates_published' AND principal = 'Bob'")
+    (sheet,) = world.books.rows("SELECT effective_at FROM rate_sheets WHERE number = 2")
     assert sheet["effective_at"] == booked["booked_at"] > slow
 
 
 # Never in the past, and never ambiguous.
 
 
-def test_a_time_that_has_passed_is_refused_when_it_is_asked_for(house: House) -> None:
-    people(house)
-    before = house.books.counts()
+def test_a_time_that_has_passed_is_refused_when_it_is_asked_for(world: World) -> None:
+    people(world)
+    before = world.books.counts()
 
-    ask(house, rates={"GBP": "1.18"}, effective_at=soon(house, seconds=-1)).problem(
+    ask(world, rates={"GBP": "1.18"}, effective_at=soon(world, seconds=-1)).problem(
         422, "payload-invalid", "/payload/effective_at"
     )
-    assert house.books.counts() == before
+    assert world.books.counts() == before
 
 
-def test_a_time_that_has_passed_is_refused_when_it_is_approved(house: House) -> None:
-    ask(house, rates={"GBP": "1.18"}, effective_at=soon(house, hours=1)).ok(201)
-    house.clock.advance(timedelta(hours=2))
+def test_a_time_that_has_passed_is_refused_when_it_is_approved(world: World) -> None:
+    ask(world, rates={"GBP": "1.18"}, effective_at=soon(world, hours=1)).ok(201)
+    world.clock.advance(timedelta(hours=2))
 
-    approve(house).problem(422, "payload-invalid", "/payload/effective_at")
-    assert house.get("/v1/change-requests/q1").ok()["state"] == "pending"
-    assert rates(house)["GBP"] == "1.17"
+    approve(world).problem(422, "payload-invalid", "/payload/effective_at")
+    assert world.get("/v1/change-requests/q1").ok()["state"] == "pending"
+    assert rates(world)["GBP"] == "1.17"
 
 
 WITHOUT_OFFSET: Final[tuple[object, ...]] = (
@@ -236,20 +236,20 @@ WITHOUT_OFFSET: Final[tuple[object, ...]] = (
 )
 
 
-def test_a_time_without_its_offset_could_be_two_and_is_refused(house: House, subtests: pytest.Subtests) -> None:
+def test_a_time_without_its_offset_could_be_two_and_is_refused(world: World, subtests: pytest.Subtests) -> None:
     for number, time in enumerate(WITHOUT_OFFSET):
         with subtests.test(time=time):
-            asked = ask(house, f"q{number}", rates={"GBP": "1.18"}, effective_at=time)
+            asked = ask(world, f"q{number}", rates={"GBP": "1.18"}, effective_at=time)
 
             asked.problem(422, "payload-invalid", "/payload/effective_at")
 
 
-def test_the_two_hours_of_one_name_are_told_apart_by_their_offsets(house: House) -> None:
+def test_the_two_hours_of_one_name_are_told_apart_by_their_offsets(world: World) -> None:
     """On 31 October 2027 the clocks of Riga show 3:30 twice."""
-    change(house, "summer", rates={"GBP": "1.18"}, effective_at="2027-10-31T03:30:00+03:00")
-    change(house, "winter", rates={"GBP": "1.19"}, effective_at="2027-10-31T03:30:00+02:00")
+    change(world, "summer", rates={"GBP": "1.18"}, effective_at="2027-10-31T03:30:00+03:00")
+    change(world, "winter", rates={"GBP": "1.19"}, effective_at="2027-10-31T03:30:00+02:00")
 
-    listed = house.get("/v1/rate-sheets?base=EUR").ok()["items"]
+    listed = world.get("/v1/rate-sheets?base=EUR").ok()["items"]
     assert [sheet["effective_at"] for sheet in listed[:2]] == [
         "2027-10-31T01:30:00.000000Z",
         "2027-10-31T00:30:00.000000Z",
@@ -259,39 +259,39 @@ def test_the_two_hours_of_one_name_are_told_apart_by_their_offsets(house: House)
 # What is hard to believe.
 
 
-def test_an_inverted_quote_is_named_as_one_and_has_to_be_repeated_as_one(house: House) -> None:
-    asked = ask(house, rates={"GBP": "0.8547", "SEK": "0.09"}).ok(201)
+def test_an_inverted_quote_is_named_as_one_and_has_to_be_repeated_as_one(world: World) -> None:
+    asked = ask(world, rates={"GBP": "0.8547", "SEK": "0.09"}).ok(201)
     assert asked["to_confirm"] == {"GBP:inverted": "0.8547"}
 
-    approve(house).problem(422, "confirmation-required")
-    approve(house, confirmed={"GBP": "0.8547"}).problem(422, "confirmation-required")
-    approve(house, confirmed={"GBP:inverted": "1.17"}).problem(422, "confirmation-required")
-    assert rates(house)["GBP"] == "1.17"
-    approve(house, confirmed={"GBP:inverted": "0.8547"}).ok()
-    assert rates(house)["GBP"] == "0.8547"
+    approve(world).problem(422, "confirmation-required")
+    approve(world, confirmed={"GBP": "0.8547"}).problem(422, "confirmation-required")
+    approve(world, confirmed={"GBP:inverted": "1.17"}).problem(422, "confirmation-required")
+    assert rates(world)["GBP"] == "1.17"
+    approve(world, confirmed={"GBP:inverted": "0.8547"}).ok()
+    assert rates(world)["GBP"] == "0.8547"
 
 
-def test_the_band_is_the_installations(house: House) -> None:
-    house.config = replace(house.config, rate_band=Decimal("0.005"))
-    house.app = house.start()
+def test_the_band_is_the_installations(world: World) -> None:
+    world.config = replace(world.config, rate_band=Decimal("0.005"))
+    world.app = world.start()
 
-    assert ask(house, rates={"GBP": "1.18"}).ok(201)["to_confirm"] == {"GBP": "1.18"}
+    assert ask(world, rates={"GBP": "1.18"}).ok(201)["to_confirm"] == {"GBP": "1.18"}
 
 
-def test_the_band_lies_around_the_sheet_before_not_around_one_of_the_future(house: House) -> None:
-    change(house, "future", rates={"GBP": "1.60"}, effective_at=soon(house, days=1))
+def test_the_band_lies_around_the_sheet_before_not_around_one_of_the_future(world: World) -> None:
+    change(world, "future", rates={"GBP": "1.60"}, effective_at=soon(world, days=1))
 
-    assert ask(house, "now", rates={"GBP": "1.20"}).ok(201)["to_confirm"] == {}
-    assert ask(house, "later", rates={"GBP": "1.20"}, effective_at=soon(house, days=2)).ok(201)["to_confirm"] == {
+    assert ask(world, "now", rates={"GBP": "1.20"}).ok(201)["to_confirm"] == {}
+    assert ask(world, "later", rates={"GBP": "1.20"}, effective_at=soon(world, days=2)).ok(201)["to_confirm"] == {
         "GBP": "1.2"
     }
 
 
-def test_in_an_emergency_too_the_figure_is_repeated(house: House) -> None:
-    house.switch_emergency()
-    ask(house, rates={"GBP": "3"}).ok(201)
+def test_in_an_emergency_too_the_figure_is_repeated(world: World) -> None:
+    world.switch_emergency()
+    ask(world, rates={"GBP": "3"}).ok(201)
 
-    approve(house, by="Ann", emergency=True).problem(422, "confirmation-required")
+    approve(world, by="Ann", emergency=True).problem(422, "confirmation-required")
 
 
 # What cannot be.
@@ -366,19 +366,19 @@ NO_SHEET: Final[tuple[tuple[Body, str, *tuple[str, ...]], ...]] = (
 
 
 def test_what_cannot_be_is_refused_with_a_pointer_and_nothing_is_written(
-    house: House, subtests: pytest.Subtests
+    world: World, subtests: pytest.Subtests
 ) -> None:
-    people(house)
+    people(world)
 
     for number, (payload, code, *pointers) in enumerate(NO_SHEET):
         with subtests.test(payload=payload):
-            before = house.books.counts()
+            before = world.books.counts()
 
-            refused = ask(house, f"q{number}", **payload)
+            refused = ask(world, f"q{number}", **payload)
 
             refused.problem(422, code, *pointers)
             assert len(refused.text) < 2000
-            assert house.books.counts() == before
+            assert world.books.counts() == before
 
 
 def test_a_payload_is_read_without_a_house() -> None:
@@ -389,23 +389,23 @@ def test_a_payload_is_read_without_a_house() -> None:
 # A trial leaves nothing, also not in the memory of its connection.
 
 
-def test_what_was_only_tried_is_not_taken_for_the_sheet_of_that_number(house: House) -> None:
-    house.open()
-    house.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.20"}}, role=Role.RATES, query="?dry_run=true").ok()
+def test_what_was_only_tried_is_not_taken_for_the_sheet_of_that_number(world: World) -> None:
+    world.open()
+    world.ask("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.20"}}, role=Role.RATES, query="?dry_run=true").ok()
 
-    change(house, rates={"GBP": "1.18"})
+    change(world, rates={"GBP": "1.18"})
 
-    assert rates(house)["GBP"] == "1.18"
-    assert house.bet(bet(currency="GBP"))["round"]["total_stake_base"] == "1.18"
+    assert rates(world)["GBP"] == "1.18"
+    assert world.bet(bet(currency="GBP"))["round"]["total_stake_base"] == "1.18"
 
 
-def test_the_source_of_its_rates_is_kept_with_the_sheet_and_in_the_audit_trail(house: House) -> None:
+def test_the_source_of_its_rates_is_kept_with_the_sheet_and_in_the_audit_trail(world: World) -> None:
     source = {"name": "ecb", "date": "2026-11-19", "sha256": "ab" * 32}
 
-    effect = change(house, rates={"GBP": "1.18"}, source=source)
+    effect = change(world, rates={"GBP": "1.18"}, source=source)
 
     assert effect["after"]["source"] == source
-    assert house.get("/v1/rates?base=EUR").ok()["source"] == source
-    assert house.get("/v1/rates?base=EUR&number=1").ok()["source"] is None
-    (act,) = house.books.rows("SELECT after FROM acts WHERE decides = 'q1' AND subject = 'rate sheet EUR 2'")
+    assert world.get("/v1/rates?base=EUR").ok()["source"] == source
+    assert world.get("/v1/rates?base=EUR&number=1").ok()["source"] is None
+    (act,) = world.books.rows("SELECT after FROM acts WHERE decides = 'q1' AND subject = 'rate sheet EUR 2'")
     assert act["after"]["source"] == source

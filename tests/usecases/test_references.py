@@ -19,37 +19,37 @@ from jackpot_service.records.settings_in_force import UnknownJackpot
 from jackpot_service.usecases.acts import AlreadyExists
 from jackpot_service.usecases.casinos import BadGame, UnknownZone, add_casino, add_table
 from jackpot_service.usecases.keys import create_key, hash_of
-from tests.support.house import CYBER, LIVE, SENECA, House
+from tests.support.world import CYBER, LIVE, SENECA, World
 
 
-def test_a_casino_is_added_once(house: House) -> None:
-    before = house.books.counts()
+def test_a_casino_is_added_once(world: World) -> None:
+    before = world.books.counts()
 
-    assert house.transact(lambda s: add_casino(s, house.act(), casino_id="c1", name="Casino c1")) is False
+    assert world.transact(lambda s: add_casino(s, world.act(), casino_id="c1", name="Casino c1")) is False
     with pytest.raises(AlreadyExists):
-        house.transact(lambda s: add_casino(s, house.act(), casino_id="c1", name="Another"))
+        world.transact(lambda s: add_casino(s, world.act(), casino_id="c1", name="Another"))
 
-    assert house.books.counts() == before
+    assert world.books.counts() == before
 
 
-def test_a_casino_keeps_its_gaming_days(house: House) -> None:
-    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
-    before = house.books.counts()
+def test_a_casino_keeps_its_gaming_days(world: World) -> None:
+    world.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    before = world.books.counts()
 
-    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    world.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
     for zone, day_starts in (("Europe/Riga", "00:00"), ("UTC", "06:00"), ("Europe/Vilnius", "06:00")):
         with pytest.raises(AlreadyExists):
-            house.add_casino("riga", zone=zone, day_starts=day_starts)
+            world.add_casino("riga", zone=zone, day_starts=day_starts)
 
-    assert house.books.counts() == before
-    row = house.books.rows("SELECT zone, day_starts::text FROM casinos WHERE casino_id = 'riga'")
+    assert world.books.counts() == before
+    row = world.books.rows("SELECT zone, day_starts::text FROM casinos WHERE casino_id = 'riga'")
     assert row == [{"zone": "Europe/Riga", "day_starts": "06:00:00"}]
 
 
-def test_gaming_days_are_in_the_audit_trail_where_a_casino_has_its_own(house: House) -> None:
-    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+def test_gaming_days_are_in_the_audit_trail_where_a_casino_has_its_own(world: World) -> None:
+    world.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
 
-    shown = {row["after"]["casino_id"]: row["after"] for row in house.books.rows(_CASINOS_ADDED)}
+    shown = {row["after"]["casino_id"]: row["after"] for row in world.books.rows(_CASINOS_ADDED)}
     assert shown == {
         "c1": {"casino_id": "c1", "name": "Casino c1"},
         "riga": {"casino_id": "riga", "name": "Casino riga", "zone": "Europe/Riga", "day_starts": "06:00"},
@@ -78,33 +78,33 @@ NO_ZONES: Final[tuple[str, ...]] = (
 )
 
 
-def test_a_zone_that_is_not_the_ianas_is_refused(house: House, subtests: pytest.Subtests) -> None:
+def test_a_zone_that_is_not_the_ianas_is_refused(world: World, subtests: pytest.Subtests) -> None:
     for number, zone in enumerate(NO_ZONES):
         with subtests.test(zone=zone):
-            before = house.books.counts()
+            before = world.books.counts()
 
             with pytest.raises(UnknownZone):
-                house.add_casino(f"z{number}", zone=zone)
+                world.add_casino(f"z{number}", zone=zone)
 
-            assert house.books.counts() == before
+            assert world.books.counts() == before
 
 
-def test_a_table_is_added_once_and_never_moves(house: House) -> None:
-    house.open()
-    house.add_casino("c2")
+def test_a_table_is_added_once_and_never_moves(world: World) -> None:
+    world.open()
+    world.add_casino("c2")
     same = Table("T1", "c1", "caribbean-stud", "j1")
-    before = house.books.counts()
+    before = world.books.counts()
 
-    assert house.transact(lambda s: add_table(s, house.act(), same)) is False
+    assert world.transact(lambda s: add_table(s, world.act(), same)) is False
     for moved in (
         Table("T1", "c2", "caribbean-stud", "j1"),
         Table("T1", "c1", "casino-holdem-2-hand", None),
         Table("T1", "c1", "caribbean-stud", None),
     ):
         with pytest.raises(AlreadyExists):
-            house.transact(lambda s, moved=moved: add_table(s, house.act(), moved))  # type: ignore[misc]
+            world.transact(lambda s, moved=moved: add_table(s, world.act(), moved))  # type: ignore[misc]
 
-    assert house.books.counts() == before
+    assert world.books.counts() == before
 
 
 @pytest.mark.parametrize(
@@ -116,39 +116,39 @@ def test_a_table_is_added_once_and_never_moves(house: House) -> None:
         (Table("T9", "c1", "casino-holdem-2-hand", "j1"), BadGame),
     ],
 )
-def test_a_table_that_could_not_be_is_refused(house: House, new: Table, error: type[LedgerError]) -> None:
-    house.open()
-    before = house.books.counts()
+def test_a_table_that_could_not_be_is_refused(world: World, new: Table, error: type[LedgerError]) -> None:
+    world.open()
+    before = world.books.counts()
 
     with pytest.raises(error):
-        house.transact(lambda s: add_table(s, house.act(), new))
+        world.transact(lambda s: add_table(s, world.act(), new))
 
-    assert house.books.counts() == before
+    assert world.books.counts() == before
 
 
-def test_a_jackpot_starts_with_its_base_amount_of_the_houses_money(house: House) -> None:
-    house.open(base_amount="123.456789012345678901")
+def test_a_jackpot_starts_with_its_base_amount_of_the_houses_money(world: World) -> None:
+    world.open(base_amount="123.456789012345678901")
 
-    assert house.books.pools("j1") == Pools(meter_house=Decimal("123.456789012345678901"))
-    assert house.books.balance("j1", "house:seed") == -Decimal("123.456789012345678901")
-    assert house.meter()["amount"] == "123.45"
+    assert world.books.pools("j1") == Pools(meter_house=Decimal("123.456789012345678901"))
+    assert world.books.balance("j1", "house:seed") == -Decimal("123.456789012345678901")
+    assert world.meter()["amount"] == "123.45"
 
 
 @pytest.mark.parametrize(("rulebook", "amount"), [(LIVE, "0.00"), (CYBER, "10000.00"), (SENECA, "10000.00")])
-def test_a_jackpot_starts_with_its_reset_amount_unless_told_otherwise(house: House, rulebook: str, amount: str) -> None:
-    house.open(rulebook)
+def test_a_jackpot_starts_with_its_reset_amount_unless_told_otherwise(world: World, rulebook: str, amount: str) -> None:
+    world.open(rulebook)
 
-    assert house.meter()["amount"] == amount
+    assert world.meter()["amount"] == amount
 
 
-def test_a_jackpot_is_opened_once(house: House) -> None:
-    house.open()
-    before = house.books.counts()
+def test_a_jackpot_is_opened_once(world: World) -> None:
+    world.open()
+    before = world.books.counts()
 
     with pytest.raises(AlreadyExists):
-        house.open(tables=())
+        world.open(tables=())
 
-    assert house.books.counts() == before
+    assert world.books.counts() == before
 
 
 NO_JACKPOTS: Final[tuple[tuple[str, str, str | None, dict[str, str], type[LedgerError]], ...]] = (
@@ -184,23 +184,23 @@ NO_JACKPOTS: Final[tuple[tuple[str, str, str | None, dict[str, str], type[Ledger
 )
 
 
-def test_a_jackpot_that_could_not_run_is_refused(house: House, subtests: pytest.Subtests) -> None:
+def test_a_jackpot_that_could_not_run_is_refused(world: World, subtests: pytest.Subtests) -> None:
     for number, (rulebook, base, base_amount, settings, error) in enumerate(NO_JACKPOTS):
         jackpot_id, amount = f"j{number}", base_amount
         with subtests.test(rulebook=rulebook, base=base, amount=amount, settings=settings):
-            before = house.books.counts()
+            before = world.books.counts()
 
             with pytest.raises(error):
-                house.open(rulebook, jackpot_id=jackpot_id, base=base, base_amount=amount, settings=settings, tables=())
+                world.open(rulebook, jackpot_id=jackpot_id, base=base, base_amount=amount, settings=settings, tables=())
 
-            assert house.books.counts() == before
+            assert world.books.counts() == before
 
 
-def test_of_a_key_only_the_hash_of_its_secret_is_kept(house: House) -> None:
-    key = house.key(Role.OPERATOR)
+def test_of_a_key_only_the_hash_of_its_secret_is_kept(world: World) -> None:
+    key = world.key(Role.OPERATOR)
     prefix, key_id, secret = key.split("_", 2)
 
-    (row,) = house.books.rows("SELECT * FROM keys WHERE key_id = :key_id", key_id=key_id)
+    (row,) = world.books.rows("SELECT * FROM keys WHERE key_id = :key_id", key_id=key_id)
 
     assert prefix == "jk"
     assert bytes(row["secret_hash"]) == hash_of(secret)
@@ -208,15 +208,15 @@ def test_of_a_key_only_the_hash_of_its_secret_is_kept(house: House) -> None:
     assert len(secret) >= 43
 
 
-def test_every_key_is_another_even_for_the_same_principal(house: House) -> None:
+def test_every_key_is_another_even_for_the_same_principal(world: World) -> None:
     principal = Principal("server", Role.TABLE, "c1")
 
-    keys = {house.transact(lambda s: create_key(s, house.act(), principal)).whole for _ in range(2)}
+    keys = {world.transact(lambda s: create_key(s, world.act(), principal)).whole for _ in range(2)}
 
     assert len(keys) == len({key.split("_")[1] for key in keys}) == 2
     with pytest.raises(KeyLimitReached):
-        house.transact(lambda s: create_key(s, house.act(), principal))
-    assert all(house.get("/v1/jackpots", key=key).status == 200 for key in keys)
+        world.transact(lambda s: create_key(s, world.act(), principal))
+    assert all(world.get("/v1/jackpots", key=key).status == 200 for key in keys)
 
 
 NO_PRINCIPALS: Final[tuple[tuple[Principal, type[LedgerError]], ...]] = (
@@ -231,24 +231,24 @@ NO_PRINCIPALS: Final[tuple[tuple[Principal, type[LedgerError]], ...]] = (
 )
 
 
-def test_a_key_that_no_principal_could_use_is_refused(house: House, subtests: pytest.Subtests) -> None:
-    house.open()
-    house.add_casino("c2")
+def test_a_key_that_no_principal_could_use_is_refused(world: World, subtests: pytest.Subtests) -> None:
+    world.open()
+    world.add_casino("c2")
 
     for principal, error in NO_PRINCIPALS:
         with subtests.test(principal=principal):
-            before = house.books.counts()
+            before = world.books.counts()
 
             with pytest.raises(error):
-                house.transact(partial(create_key, act=house.act(), principal=principal))
+                world.transact(partial(create_key, act=world.act(), principal=principal))
 
-            assert house.books.counts() == before
+            assert world.books.counts() == before
 
 
-def test_what_an_operator_does_is_in_the_reference_book(house: House) -> None:
-    house.open()
+def test_what_an_operator_does_is_in_the_reference_book(world: World) -> None:
+    world.open()
 
-    kinds = [row["kind"] for row in house.books.rows("SELECT kind FROM entries WHERE jackpot_id = '-' ORDER BY seq")]
+    kinds = [row["kind"] for row in world.books.rows("SELECT kind FROM entries WHERE jackpot_id = '-' ORDER BY seq")]
 
     assert kinds == [
         "casino_added",

@@ -7,29 +7,29 @@ import pytest
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import hand
-from tests.support.house import House
+from tests.support.world import World
 
-Call = Callable[[House], Answer]
-
-
-def bet_b1(house: House) -> Answer:
-    return house.post_bets(bet("b1"))
+Call = Callable[[World], Answer]
 
 
-def void_b1(house: House) -> Answer:
-    return house.post_voids("b1")
+def bet_b1(world: World) -> Answer:
+    return world.post_bets(bet("b1"))
 
 
-def void_unknown(house: House) -> Answer:
-    return house.post_voids("never-seen")
+def void_b1(world: World) -> Answer:
+    return world.post_voids("b1")
 
 
-def settle(house: House) -> Answer:
-    return house.put_result(hand("1"), bet_count=1)
+def void_unknown(world: World) -> Answer:
+    return world.post_voids("never-seen")
 
 
-def cancel(house: House) -> Answer:
-    return house.put_cancellation()
+def settle(world: World) -> Answer:
+    return world.put_result(hand("1"), bet_count=1)
+
+
+def cancel(world: World) -> Answer:
+    return world.put_cancellation()
 
 
 @pytest.mark.parametrize(
@@ -46,16 +46,16 @@ def cancel(house: House) -> Answer:
         pytest.param([cancel], cancel, id="a cancellation"),
     ],
 )
-def test_a_repeated_call_is_counted_on_its_round(house: House, before: list[Call], repeated: Call) -> None:
-    house.open()
-    bet_b1(house).ok(201)
+def test_a_repeated_call_is_counted_on_its_round(world: World, before: list[Call], repeated: Call) -> None:
+    world.open()
+    bet_b1(world).ok(201)
     for call in before:
-        assert call(house).status in {200, 201}
-    assert house.books.value("SELECT replays FROM rounds") == 0
-    counts = house.books.counts()
+        assert call(world).status in {200, 201}
+    assert world.books.value("SELECT replays FROM rounds") == 0
+    counts = world.books.counts()
 
     for times in (1, 2):
-        repeated(house).ok(200)
+        repeated(world).ok(200)
 
-        assert house.books.value("SELECT replays FROM rounds") == times
-    assert house.books.counts() == counts
+        assert world.books.value("SELECT replays FROM rounds") == times
+    assert world.books.counts() == counts

@@ -9,30 +9,30 @@ from jackpot_service.domain.pools import Pools
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand
-from tests.support.house import CYBER, House
+from tests.support.world import CYBER, World
 from tests.usecases.test_suspension import put
 
 
-def ask(house: House, *, to: str = "j2", request_id: str = "q1", **more: Any) -> Answer:
-    return house.ask("retirement", {"jackpot_id": "j1", "to": to}, request_id=request_id, **more)
+def ask(world: World, *, to: str = "j2", request_id: str = "q1", **more: Any) -> Answer:
+    return world.ask("retirement", {"jackpot_id": "j1", "to": to}, request_id=request_id, **more)
 
 
-def adjust(house: House, account: str, amount: str, request_id: str) -> None:
+def adjust(world: World, account: str, amount: str, request_id: str) -> None:
     payload = {"jackpot_id": "j1", "account": account, "amount": amount, "document": "d", "cause": "other-documented"}
-    house.change("adjustment", payload, request_id=request_id)
+    world.change("adjustment", payload, request_id=request_id)
 
 
 @pytest.fixture
-def two(house: House) -> House:
+def two(world: World) -> World:
     """Two jackpots: one with 12,000 in its meter, 10,000 of them the house's, and 300 in reserve; and an empty one."""
-    house.open(base_amount="10000")
-    house.open(jackpot_id="j2", tables=("T2",))
-    adjust(house, "meter", "2000", "a1")
-    adjust(house, "reserve", "300", "a2")
-    return house
+    world.open(base_amount="10000")
+    world.open(jackpot_id="j2", tables=("T2",))
+    adjust(world, "meter", "2000", "a1")
+    adjust(world, "reserve", "300", "a2")
+    return world
 
 
-def test_scenario_41_the_players_money_goes_to_the_other_jackpot_and_the_houses_back(two: House) -> None:
+def test_scenario_41_the_players_money_goes_to_the_other_jackpot_and_the_houses_back(two: World) -> None:
     effect = two.change("retirement", {"jackpot_id": "j1", "to": "j2"})
 
     assert two.books.pools("j1") == Pools()
@@ -49,7 +49,7 @@ def test_scenario_41_the_players_money_goes_to_the_other_jackpot_and_the_houses_
     assert two.meter("j2")["amount_exact"] == "2000"
 
 
-def test_scenario_41_it_is_refused_while_a_round_is_open(two: House) -> None:
+def test_scenario_41_it_is_refused_while_a_round_is_open(two: World) -> None:
     ask(two, request_id="q0").ok(201)
     two.bet(bet())
 
@@ -62,7 +62,7 @@ def test_scenario_41_it_is_refused_while_a_round_is_open(two: House) -> None:
     two.approve("q0").ok()
 
 
-def test_a_round_without_a_live_bet_keeps_no_jackpot(two: House) -> None:
+def test_a_round_without_a_live_bet_keeps_no_jackpot(two: World) -> None:
     two.bet(bet())
     two.void("b1")
     two.post_voids("never-came", round_id="r2").ok()
@@ -74,7 +74,7 @@ def test_a_round_without_a_live_bet_keeps_no_jackpot(two: House) -> None:
     assert two.books.pools("j1") == Pools()
 
 
-def test_a_retired_jackpot_never_comes_back(two: House) -> None:
+def test_a_retired_jackpot_never_comes_back(two: World) -> None:
     two.change("retirement", {"jackpot_id": "j1", "to": "j2"})
 
     two.post_bets(bet()).problem(409, "jackpot-suspended")
@@ -89,7 +89,7 @@ def test_a_retired_jackpot_never_comes_back(two: House) -> None:
     assert two.get("/v1/jackpots/j1/hits").ok()["items"] == []
 
 
-def test_a_suspended_jackpot_is_retired_when_its_rounds_are_over(two: House) -> None:
+def test_a_suspended_jackpot_is_retired_when_its_rounds_are_over(two: World) -> None:
     two.bet(bet())
     put(two, "suspension", "s1").ok(201)
     two.settle(hand("1", NOTHING))
@@ -100,7 +100,7 @@ def test_a_suspended_jackpot_is_retired_when_its_rounds_are_over(two: House) -> 
     assert two.books.pools("j2").prize_fund == Decimal("0.3184")
 
 
-def test_a_prize_fund_goes_to_the_meter_where_that_pays_the_fixed_prizes(two: House) -> None:
+def test_a_prize_fund_goes_to_the_meter_where_that_pays_the_fixed_prizes(two: World) -> None:
     two.open(CYBER, jackpot_id="j3", tables=("T3",))
     two.bet(bet())
     two.settle(hand("1", NOTHING))
@@ -112,7 +112,7 @@ def test_a_prize_fund_goes_to_the_meter_where_that_pays_the_fixed_prizes(two: Ho
     )
 
 
-def test_a_prize_fund_below_zero_is_trued_up_first(two: House) -> None:
+def test_a_prize_fund_below_zero_is_trued_up_first(two: World) -> None:
     two.bet(bet())
     two.settle(hand("1", STRAIGHT_FLUSH))
 
@@ -123,66 +123,66 @@ def test_a_prize_fund_below_zero_is_trued_up_first(two: House) -> None:
     assert two.books.pools("j1") == Pools()
 
 
-def overdrawn(house: House, reset_amount: str = "10000") -> None:
+def overdrawn(world: World, reset_amount: str = "10000") -> None:
     """Jackpot j1, whose players' part is below zero: a late reversal took what a partial award had taken before."""
-    house.open(CYBER, settings={"reset_amount": reset_amount})
-    house.open(jackpot_id="j2", tables=("T2",))
+    world.open(CYBER, settings={"reset_amount": reset_amount})
+    world.open(jackpot_id="j2", tables=("T2",))
     for round_id in ("early", "winner"):
-        house.bet(bet(), round_id=round_id)
-    house.settle(hand("1", FOUR_OF_A_KIND), round_id="winner")
-    house.cancel(round_id="early")
+        world.bet(bet(), round_id=round_id)
+    world.settle(hand("1", FOUR_OF_A_KIND), round_id="winner")
+    world.cancel(round_id="early")
 
 
-def test_players_money_below_zero_is_filled_from_the_houses_part(house: House) -> None:
-    overdrawn(house)
-    before = house.books.pools("j1")
+def test_players_money_below_zero_is_filled_from_the_houses_part(world: World) -> None:
+    overdrawn(world)
+    before = world.books.pools("j1")
     assert before.meter_players == Decimal("-0.7")
 
-    done = house.change("retirement", {"jackpot_id": "j1", "to": "j2"})
+    done = world.change("retirement", {"jackpot_id": "j1", "to": "j2"})
 
     assert done["after"]["transferred"]["meter"] == "0"
     assert Decimal(done["after"]["to_house_seed"]) == before.meter
-    assert house.books.pools("j1") == Pools()
-    assert house.books.pools("j2") == Pools()
+    assert world.books.pools("j1") == Pools()
+    assert world.books.pools("j2") == Pools()
 
 
-def test_a_meter_below_zero_is_lifted_first(house: House) -> None:
-    overdrawn(house, "0")
-    assert house.books.pools("j1").meter < 0
+def test_a_meter_below_zero_is_lifted_first(world: World) -> None:
+    overdrawn(world, "0")
+    assert world.books.pools("j1").meter < 0
 
-    ask(house).problem(409, "insufficient-funds")
-    adjust(house, "meter", str(-house.books.pools("j1").meter), "a1")
-    house.change("retirement", {"jackpot_id": "j1", "to": "j2"})
+    ask(world).problem(409, "insufficient-funds")
+    adjust(world, "meter", str(-world.books.pools("j1").meter), "a1")
+    world.change("retirement", {"jackpot_id": "j1", "to": "j2"})
 
 
-def test_a_held_award_is_decided_about_first(house: House) -> None:
-    house.open(base_amount="100", settings={"held_threshold": "10"})
-    house.open(jackpot_id="j2", tables=("T2",))
-    house.bet(bet())
-    house.settle(hand("1", FLUSH))
+def test_a_held_award_is_decided_about_first(world: World) -> None:
+    world.open(base_amount="100", settings={"held_threshold": "10"})
+    world.open(jackpot_id="j2", tables=("T2",))
+    world.bet(bet())
+    world.settle(hand("1", FLUSH))
 
-    ask(house).problem(409, "jackpot-in-play")
+    ask(world).problem(409, "jackpot-in-play")
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])
-def test_no_decision_on_held_awards_meets_a_retired_jackpot(house: House, decision: str) -> None:
-    house.open(base_amount="100", settings={"held_threshold": "10"})
-    house.open(jackpot_id="j2", tables=("T2",))
-    house.bet(bet())
-    house.settle(hand("1", FLUSH))
+def test_no_decision_on_held_awards_meets_a_retired_jackpot(world: World, decision: str) -> None:
+    world.open(base_amount="100", settings={"held_threshold": "10"})
+    world.open(jackpot_id="j2", tables=("T2",))
+    world.bet(bet())
+    world.settle(hand("1", FLUSH))
     about = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1"}
     for request_id in ("h1", "h2"):
-        house.ask("held-awards", about | {"decision": decision}, request_id=request_id).ok(201)
-    house.approve("h1").ok()
-    house.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="q2")
+        world.ask("held-awards", about | {"decision": decision}, request_id=request_id).ok(201)
+    world.approve("h1").ok()
+    world.change("prize-fund-true-up", {"jackpot_id": "j1"}, request_id="q2")
 
-    house.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="q3")
+    world.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="q3")
 
-    house.approve("h2").problem(409, "nothing-held")
-    house.ask("held-awards", about | {"decision": decision}, request_id="h3").problem(409, "nothing-held")
+    world.approve("h2").problem(409, "nothing-held")
+    world.ask("held-awards", about | {"decision": decision}, request_id="h3").problem(409, "nothing-held")
 
 
-def test_only_an_open_jackpot_of_the_same_base_receives(two: House) -> None:
+def test_only_an_open_jackpot_of_the_same_base_receives(two: World) -> None:
     two.publish("USD", EUR="0.9")
     two.open(jackpot_id="usd", base="USD", tables=())
     two.open(jackpot_id="closed", tables=())
@@ -196,16 +196,16 @@ def test_only_an_open_jackpot_of_the_same_base_receives(two: House) -> None:
     two.ask("retirement", {"jackpot_id": "j2", "to": "j1"}, request_id="q3").problem(409, "target-closed")
 
 
-def test_an_empty_jackpot_is_retired_too(house: House) -> None:
-    house.open()
-    house.open(jackpot_id="j2", tables=("T2",))
+def test_an_empty_jackpot_is_retired_too(world: World) -> None:
+    world.open()
+    world.open(jackpot_id="j2", tables=("T2",))
 
-    house.change("retirement", {"jackpot_id": "j1", "to": "j2"})
+    world.change("retirement", {"jackpot_id": "j1", "to": "j2"})
 
-    assert house.get("/v1/jackpots/j1").ok()["state"] == "retired"
+    assert world.get("/v1/jackpots/j1").ok()["state"] == "retired"
 
 
-def test_a_change_of_either_jackpot_makes_a_retirement_stale(two: House) -> None:
+def test_a_change_of_either_jackpot_makes_a_retirement_stale(two: World) -> None:
     ask(two).ok(201)
     payload = {"jackpot_id": "j2", "account": "meter", "amount": "1", "document": "d", "cause": "count-error"}
     two.change("adjustment", payload, request_id="q2")
@@ -213,7 +213,7 @@ def test_a_change_of_either_jackpot_makes_a_retirement_stale(two: House) -> None
     two.approve("q1").problem(409, "change-stale")
 
 
-def test_what_was_received_makes_requests_about_the_receiver_stale(two: House) -> None:
+def test_what_was_received_makes_requests_about_the_receiver_stale(two: World) -> None:
     payload = {"jackpot_id": "j2", "account": "meter", "amount": "1", "document": "d", "cause": "count-error"}
     two.ask("adjustment", payload, request_id="q2").ok(201)
     two.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="q3")
@@ -221,7 +221,7 @@ def test_what_was_received_makes_requests_about_the_receiver_stale(two: House) -
     two.approve("q2").problem(409, "change-stale")
 
 
-def test_a_dry_run_of_a_retirement_moves_nothing(two: House) -> None:
+def test_a_dry_run_of_a_retirement_moves_nothing(two: World) -> None:
     before = two.books.pools("j1")
     effect = ask(two, query="?dry_run=true").ok()["effect"]
 

@@ -5,28 +5,28 @@ import pytest
 from tests.support.bets import bet
 from tests.support.drivers import round_trips, warm
 from tests.support.hands import NOTHING, hand
-from tests.support.house import House
+from tests.support.world import World
 
 
 @pytest.fixture
-def opened(house: House) -> House:
+def opened(world: World) -> World:
     """A jackpot of which the process knows all that it remembers: keys, tables, rules and rates."""
-    house.open()
-    warm(house)
-    house.settle(hand("1", NOTHING), round_id="before")
-    return house
+    world.open()
+    warm(world)
+    world.settle(hand("1", NOTHING), round_id="before")
+    return world
 
 
-def test_bets_of_a_new_round_take_two_round_trips(opened: House) -> None:
+def test_bets_of_a_new_round_take_two_round_trips(opened: World) -> None:
     assert round_trips(opened, lambda: opened.bet(bet(), round_id="new")) == 2
 
 
-def test_bets_of_a_known_round_take_three(opened: House) -> None:
+def test_bets_of_a_known_round_take_three(opened: World) -> None:
     opened.bet(bet(), round_id="known")
     assert round_trips(opened, lambda: opened.bet(bet("b2", hand="2"), round_id="known")) == 3
 
 
-def test_a_result_takes_three(opened: House) -> None:
+def test_a_result_takes_three(opened: World) -> None:
     opened.bet(bet(), round_id="known")
 
     def settle() -> None:

@@ -8,101 +8,101 @@ import pytest
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
-from tests.support.house import CYBER, House
+from tests.support.world import CYBER, World
 
 
-def ask(house: House, settings: dict[str, Any], **more: Any) -> Any:
-    return house.ask("rules", {"jackpot_id": "j1", "settings": settings}, **more)
+def ask(world: World, settings: dict[str, Any], **more: Any) -> Any:
+    return world.ask("rules", {"jackpot_id": "j1", "settings": settings}, **more)
 
 
-def change(house: House, settings: dict[str, Any], *, request_id: str = "q1") -> Body:
-    return house.change("rules", {"jackpot_id": "j1", "settings": settings}, request_id=request_id)
+def change(world: World, settings: dict[str, Any], *, request_id: str = "q1") -> Body:
+    return world.change("rules", {"jackpot_id": "j1", "settings": settings}, request_id=request_id)
 
 
-def rules(house: House) -> Body:
-    return house.get("/v1/jackpots/j1/rules").ok()
+def rules(world: World) -> Body:
+    return world.get("/v1/jackpots/j1/rules").ok()
 
 
-def hit(house: House, *, round_id: str) -> None:
-    house.bet(bet(), round_id=round_id)
-    house.settle(hand("1", ROYAL_FLUSH), round_id=round_id)
+def hit(world: World, *, round_id: str) -> None:
+    world.bet(bet(), round_id=round_id)
+    world.settle(hand("1", ROYAL_FLUSH), round_id=round_id)
 
 
-def test_scenario_38_a_change_approved_mid_cycle_waits_for_the_hit_and_then_rules_new_rounds(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet(), round_id="before")
-    change(house, {"split.meter": "0.40"})
+def test_scenario_38_a_change_approved_mid_cycle_waits_for_the_hit_and_then_rules_new_rounds(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet(), round_id="before")
+    change(world, {"split.meter": "0.40"})
 
-    shown = rules(house)
+    shown = rules(world)
     assert (shown["version"], shown["rules"]["split"]["meter"]) == (1, "0.45")
     assert (shown["pending"]["version"], shown["pending"]["rules"]["split"]["meter"]) == (2, "0.4")
-    assert house.bet(bet(), round_id="meanwhile")["round"]["rules_version"] == 1
+    assert world.bet(bet(), round_id="meanwhile")["round"]["rules_version"] == 1
 
-    hit(house, round_id="hit")
+    hit(world, round_id="hit")
 
-    assert (rules(house)["version"], rules(house)["pending"]) == (2, None)
-    before = house.books.pools("j1").meter
-    assert house.bet(bet("b2"), round_id="meanwhile")["round"]["rules_version"] == 1
-    assert house.books.pools("j1").meter - before == Decimal("0.45")
-    before = house.books.pools("j1").meter
-    assert house.bet(bet(), round_id="after")["round"]["rules_version"] == 2
-    assert house.books.pools("j1").meter - before == Decimal("0.40")
-    house.cancel(round_id="before")
-
-
-def test_a_hit_refills_to_the_newest_reset_amount_and_its_cycle_has_the_newest_limit(house: House) -> None:
-    house.open(base_amount="1000")
-    change(house, {"reset_amount": "300", "limit": "5000"})
-    change(house, {"reset_amount": "500"}, request_id="q2")
-
-    hit(house, round_id="hit")
-
-    assert house.meter()["amount_exact"] == "500"
-    assert (rules(house)["version"], rules(house)["rules"]["limit"]) == (3, "5000")
+    assert (rules(world)["version"], rules(world)["pending"]) == (2, None)
+    before = world.books.pools("j1").meter
+    assert world.bet(bet("b2"), round_id="meanwhile")["round"]["rules_version"] == 1
+    assert world.books.pools("j1").meter - before == Decimal("0.45")
+    before = world.books.pools("j1").meter
+    assert world.bet(bet(), round_id="after")["round"]["rules_version"] == 2
+    assert world.books.pools("j1").meter - before == Decimal("0.40")
+    world.cancel(round_id="before")
 
 
-def test_an_optional_parameter_is_taken_away_by_null(house: House) -> None:
-    house.open(settings={"limit": "5000", "held_threshold": "100"})
+def test_a_hit_refills_to_the_newest_reset_amount_and_its_cycle_has_the_newest_limit(world: World) -> None:
+    world.open(base_amount="1000")
+    change(world, {"reset_amount": "300", "limit": "5000"})
+    change(world, {"reset_amount": "500"}, request_id="q2")
 
-    done = change(house, {"limit": None})
+    hit(world, round_id="hit")
+
+    assert world.meter()["amount_exact"] == "500"
+    assert (rules(world)["version"], rules(world)["rules"]["limit"]) == (3, "5000")
+
+
+def test_an_optional_parameter_is_taken_away_by_null(world: World) -> None:
+    world.open(settings={"limit": "5000", "held_threshold": "100"})
+
+    done = change(world, {"limit": None})
 
     assert done["after"]["rules"]["document"]["limit"] is None
     assert done["after"]["rules"]["document"]["held_threshold"] == "100"
-    ask(house, {"reset_amount": None}, request_id="q2").problem(422, "rules-invalid")
+    ask(world, {"reset_amount": None}, request_id="q2").problem(422, "rules-invalid")
 
 
-def test_a_largest_stake_of_a_single_currency_waits_for_the_hit_and_is_taken_away_by_null(house: House) -> None:
-    house.open(base_amount="1000")
+def test_a_largest_stake_of_a_single_currency_waits_for_the_hit_and_is_taken_away_by_null(world: World) -> None:
+    world.open(base_amount="1000")
     pounds = bet("pounds", currency="GBP", stake_minor=8001)
-    done = change(house, {"largest_stake.JPY": "5000", "largest_stake.GBP": "80.00"})
+    done = change(world, {"largest_stake.JPY": "5000", "largest_stake.GBP": "80.00"})
     assert "largest_stakes" not in done["before"]["rules"]["document"]
     assert done["after"]["rules"]["document"]["largest_stakes"] == {"GBP": "80", "JPY": "5000"}
-    house.bet(pounds, round_id="before")
+    world.bet(pounds, round_id="before")
 
-    hit(house, round_id="hit")
+    hit(world, round_id="hit")
 
-    house.bet(bet(**pounds | {"bet_id": "b2", "player_id": "p2"}), round_id="before")
-    house.post_bets(pounds, round_id="after").problem(422, "stake-out-of-range", "/bets/0/stake_minor")
-    assert rules(house)["rules"]["largest_stakes"] == {"GBP": "80", "JPY": "5000"}
-    assert "A bet in GBP may be at most 80, whatever that is worth." in rules(house)["text"]
-    change(house, {"largest_stake.GBP": None}, request_id="q2")
-    hit(house, round_id="second-hit")
-    house.bet(pounds, round_id="after")
-    assert rules(house)["rules"]["largest_stakes"] == {"JPY": "5000"}
-    change(house, {"largest_stake.JPY": None}, request_id="q3")
-    assert "largest_stakes" not in rules(house)["pending"]["rules"]
+    world.bet(bet(**pounds | {"bet_id": "b2", "player_id": "p2"}), round_id="before")
+    world.post_bets(pounds, round_id="after").problem(422, "stake-out-of-range", "/bets/0/stake_minor")
+    assert rules(world)["rules"]["largest_stakes"] == {"GBP": "80", "JPY": "5000"}
+    assert "A bet in GBP may be at most 80, whatever that is worth." in rules(world)["text"]
+    change(world, {"largest_stake.GBP": None}, request_id="q2")
+    hit(world, round_id="second-hit")
+    world.bet(pounds, round_id="after")
+    assert rules(world)["rules"]["largest_stakes"] == {"JPY": "5000"}
+    change(world, {"largest_stake.JPY": None}, request_id="q3")
+    assert "largest_stakes" not in rules(world)["pending"]["rules"]
 
 
-def test_a_token_comes_only_when_no_currency_has_a_largest_stake_of_its_own_any_more(house: House) -> None:
-    house.open(settings={"largest_stake.GBP": "80"})
+def test_a_token_comes_only_when_no_currency_has_a_largest_stake_of_its_own_any_more(world: World) -> None:
+    world.open(settings={"largest_stake.GBP": "80"})
     token = {"largest_stake": None, "token": "1"}
 
-    ask(house, token).problem(422, "rules-invalid")
-    ask(house, token | {"largest_stake.GBP": None}).ok(201)
+    ask(world, token).problem(422, "rules-invalid")
+    ask(world, token | {"largest_stake.GBP": None}).ok(201)
 
 
-def test_prizes_hands_and_policy_are_parameters_too(house: House) -> None:
-    house.open(CYBER)
+def test_prizes_hands_and_policy_are_parameters_too(world: World) -> None:
+    world.open(CYBER)
     settings = {
         "prizes.straight_flush": "0.2",
         "prizes.flush": "60",
@@ -112,7 +112,7 @@ def test_prizes_hands_and_policy_are_parameters_too(house: House) -> None:
         "policy": "equal_share",
     }
 
-    document = change(house, settings)["after"]["rules"]["document"]
+    document = change(world, settings)["after"]["rules"]["document"]
 
     assert document["prizes"] == {
         "royal_flush": {"meter_part": "1"},
@@ -122,16 +122,16 @@ def test_prizes_hands_and_policy_are_parameters_too(house: House) -> None:
         "straight": {"stake_multiple": 5},
     }
     assert (document["hands_per_player"], document["policy"]) == (2, "equal_share")
-    hit(house, round_id="hit")
-    house.bet(bet("a"), bet("b", player_id="p", hand="2"), round_id="new")
-    settlement = house.settle(hand("1", FLUSH), hand("2", NOTHING), round_id="new")
+    hit(world, round_id="hit")
+    world.bet(bet("a"), bet("b", player_id="p", hand="2"), round_id="new")
+    settlement = world.settle(hand("1", FLUSH), hand("2", NOTHING), round_id="new")
     assert [award["amount_minor"] for award in settlement["awards"]] == [6000]
 
 
-def test_the_prizes_cost_is_shown_against_their_split(house: House) -> None:
-    house.open()
+def test_the_prizes_cost_is_shown_against_their_split(world: World) -> None:
+    world.open()
 
-    asked = ask(house, {"split.prize_fund": "0.3185"}).ok(201)
+    asked = ask(world, {"split.prize_fund": "0.3185"}).ok(201)
 
     assert asked["effect"]["after"]["fixed_prizes"] == {
         "paid_from": "prize_fund",
@@ -141,10 +141,10 @@ def test_the_prizes_cost_is_shown_against_their_split(house: House) -> None:
     }
 
 
-def test_of_a_meter_that_pays_fixed_prizes_the_cost_is_shown_against_its_part(house: House) -> None:
-    house.open(CYBER)
+def test_of_a_meter_that_pays_fixed_prizes_the_cost_is_shown_against_its_part(world: World) -> None:
+    world.open(CYBER)
 
-    asked = ask(house, {"prizes.flush": "55"}).ok(201)
+    asked = ask(world, {"prizes.flush": "55"}).ok(201)
 
     shown = asked["effect"]["after"]["fixed_prizes"]
     assert (shown["paid_from"], shown["split_percent"]) == ("meter", "70")
@@ -197,65 +197,65 @@ NO_JACKPOT: Final[tuple[tuple[Any, str], ...]] = (
 
 
 def test_settings_that_make_no_jackpot_are_refused_when_they_are_asked_for(
-    house: House, subtests: pytest.Subtests
+    world: World, subtests: pytest.Subtests
 ) -> None:
-    house.open(base_amount="1000")
-    ask(house, {"nonsense": "1"}).problem(422, "setting-unknown")
+    world.open(base_amount="1000")
+    ask(world, {"nonsense": "1"}).problem(422, "setting-unknown")
 
     for number, (settings, code) in enumerate(NO_JACKPOT):
         with subtests.test(settings=settings):
-            before = house.books.counts()
+            before = world.books.counts()
 
-            ask(house, settings, request_id=f"q{number}").problem(422, code)
+            ask(world, settings, request_id=f"q{number}").problem(422, code)
 
-            assert house.books.counts() == before
-
-
-def test_a_limit_must_not_lie_below_what_is_on_offer_when_it_is_approved(house: House) -> None:
-    house.open(base_amount="1000")
-    ask(house, {"limit": "1000.20"}).ok(201)
-    house.bet(bet())  # On offer are 1,000.45 now.
-
-    house.approve().problem(422, "rules-invalid")
-    assert rules(house)["pending"] is None
+            assert world.books.counts() == before
 
 
-def test_a_limit_below_what_is_booked_but_not_below_what_is_on_offer_is_taken(house: House) -> None:
-    house.open(base_amount="999.80", settings={"limit": "1000"})
-    house.bet(bet())
-    assert house.meter()["overflow"] == "0.25"
+def test_a_limit_must_not_lie_below_what_is_on_offer_when_it_is_approved(world: World) -> None:
+    world.open(base_amount="1000")
+    ask(world, {"limit": "1000.20"}).ok(201)
+    world.bet(bet())  # On offer are 1,000.45 now.
 
-    change(house, {"limit": "1000.10"})
-
-
-def test_the_reset_amount_must_cover_the_largest_fixed_prize_that_the_meter_pays(house: House) -> None:
-    house.open(CYBER)
-
-    ask(house, {"reset_amount": "499.99"}).problem(422, "rules-invalid")
-    ask(house, {"token": "20.01"}).problem(422, "rules-invalid")
-    ask(house, {"reset_amount": "500"}).ok(201)
-    ask(house, {"token": "20"}, request_id="q2").ok(201)
+    world.approve().problem(422, "rules-invalid")
+    assert rules(world)["pending"] is None
 
 
-def test_a_request_made_against_older_rules_is_stale(house: House) -> None:
-    house.open()
-    assert ask(house, {"split.meter": "0.40"}, request_id="q1").ok(201)["base_version"] == "1"
-    ask(house, {"split.reserve": "0.06"}, request_id="q2").ok(201)
-    house.bet(bet())  # It makes nothing stale.
-    house.approve("q1").ok()
+def test_a_limit_below_what_is_booked_but_not_below_what_is_on_offer_is_taken(world: World) -> None:
+    world.open(base_amount="999.80", settings={"limit": "1000"})
+    world.bet(bet())
+    assert world.meter()["overflow"] == "0.25"
 
-    house.approve("q2").problem(409, "change-stale")
-    ask(house, {"split.reserve": "0.06"}, request_id="q3", base_version="1").problem(409, "change-stale")
+    change(world, {"limit": "1000.10"})
 
 
-def test_a_dry_run_leaves_no_trace_not_even_in_what_a_process_remembers(house: House) -> None:
-    house.open(base_amount="10")
-    ask(house, {"split.meter": "0.40"}, query="?dry_run=true").ok()
-    change(house, {"split.meter": "0.30"})
-    hit(house, round_id="hit")
+def test_the_reset_amount_must_cover_the_largest_fixed_prize_that_the_meter_pays(world: World) -> None:
+    world.open(CYBER)
 
-    assert rules(house)["rules"]["split"]["meter"] == "0.3"
+    ask(world, {"reset_amount": "499.99"}).problem(422, "rules-invalid")
+    ask(world, {"token": "20.01"}).problem(422, "rules-invalid")
+    ask(world, {"reset_amount": "500"}).ok(201)
+    ask(world, {"token": "20"}, request_id="q2").ok(201)
 
 
-def test_the_rules_of_an_unknown_jackpot_do_not_change(house: House) -> None:
-    ask(house, {"split.meter": "0.40"}).problem(404, "jackpot-unknown")
+def test_a_request_made_against_older_rules_is_stale(world: World) -> None:
+    world.open()
+    assert ask(world, {"split.meter": "0.40"}, request_id="q1").ok(201)["base_version"] == "1"
+    ask(world, {"split.reserve": "0.06"}, request_id="q2").ok(201)
+    world.bet(bet())  # It makes nothing stale.
+    world.approve("q1").ok()
+
+    world.approve("q2").problem(409, "change-stale")
+    ask(world, {"split.reserve": "0.06"}, request_id="q3", base_version="1").problem(409, "change-stale")
+
+
+def test_a_dry_run_leaves_no_trace_not_even_in_what_a_process_remembers(world: World) -> None:
+    world.open(base_amount="10")
+    ask(world, {"split.meter": "0.40"}, query="?dry_run=true").ok()
+    change(world, {"split.meter": "0.30"})
+    hit(world, round_id="hit")
+
+    assert rules(world)["rules"]["split"]["meter"] == "0.3"
+
+
+def test_the_rules_of_an_unknown_jackpot_do_not_change(world: World) -> None:
+    ask(world, {"split.meter": "0.40"}).problem(404, "jackpot-unknown")

@@ -8,7 +8,7 @@ import pytest
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 PAID: Body = {
     "jackpot_id": "j1",
@@ -22,14 +22,14 @@ PAID: Body = {
 
 
 @pytest.fixture
-def owing(house: House) -> House:
+def owing(world: World) -> World:
     """A casino that owes three euros and one yen-free pound."""
-    house.open(base_amount="1000")
-    house.bet(bet("a", stake_minor=300), bet("b", currency="GBP", hand="2"))
-    return house
+    world.open(base_amount="1000")
+    world.bet(bet("a", stake_minor=300), bet("b", currency="GBP", hand="2"))
+    return world
 
 
-def test_what_a_casino_paid_comes_in_by_the_bank(owing: House) -> None:
+def test_what_a_casino_paid_comes_in_by_the_bank(owing: World) -> None:
     effect = owing.change("statement-settlement", PAID)
 
     assert effect["before"] == {"balance": "-3"}
@@ -39,7 +39,7 @@ def test_what_a_casino_paid_comes_in_by_the_bank(owing: House) -> None:
     assert owing.books.balance("j1", "casino:c1", "GBP") == -1
 
 
-def test_what_a_casino_was_paid_goes_out_by_the_bank(owing: House) -> None:
+def test_what_a_casino_was_paid_goes_out_by_the_bank(owing: World) -> None:
     owing.settle(hand("1", FLUSH), hand("2"))
 
     effect = owing.change("statement-settlement", PAID | {"amount": "-72"})
@@ -48,7 +48,7 @@ def test_what_a_casino_was_paid_goes_out_by_the_bank(owing: House) -> None:
     assert owing.books.balance("j1", "bank:EUR") == 72
 
 
-def test_a_later_statement_counts_on_from_the_one_before(owing: House) -> None:
+def test_a_later_statement_counts_on_from_the_one_before(owing: World) -> None:
     owing.change("statement-settlement", PAID, request_id="q1")
     owing.bet(bet("c", stake_minor=150), round_id="r2")
 
@@ -58,7 +58,7 @@ def test_a_later_statement_counts_on_from_the_one_before(owing: House) -> None:
     assert owing.books.balance("j1", "casino:c1") == Decimal("-0.5")
 
 
-def test_a_reference_is_settled_once_in_each_currency(owing: House) -> None:
+def test_a_reference_is_settled_once_in_each_currency(owing: World) -> None:
     owing.change("statement-settlement", PAID, request_id="q1")
 
     owing.ask("statement-settlement", PAID, request_id="q2").problem(409, "statement-settled")
@@ -67,7 +67,7 @@ def test_a_reference_is_settled_once_in_each_currency(owing: House) -> None:
     assert owing.books.balance("j1", "bank:GBP", "GBP") == -1
 
 
-def test_of_two_requests_for_one_account_the_later_is_looked_at_again(owing: House) -> None:
+def test_of_two_requests_for_one_account_the_later_is_looked_at_again(owing: World) -> None:
     owing.ask("statement-settlement", PAID, request_id="q1").ok(201)
     owing.ask("statement-settlement", PAID | {"reference": "again"}, request_id="q2").ok(201)
     owing.approve("q1").ok()
@@ -75,7 +75,7 @@ def test_of_two_requests_for_one_account_the_later_is_looked_at_again(owing: Hou
     owing.approve("q2").problem(409, "change-stale")
 
 
-def test_bets_that_are_accepted_between_request_and_approval_do_not_make_it_stale(owing: House) -> None:
+def test_bets_that_are_accepted_between_request_and_approval_do_not_make_it_stale(owing: World) -> None:
     owing.ask("statement-settlement", PAID).ok(201)
     owing.bet(bet("c"), round_id="r2")
 
@@ -109,7 +109,7 @@ NOT_SETTLED: Final[tuple[tuple[Body, int, str], ...]] = (
 )
 
 
-def test_what_cannot_be_settled_is_refused_and_leaves_nothing(owing: House, subtests: pytest.Subtests) -> None:
+def test_what_cannot_be_settled_is_refused_and_leaves_nothing(owing: World, subtests: pytest.Subtests) -> None:
     owing.ask("statement-settlement", PAID, query="?dry_run=true").ok()
 
     for number, (change, status, code) in enumerate(NOT_SETTLED):
@@ -121,11 +121,11 @@ def test_what_cannot_be_settled_is_refused_and_leaves_nothing(owing: House, subt
             assert owing.books.counts() == before
 
 
-def test_a_balance_with_more_decimals_than_can_be_paid_is_settled_to_what_can(house: House) -> None:
+def test_a_balance_with_more_decimals_than_can_be_paid_is_settled_to_what_can(world: World) -> None:
     """The accounts of a casino hold whole minor units; a statement that pays one too many leaves the casino owed."""
-    house.open(base_amount="1000")
-    house.bet(bet("a", currency="JPY", stake_minor=150))
+    world.open(base_amount="1000")
+    world.bet(bet("a", currency="JPY", stake_minor=150))
 
-    effect = house.change("statement-settlement", PAID | {"currency": "JPY", "amount": "151"})
+    effect = world.change("statement-settlement", PAID | {"currency": "JPY", "amount": "151"})
 
     assert (effect["after"]["balance_before"], effect["after"]["balance_after"]) == ("-150", "1")

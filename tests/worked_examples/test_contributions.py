@@ -9,7 +9,7 @@ from jackpot_service.domain.pools import Pools
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, NOTHING_TOO, ROYAL_FLUSH, dead, hand
-from tests.support.house import House
+from tests.support.world import World
 
 ZERO = Decimal(0)
 
@@ -18,14 +18,14 @@ def decimals(texts: Body) -> dict[str, Decimal]:
     return {name: Decimal(text) for name, text in texts.items()}
 
 
-def require_contribution(house: House, stake: Body, *, value: str, parts: tuple[str, str, str, str]) -> None:
+def require_contribution(world: World, stake: Body, *, value: str, parts: tuple[str, str, str, str]) -> None:
     """Place a bet, and find its parts in the record, in the pools and in the postings."""
     meter, reserve, prize_fund, margin = map(Decimal, parts)
-    house.open()
+    world.open()
 
-    accepted = house.bet(bet(**stake))
+    accepted = world.bet(bet(**stake))
 
-    (booked,) = house.round()["bets"]
+    (booked,) = world.round()["bets"]
     assert decimals(booked["contribution"]) == {
         "value": Decimal(value),
         "meter": meter,
@@ -34,133 +34,133 @@ def require_contribution(house: House, stake: Body, *, value: str, parts: tuple[
         "house": margin,
     }
     assert meter + reserve + prize_fund + margin == Decimal(value)
-    assert house.books.pools("j1") == Pools(meter, ZERO, reserve, prize_fund)
-    assert house.books.balance("j1", "house:margin") == margin
+    assert world.books.pools("j1") == Pools(meter, ZERO, reserve, prize_fund)
+    assert world.books.balance("j1", "house:margin") == margin
     assert Decimal(accepted["meter"]["amount_exact"]) == meter
     assert Decimal(accepted["round"]["total_stake_base"]) == Decimal(value)
 
 
-def test_scenario_01_one_euro_is_split_to_the_last_cent(house: House) -> None:
-    require_contribution(house, {}, value="1", parts=("0.45", "0.05", "0.3184", "0.1816"))
+def test_scenario_01_one_euro_is_split_to_the_last_cent(world: World) -> None:
+    require_contribution(world, {}, value="1", parts=("0.45", "0.05", "0.3184", "0.1816"))
 
-    assert house.books.balance("j1", "casino:c1") == Decimal(-1)
+    assert world.books.balance("j1", "casino:c1") == Decimal(-1)
 
 
-def test_scenario_02_a_pound_is_split_at_its_rate(house: House) -> None:
+def test_scenario_02_a_pound_is_split_at_its_rate(world: World) -> None:
     parts = ("0.5265", "0.0585", "0.372528", "0.212472")
 
-    require_contribution(house, {"currency": "GBP"}, value="1.17", parts=parts)
+    require_contribution(world, {"currency": "GBP"}, value="1.17", parts=parts)
 
-    assert house.books.balance("j1", "casino:c1", "GBP") == Decimal(-1)
-    assert house.books.balance("j1", "fx:GBP", "GBP") == Decimal(1)
-    assert house.books.balance("j1", "fx:EUR") == Decimal("-1.17")
+    assert world.books.balance("j1", "casino:c1", "GBP") == Decimal(-1)
+    assert world.books.balance("j1", "fx:GBP", "GBP") == Decimal(1)
+    assert world.books.balance("j1", "fx:EUR") == Decimal("-1.17")
 
 
-def test_scenario_03_ten_crowns_are_split_at_their_rate(house: House) -> None:
+def test_scenario_03_ten_crowns_are_split_at_their_rate(world: World) -> None:
     parts = ("0.39285", "0.04365", "0.2779632", "0.1585368")
 
-    require_contribution(house, {"currency": "SEK", "stake_minor": 1000}, value="0.873", parts=parts)
+    require_contribution(world, {"currency": "SEK", "stake_minor": 1000}, value="0.873", parts=parts)
 
-    assert house.books.balance("j1", "casino:c1", "SEK") == Decimal(-10)
+    assert world.books.balance("j1", "casino:c1", "SEK") == Decimal(-10)
 
 
-def test_scenario_04_ten_thousand_bets_of_ten_cents_make_exactly_450(house: House) -> None:
-    house.open()
+def test_scenario_04_ten_thousand_bets_of_ten_cents_make_exactly_450(world: World) -> None:
+    world.open()
 
     for batch in range(5):
         tenths = [bet(f"b{number}", stake_minor=10) for number in range(2000)]
-        assert house.bet(*tenths, round_id=f"r{batch}")["accepted"] == 2000
+        assert world.bet(*tenths, round_id=f"r{batch}")["accepted"] == 2000
 
-    assert house.books.pools("j1") == Pools(Decimal(450), ZERO, Decimal(50), Decimal("318.4"))
-    assert house.books.balance("j1", "house:margin") == Decimal("181.6")
-    assert house.books.balance("j1", "casino:c1") == Decimal(-1000)
+    assert world.books.pools("j1") == Pools(Decimal(450), ZERO, Decimal(50), Decimal("318.4"))
+    assert world.books.balance("j1", "house:margin") == Decimal("181.6")
+    assert world.books.balance("j1", "casino:c1") == Decimal(-1000)
 
 
-def test_scenario_05_after_any_sequence_every_entry_and_every_currency_sums_to_zero(house: House) -> None:
-    house.open(base_amount="100", settings={"reset_amount": "75"}, tables=("T1", "T2"))
+def test_scenario_05_after_any_sequence_every_entry_and_every_currency_sums_to_zero(world: World) -> None:
+    world.open(base_amount="100", settings={"reset_amount": "75"}, tables=("T1", "T2"))
     three = (
         bet("e", hand="1"),
         bet("g", hand="2", currency="GBP", stake_minor=333),
         bet("y", hand="3", currency="JPY", stake_minor=150),
     )
-    house.bet(*three)
-    house.void("g", "never-seen")
-    house.bet(*three, round_id="r2")
-    house.publish(GBP="1.3", SEK="0.09", JPY="0.006")
-    house.bet(*three, round_id="r3", table_id="T2")
-    house.settle(hand("1", FLUSH), dead("2"), hand("3"), round_id="r2")
-    house.cancel(round_id="r3", table_id="T2")
-    house.bet(*three, round_id="r4", table_id="T2")
-    house.settle(hand("1", ROYAL_FLUSH), hand("2"), hand("3", NOTHING_TOO), round_id="r4", table_id="T2")
-    house.void("e")
+    world.bet(*three)
+    world.void("g", "never-seen")
+    world.bet(*three, round_id="r2")
+    world.publish(GBP="1.3", SEK="0.09", JPY="0.006")
+    world.bet(*three, round_id="r3", table_id="T2")
+    world.settle(hand("1", FLUSH), dead("2"), hand("3"), round_id="r2")
+    world.cancel(round_id="r3", table_id="T2")
+    world.bet(*three, round_id="r4", table_id="T2")
+    world.settle(hand("1", ROYAL_FLUSH), hand("2"), hand("3", NOTHING_TOO), round_id="r4", table_id="T2")
+    world.void("e")
 
     by_entry = "SELECT sum(amount) FROM postings GROUP BY jackpot_id, stripe_no, seq, currency HAVING sum(amount) <> 0"
-    assert house.books.rows(by_entry) == []
-    assert house.books.rows("SELECT currency FROM postings GROUP BY currency HAVING sum(amount) <> 0") == []
-    pools = house.books.pools("j1")
+    assert world.books.rows(by_entry) == []
+    assert world.books.rows("SELECT currency FROM postings GROUP BY currency HAVING sum(amount) <> 0") == []
+    pools = world.books.pools("j1")
     assert pools == Pools(
         *(
-            house.books.balance("j1", account)
+            world.books.balance("j1", account)
             for account in ("pool:meter:players", "pool:meter:house", "pool:reserve", "pool:prize_fund")
         )
     )
     assert pools.meter > 0
 
 
-def test_scenario_06_a_stake_above_the_largest_is_refused_and_kept_as_an_exception(house: House) -> None:
-    house.open(base_amount="1000")
-    before = house.books.counts_but_exceptions()
+def test_scenario_06_a_stake_above_the_largest_is_refused_and_kept_as_an_exception(world: World) -> None:
+    world.open(base_amount="1000")
+    before = world.books.counts_but_exceptions()
 
-    answer = house.post_bets(bet("fine", stake_minor=10_000), bet("beyond", stake_minor=10_001))
+    answer = world.post_bets(bet("fine", stake_minor=10_000), bet("beyond", stake_minor=10_001))
 
     problem = answer.problem(422, "stake-out-of-range", "/bets/1/stake_minor")
     assert Decimal(problem["largest_stake"]) == 100
-    assert house.books.counts_but_exceptions() == before
-    assert house.books.pools("j1") == Pools(meter_house=Decimal(1000))
-    (kept,) = house.books.exceptions()
+    assert world.books.counts_but_exceptions() == before
+    assert world.books.pools("j1") == Pools(meter_house=Decimal(1000))
+    (kept,) = world.books.exceptions()
     assert (kept["kind"], kept["table_id"], kept["round_id"]) == ("stake-out-of-range", "T1", "r1")
 
 
-def test_scenario_06_the_largest_stake_is_meant_in_the_base_currency(house: House) -> None:
-    house.open()
+def test_scenario_06_the_largest_stake_is_meant_in_the_base_currency(world: World) -> None:
+    world.open()
 
-    house.bet(bet(currency="GBP", stake_minor=8547), round_id="taken")
-    beyond = house.post_bets(bet(currency="GBP", stake_minor=8548), round_id="refused")
+    world.bet(bet(currency="GBP", stake_minor=8547), round_id="taken")
+    beyond = world.post_bets(bet(currency="GBP", stake_minor=8548), round_id="refused")
 
     beyond.problem(422, "stake-out-of-range", "/bets/0/stake_minor")
 
 
-def test_scenario_06_in_a_mixed_batch_each_stake_is_held_against_the_largest_of_its_own_currency(house: House) -> None:
-    house.open()
+def test_scenario_06_in_a_mixed_batch_each_stake_is_held_against_the_largest_of_its_own_currency(world: World) -> None:
+    world.open()
     largest = bet("euros", stake_minor=10_000)
 
-    beyond = house.post_bets(largest, bet("pounds", currency="GBP", stake_minor=8548), round_id="refused")
+    beyond = world.post_bets(largest, bet("pounds", currency="GBP", stake_minor=8548), round_id="refused")
 
     beyond.problem(422, "stake-out-of-range", "/bets/1/stake_minor")
-    taken = house.bet(largest, bet("pounds", currency="GBP", stake_minor=8547), round_id="taken")
+    taken = world.bet(largest, bet("pounds", currency="GBP", stake_minor=8547), round_id="taken")
     assert taken["accepted"] == 2
 
 
-def test_scenario_06_a_stake_above_the_largest_of_its_own_currency_is_refused_and_kept_likewise(house: House) -> None:
-    house.open(base_amount="1000", settings={"largest_stake.GBP": "80"})
-    before = house.books.counts_but_exceptions()
+def test_scenario_06_a_stake_above_the_largest_of_its_own_currency_is_refused_and_kept_likewise(world: World) -> None:
+    world.open(base_amount="1000", settings={"largest_stake.GBP": "80"})
+    before = world.books.counts_but_exceptions()
 
-    answer = house.post_bets(bet("euros", stake_minor=10_000), bet("pounds", currency="GBP", stake_minor=8001))
+    answer = world.post_bets(bet("euros", stake_minor=10_000), bet("pounds", currency="GBP", stake_minor=8001))
 
     problem = answer.problem(422, "stake-out-of-range", "/bets/1/stake_minor")
     assert problem["largest_stakes"] == {"GBP": "80"}
     assert "largest_stake" not in problem
     assert problem["errors"][0]["detail"] == "The largest stake in GBP is 80: 8000 minor units of GBP."
-    assert house.books.counts_but_exceptions() == before
-    assert house.books.pools("j1") == Pools(meter_house=Decimal(1000))
-    (kept,) = house.books.exceptions()
+    assert world.books.counts_but_exceptions() == before
+    assert world.books.pools("j1") == Pools(meter_house=Decimal(1000))
+    (kept,) = world.books.exceptions()
     assert (kept["kind"], kept["table_id"], kept["round_id"]) == ("stake-out-of-range", "T1", "r1")
 
 
-def test_scenario_06_a_currency_without_a_largest_stake_of_its_own_does_not_mind_those_of_others(house: House) -> None:
-    house.open(settings={"largest_stake.GBP": "0.01", "largest_stake.JPY": "5000"})
+def test_scenario_06_a_currency_without_a_largest_stake_of_its_own_does_not_mind_those_of_others(world: World) -> None:
+    world.open(settings={"largest_stake.GBP": "0.01", "largest_stake.JPY": "5000"})
 
-    accepted = house.bet(
+    accepted = world.bet(
         bet("euros", stake_minor=10_000),
         bet("crowns", currency="SEK", stake_minor=114_547),
         bet("pounds", currency="GBP", stake_minor=1),
@@ -168,28 +168,28 @@ def test_scenario_06_a_currency_without_a_largest_stake_of_its_own_does_not_mind
     )
 
     assert accepted["accepted"] == 4
-    beyond = house.post_bets(bet("yen", currency="JPY", stake_minor=5001), round_id="refused")
+    beyond = world.post_bets(bet("yen", currency="JPY", stake_minor=5001), round_id="refused")
     assert beyond.problem(422, "stake-out-of-range", "/bets/0/stake_minor")["largest_stakes"] == {"JPY": "5000"}
 
 
-def test_scenario_06_of_two_largest_stakes_the_narrower_holds_at_the_rates_of_the_round(house: House) -> None:
-    house.open(settings={"largest_stake.GBP": "90"})
-    house.bet(bet(currency="GBP", stake_minor=8547), round_id="at-1.17")
-    worth_too_much = house.post_bets(bet(currency="GBP", stake_minor=8548), round_id="refused")
-    house.publish(GBP="1.05")
+def test_scenario_06_of_two_largest_stakes_the_narrower_holds_at_the_rates_of_the_round(world: World) -> None:
+    world.open(settings={"largest_stake.GBP": "90"})
+    world.bet(bet(currency="GBP", stake_minor=8547), round_id="at-1.17")
+    worth_too_much = world.post_bets(bet(currency="GBP", stake_minor=8548), round_id="refused")
+    world.publish(GBP="1.05")
 
-    house.bet(bet(currency="GBP", stake_minor=9000), round_id="at-1.05")
-    too_many_pounds = house.post_bets(bet(currency="GBP", stake_minor=9001), round_id="refused")
+    world.bet(bet(currency="GBP", stake_minor=9000), round_id="at-1.05")
+    too_many_pounds = world.post_bets(bet(currency="GBP", stake_minor=9001), round_id="refused")
 
     assert worth_too_much.problem(422, "stake-out-of-range")["largest_stake"] == "100"
     assert "largest_stakes" not in worth_too_much.body
     assert too_many_pounds.problem(422, "stake-out-of-range")["largest_stakes"] == {"GBP": "90"}
 
 
-def test_scenario_06_a_batch_beyond_several_largest_stakes_is_told_all_of_them(house: House) -> None:
-    house.open(settings={"largest_stake.GBP": "80", "largest_stake.JPY": "5000", "largest_stake.SEK": "10"})
+def test_scenario_06_a_batch_beyond_several_largest_stakes_is_told_all_of_them(world: World) -> None:
+    world.open(settings={"largest_stake.GBP": "80", "largest_stake.JPY": "5000", "largest_stake.SEK": "10"})
 
-    answer = house.post_bets(
+    answer = world.post_bets(
         bet("euros", stake_minor=10_001),
         bet("crowns", currency="SEK", stake_minor=1000),
         bet("pounds", currency="GBP", stake_minor=8001),
@@ -216,38 +216,38 @@ NO_STAKES: Final[dict[str, tuple[dict[str, Any], int, str, str]]] = {
 }
 
 
-def test_scenario_07_a_stake_that_cannot_be_is_refused(house: House, subtests: pytest.Subtests) -> None:
-    house.open()
+def test_scenario_07_a_stake_that_cannot_be_is_refused(world: World, subtests: pytest.Subtests) -> None:
+    world.open()
 
     for number, (stated, (stake, status, code, name)) in enumerate(NO_STAKES.items()):
         with subtests.test(stated):
-            before = house.books.counts()
+            before = world.books.counts()
 
-            house.post_bets(bet(**stake), round_id=f"r{number}").problem(status, code, f"/bets/0/{name}")
+            world.post_bets(bet(**stake), round_id=f"r{number}").problem(status, code, f"/bets/0/{name}")
 
-            assert house.books.counts() == before
+            assert world.books.counts() == before
 
 
-def test_scenario_07_a_stake_that_is_not_a_number_is_no_json(house: House) -> None:
-    house.open()
-    before = house.books.counts()
+def test_scenario_07_a_stake_that_is_not_a_number_is_no_json(world: World) -> None:
+    world.open()
+    before = world.books.counts()
     body = b'{"bets":[{"bet_id":"b1","player_id":"p1","currency":"EUR","stake_minor":NaN}]}'
 
-    house.send("POST", "T1", "r1/bets", body).problem(400, "not-json")
+    world.send("POST", "T1", "r1/bets", body).problem(400, "not-json")
 
-    assert house.books.counts() == before
+    assert world.books.counts() == before
 
 
-def test_scenario_08_a_limit_keeps_the_rest_off_the_offer(house: House) -> None:
-    house.open(base_amount="999.80", settings={"limit": "1000"})
+def test_scenario_08_a_limit_keeps_the_rest_off_the_offer(world: World) -> None:
+    world.open(base_amount="999.80", settings={"limit": "1000"})
 
-    accepted = house.bet(bet())
+    accepted = world.bet(bet())
 
-    meter = house.meter()
+    meter = world.meter()
     assert meter["amount"] == "1000.00"
     assert meter["amount_minor"] == 100_000
     assert Decimal(meter["amount_exact"]) == 1000
     assert Decimal(meter["overflow"]) == Decimal("0.25")
     assert accepted["meter"] == meter
-    assert house.books.pools("j1").meter == Decimal("1000.25")
-    house.settle(hand("1", NOTHING))
+    assert world.books.pools("j1").meter == Decimal("1000.25")
+    world.settle(hand("1", NOTHING))

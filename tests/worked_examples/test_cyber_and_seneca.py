@@ -20,14 +20,14 @@ from tests.support.hands import (
     Cards,
     hand,
 )
-from tests.support.house import CYBER, SENECA, House
+from tests.support.world import CYBER, SENECA, World
 
 CONTRIBUTED = Decimal("0.70")
 """By a token of 1.00."""
 
 
 def play(
-    house: House,
+    world: World,
     *cards: Cards,
     meter: str,
     policy: str = "aggregate_pro_rata",
@@ -36,7 +36,7 @@ def play(
 ) -> Body:
     """Open a jackpot whose meter is exactly this when the round is settled, and settle it with these hands."""
     base_amount = Decimal(meter) - CONTRIBUTED * len(cards)
-    house.open(
+    world.open(
         rulebook,
         jackpot_id=f"j{name}",
         base_amount=str(base_amount),
@@ -44,8 +44,8 @@ def play(
         tables=(f"T{name}",),
     )
     names = [str(number) for number in range(1, len(cards) + 1)]
-    house.bet(*(bet(f"b{number}", hand=number) for number in names), table_id=f"T{name}")
-    settlement = house.settle(
+    world.bet(*(bet(f"b{number}", hand=number) for number in names), table_id=f"T{name}")
+    settlement = world.settle(
         *(hand(number, dealt) for number, dealt in zip(names, cards, strict=True)), table_id=f"T{name}"
     )
     assert Decimal(settlement["meter_before"]) == Decimal(meter)
@@ -59,39 +59,39 @@ def paid(settlement: Body) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("rulebook", [CYBER, SENECA])
-def test_scenario_29_a_straight_flush_takes_a_tenth_and_starts_no_cycle(house: House, rulebook: str) -> None:
-    settlement = play(house, STRAIGHT_FLUSH, meter="100000", rulebook=rulebook)
+def test_scenario_29_a_straight_flush_takes_a_tenth_and_starts_no_cycle(world: World, rulebook: str) -> None:
+    settlement = play(world, STRAIGHT_FLUSH, meter="100000", rulebook=rulebook)
 
     assert paid(settlement) == [("straight_flush", "10000.00")]
     assert Decimal(settlement["meter_after"]) == 90_000
     assert (settlement["cycle_after"], settlement["carried"], settlement["house_seed"]) == (1, None, "0")
-    assert house.books.pools("j1").meter == 90_000
+    assert world.books.pools("j1").meter == 90_000
 
 
-def test_scenario_30_what_is_no_payable_cent_stays_in_the_meter(house: House) -> None:
-    settlement = play(house, STRAIGHT_FLUSH, meter="12345.67")
+def test_scenario_30_what_is_no_payable_cent_stays_in_the_meter(world: World) -> None:
+    settlement = play(world, STRAIGHT_FLUSH, meter="12345.67")
 
     assert paid(settlement) == [("straight_flush", "1234.56")]
     assert Decimal(settlement["meter_after"]) == Decimal("11111.11")
 
 
-def test_scenario_31_two_straight_flushes_get_a_tenth_each(house: House) -> None:
-    settlement = play(house, STRAIGHT_FLUSH, STRAIGHT_FLUSH_TOO, meter="100000")
+def test_scenario_31_two_straight_flushes_get_a_tenth_each(world: World) -> None:
+    settlement = play(world, STRAIGHT_FLUSH, STRAIGHT_FLUSH_TOO, meter="100000")
 
     assert paid(settlement) == [("straight_flush", "10000.00")] * 2
     assert Decimal(settlement["meter_after"]) == 80_000
 
 
-def test_scenario_31_under_equal_share_they_split_one_tenth(house: House) -> None:
-    settlement = play(house, STRAIGHT_FLUSH, STRAIGHT_FLUSH_TOO, meter="100000", policy="equal_share")
+def test_scenario_31_under_equal_share_they_split_one_tenth(world: World) -> None:
+    settlement = play(world, STRAIGHT_FLUSH, STRAIGHT_FLUSH_TOO, meter="100000", policy="equal_share")
 
     assert paid(settlement) == [("straight_flush", "5000.00")] * 2
     assert Decimal(settlement["meter_after"]) == 90_000
 
 
-def test_scenario_32_a_royal_and_a_straight_flush_are_scaled_alike_in_any_order(house: House) -> None:
+def test_scenario_32_a_royal_and_a_straight_flush_are_scaled_alike_in_any_order(world: World) -> None:
     for number, cards in enumerate(permutations((ROYAL_FLUSH, STRAIGHT_FLUSH))):
-        settlement = play(house, *cards, meter="100000", name=str(number))
+        settlement = play(world, *cards, meter="100000", name=str(number))
 
         assert sorted(paid(settlement)) == [("royal_flush", "90909.09"), ("straight_flush", "9090.90")]
         assert Decimal(settlement["carried"]) == Decimal("0.01")
@@ -100,8 +100,8 @@ def test_scenario_32_a_royal_and_a_straight_flush_are_scaled_alike_in_any_order(
         assert Decimal(settlement["meter_after"]) == 10_000
 
 
-def test_scenario_33_two_royals_and_a_straight_flush(house: House) -> None:
-    settlement = play(house, ROYAL_FLUSH, ROYAL_FLUSH_TOO, STRAIGHT_FLUSH, meter="100000")
+def test_scenario_33_two_royals_and_a_straight_flush(world: World) -> None:
+    settlement = play(world, ROYAL_FLUSH, ROYAL_FLUSH_TOO, STRAIGHT_FLUSH, meter="100000")
 
     assert paid(settlement) == [
         ("royal_flush", "47619.04"),
@@ -111,8 +111,8 @@ def test_scenario_33_two_royals_and_a_straight_flush(house: House) -> None:
     assert Decimal(settlement["carried"]) == Decimal("0.02")
 
 
-def test_scenario_34_minor_first_pays_the_straight_flush_and_halves_the_rest(house: House) -> None:
-    settlement = play(house, ROYAL_FLUSH, STRAIGHT_FLUSH, ROYAL_FLUSH_TOO, meter="100000", policy="minor_first")
+def test_scenario_34_minor_first_pays_the_straight_flush_and_halves_the_rest(world: World) -> None:
+    settlement = play(world, ROYAL_FLUSH, STRAIGHT_FLUSH, ROYAL_FLUSH_TOO, meter="100000", policy="minor_first")
 
     assert sorted(paid(settlement)) == [
         ("royal_flush", "45000.00"),
@@ -122,77 +122,77 @@ def test_scenario_34_minor_first_pays_the_straight_flush_and_halves_the_rest(hou
     assert Decimal(settlement["carried"]) == 0
 
 
-def test_scenario_34_minor_first_may_leave_the_royal_nothing_and_still_starts_a_new_cycle(house: House) -> None:
-    settlement = play(house, FOUR_OF_A_KIND, ROYAL_FLUSH, meter="400", policy="minor_first")
+def test_scenario_34_minor_first_may_leave_the_royal_nothing_and_still_starts_a_new_cycle(world: World) -> None:
+    settlement = play(world, FOUR_OF_A_KIND, ROYAL_FLUSH, meter="400", policy="minor_first")
 
     assert paid(settlement) == [("four_of_a_kind", "400.00")]
     assert settlement["cycle_after"] == 2
     assert Decimal(settlement["meter_after"]) == 10_000
-    entitled = house.round(table_id="T1")["settlement"]["entitlements"]
+    entitled = world.round(table_id="T1")["settlement"]["entitlements"]
     assert {(claim["bet_id"], claim["amount"]) for claim in entitled} == {("b1", "400"), ("b2", "0")}
 
 
-def test_scenario_35_fixed_prizes_come_out_of_the_meter(house: House) -> None:
-    settlement = play(house, ROYAL_FLUSH, FOUR_OF_A_KIND, meter="100000")
+def test_scenario_35_fixed_prizes_come_out_of_the_meter(world: World) -> None:
+    settlement = play(world, ROYAL_FLUSH, FOUR_OF_A_KIND, meter="100000")
 
     assert paid(settlement) == [("royal_flush", "99502.48"), ("four_of_a_kind", "497.51")]
-    assert house.books.moved("j1", "pool:prize_fund", "award") == 0
+    assert world.books.moved("j1", "pool:prize_fund", "award") == 0
 
 
 @pytest.mark.parametrize(
     ("cards", "prize"),
     [(FOUR_OF_A_KIND, "500.00"), (FULL_HOUSE, "100.00"), (FLUSH, "50.00")],
 )
-def test_scenario_35_a_fixed_prize_alone_is_paid_whole(house: House, cards: Cards, prize: str) -> None:
-    settlement = play(house, cards, meter="100000")
+def test_scenario_35_a_fixed_prize_alone_is_paid_whole(world: World, cards: Cards, prize: str) -> None:
+    settlement = play(world, cards, meter="100000")
 
     assert [amount for _, amount in paid(settlement)] == [prize]
     assert Decimal(settlement["meter_after"]) == 100_000 - Decimal(prize)
 
 
-def test_scenario_36_a_player_with_three_hands_gets_an_award_for_each_that_wins(house: House) -> None:
-    house.open(CYBER, base_amount="99997.90")
-    house.bet(*(bet(f"b{number}", player_id="ann", hand=str(number)) for number in (1, 2, 3)))
+def test_scenario_36_a_player_with_three_hands_gets_an_award_for_each_that_wins(world: World) -> None:
+    world.open(CYBER, base_amount="99997.90")
+    world.bet(*(bet(f"b{number}", player_id="ann", hand=str(number)) for number in (1, 2, 3)))
 
-    settlement = house.settle(hand("1", STRAIGHT_FLUSH), hand("2", NOTHING), hand("3", FULL_HOUSE))
+    settlement = world.settle(hand("1", STRAIGHT_FLUSH), hand("2", NOTHING), hand("3", FULL_HOUSE))
 
     assert paid(settlement) == [("straight_flush", "10000.00"), ("full_house", "100.00")]
     assert {award["player_id"] for award in settlement["awards"]} == {"ann"}
 
 
 @pytest.mark.parametrize("rulebook", [CYBER, SENECA])
-def test_a_token_is_taken_only_whole_and_in_the_jackpots_own_currency(house: House, rulebook: str) -> None:
-    house.open(rulebook, settings={"token": "2.50"})
-    before = house.books.counts_but_exceptions()
+def test_a_token_is_taken_only_whole_and_in_the_jackpots_own_currency(world: World, rulebook: str) -> None:
+    world.open(rulebook, settings={"token": "2.50"})
+    before = world.books.counts_but_exceptions()
 
-    house.post_bets(bet(currency="GBP", stake_minor=250)).problem(422, "currency-not-accepted", "/bets/0/currency")
+    world.post_bets(bet(currency="GBP", stake_minor=250)).problem(422, "currency-not-accepted", "/bets/0/currency")
     for stake_minor in (1, 249, 251, 500):
-        house.post_bets(bet(stake_minor=stake_minor)).problem(422, "stake-out-of-range", "/bets/0/stake_minor")
+        world.post_bets(bet(stake_minor=stake_minor)).problem(422, "stake-out-of-range", "/bets/0/stake_minor")
 
-    assert house.books.counts_but_exceptions() == before
-    house.bet(bet(stake_minor=250))
+    assert world.books.counts_but_exceptions() == before
+    world.bet(bet(stake_minor=250))
 
 
 @pytest.mark.parametrize(("rulebook", "hands"), [(CYBER, 3), (SENECA, 1)])
-def test_scenario_36_a_hand_more_than_the_rules_allow_is_refused(house: House, rulebook: str, hands: int) -> None:
-    house.open(rulebook)
-    house.bet(*(bet(f"b{number}", player_id="ann", hand=str(number)) for number in range(hands)))
+def test_scenario_36_a_hand_more_than_the_rules_allow_is_refused(world: World, rulebook: str, hands: int) -> None:
+    world.open(rulebook)
+    world.bet(*(bet(f"b{number}", player_id="ann", hand=str(number)) for number in range(hands)))
     one_more: dict[str, Any] = bet("more", player_id="ann", hand="more")
-    before = house.books.counts()
+    before = world.books.counts()
 
-    house.post_bets(one_more).problem(422, "hand-limit", "/bets/0/hand")
+    world.post_bets(one_more).problem(422, "hand-limit", "/bets/0/hand")
 
-    assert house.books.counts() == before
-    house.void("b0")
-    house.bet(one_more)
+    assert world.books.counts() == before
+    world.void("b0")
+    world.bet(one_more)
 
 
-def test_scenario_37_a_bet_at_a_table_without_a_jackpot_is_refused(house: House) -> None:
-    house.add_table("H1", game="casino-holdem-2-hand")
-    house.add_table("S1", game="caribbean-stud")
-    before = house.books.counts()
+def test_scenario_37_a_bet_at_a_table_without_a_jackpot_is_refused(world: World) -> None:
+    world.add_table("H1", game="casino-holdem-2-hand")
+    world.add_table("S1", game="caribbean-stud")
+    before = world.books.counts()
 
-    house.post_bets(bet(), table_id="H1").problem(422, "no-jackpot")
-    house.post_bets(bet(), table_id="S1").problem(422, "no-jackpot")
+    world.post_bets(bet(), table_id="H1").problem(422, "no-jackpot")
+    world.post_bets(bet(), table_id="S1").problem(422, "no-jackpot")
 
-    assert house.books.counts() == before
+    assert world.books.counts() == before

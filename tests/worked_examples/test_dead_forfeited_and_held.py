@@ -14,14 +14,14 @@ from tests.support.hands import (
     forfeited,
     hand,
 )
-from tests.support.house import CYBER, House
+from tests.support.world import CYBER, World
 
 
-def test_a_dead_hand_is_refunded_and_has_no_part_in_the_share(house: House) -> None:
-    house.open(base_amount="999.55")
-    house.bet(bet("winner", hand="1"), bet("misdealt", hand="2", currency="GBP", stake_minor=500))
+def test_a_dead_hand_is_refunded_and_has_no_part_in_the_share(world: World) -> None:
+    world.open(base_amount="999.55")
+    world.bet(bet("winner", hand="1"), bet("misdealt", hand="2", currency="GBP", stake_minor=500))
 
-    settlement = house.settle(hand("1", ROYAL_FLUSH), dead("2", ("2s", "3s", "4s", "5s", "6s", "7s")))
+    settlement = world.settle(hand("1", ROYAL_FLUSH), dead("2", ("2s", "3s", "4s", "5s", "6s", "7s")))
 
     assert settlement["refunds"] == [
         {"bet_id": "misdealt", "player_id": "player-of-misdealt", "amount_minor": 500, "currency": "GBP"}
@@ -29,121 +29,121 @@ def test_a_dead_hand_is_refunded_and_has_no_part_in_the_share(house: House) -> N
     assert Decimal(settlement["meter_before"]) == 1000
     assert Decimal(settlement["total_stake_base"]) == 1
     assert [(award["bet_id"], award["amount_minor"]) for award in settlement["awards"]] == [("winner", 100_000)]
-    assert house.books.balance("j1", "casino:c1", "GBP") == 0
-    assert house.books.pools("j1") == Pools(Decimal("0.05"), Decimal(0), Decimal(0), Decimal("0.3184"))
+    assert world.books.balance("j1", "casino:c1", "GBP") == 0
+    assert world.books.pools("j1") == Pools(Decimal("0.05"), Decimal(0), Decimal(0), Decimal("0.3184"))
 
 
-def test_the_cards_of_a_forfeited_hand_hit_nothing(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet("quit", hand="1"), bet("stays", hand="2"))
+def test_the_cards_of_a_forfeited_hand_hit_nothing(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("quit", hand="1"), bet("stays", hand="2"))
 
-    settlement = house.settle(forfeited("1", ROYAL_FLUSH), hand("2", FLUSH))
+    settlement = world.settle(forfeited("1", ROYAL_FLUSH), hand("2", FLUSH))
 
     assert (settlement["refunds"], settlement["cycle_after"]) == ([], 1)
     assert [(award["bet_id"], award["tier"]) for award in settlement["awards"]] == [("stays", "flush")]
     assert Decimal(settlement["total_stake_base"]) == 1
-    assert house.books.pools("j1").meter == Decimal("1000.90")
+    assert world.books.pools("j1").meter == Decimal("1000.90")
 
 
-def test_a_forfeited_bettor_does_not_share_and_gets_no_refund(house: House) -> None:
-    house.open(base_amount="999.10")
-    house.bet(bet("quit", hand="1"), bet("winner", hand="2"))
+def test_a_forfeited_bettor_does_not_share_and_gets_no_refund(world: World) -> None:
+    world.open(base_amount="999.10")
+    world.bet(bet("quit", hand="1"), bet("winner", hand="2"))
 
-    settlement = house.settle(forfeited("1"), hand("2", ROYAL_FLUSH))
+    settlement = world.settle(forfeited("1"), hand("2", ROYAL_FLUSH))
 
     assert [(award["bet_id"], award["amount_minor"]) for award in settlement["awards"]] == [("winner", 100_000)]
     assert settlement["refunds"] == []
-    assert house.books.balance("j1", "casino:c1") == 998
+    assert world.books.balance("j1", "casino:c1") == 998
 
 
-def test_the_bet_count_of_a_result_includes_dead_and_forfeited_hands(house: House) -> None:
-    house.open()
-    house.bet(bet("a", hand="1"), bet("b", hand="2"), bet("c", hand="3"))
-    house.void("c", "tombstone")
+def test_the_bet_count_of_a_result_includes_dead_and_forfeited_hands(world: World) -> None:
+    world.open()
+    world.bet(bet("a", hand="1"), bet("b", hand="2"), bet("c", hand="3"))
+    world.void("c", "tombstone")
     hands = (dead("1"), forfeited("2"))
 
-    house.put_result(*hands, bet_count=0).problem(409, "bet-count-mismatch")
-    settled = house.put_result(*hands, bet_count=2).ok(201)
+    world.put_result(*hands, bet_count=0).problem(409, "bet-count-mismatch")
+    settled = world.put_result(*hands, bet_count=2).ok(201)
 
     assert settled["round"]["bet_count"] == 2
     assert [refund["bet_id"] for refund in settled["settlement"]["refunds"]] == ["a"]
 
 
-def test_every_hand_that_carries_a_bet_must_be_in_the_result(house: House) -> None:
-    house.open()
-    house.bet(bet("a", hand="1"), bet("b", hand="2"))
-    before = house.books.counts()
+def test_every_hand_that_carries_a_bet_must_be_in_the_result(world: World) -> None:
+    world.open()
+    world.bet(bet("a", hand="1"), bet("b", hand="2"))
+    before = world.books.counts()
 
-    problem = house.put_result(hand("1")).problem(422, "hand-missing", "/hands")
+    problem = world.put_result(hand("1")).problem(422, "hand-missing", "/hands")
 
     assert problem["hands"] == ["2"]
-    assert house.books.counts() == before
+    assert world.books.counts() == before
 
 
-def test_awards_from_a_pool_that_reach_the_threshold_are_held(house: House) -> None:
-    house.open(base_amount="1000", settings={"held_threshold": "275"})
-    house.bet(bet("a", hand="1"), bet("b", hand="2"))
+def test_awards_from_a_pool_that_reach_the_threshold_are_held(world: World) -> None:
+    world.open(base_amount="1000", settings={"held_threshold": "275"})
+    world.bet(bet("a", hand="1"), bet("b", hand="2"))
 
-    settlement = house.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
+    settlement = world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
 
     assert [(award["amount_minor"], award["state"]) for award in settlement["awards"]] == [
         (25_000, "held"),
         (2_500, "held"),
     ]
-    assert house.books.balance("j1", "awards:held") == 275
-    assert house.books.moved("j1", "casino:c1", "award") == 0
-    assert house.books.pools("j1").prize_fund == Decimal("0.6368") - 275
+    assert world.books.balance("j1", "awards:held") == 275
+    assert world.books.moved("j1", "casino:c1", "award") == 0
+    assert world.books.pools("j1").prize_fund == Decimal("0.6368") - 275
 
 
-def test_awards_below_the_threshold_are_payable(house: House) -> None:
-    house.open(base_amount="1000", settings={"held_threshold": "275.01"})
-    house.bet(bet("a", hand="1"), bet("b", hand="2"))
+def test_awards_below_the_threshold_are_payable(world: World) -> None:
+    world.open(base_amount="1000", settings={"held_threshold": "275.01"})
+    world.bet(bet("a", hand="1"), bet("b", hand="2"))
 
-    settlement = house.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
+    settlement = world.settle(hand("1", FOUR_OF_A_KIND), hand("2", FLUSH))
 
     assert {award["state"] for award in settlement["awards"]} == {"payable"}
-    assert house.books.balance("j1", "awards:held") == 0
+    assert world.books.balance("j1", "awards:held") == 0
 
 
-def test_each_pool_has_its_own_sum_against_the_threshold(house: House) -> None:
-    house.open(base_amount="999.10", settings={"held_threshold": "1000"})
-    house.bet(bet("a", hand="1"), bet("b", hand="2"))
+def test_each_pool_has_its_own_sum_against_the_threshold(world: World) -> None:
+    world.open(base_amount="999.10", settings={"held_threshold": "1000"})
+    world.bet(bet("a", hand="1"), bet("b", hand="2"))
 
-    settlement = house.settle(hand("1", ROYAL_FLUSH), hand("2", FLUSH))
+    settlement = world.settle(hand("1", ROYAL_FLUSH), hand("2", FLUSH))
 
     states = {(award["bet_id"], award["tier"]): award["state"] for award in settlement["awards"]}
     assert states == {("a", "royal_flush"): "held", ("b", "royal_flush"): "held", ("b", "flush"): "payable"}
-    assert house.books.balance("j1", "awards:held") == 1000
-    assert house.books.moved("j1", "casino:c1", "award") == 25
+    assert world.books.balance("j1", "awards:held") == 1000
+    assert world.books.moved("j1", "casino:c1", "award") == 25
     assert settlement["cycle_after"] == 2
 
 
-def test_held_awards_are_held_in_the_base_currency_at_their_cost(house: House) -> None:
-    house.open(base_amount="1000", settings={"held_threshold": "1"})
-    house.bet(bet(currency="GBP"))
+def test_held_awards_are_held_in_the_base_currency_at_their_cost(world: World) -> None:
+    world.open(base_amount="1000", settings={"held_threshold": "1"})
+    world.bet(bet(currency="GBP"))
 
-    settlement = house.settle(hand("1", FLUSH))
+    settlement = world.settle(hand("1", FLUSH))
 
     assert [(award["amount_minor"], award["cost_base"]) for award in settlement["awards"]] == [(2500, "29.25")]
-    assert house.books.balance("j1", "awards:held") == Decimal("29.25")
-    assert house.books.balance("j1", "casino:c1", "GBP") == -1
+    assert world.books.balance("j1", "awards:held") == Decimal("29.25")
+    assert world.books.balance("j1", "casino:c1", "GBP") == -1
 
 
-def test_at_cyber_a_dead_hand_gives_back_its_part_before_the_meter_is_read(house: House) -> None:
-    house.open(CYBER, base_amount="99999.30")
-    house.bet(bet("a", player_id="ann", hand="1"), bet("b", player_id="ann", hand="2"))
+def test_at_cyber_a_dead_hand_gives_back_its_part_before_the_meter_is_read(world: World) -> None:
+    world.open(CYBER, base_amount="99999.30")
+    world.bet(bet("a", player_id="ann", hand="1"), bet("b", player_id="ann", hand="2"))
 
-    settlement = house.settle(dead("1"), hand("2", STRAIGHT_FLUSH))
+    settlement = world.settle(dead("1"), hand("2", STRAIGHT_FLUSH))
 
     assert Decimal(settlement["meter_before"]) == 100_000
     assert [award["amount_minor"] for award in settlement["awards"]] == [1_000_000]
 
 
-def test_two_royal_flushes_at_live_still_share_once(house: House) -> None:
-    house.open(base_amount="999.10")
-    house.bet(bet("a", hand="1"), bet("b", hand="2"))
+def test_two_royal_flushes_at_live_still_share_once(world: World) -> None:
+    world.open(base_amount="999.10")
+    world.bet(bet("a", hand="1"), bet("b", hand="2"))
 
-    settlement = house.settle(hand("1", ROYAL_FLUSH), hand("2", ROYAL_FLUSH_TOO))
+    settlement = world.settle(hand("1", ROYAL_FLUSH), hand("2", ROYAL_FLUSH_TOO))
 
     awards = [(award["bet_id"], award["tier"], award["amount_minor"]) for award in settlement["awards"]]
     assert awards == [("a", "royal_flush", 50_000), ("b", "royal_flush", 50_000)]

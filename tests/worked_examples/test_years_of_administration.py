@@ -1,4 +1,4 @@
-"""Years in the life of a house: every kind of change, between hits and refunds, all told in the audit trail."""
+"""Years in the life of a world: every kind of change, between hits and refunds, all told in the audit trail."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ from tests.support.hands import (
     dead,
     hand,
 )
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -71,120 +71,120 @@ def of_round(round_id: str, **stated: Any) -> Body:
     return {"jackpot_id": "j1", "table_id": "T1", "round_id": round_id, **stated}
 
 
-def play(house: House, round_id: str, *hands: Body, table_id: str = "T1", **stated: Any) -> Body:
+def play(world: World, round_id: str, *hands: Body, table_id: str = "T1", **stated: Any) -> Body:
     """A round of one bet on hand 1, settled."""
-    house.bet(bet(**stated), round_id=round_id, table_id=table_id)
-    return house.settle(*hands, round_id=round_id, table_id=table_id)
+    world.bet(bet(**stated), round_id=round_id, table_id=table_id)
+    return world.settle(*hands, round_id=round_id, table_id=table_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Years:
     """A house and what two people changed in it; each change's id is its kind's name."""
 
-    house: House
+    world: World
     effects: dict[str, Body] = field(default_factory=dict)
 
     def change(self, kind: str, payload: Body) -> None:
         role = Role.RATES if kind == "rate-sheet" else Role.OPERATOR
         asks, approves = PEOPLE[role]
-        self.house.ask(kind, payload, request_id=kind, by=asks, role=role, reason=WHY).ok(201)
-        decided = self.house.approve(kind, by=approves, role=role, reason=SEEN).ok()
+        self.world.ask(kind, payload, request_id=kind, by=asks, role=role, reason=WHY).ok(201)
+        decided = self.world.approve(kind, by=approves, role=role, reason=SEEN).ok()
         self.effects[kind] = decided["effect"]
 
     def put(self, path: str, request_id: str, key: str) -> Body:
-        return self.house.put(path, {"request_id": request_id}, key=key).ok(201)
+        return self.world.put(path, {"request_id": request_id}, key=key).ok(201)
 
     def post(self, path: str, request_id: str, key: str, **more: object) -> Body:
-        return self.house.post(path, {"request_id": request_id, "reason": WHY, **more}, key=key).ok(201)
+        return self.world.post(path, {"request_id": request_id, "reason": WHY, **more}, key=key).ok(201)
 
     def pass_a_year(self) -> None:
-        assert self.house.books.mismatches() == ()
-        self.house.clock.advance(timedelta(days=365))
+        assert self.world.books.mismatches() == ()
+        self.world.clock.advance(timedelta(days=365))
 
 
 def first_year(years: Years) -> None:
     """Rates, a prize that was paid, a refund, a late bet that somebody looked into, a statement."""
-    house = years.house
+    world = years.world
     for number in range(10):
-        play(house, f"filled-{number}", hand("1"), stake_minor=10_000)
+        play(world, f"filled-{number}", hand("1"), stake_minor=10_000)
     years.change("rate-sheet", {"base": "EUR", "rates": {"GBP": "1.18"}})
-    (award,) = play(house, "won", hand("1", FLUSH), currency="GBP")["awards"]
+    (award,) = play(world, "won", hand("1", FLUSH), currency="GBP")["awards"]
     assert award["cost_base"] == "29.5"
-    years.put(f"/v1/awards/{award['award_id']}/payment", "paid", house.key(Role.TABLE))
-    assert play(house, "dead", dead("1"))["refunds"]
-    house.post_bets(bet("late"), round_id="dead").problem(409, "round-settled")
-    (late,) = house.get("/v1/exceptions").ok()["items"]
-    years.post(f"/v1/exceptions/{late['exception_id']}/acknowledgement", "looked", house.person("Fay", Role.FINANCE))
+    years.put(f"/v1/awards/{award['award_id']}/payment", "paid", world.key(Role.TABLE))
+    assert play(world, "dead", dead("1"))["refunds"]
+    world.post_bets(bet("late"), round_id="dead").problem(409, "round-settled")
+    (late,) = world.get("/v1/exceptions").ok()["items"]
+    years.post(f"/v1/exceptions/{late['exception_id']}/acknowledgement", "looked", world.person("Fay", Role.FINANCE))
     years.change("statement-settlement", statement("1000", "2026-10"))
-    assert house.books.balance("j1", "casino:c1") == 0
+    assert world.books.balance("j1", "casino:c1") == 0
 
 
 def second_year(years: Years) -> None:
     """A door closed for a while, a key that comes and goes, money moved by hand; rules that wait for a held hit."""
-    house, ann = years.house, years.house.person("Ann", Role.OPERATOR)
-    house.bet(bet(), round_id="open")
+    world, ann = years.world, years.world.person("Ann", Role.OPERATOR)
+    world.bet(bet(), round_id="open")
     for what, bets in (("suspension", 409), ("resumption", 201)):
-        house.put(f"/v1/jackpots/j1/{what}", {"request_id": what, "reason": WHY}, key=ann).ok(201)
-        assert house.post_bets(bet("b2"), round_id="open").status == bets
+        world.put(f"/v1/jackpots/j1/{what}", {"request_id": what, "reason": WHY}, key=ann).ok(201)
+        assert world.post_bets(bet("b2"), round_id="open").status == bets
     created = years.post("/v1/keys", "key", ann, principal="Kim", role="auditor")
-    assert house.get("/v1/jackpots", key=created["key"]).status == 200
+    assert world.get("/v1/jackpots", key=created["key"]).status == 200
     years.post(f"/v1/keys/{created['key_id']}/revocation", "no-key", ann)
     years.change("seed-recovery", {"jackpot_id": "j1", "amount": "100"})
     years.change("adjustment", adjustment("meter", "-50"))
     years.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
-    settlement = house.settle(hand("1", ROYAL_FLUSH), round_id="open")
+    settlement = world.settle(hand("1", ROYAL_FLUSH), round_id="open")
     assert {award["state"] for award in settlement["awards"]} == {"held"}
     years.change("held-awards", of_round("open", decision="approve"))
-    assert house.get("/v1/jackpots/j1/rules").ok()["version"] == 2
+    assert world.get("/v1/jackpots/j1/rules").ok()["version"] == 2
 
 
 def third_year(years: Years) -> None:
     """A refund that is made good, a round that is put right, another hit; then the end, and another jackpot goes on."""
-    house = years.house
-    house.bet(bet(), round_id="cancelled")
-    house.cancel(round_id="cancelled")
+    world = years.world
+    world.bet(bet(), round_id="cancelled")
+    world.cancel(round_id="cancelled")
     given = of_round("cancelled", bet_id="b1", amount_minor=5000, currency="GBP", document="minutes 7")
     years.change("compensation", given)
-    play(house, "wrong", hand("1", THREE_OF_A_KIND))
+    play(world, "wrong", hand("1", THREE_OF_A_KIND))
     right = correction(hand("1", STRAIGHT), round_id="wrong")
     years.change("round-correction", right)
-    play(house, "hit", hand("1", ROYAL_FLUSH))
-    house.change("held-awards", of_round("hit", decision="reject"), request_id="second-hit")
+    play(world, "hit", hand("1", ROYAL_FLUSH))
+    world.change("held-awards", of_round("hit", decision="reject"), request_id="second-hit")
     years.change("prize-fund-true-up", {"jackpot_id": "j1"})
-    house.ask("adjustment", adjustment("reserve", "1"), request_id="unwanted").ok(201)
-    bob = house.person("Bob", Role.OPERATOR)
-    house.post("/v1/change-requests/unwanted/rejection", {"reason": SEEN}, key=bob).ok()
+    world.ask("adjustment", adjustment("reserve", "1"), request_id="unwanted").ok(201)
+    bob = world.person("Bob", Role.OPERATOR)
+    world.post("/v1/change-requests/unwanted/rejection", {"reason": SEEN}, key=bob).ok()
     years.change("retirement", {"jackpot_id": "j1", "to": "j2"})
-    house.post_bets(bet(), round_id="after").problem(409, "jackpot-suspended")
-    play(house, "on", hand("1", ROYAL_FLUSH), table_id="T2")
+    world.post_bets(bet(), round_id="after").problem(409, "jackpot-suspended")
+    play(world, "on", hand("1", ROYAL_FLUSH), table_id="T2")
 
 
-def trail(house: House) -> list[Body]:
+def trail(world: World) -> list[Body]:
     """The whole audit trail, the first act first, page by page."""
     acts: list[Body] = []
     after: str | None = ""
     while after is not None:
-        page = house.get(f"/v1/audit?limit=7{after and f'&after={after}'}").ok()
+        page = world.get(f"/v1/audit?limit=7{after and f'&after={after}'}").ok()
         acts += page["items"]
         after = page["next"]
     return acts[::-1]
 
 
-def test_a_house_lives_for_years_through_every_kind_of_change_and_its_books_show_all_of_it(house: House) -> None:
+def test_a_house_lives_for_years_through_every_kind_of_change_and_its_books_show_all_of_it(world: World) -> None:
     settings = {"reset_amount": "300", "held_threshold": "200"}
-    house.open(base_amount="1000", settings=settings)
-    house.open(jackpot_id="j2", tables=("T2",))
-    years = Years(house)
+    world.open(base_amount="1000", settings=settings)
+    world.open(jackpot_id="j2", tables=("T2",))
+    years = Years(world)
 
     for lived in (first_year, second_year, third_year):
         lived(years)
         years.pass_a_year()
 
-    changes = house.get("/v1/change-requests?limit=100").ok()["items"]
+    changes = world.get("/v1/change-requests?limit=100").ok()["items"]
     assert {change["kind"] for change in changes} == set(KINDS) == years.effects.keys()
-    assert house.books.pools("j1") == Pools()
-    assert house.books.mismatches() == ()
-    acts = trail(house)
+    assert world.books.pools("j1") == Pools()
+    assert world.books.mismatches() == ()
+    acts = trail(world)
     assert [act["seq"] for act in acts] == list(range(1, len(acts) + 1))
     for kind, effect in years.effects.items():
         assert_told(acts, kind, effect)
@@ -243,24 +243,24 @@ APPEND_ONLY: Final = (
 )
 
 
-def rows(house: House) -> dict[str, Counter[str]]:
+def rows(world: World) -> dict[str, Counter[str]]:
     """Every row of the tables that only ever grow, to the last column."""
     return {
-        table: Counter(row["told"] for row in house.books.rows(f"SELECT one::text AS told FROM {table} AS one"))  # noqa: S608 -- the tables above
+        table: Counter(row["told"] for row in world.books.rows(f"SELECT one::text AS told FROM {table} AS one"))  # noqa: S608 -- the tables above
         for table in APPEND_ONLY
     }
 
 
-def money(house: House) -> tuple[Pools, dict[tuple[str, str], Decimal]]:
+def money(world: World) -> tuple[Pools, dict[tuple[str, str], Decimal]]:
     """The pools, and every balance that is not zero."""
-    summed = house.books.rows(
+    summed = world.books.rows(
         "SELECT account, currency, sum(amount) AS balance FROM postings WHERE jackpot_id = 'j1' "
         "GROUP BY account, currency HAVING sum(amount) <> 0"
     )
-    return house.books.pools("j1"), {(one["account"], one["currency"]): one["balance"] for one in summed}
+    return world.books.pools("j1"), {(one["account"], one["currency"]): one["balance"] for one in summed}
 
 
-def do_nothing(_house: House) -> None:
+def do_nothing(_house: World) -> None:
     """Nothing has to happen first."""
 
 
@@ -276,26 +276,26 @@ class TakenBack:
     payload: Body
     by: str
     back: Body
-    first: Callable[[House], object] = do_nothing
-    verdict: Callable[[House], object] = do_nothing
+    first: Callable[[World], object] = do_nothing
+    verdict: Callable[[World], object] = do_nothing
 
 
-def won(*cards: str) -> Callable[[House], object]:
+def won(*cards: str) -> Callable[[World], object]:
     """The round that `bets_stand` left open is settled."""
-    return lambda house: house.settle(hand("1", cards), round_id="round")
+    return lambda world: world.settle(hand("1", cards), round_id="round")
 
 
-def overlooked(house: House) -> None:
+def overlooked(world: World) -> None:
     """A hit that nobody saw; since then the players have put in more than the next meter begins with: 315."""
-    won(*NOTHING)(house)
+    won(*NOTHING)(world)
     for number in range(7):
-        play(house, f"since-{number}", hand("1"), stake_minor=10_000)
+        play(world, f"since-{number}", hand("1"), stake_minor=10_000)
 
 
-def rejected(house: House) -> None:
+def rejected(world: World) -> None:
     """Four of a kind, which two people did not believe: 250 are in the prize fund again."""
-    won(*FOUR_OF_A_KIND)(house)
-    house.change("held-awards", of_round("round", decision="reject"), request_id="rejected")
+    won(*FOUR_OF_A_KIND)(world)
+    world.change("held-awards", of_round("round", decision="reject"), request_id="rejected")
 
 
 def right(*hands: Body) -> Body:
@@ -306,13 +306,13 @@ def compensation(amount_minor: int) -> Body:
     return of_round("round", bet_id="b1", amount_minor=amount_minor, currency="GBP", document="minutes 7")
 
 
-def cancelled(house: House) -> None:
-    house.cancel(round_id="round")
+def cancelled(world: World) -> None:
+    world.cancel(round_id="round")
 
 
-def compensated(house: House) -> None:
-    cancelled(house)
-    house.change("compensation", compensation(2500), request_id="given")
+def compensated(world: World) -> None:
+    cancelled(world)
+    world.change("compensation", compensation(2500), request_id="given")
 
 
 ADJUSTED: Final = "adjustment"
@@ -398,48 +398,48 @@ def test_of_every_kind_it_is_said_whether_it_moves_money_and_what_takes_it_back(
 
 
 @pytest.fixture
-def bets_stand(house: House) -> House:
+def bets_stand(world: World) -> World:
     """A jackpot with 45 of the players' money in its meter, 5 in reserve and 31.84 for prizes; a round is open."""
-    house.open(base_amount="1000", settings={"reset_amount": "300", "held_threshold": "200"})
-    house.bet(bet("b1", stake_minor=9900), round_id="before")
-    house.settle(hand("1", NOTHING), round_id="before")
-    house.bet(bet(), round_id="round")
-    return house
+    world.open(base_amount="1000", settings={"reset_amount": "300", "held_threshold": "200"})
+    world.bet(bet("b1", stake_minor=9900), round_id="before")
+    world.settle(hand("1", NOTHING), round_id="before")
+    world.bet(bet(), round_id="round")
+    return world
 
 
 @pytest.mark.parametrize("name", MONEY)
-def test_what_moved_money_is_taken_back_by_a_further_entry_alone(bets_stand: House, name: str) -> None:
-    house, moved = bets_stand, MONEY[name]
-    moved.first(house)
-    before = money(house)
-    moved.verdict(house)
-    seen = [rows(house)]
+def test_what_moved_money_is_taken_back_by_a_further_entry_alone(bets_stand: World, name: str) -> None:
+    world, moved = bets_stand, MONEY[name]
+    moved.first(world)
+    before = money(world)
+    moved.verdict(world)
+    seen = [rows(world)]
 
-    house.change(moved.kind, moved.payload, request_id="there")
-    assert money(house) != before
-    seen.append(rows(house))
-    house.change(moved.by, moved.back, request_id="back")
-    seen.append(rows(house))
+    world.change(moved.kind, moved.payload, request_id="there")
+    assert money(world) != before
+    seen.append(rows(world))
+    world.change(moved.by, moved.back, request_id="back")
+    seen.append(rows(world))
 
-    assert money(house) == before
+    assert money(world) == before
     for earlier, later in pairwise(seen):
         assert {table: gone for table in APPEND_ONLY if (gone := earlier[table] - later[table])} == {}
         for table in ("entries", "acts", "change_requests", "change_decisions"):
             assert later[table].total() > earlier[table].total(), table
-    assert house.books.mismatches() == ()
+    assert world.books.mismatches() == ()
 
 
-def test_a_rejection_is_taken_back_to_where_an_approval_would_have_led(bets_stand: House) -> None:
-    house = bets_stand
-    won(*FOUR_OF_A_KIND)(house)
-    before = rows(house)
+def test_a_rejection_is_taken_back_to_where_an_approval_would_have_led(bets_stand: World) -> None:
+    world = bets_stand
+    won(*FOUR_OF_A_KIND)(world)
+    before = rows(world)
 
     for decision in ("reject", "reinstate"):
-        house.change("held-awards", of_round("round", decision=decision), request_id=decision)
+        world.change("held-awards", of_round("round", decision=decision), request_id=decision)
 
-    _, balances = money(house)
+    _, balances = money(world)
     assert ("awards:held", "EUR") not in balances
     assert balances["casino:c1", "EUR"] == -100 + 250
-    assert house.books.pools("j1").prize_fund == Decimal("31.84") - 250
-    assert all(not before[table] - rows(house)[table] for table in APPEND_ONLY)
-    assert house.books.mismatches() == ()
+    assert world.books.pools("j1").prize_fund == Decimal("31.84") - 250
+    assert all(not before[table] - rows(world)[table] for table in APPEND_ONLY)
+    assert world.books.mismatches() == ()

@@ -14,9 +14,9 @@ from jackpot_service.database.transactions import snapshot
 from jackpot_service.exports.jobs.days import FIRST_PAUSE_S, LONGEST_PAUSE_S, LOOK_EVERY_S, Days
 from jackpot_service.reports import reconciling
 from tests.support.bets import bet
-from tests.support.house import House
 from tests.support.logins import owner_url
 from tests.support.reading import past_the_service
+from tests.support.world import World
 
 BROKEN = "UPDATE entries SET movements[1] = 'x' || movements[1] WHERE kind = 'bets' AND jackpot_id = 'j1'"
 MENDED = "UPDATE entries SET movements[1] = substr(movements[1], 2) WHERE kind = 'bets' AND jackpot_id = 'j1'"
@@ -33,20 +33,20 @@ class Seconds:
 
 
 @pytest.fixture
-def played(house: House) -> House:
+def played(world: World) -> World:
     """Two jackpots, of each a day that is over."""
     for number in (1, 2):
-        house.open(jackpot_id=f"j{number}", tables=(f"T{number}",))
-        house.bet(bet(), table_id=f"T{number}")
-    house.clock.advance(timedelta(days=2))
-    return house
+        world.open(jackpot_id=f"j{number}", tables=(f"T{number}",))
+        world.bet(bet(), table_id=f"T{number}")
+    world.clock.advance(timedelta(days=2))
+    return world
 
 
-def reconciled(house: House) -> list[str]:
-    return [row["jackpot_id"] for row in house.books.rows("SELECT jackpot_id FROM reconciled_days ORDER BY 1")]
+def reconciled(world: World) -> list[str]:
+    return [row["jackpot_id"] for row in world.books.rows("SELECT jackpot_id FROM reconciled_days ORDER BY 1")]
 
 
-def test_it_reconciles_one_day_after_the_other(played: House) -> None:
+def test_it_reconciles_one_day_after_the_other(played: World) -> None:
     reading = Days(played.engine, threading.Event(), clock=played.clock)
 
     assert [reading.reconcile_next() for _ in range(3)] == [True, True, False]
@@ -55,7 +55,7 @@ def test_it_reconciles_one_day_after_the_other(played: House) -> None:
 
 
 def test_a_jackpot_of_which_a_day_cannot_be_read_is_left_alone_for_longer_and_longer(
-    played: House, database_url: str
+    played: World, database_url: str
 ) -> None:
     seconds = Seconds()
     reading = Days(played.engine, threading.Event(), clock=played.clock, monotonic=seconds)
@@ -80,7 +80,7 @@ def test_a_jackpot_of_which_a_day_cannot_be_read_is_left_alone_for_longer_and_lo
 
 
 def test_one_that_is_told_to_stop_keeps_nothing_of_the_day_that_it_reads(
-    played: House, monkeypatch: pytest.MonkeyPatch
+    played: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reconciling, "SLICE", 1)
     stop = threading.Event()
@@ -94,7 +94,7 @@ def test_one_that_is_told_to_stop_keeps_nothing_of_the_day_that_it_reads(
     assert reconciled(played) == []
 
 
-def test_whoever_finds_another_at_it_reads_nothing(played: House) -> None:
+def test_whoever_finds_another_at_it_reads_nothing(played: World) -> None:
     seconds = Seconds()
     reading = Days(played.engine, threading.Event(), clock=played.clock, monotonic=seconds)
     with snapshot(played.engine) as another:
@@ -106,7 +106,7 @@ def test_whoever_finds_another_at_it_reads_nothing(played: House) -> None:
     assert reading.reconcile_next()
 
 
-def test_who_found_none_looks_again_only_after_a_while(played: House) -> None:
+def test_who_found_none_looks_again_only_after_a_while(played: World) -> None:
     seconds = Seconds()
     reading = Days(played.engine, threading.Event(), clock=played.clock, monotonic=seconds)
     while reading.reconcile_next():
@@ -132,15 +132,15 @@ def look_in_public_first(connection: psycopg.Connection[Any], _record: object) -
     connection.commit()
 
 
-def test_a_day_is_over_by_the_databases_clock(house: House, database_url: str) -> None:
-    house.clock.at = datetime.now(UTC)
-    house.open()
-    house.bet(bet())
-    assert not Days(house.engine, threading.Event()).reconcile_next()
+def test_a_day_is_over_by_the_databases_clock(world: World, database_url: str) -> None:
+    world.clock.at = datetime.now(UTC)
+    world.open()
+    world.bet(bet())
+    assert not Days(world.engine, threading.Event()).reconcile_next()
 
     with sqlalchemy.create_engine(owner_url(database_url), poolclass=NullPool).begin() as owner:
         owner.exec_driver_sql(FAST_CLOCK)
-    event.listen(house.engine, "connect", look_in_public_first)
-    house.engine.dispose()
+    event.listen(world.engine, "connect", look_in_public_first)
+    world.engine.dispose()
 
-    assert Days(house.engine, threading.Event()).reconcile_next()
+    assert Days(world.engine, threading.Event()).reconcile_next()

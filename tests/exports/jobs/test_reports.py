@@ -22,7 +22,7 @@ from tests.support.asking import asked
 from tests.support.bets import bet
 from tests.support.drivers import kept_on_loop
 from tests.support.hands import FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -32,17 +32,17 @@ FORMS: Final = ("csv", "xlsx")
 
 
 @pytest.fixture
-def played(house: House) -> House:
+def played(world: World) -> World:
     """A jackpot with twenty bets."""
-    house.open(base_amount="1000", stripes=3)
+    world.open(base_amount="1000", stripes=3)
     for number in range(BETS // 2):
-        house.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id=f"r{number}")
-    return house
+        world.bet(bet("a"), bet("b", hand="2", currency="GBP"), round_id=f"r{number}")
+    return world
 
 
-def ask(house: House, form: str = "csv") -> Body:
+def ask(world: World, form: str = "csv") -> Body:
     parameters = {"name": "rounds", "section": "bets", "format": form}
-    return house.ask_job(parameters, kind="report", key=house.person("Fay", Role.FINANCE)).ok(201)
+    return world.ask_job(parameters, kind="report", key=world.person("Fay", Role.FINANCE)).ok(201)
 
 
 def small() -> Kinds:
@@ -64,24 +64,24 @@ def interrupted(after: int, act: Callable[[], object]) -> Kinds:
     return {"report": replace(kind, pieces=pieces)}
 
 
-def taken(house: House) -> int:
+def taken(world: World) -> int:
     """Connections in use, but for those that bets keep."""
-    found: int = house.engine.pool.checkedout()  # type: ignore[attr-defined]
-    return found - len(kept_on_loop(house))
+    found: int = world.engine.pool.checkedout()  # type: ignore[attr-defined]
+    return found - len(kept_on_loop(world))
 
 
-def whole(house: House, form: str) -> bytes:
+def whole(world: World, form: str) -> bytes:
     """The file of the one job, as it is when nothing interrupts it."""
-    (parameters,) = (row["parameters"] for row in house.books.rows("SELECT parameters FROM jobs"))
-    content = b"".join(piece.content for piece in small()["report"].pieces(house.engine, parameters, None))
+    (parameters,) = (row["parameters"] for row in world.books.rows("SELECT parameters FROM jobs"))
+    content = b"".join(piece.content for piece in small()["report"].pieces(world.engine, parameters, None))
     if form == "csv":
         stated = {"end": parameters["to"], "section": "bets", "format": "csv"}
-        assert content == asked(house, "rounds", **stated).text.encode()
+        assert content == asked(world, "rounds", **stated).text.encode()
     return content
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_done_is_seen_while_it_is_done(played: House, form: str) -> None:
+def test_what_is_done_is_seen_while_it_is_done(played: World, form: str) -> None:
     ask(played, form)
     seen: list[Body] = []
 
@@ -100,7 +100,7 @@ def test_what_is_done_is_seen_while_it_is_done(played: House, form: str) -> None
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("after", [0, 1, 6])
 def test_a_runner_that_was_lost_is_followed_by_one_that_makes_the_same_file(
-    played: House, form: str, after: int
+    played: World, form: str, after: int
 ) -> None:
     ask(played, form)
     lost = played.runner(kinds=interrupted(after, kinds.raising(SystemExit())))
@@ -121,7 +121,7 @@ def test_a_runner_that_was_lost_is_followed_by_one_that_makes_the_same_file(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_runner_that_is_told_to_stop_leaves_it_midway_to_the_next(played: House, form: str) -> None:
+def test_a_runner_that_is_told_to_stop_leaves_it_midway_to_the_next(played: World, form: str) -> None:
     ask(played, form)
     stop = threading.Event()
 
@@ -133,7 +133,7 @@ def test_a_runner_that_is_told_to_stop_leaves_it_midway_to_the_next(played: Hous
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_it_can_be_cancelled_midway(played: House, form: str) -> None:
+def test_it_can_be_cancelled_midway(played: World, form: str) -> None:
     path = f"/v1/jobs/{ask(played, form)['job_id']}/cancellation"
 
     def cancel() -> None:
@@ -145,7 +145,7 @@ def test_it_can_be_cancelled_midway(played: House, form: str) -> None:
     assert played.books.value("SELECT count(*) FROM job_chunks") == 2
 
 
-def test_one_that_ends_every_runner_is_given_up_though_each_gets_some_way(played: House) -> None:
+def test_one_that_ends_every_runner_is_given_up_though_each_gets_some_way(played: World) -> None:
     ask(played)
     for number in range(MOST_ATTEMPTS):
         with pytest.raises(SystemExit):
@@ -160,7 +160,7 @@ def test_one_that_ends_every_runner_is_given_up_though_each_gets_some_way(played
 
 
 def test_a_report_that_another_version_does_not_know_fails_its_job(
-    played: House, monkeypatch: pytest.MonkeyPatch
+    played: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(played)
     monkeypatch.setattr(registry, "REPORTS", {})
@@ -171,7 +171,7 @@ def test_a_report_that_another_version_does_not_know_fails_its_job(
     assert job(played)["error"].startswith("report-unknown: ")
 
 
-def test_a_jackpot_that_is_opened_before_it_is_done_is_not_in_it(played: House) -> None:
+def test_a_jackpot_that_is_opened_before_it_is_done_is_not_in_it(played: World) -> None:
     ask(played)
     before = whole(played, "csv")
     played.open(jackpot_id="j2", tables=("T2",))

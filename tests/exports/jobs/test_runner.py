@@ -23,7 +23,7 @@ from jackpot_service.records.leases import Lease
 from tests.exports.jobs import kinds
 from tests.support.answers import Body
 from tests.support.bets import bet
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -32,49 +32,49 @@ ASKED = {"jackpot_id": "j1", "format": "beancount"}
 
 
 @pytest.fixture
-def played(house: House) -> House:
+def played(world: World) -> World:
     """A jackpot with enough entries for a dozen small pieces, and a job to export them."""
-    house.open(base_amount="1000", stripes=3)
+    world.open(base_amount="1000", stripes=3)
     for number in range(40):
-        house.bet(bet(currency="GBP" if number % 3 else "EUR"), round_id=f"r{number}")
-    house.ask_job(ASKED).ok(201)
-    return house
+        world.bet(bet(currency="GBP" if number % 3 else "EUR"), round_id=f"r{number}")
+    world.ask_job(ASKED).ok(201)
+    return world
 
 
-def running(house: House) -> str:
+def running(world: World) -> str:
     """The request whose job is running."""
-    (found,) = house.get("/v1/jobs?state=running").ok()["items"]
+    (found,) = world.get("/v1/jobs?state=running").ok()["items"]
     return str(found["request_id"])
 
 
-def job(house: House) -> Body:
-    (found,) = house.get("/v1/jobs").ok()["items"]
+def job(world: World) -> Body:
+    (found,) = world.get("/v1/jobs").ok()["items"]
     return dict(found)
 
 
-def written(house: House) -> bytes:
+def written(world: World) -> bytes:
     """The file of the one job, as it is by now."""
-    found = house.books.rows("SELECT content FROM job_chunks ORDER BY number")
+    found = world.books.rows("SELECT content FROM job_chunks ORDER BY number")
     return b"".join(row["content"] for row in found)
 
 
-def whole(house: House) -> bytes:
+def whole(world: World) -> bytes:
     """What its file has to be."""
-    with transactions.reading(house.engine) as session:
-        export = journal_export(session, "j1", FORMS["beancount"], positions=job(house)["parameters"]["positions"])
+    with transactions.reading(world.engine) as session:
+        export = journal_export(session, "j1", FORMS["beancount"], positions=job(world)["parameters"]["positions"])
         return b"".join(piece.content for piece in pieces(session, export))
 
 
-def change(house: House, statement: str) -> None:
-    with house.engine.begin() as session:
+def change(world: World, statement: str) -> None:
+    with world.engine.begin() as session:
         session.execute(text(statement))
 
 
-def expire(house: House) -> None:
-    change(house, "UPDATE jobs SET lease_until = now() - interval '1 second'")
+def expire(world: World) -> None:
+    change(world, "UPDATE jobs SET lease_until = now() - interval '1 second'")
 
 
-def test_a_job_is_done_in_chunks_that_count_what_is_done(played: House) -> None:
+def test_a_job_is_done_in_chunks_that_count_what_is_done(played: World) -> None:
     entries = job(played)["progress"]["total"]
     seen = []
 
@@ -94,7 +94,7 @@ def test_a_job_is_done_in_chunks_that_count_what_is_done(played: House) -> None:
     assert not played.runner().run_next()
 
 
-def test_what_is_booked_after_a_job_was_asked_for_is_not_in_its_file(played: House) -> None:
+def test_what_is_booked_after_a_job_was_asked_for_is_not_in_its_file(played: World) -> None:
     before = whole(played)
     played.bet(bet(), round_id="later")
 
@@ -103,7 +103,7 @@ def test_what_is_booked_after_a_job_was_asked_for_is_not_in_its_file(played: Hou
     assert written(played) == before
 
 
-def test_whoever_asked_first_is_served_first(played: House) -> None:
+def test_whoever_asked_first_is_served_first(played: World) -> None:
     for number in range(3):
         played.ask_job(ASKED, request_id=f"later-{number}").ok(201)
     served = []
@@ -115,7 +115,7 @@ def test_whoever_asked_first_is_served_first(played: House) -> None:
 
 
 @pytest.mark.parametrize("after", [0, 1, 4])
-def test_a_runner_that_is_told_to_stop_leaves_its_job_to_the_next(played: House, after: int) -> None:
+def test_a_runner_that_is_told_to_stop_leaves_its_job_to_the_next(played: World, after: int) -> None:
     stop = threading.Event()
     assert played.runner(kinds=kinds.interrupted(after, stop.set), stop=stop).run_next()
     left = job(played)
@@ -128,7 +128,7 @@ def test_a_runner_that_is_told_to_stop_leaves_its_job_to_the_next(played: House,
     assert written(played) == whole(played)
 
 
-def test_a_job_whose_runner_was_lost_waits_for_its_lease_and_is_then_anothers(played: House) -> None:
+def test_a_job_whose_runner_was_lost_waits_for_its_lease_and_is_then_anothers(played: World) -> None:
     lost = played.runner(kinds=kinds.interrupted(2, kinds.raising(SystemExit())))
     with pytest.raises(SystemExit):
         lost.run_next()
@@ -142,7 +142,7 @@ def test_a_job_whose_runner_was_lost_waits_for_its_lease_and_is_then_anothers(pl
     assert written(played) == whole(played)
 
 
-def test_a_runner_that_was_too_slow_writes_nothing_more(played: House) -> None:
+def test_a_runner_that_was_too_slow_writes_nothing_more(played: World) -> None:
     def take_over() -> None:
         expire(played)
         assert played.runner(kinds=kinds.small()).run_next()
@@ -154,7 +154,7 @@ def test_a_runner_that_was_too_slow_writes_nothing_more(played: House) -> None:
     assert written(played) == whole(played)
 
 
-def test_a_lease_is_renewed_while_a_piece_takes_longer_than_it(played: House) -> None:
+def test_a_lease_is_renewed_while_a_piece_takes_longer_than_it(played: World) -> None:
     until, length = "SELECT lease_until FROM jobs", timedelta(seconds=2)
 
     def take_long() -> None:
@@ -170,7 +170,7 @@ def test_a_lease_is_renewed_while_a_piece_takes_longer_than_it(played: House) ->
     assert job(played)["state"] == "done"
 
 
-def test_a_job_that_is_cancelled_while_it_runs_writes_nothing_more(played: House) -> None:
+def test_a_job_that_is_cancelled_while_it_runs_writes_nothing_more(played: World) -> None:
     def cancel() -> None:
         key = played.key(Role.AUDITOR)
         cancelled = played.post(f"/v1/jobs/{job(played)['job_id']}/cancellation", {}, key=key).ok()
@@ -186,7 +186,7 @@ def test_a_job_that_is_cancelled_while_it_runs_writes_nothing_more(played: House
     assert not played.runner().run_next()
 
 
-def test_what_the_ledger_refuses_while_a_job_runs_is_its_error(played: House) -> None:
+def test_what_the_ledger_refuses_while_a_job_runs_is_its_error(played: World) -> None:
     refusal = NotFound("It is gone.")
 
     assert played.runner(kinds=kinds.interrupted(1, kinds.raising(refusal))).run_next()
@@ -196,13 +196,13 @@ def test_what_the_ledger_refuses_while_a_job_runs_is_its_error(played: House) ->
     assert not played.runner().run_next()
 
 
-def test_a_bug_fails_its_job_and_not_the_runner(played: House) -> None:
+def test_a_bug_fails_its_job_and_not_the_runner(played: World) -> None:
     assert played.runner(kinds=kinds.interrupted(1, kinds.raising(ZeroDivisionError("secret")))).run_next()
 
     assert job(played)["error"] == "internal-error: ZeroDivisionError"
 
 
-def test_a_job_that_ends_every_runner_is_given_up(played: House) -> None:
+def test_a_job_that_ends_every_runner_is_given_up(played: World) -> None:
     deadly = kinds.interrupted(0, kinds.raising(SystemExit()))
     for _ in range(MOST_ATTEMPTS):
         with pytest.raises(SystemExit):
@@ -215,7 +215,7 @@ def test_a_job_that_ends_every_runner_is_given_up(played: House) -> None:
     assert job(played)["error"].startswith("given-up: ")
 
 
-def test_attempts_that_get_further_are_not_counted(played: House) -> None:
+def test_attempts_that_get_further_are_not_counted(played: World) -> None:
     for _ in range(MOST_ATTEMPTS + 1):
         with pytest.raises(SystemExit):
             played.runner(kinds=kinds.interrupted(1, kinds.raising(SystemExit()))).run_next()
@@ -226,7 +226,7 @@ def test_attempts_that_get_further_are_not_counted(played: House) -> None:
     assert written(played) == whole(played)
 
 
-def test_a_runner_without_a_database_takes_its_job_up_again(played: House) -> None:
+def test_a_runner_without_a_database_takes_its_job_up_again(played: World) -> None:
     times = []
 
     def be_away() -> None:
@@ -245,7 +245,7 @@ def test_a_runner_without_a_database_takes_its_job_up_again(played: House) -> No
     assert written(played) == whole(played)
 
 
-def test_a_kind_that_cannot_go_on_begins_at_the_beginning(played: House) -> None:
+def test_a_kind_that_cannot_go_on_begins_at_the_beginning(played: World) -> None:
     deadly = kinds.without_position(kinds.interrupted(3, kinds.raising(SystemExit())))
     with pytest.raises(SystemExit):
         played.runner(kinds=deadly).run_next()
@@ -258,14 +258,14 @@ def test_a_kind_that_cannot_go_on_begins_at_the_beginning(played: House) -> None
     assert job(played)["file"]["size"] == len(whole(played))
 
 
-def test_a_runner_passes_over_kinds_that_it_does_not_know(played: House) -> None:
+def test_a_runner_passes_over_kinds_that_it_does_not_know(played: World) -> None:
     assert not played.runner(kinds={}).run_next()
 
     assert job(played)["state"] == "queued"
 
 
 def test_a_runner_at_work_does_jobs_removes_files_and_reconciles_days_until_it_is_told_to_stop(
-    played: House, monkeypatch: pytest.MonkeyPatch
+    played: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "IDLE_S", 0.01)
     played.clock.advance(timedelta(days=2))
@@ -287,7 +287,7 @@ def test_a_runner_at_work_does_jobs_removes_files_and_reconciles_days_until_it_i
 
 
 def test_a_file_is_kept_for_its_time_and_then_removed_a_part_at_a_time(
-    played: House, monkeypatch: pytest.MonkeyPatch
+    played: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leases, "REMOVED_AT_ONCE", 4)
     played.runner(kinds=kinds.small()).run_next()
@@ -306,7 +306,7 @@ def test_a_file_is_kept_for_its_time_and_then_removed_a_part_at_a_time(
     assert job(played)["state"] == "done"
 
 
-def test_a_chunk_that_is_not_what_was_written_is_not_handed_out(played: House) -> None:
+def test_a_chunk_that_is_not_what_was_written_is_not_handed_out(played: World) -> None:
     played.runner(kinds=kinds.small()).run_next()
     done = played.transact(lambda session: records.find(session, job(played)["job_id"]))
     assert done is not None
@@ -327,10 +327,10 @@ def test_a_chunk_that_is_not_what_was_written_is_not_handed_out(played: House) -
     ],
 )
 def test_what_is_to_be_done_or_removed_is_found_by_an_index(
-    house: House, act: Callable[[transactions.Session], object], index: str
+    world: World, act: Callable[[transactions.Session], object], index: str
 ) -> None:
     asked: list[tuple[str, Any]] = []
-    with house.engine.connect() as session:
+    with world.engine.connect() as session:
         session.begin()
 
         @event.listens_for(session, "before_cursor_execute", named=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from jackpot_service.domain.money import EXACT, ZERO
 from tests.support.answers import Body
-from tests.support.house import House
+from tests.support.world import World
 
 Line = Mapping[str, Any]
 
@@ -16,11 +16,11 @@ Row = dict[str, Any]
 
 
 def sums(
-    house: House, by: Callable[[Line], Hashable], *, start: datetime | None = None, end: datetime | None = None
+    world: World, by: Callable[[Line], Hashable], *, start: datetime | None = None, end: datetime | None = None
 ) -> dict[Any, Decimal]:
     """Sum the lines that were booked from `start` on and before `end`; those of key None are left out."""
     found: defaultdict[Hashable, Decimal] = defaultdict(lambda: ZERO)
-    for line in house.books.rows("SELECT * FROM postings ORDER BY jackpot_id, stripe_no, seq, line"):
+    for line in world.books.rows("SELECT * FROM postings ORDER BY jackpot_id, stripe_no, seq, line"):
         is_within = (start is None or line["booked_at"] >= start) and (end is None or line["booked_at"] < end)
         key = by(line)
         if is_within and key is not None:

@@ -16,8 +16,8 @@ from tests.support import correcting, rolling
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import FOUR_OF_A_KIND, NO_COLLISIONS, ROYAL_FLUSH, dead, forfeited, hand
-from tests.support.house import CYBER, House
 from tests.support.story import Story, require_whole
+from tests.support.world import CYBER, World
 
 TABLES = {"T1": "c1", "T2": "c2", "T3": "c1", "C1": "c1"}
 
@@ -29,10 +29,10 @@ STAKES = {"EUR": (100, 250, 9999), "GBP": (100, 333), "SEK": (1000, 777), "JPY":
 class Play:
     """Plays on and on; a refusal is no event, and only what came of it counts."""
 
-    def __init__(self, house: House, seed: int) -> None:
-        self.house = house
+    def __init__(self, world: World, seed: int) -> None:
+        self.house = world
         self.chance = random.Random(seed)
-        self.story = Story(house, seed)
+        self.story = Story(world, seed)
         self.open_rounds: list[tuple[str, str]] = []
         self.settled: list[tuple[str, str]] = []
         self.cancelled: list[tuple[str, str]] = []
@@ -40,12 +40,12 @@ class Play:
         self.rounds = 0
 
     def open(self) -> None:
-        house = self.house
-        house.add_casino("c2", zone="Europe/Riga", day_starts="06:00")
+        world = self.house
+        world.add_casino("c2", zone="Europe/Riga", day_starts="06:00")
         settings = {"reset_amount": "50", "held_threshold": "200"}
-        house.open(base_amount="100", settings=settings, tables=("T1", "T3"), stripes=3)
-        house.add_table("T2", jackpot_id="j1", casino_id="c2")
-        house.open(CYBER, jackpot_id="cyber", base_amount="1000", settings={"reset_amount": "500"}, tables=("C1",))
+        world.open(base_amount="100", settings=settings, tables=("T1", "T3"), stripes=3)
+        world.add_table("T2", jackpot_id="j1", casino_id="c2")
+        world.open(CYBER, jackpot_id="cyber", base_amount="1000", settings={"reset_amount": "500"}, tables=("C1",))
 
     def go_on(self, acts: int) -> None:
         happens: list[Callable[[], Any]] = [
@@ -175,20 +175,20 @@ class Play:
         return {"jackpot_id": "cyber" if table_id == "C1" else "j1", "table_id": table_id, "round_id": round_id}
 
 
-def play_everything(house: House) -> None:
+def play_everything(world: World) -> None:
     """Have so much happen, on two days, that no section of any report is empty; an award of the second day is held."""
-    history = Play(house, 40)
+    history = Play(world, 40)
     history.open()
     history.go_on(60)
-    require_whole(house)
+    require_whole(world)
     for _ in range(4):
         history.settle_statement()
-    house.clock.advance(timedelta(days=1))
-    house.bet(bet("held", stake_minor=9999), round_id="held")
-    house.settle(hand("1", FOUR_OF_A_KIND), round_id="held")
-    house.post_bets(bet("too-much", stake_minor=1_000_000), round_id="refused").problem(422, "stake-out-of-range")
-    refused = house.get("/v1/exceptions").ok()["items"][0]["exception_id"]
+    world.clock.advance(timedelta(days=1))
+    world.bet(bet("held", stake_minor=9999), round_id="held")
+    world.settle(hand("1", FOUR_OF_A_KIND), round_id="held")
+    world.post_bets(bet("too-much", stake_minor=1_000_000), round_id="refused").problem(422, "stake-out-of-range")
+    refused = world.get("/v1/exceptions").ok()["items"][0]["exception_id"]
     looked_into = {"request_id": "looked-into", "reason": "told the table"}
     acknowledging = f"/v1/exceptions/{refused}/acknowledgement"
-    house.post(acknowledging, looked_into, key=house.person("Fay", Role.FINANCE)).ok(201)
-    house.clock.advance(timedelta(hours=1))
+    world.post(acknowledging, looked_into, key=world.person("Fay", Role.FINANCE)).ok(201)
+    world.clock.advance(timedelta(hours=1))

@@ -20,7 +20,7 @@ from tests.support import correcting, rolling, story
 from tests.support.asking import figures, report, rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, STRAIGHT, dead, hand
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -35,27 +35,27 @@ def midnight(days: int) -> datetime:
 
 
 @pytest.fixture
-def noon(house: House) -> House:
+def noon(world: World) -> World:
     """A jackpot at noon that holds awards from 200 euros on."""
-    house.clock.at = NOON - DAY
-    house.open(base_amount="1000", settings={"held_threshold": "200"})
-    house.clock.at = NOON
-    return house
+    world.clock.at = NOON - DAY
+    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.clock.at = NOON
+    return world
 
 
-def states(house: House, **period: datetime) -> dict[tuple[str, str], int]:
+def states(world: World, **period: datetime) -> dict[tuple[str, str], int]:
     """How many awards of each tier are in which state, in documents of which the list says the same, whoever's."""
-    listed, totals = (section["rows"] for section in report(house, "awards", **period)["sections"])
+    listed, totals = (section["rows"] for section in report(world, "awards", **period)["sections"])
     assert by_key(totals) == sums(listed)
-    for asked in of_each_casino_and_table(house):
+    for asked in of_each_casino_and_table(world):
         of_those = [row for row in listed if asked.items() <= row.items()]
-        assert by_key(rows(house, "awards", "totals", **asked, **period)) == sums(of_those)
+        assert by_key(rows(world, "awards", "totals", **asked, **period)) == sums(of_those)
     return {(row["tier"], row["state"]): row["awards"] for row in totals}
 
 
-def of_each_casino_and_table(house: House) -> list[dict[str, str]]:
+def of_each_casino_and_table(world: World) -> list[dict[str, str]]:
     """What asks about each casino, each table, and each table as one of its casino."""
-    tables = house.books.rows("SELECT casino_id, table_id FROM tables WHERE jackpot_id IS NOT NULL ORDER BY table_id")
+    tables = world.books.rows("SELECT casino_id, table_id FROM tables WHERE jackpot_id IS NOT NULL ORDER BY table_id")
     casinos = sorted({row["casino_id"] for row in tables})
     return [
         *({"casino_id": casino_id} for casino_id in casinos),
@@ -72,12 +72,12 @@ def by_key(totals: Any) -> dict[tuple[Any, ...], tuple[int, Decimal, Decimal]]:
     }
 
 
-def pay_payable(house: House) -> None:
-    for award in house.get("/v1/awards?state=payable").ok()["items"]:
-        pay(house, award["award_id"], casino_id=award["casino_id"])
+def pay_payable(world: World) -> None:
+    for award in world.get("/v1/awards?state=payable").ok()["items"]:
+        pay(world, award["award_id"], casino_id=award["casino_id"])
 
 
-def test_what_became_of_a_days_awards_on_later_days_is_told_as_of_each(noon: House) -> None:
+def test_what_became_of_a_days_awards_on_later_days_is_told_as_of_each(noon: World) -> None:
     noon.bet(bet())
     noon.settle(hand("1", FOUR_OF_A_KIND))
     noon.bet(bet(), round_id="r2")
@@ -99,7 +99,7 @@ def test_what_became_of_a_days_awards_on_later_days_is_told_as_of_each(noon: Hou
     assert states(noon) == {("flush", "paid"): 1, ("four_of_a_kind", "paid"): 1}
 
 
-def test_what_a_correction_makes_is_of_its_own_day_and_so_is_its_payment(noon: House) -> None:
+def test_what_a_correction_makes_is_of_its_own_day_and_so_is_its_payment(noon: World) -> None:
     noon.bet(bet("a"))
     noon.settle(hand("1", FLUSH))
     noon.clock.at = NOON + DAY
@@ -115,7 +115,7 @@ def test_what_a_correction_makes_is_of_its_own_day_and_so_is_its_payment(noon: H
     assert states(noon, start=midnight(2), end=midnight(3)) == {}
 
 
-def test_a_held_award_that_a_correction_took_back_is_reversed(noon: House) -> None:
+def test_a_held_award_that_a_correction_took_back_is_reversed(noon: World) -> None:
     noon.bet(bet())
     noon.settle(hand("1", FOUR_OF_A_KIND))
     noon.clock.at = NOON + DAY
@@ -129,7 +129,7 @@ def test_a_held_award_that_a_correction_took_back_is_reversed(noon: House) -> No
     }
 
 
-def test_what_was_paid_on_the_day_of_the_end_is_told_up_to_the_instant(noon: House) -> None:
+def test_what_was_paid_on_the_day_of_the_end_is_told_up_to_the_instant(noon: World) -> None:
     edges = []
     for number in range(3):
         noon.clock.at = NOON + number * DAY
@@ -145,7 +145,7 @@ def test_what_was_paid_on_the_day_of_the_end_is_told_up_to_the_instant(noon: Hou
     assert states(noon, start=edges[0], end=edges[2]) == {("flush", "payable"): 1, ("flush", "paid"): 1}
 
 
-def test_a_casinos_and_a_tables_awards_are_told_apart_whatever_became_of_them(noon: House) -> None:
+def test_a_casinos_and_a_tables_awards_are_told_apart_whatever_became_of_them(noon: World) -> None:
     """Settled, held, refunded, corrected and paid at three tables of two casinos, and then asked about each."""
     noon.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
     for table_id, casino_id in (("T2", "c1"), ("R1", "riga")):
@@ -188,7 +188,7 @@ def test_a_casinos_and_a_tables_awards_are_told_apart_whatever_became_of_them(no
     ("kind", "of_what"),
     [("awards", "payable"), ("payments", "paid")],
 )
-def test_whole_days_are_told_by_their_sums_and_all_else_one_by_one(noon: House, kind: str, of_what: str) -> None:
+def test_whole_days_are_told_by_their_sums_and_all_else_one_by_one(noon: World, kind: str, of_what: str) -> None:
     noon.clock.at = midnight(0)
     noon.bet(bet(), round_id="first")
     noon.clock.at = NOON
@@ -246,43 +246,43 @@ EVERYTHING: Final = {"approved", "rejected", "reversed", "paid", "corrected and 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
-def test_awards_in_sums_are_those_that_were_made_one_by_one(house: House, seed: int) -> None:
-    play = LongPlay(house, seed)
-    house.clock.at = NOON
+def test_awards_in_sums_are_those_that_were_made_one_by_one(world: World, seed: int) -> None:
+    play = LongPlay(world, seed)
+    world.clock.at = NOON
     play.open()
     asked: list[tuple[datetime, datetime, Mapping[str, Any]]] = []
-    edges = [house.clock()]
-    while len(edges) <= PARTS or not what_happened(house) >= EVERYTHING:
+    edges = [world.clock()]
+    while len(edges) <= PARTS or not what_happened(world) >= EVERYTHING:
         assert len(edges) <= 3 * PARTS
         play.go_on(50)
-        edges.append(house.clock())
-        asked.extend((start, edges[-1], asked_of(house, start, edges[-1])) for start in edges[:-1])
+        edges.append(world.clock())
+        asked.extend((start, edges[-1], asked_of(world, start, edges[-1])) for start in edges[:-1])
     play.retire()
-    story.require_whole(house)
-    house.clock.advance(DAY)
-    last = house.clock().date()
+    story.require_whole(world)
+    world.clock.advance(DAY)
+    last = world.clock().date()
     midnights = [midnight(number) for number in range((last - NOON.date()).days + 1)]
     assert len(midnights) > 4
 
     for start, end, seen in asked:
-        assert asked_of(house, start, end) == seen
+        assert asked_of(world, start, end) == seen
     pairs = [*pairwise(midnights), *product([edges[0], edges[1], midnights[1]], [*edges[2:], *midnights[2:]])]
     some = play.chance.sample(sorted({(start, end) for start, end in pairs if start < end}), 12)
     for start, end in some:
-        due = list(brute_force(house, start=start, end=end))
-        totals = asked_of(house, start, end)["sections"][1]["rows"]
+        due = list(brute_force(world, start=start, end=end))
+        totals = asked_of(world, start, end)["sections"][1]["rows"]
         assert by_key(totals) == sums(due)
-        for whose in play.chance.sample(of_each_casino_and_table(house), 3):
+        for whose in play.chance.sample(of_each_casino_and_table(world), 3):
             of_those = sums([row for row in due if whose.items() <= row.items()])
-            assert by_key(rows(house, "awards", "totals", **whose, start=start, end=end)) == of_those
+            assert by_key(rows(world, "awards", "totals", **whose, start=start, end=end)) == of_those
 
 
-def asked_of(house: House, start: datetime, end: datetime) -> Mapping[str, Any]:
-    return figures(report(house, "awards", start=start, end=end))
+def asked_of(world: World, start: datetime, end: datetime) -> Mapping[str, Any]:
+    return figures(report(world, "awards", start=start, end=end))
 
 
-def what_happened(house: House) -> set[str]:
-    steps = {row["step"] for row in house.books.rows("SELECT DISTINCT step FROM award_steps")}
-    corrected = house.books.rows("SELECT FROM award_steps WHERE step = 'paid' AND correction > 0")
-    later = house.books.rows("SELECT FROM figures WHERE made_on < day")
+def what_happened(world: World) -> set[str]:
+    steps = {row["step"] for row in world.books.rows("SELECT DISTINCT step FROM award_steps")}
+    corrected = world.books.rows("SELECT FROM award_steps WHERE step = 'paid' AND correction > 0")
+    later = world.books.rows("SELECT FROM figures WHERE made_on < day")
     return steps | ({"corrected and paid"} if corrected else set()) | ({"paid later"} if later else set())

@@ -17,35 +17,35 @@ from tests.support.answers import Body
 from tests.support.asking import figures, only, report, rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, FULL_HOUSE, ROYAL_FLUSH, STRAIGHT, hand
-from tests.support.house import House
+from tests.support.world import World
 
 NOTHING_YET = dict.fromkeys(
     ("approved_at", "rejected_at", "reinstated_at", "paid_at", "payment_reference", "reversed_at")
 )
 
 
-def pay(house: House, award_id: str, reference: str = "slip 7", *, casino_id: str = "c1") -> None:
+def pay(world: World, award_id: str, reference: str = "slip 7", *, casino_id: str = "c1") -> None:
     body = {"request_id": f"payment-{award_id}", "reference": reference}
-    house.put(f"/v1/awards/{award_id}/payment", body, key=house.key(Role.TABLE, casino_id=casino_id)).ok(201)
+    world.put(f"/v1/awards/{award_id}/payment", body, key=world.key(Role.TABLE, casino_id=casino_id)).ok(201)
 
 
-def decide(house: House, decision: str, *bet_ids: str) -> None:
+def decide(world: World, decision: str, *bet_ids: str) -> None:
     held: Body = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": decision}
     if bet_ids:
         held["bets"] = list(bet_ids)
-    house.change("held-awards", held, request_id="-".join([decision, *bet_ids]))
+    world.change("held-awards", held, request_id="-".join([decision, *bet_ids]))
 
 
 @pytest.fixture
-def won(house: House) -> House:
+def won(world: World) -> World:
     """A flush of a GBP bet and a full house that are held, in a round of casino c1."""
-    house.open(base_amount="1000", settings={"held_threshold": "10"})
-    house.bet(bet("a", currency="GBP"), bet("b", hand="2"))
-    house.settle(hand("1", FLUSH), hand("2", FULL_HOUSE))
-    return house
+    world.open(base_amount="1000", settings={"held_threshold": "10"})
+    world.bet(bet("a", currency="GBP"), bet("b", hand="2"))
+    world.settle(hand("1", FLUSH), hand("2", FULL_HOUSE))
+    return world
 
 
-def test_an_award_is_told_with_all_that_finance_asks(won: House) -> None:
+def test_an_award_is_told_with_all_that_finance_asks(won: World) -> None:
     decide(won, "approve", "a")
     (award,) = (one for one in won.round()["settlement"]["awards"] if one["bet_id"] == "a")
     pay(won, award["award_id"])
@@ -78,7 +78,7 @@ def test_an_award_is_told_with_all_that_finance_asks(won: House) -> None:
     }
 
 
-def test_an_award_stands_as_it_stood_then_whatever_became_of_it(won: House) -> None:
+def test_an_award_stands_as_it_stood_then_whatever_became_of_it(won: World) -> None:
     instants, seen = [won.clock()], []
     for step in ("reject", "reinstate", None):
         if step is None:
@@ -102,70 +102,70 @@ def test_an_award_stands_as_it_stood_then_whatever_became_of_it(won: House) -> N
         assert figures(report(won, "awards", as_of=edge)) == figures(document)
 
 
-def test_a_corrected_round_shows_the_awards_of_both_verdicts(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet("a"))
-    house.settle(hand("1", FLUSH))
-    before = house.clock()
-    correcting.correct(house, hand("1", STRAIGHT))
+def test_a_corrected_round_shows_the_awards_of_both_verdicts(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("a"))
+    world.settle(hand("1", FLUSH))
+    before = world.clock()
+    correcting.correct(world, hand("1", STRAIGHT))
 
-    told = [(row["tier"], row["correction"], row["state"]) for row in rows(house, "awards")]
+    told = [(row["tier"], row["correction"], row["state"]) for row in rows(world, "awards")]
     assert told == [("flush", 0, "reversed"), ("straight", 1, "payable")]
     assert (
-        only(rows(house, "awards"), correction=1)["made_at"] == only(rows(house, "awards"), correction=0)["reversed_at"]
+        only(rows(world, "awards"), correction=1)["made_at"] == only(rows(world, "awards"), correction=0)["reversed_at"]
     )
-    (made_later,) = rows(house, "awards", start=before)
+    (made_later,) = rows(world, "awards", start=before)
     assert made_later["tier"] == "straight"
-    (made_before,) = rows(house, "awards", as_of=before)
+    (made_before,) = rows(world, "awards", as_of=before)
     assert (made_before["tier"], made_before["state"]) == ("flush", "payable")
 
 
-def test_a_period_has_the_awards_that_were_made_in_it(house: House) -> None:
-    house.open(base_amount="1000")
-    edges = [house.clock()]
+def test_a_period_has_the_awards_that_were_made_in_it(world: World) -> None:
+    world.open(base_amount="1000")
+    edges = [world.clock()]
     for number in range(3):
-        house.bet(bet(), round_id=f"r{number}")
-        house.settle(hand("1", FLUSH), round_id=f"r{number}")
-        house.clock.advance(timedelta(days=1))
-        edges.append(house.clock())
+        world.bet(bet(), round_id=f"r{number}")
+        world.settle(hand("1", FLUSH), round_id=f"r{number}")
+        world.clock.advance(timedelta(days=1))
+        edges.append(world.clock())
 
     def in_period(first: int, last: int) -> list[str]:
         period = {"start": edges[first], "end": edges[last]}
-        return [row["round_id"] for row in rows(house, "awards", **period)]
+        return [row["round_id"] for row in rows(world, "awards", **period)]
 
     assert in_period(0, 3) == ["r0", "r1", "r2"]
     assert [in_period(number, number + 1) for number in range(3)] == [["r0"], ["r1"], ["r2"]]
     assert in_period(1, 1) == []
 
 
-def test_a_casinos_key_is_told_of_its_own_awards_only(house: House) -> None:
-    house.add_casino("c2")
-    house.open(base_amount="1000")
-    house.add_table("T2", jackpot_id="j1", casino_id="c2")
+def test_a_casinos_key_is_told_of_its_own_awards_only(world: World) -> None:
+    world.add_casino("c2")
+    world.open(base_amount="1000")
+    world.add_table("T2", jackpot_id="j1", casino_id="c2")
     for table_id in ("T1", "T2"):
-        house.bet(bet(f"of-{table_id}"), table_id=table_id)
-        house.settle(hand("1", FOUR_OF_A_KIND), table_id=table_id)
-    own = house.key_of(Principal("Carl", Role.FINANCE, "c2"))
+        world.bet(bet(f"of-{table_id}"), table_id=table_id)
+        world.settle(hand("1", FOUR_OF_A_KIND), table_id=table_id)
+    own = world.key_of(Principal("Carl", Role.FINANCE, "c2"))
 
     for path in ("/v1/reports/awards", "/v1/reports/awards?casino_id=c2", "/v1/reports/awards?table_id=T2"):
-        answer = house.get(path, key=own)
+        answer = world.get(path, key=own)
         listed, totals = (section["rows"] for section in answer.ok()["sections"])
         assert [row["player_id"] for row in listed] == ["player-of-of-T2"]
         assert [(row["awards"], row["amount"]) for row in totals] == [(1, "250")]
-    house.get("/v1/reports/awards?casino_id=c1", key=own).problem(404, "casino-unknown")
-    house.get("/v1/reports/awards?table_id=T1", key=own).problem(404, "table-unknown")
-    assert len(rows(house, "awards")) == 2
+    world.get("/v1/reports/awards?casino_id=c1", key=own).problem(404, "casino-unknown")
+    world.get("/v1/reports/awards?table_id=T1", key=own).problem(404, "table-unknown")
+    assert len(rows(world, "awards")) == 2
 
 
-def test_a_hit_that_many_share_is_one_total(house: House) -> None:
-    house.open(base_amount="10000", settings={"held_threshold": "1000"})
-    house.bet(*(bet(f"b{number}") for number in range(300)))
-    house.settle(hand("1", ROYAL_FLUSH))
-    decide(house, "approve")
+def test_a_hit_that_many_share_is_one_total(world: World) -> None:
+    world.open(base_amount="10000", settings={"held_threshold": "1000"})
+    world.bet(*(bet(f"b{number}") for number in range(300)))
+    world.settle(hand("1", ROYAL_FLUSH))
+    decide(world, "approve")
 
-    (total,) = rows(house, "awards", "totals")
+    (total,) = rows(world, "awards", "totals")
 
-    paid = house.books.balance("j1", "casino:c1") + 300
+    paid = world.books.balance("j1", "casino:c1") + 300
     assert (total["awards"], total["state"], Decimal(total["amount"])) == (300, "payable", paid)
 
 
@@ -185,30 +185,30 @@ class PayingPlay(Play):
                 self.house.put(f"/v1/awards/{award['award_id']}/payment", body, key=operator).ok(201)
 
 
-def brute_force(house: House, *, start: datetime, end: datetime) -> Iterator[Mapping[str, Any]]:
+def brute_force(world: World, *, start: datetime, end: datetime) -> Iterator[Mapping[str, Any]]:
     """The awards that a report tells of, found by looking at every row there is and the times of entries alone."""
     booked = {
-        (row["jackpot_id"], row["stripe_no"], row["seq"]): row["booked_at"] for row in house.books.rows("TABLE entries")
+        (row["jackpot_id"], row["stripe_no"], row["seq"]): row["booked_at"] for row in world.books.rows("TABLE entries")
     }
     by_step = {
         (row["jackpot_id"], row["round_key"], row["step"]): row["booked_at"]
-        for row in house.books.rows("TABLE entries")
+        for row in world.books.rows("TABLE entries")
         if row["round_key"]
     }
-    rounds = {(row["jackpot_id"], row["round_key"]): row for row in house.books.rows("TABLE rounds")}
+    rounds = {(row["jackpot_id"], row["round_key"]): row for row in world.books.rows("TABLE rounds")}
     made = {
         (row["jackpot_id"], row["round_key"], 0): by_step[row["jackpot_id"], row["round_key"], row["step"]]
-        for row in house.books.rows("TABLE settlements")
+        for row in world.books.rows("TABLE settlements")
     } | {
         (row["jackpot_id"], row["round_key"], row["number"]): booked["-", 0, row["act_seq"]]
-        for row in house.books.rows("TABLE corrections")
+        for row in world.books.rows("TABLE corrections")
     }
     steps = defaultdict(list)
-    for row in house.books.rows("TABLE award_steps"):
+    for row in world.books.rows("TABLE award_steps"):
         key = tuple(row[name] for name in ("jackpot_id", "round_key", "bet_id", "tier", "correction"))
         if row["act_seq"] is None or booked["-", 0, row["act_seq"]] < end:
             steps[key].append(AwardStep(row["step"]))
-    for row in house.books.rows("TABLE awards"):
+    for row in world.books.rows("TABLE awards"):
         if start <= made[row["jackpot_id"], row["round_key"], row["correction"]] < end:
             key = tuple(row[name] for name in ("jackpot_id", "round_key", "bet_id", "tier", "correction"))
             exponent = 0 if row["currency"] == "JPY" else 2
@@ -231,24 +231,24 @@ NAMED = ("jackpot_id", "tier", "currency", "state")
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
-def test_awards_add_up_to_the_journal_whatever_happens(house: House, seed: int) -> None:
-    play = PayingPlay(house, seed)
+def test_awards_add_up_to_the_journal_whatever_happens(world: World, seed: int) -> None:
+    play = PayingPlay(world, seed)
     play.open()
-    edges = [house.clock()]
+    edges = [world.clock()]
     for _ in range(3):
         play.go_on(40)
-        edges.append(house.clock())
+        edges.append(world.clock())
 
-    first = [report(house, "awards", start=edges[0], end=edge) for edge in edges[1:]]
+    first = [report(world, "awards", start=edges[0], end=edge) for edge in edges[1:]]
     play.go_on(60)
     play.retire()
-    story.require_whole(house)
+    story.require_whole(world)
 
     for edge, seen in zip(edges[1:], first, strict=True):
-        document = report(house, "awards", start=edges[0], end=edge)
+        document = report(world, "awards", start=edges[0], end=edge)
         assert figures(document) == figures(seen)
         listed, totals = (section["rows"] for section in document["sections"])
-        due = list(brute_force(house, start=edges[0], end=edge))
+        due = list(brute_force(world, start=edges[0], end=edge))
         assert compared(listed) == compared(due)
         assert sums(listed) == sums(due)
         assert {
@@ -256,13 +256,13 @@ def test_awards_add_up_to_the_journal_whatever_happens(house: House, seed: int) 
             for row in totals
         } == sums(due)
         of_c2 = [row for row in listed if row["casino_id"] == "c2"]
-        assert rows(house, "awards", casino_id="c2", start=edges[0], end=edge) == of_c2
+        assert rows(world, "awards", casino_id="c2", start=edges[0], end=edge) == of_c2
         for jackpot_id in ("j1", "cyber"):
             of_it = [row for row in listed if row["jackpot_id"] == jackpot_id]
             held = [row for row in of_it if row["state"] == "held"]
             of_settlements = [row for row in of_it if row["correction"] == 0]
-            assert cost_of(held) == posted(house, jackpot_id, edge, account="awards:held")
-            assert cost_of(of_settlements) == -posted(house, jackpot_id, edge, movement="award", pools=True)
+            assert cost_of(held) == posted(world, jackpot_id, edge, account="awards:held")
+            assert cost_of(of_settlements) == -posted(world, jackpot_id, edge, movement="award", pools=True)
 
 
 def compared(found: Any) -> dict[str, tuple[Any, ...]]:
@@ -286,9 +286,9 @@ def cost_of(found: Any) -> Decimal:
 
 
 def posted(
-    house: House, jackpot_id: str, end: datetime, *, account: str = "", movement: str = "", pools: bool = False
+    world: World, jackpot_id: str, end: datetime, *, account: str = "", movement: str = "", pools: bool = False
 ) -> Decimal:
-    lines = house.books.rows("SELECT * FROM postings WHERE jackpot_id = :jackpot", jackpot=jackpot_id)
+    lines = world.books.rows("SELECT * FROM postings WHERE jackpot_id = :jackpot", jackpot=jackpot_id)
     return sum(
         (
             line["amount"]

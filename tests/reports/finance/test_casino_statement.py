@@ -17,7 +17,7 @@ from tests.support import correcting, story
 from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, STRAIGHT, STRAIGHT_FLUSH, hand
-from tests.support.house import House
+from tests.support.world import World
 
 MOVEMENTS: Final = {
     "contribution": "stakes",
@@ -30,24 +30,24 @@ MOVEMENTS: Final = {
 }
 
 
-def statement(house: House, casino_id: str = "c1", section: str = "accounts", **query: object) -> list[dict[str, Any]]:
-    return journal.numbers(report(house, "casino-statement", casino_id=casino_id, **query), section)
+def statement(world: World, casino_id: str = "c1", section: str = "accounts", **query: object) -> list[dict[str, Any]]:
+    return journal.numbers(report(world, "casino-statement", casino_id=casino_id, **query), section)
 
 
-def settled(house: House, request_id: str, **stated: str) -> None:
+def settled(world: World, request_id: str, **stated: str) -> None:
     paid = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", "amount": "3.00", "reference": request_id}
     period = {"from": "2026-10-01T00:00:00Z", "to": "2026-11-01T00:00:00Z"}
-    house.change("statement-settlement", {**paid, **period, **stated}, request_id=request_id)
+    world.change("statement-settlement", {**paid, **period, **stated}, request_id=request_id)
 
 
-def test_stakes_are_owed_and_awards_refunds_and_payments_are_not(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet("a"), bet("b", stake_minor=250), bet("c", currency="GBP", stake_minor=700, hand="2"))
-    house.void("b")
-    settled(house, "2026-10")
-    house.settle(hand("1", STRAIGHT), hand("2", NOTHING))
+def test_stakes_are_owed_and_awards_refunds_and_payments_are_not(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("a"), bet("b", stake_minor=250), bet("c", currency="GBP", stake_minor=700, hand="2"))
+    world.void("b")
+    settled(world, "2026-10")
+    world.settle(hand("1", STRAIGHT), hand("2", NOTHING))
 
-    euro, pound = statement(house)
+    euro, pound = statement(world)
 
     assert (euro["currency"], pound["currency"]) == ("EUR", "GBP")
     assert {name: euro[name] for name in ("opening", "stakes", "refunds", "awards", "net", "settled", "closing")} == {
@@ -62,67 +62,67 @@ def test_stakes_are_owed_and_awards_refunds_and_payments_are_not(house: House) -
     assert (pound["stakes"], pound["closing"]) == (7, 7)
 
 
-def test_held_awards_are_told_and_owed_by_nobody_until_they_are_released(house: House) -> None:
-    house.open(base_amount="1000", settings={"held_threshold": "200"})
-    house.bet(bet(currency="GBP"))
-    house.settle(hand("1", STRAIGHT_FLUSH))
-    then = house.clock()
-    (before,) = statement(house, as_of=then)
+def test_held_awards_are_told_and_owed_by_nobody_until_they_are_released(world: World) -> None:
+    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.bet(bet(currency="GBP"))
+    world.settle(hand("1", STRAIGHT_FLUSH))
+    then = world.clock()
+    (before,) = statement(world, as_of=then)
     named = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1"}
-    house.change("held-awards", named | {"decision": "approve"})
-    (after,) = statement(house)
+    world.change("held-awards", named | {"decision": "approve"})
+    (after,) = statement(world)
 
     assert (before["held_awards"], before["held"], before["closing"]) == (1, 2500, 1)
     assert (after["held_awards"], after["held"], after["releases"], after["closing"]) == (0, 0, -2500, -2499)
-    assert statement(house, as_of=then) == [before]
+    assert statement(world, as_of=then) == [before]
 
 
-def test_a_casino_whose_awards_are_all_held_is_listed_by_them(house: House) -> None:
-    house.open(base_amount="1000", settings={"held_threshold": "200"})
-    house.bet(bet())
-    house.settle(hand("1", STRAIGHT_FLUSH))
+def test_a_casino_whose_awards_are_all_held_is_listed_by_them(world: World) -> None:
+    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.bet(bet())
+    world.settle(hand("1", STRAIGHT_FLUSH))
 
-    assert [(row["currency"], row["held"]) for row in statement(house)] == [("EUR", 2500)]
+    assert [(row["currency"], row["held"]) for row in statement(world)] == [("EUR", 2500)]
 
 
-def test_compensations_and_corrections_stand_by_themselves(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet("a"), round_id="cancelled")
-    house.cancel(round_id="cancelled")
+def test_compensations_and_corrections_stand_by_themselves(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("a"), round_id="cancelled")
+    world.cancel(round_id="cancelled")
     given = {"jackpot_id": "j1", "table_id": "T1", "round_id": "cancelled", "bet_id": "a", "document": "memo"}
-    house.change("compensation", given | {"amount_minor": 900, "currency": "EUR"}, request_id="q0")
-    house.bet(bet())
-    house.settle(hand("1", FLUSH))
-    correcting.correct(house, hand("1", STRAIGHT))
+    world.change("compensation", given | {"amount_minor": 900, "currency": "EUR"}, request_id="q0")
+    world.bet(bet())
+    world.settle(hand("1", FLUSH))
+    correcting.correct(world, hand("1", STRAIGHT))
 
-    (row,) = statement(house)
+    (row,) = statement(world)
 
     assert (row["awards"], row["corrections"], row["compensations"], row["closing"]) == (-25, 15, -9, -18)
 
 
-def test_settled_statements_are_listed_with_what_was_owed(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet(stake_minor=500))
-    then = house.clock()
-    settled(house, "first")
-    settled(house, "second", amount="-1")
+def test_settled_statements_are_listed_with_what_was_owed(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet(stake_minor=500))
+    then = world.clock()
+    settled(world, "first")
+    settled(world, "second", amount="-1")
 
-    listed = statement(house, section="settled")
+    listed = statement(world, section="settled")
 
     shown = [(row["reference"], row["owed_before"], row["amount"], row["period_from"]) for row in listed]
     assert shown == [("first", 5, 3, "2026-10-01T00:00:00Z"), ("second", 2, -1, "2026-10-01T00:00:00Z")]
-    assert statement(house, section="settled", as_of=then) == []
-    assert len(statement(house, section="settled", start=then)) == 2
+    assert statement(world, section="settled", as_of=then) == []
+    assert len(statement(world, section="settled", start=then)) == 2
 
 
-def test_days_go_on_from_one_to_the_next(house: House) -> None:
-    house.open(base_amount="1000")
-    start = house.clock()
+def test_days_go_on_from_one_to_the_next(world: World) -> None:
+    world.open(base_amount="1000")
+    start = world.clock()
     for number in range(3):
-        house.bet(bet(stake_minor=100 * (number + 1)), round_id=f"r{number}")
-        house.clock.advance(timedelta(days=1))
+        world.bet(bet(stake_minor=100 * (number + 1)), round_id=f"r{number}")
+        world.clock.advance(timedelta(days=1))
 
-    days = statement(house, section="days", start=start)
+    days = statement(world, section="days", start=start)
 
     assert [(row["gaming_day"], row["opening"], row["stakes"], row["closing"]) for row in days] == [
         ("2026-11-20", 0, 1, 1),
@@ -131,61 +131,61 @@ def test_days_go_on_from_one_to_the_next(house: House) -> None:
     ]
 
 
-def test_days_are_the_casinos_gaming_days_for_payments_too(house: House) -> None:
-    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
-    house.open(base_amount="1000", tables=())
-    house.add_table("R1", jackpot_id="j1", casino_id="riga")
-    house.clock.at = datetime(2026, 12, 2, 3, 30, tzinfo=UTC)  # Half past five on the wall, before the day starts.
-    house.bet(bet(), table_id="R1")
-    settled(house, "early", casino_id="riga")
+def test_days_are_the_casinos_gaming_days_for_payments_too(world: World) -> None:
+    world.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    world.open(base_amount="1000", tables=())
+    world.add_table("R1", jackpot_id="j1", casino_id="riga")
+    world.clock.at = datetime(2026, 12, 2, 3, 30, tzinfo=UTC)  # Half past five on the wall, before the day starts.
+    world.bet(bet(), table_id="R1")
+    settled(world, "early", casino_id="riga")
 
-    (day,) = statement(house, "riga", section="days")
+    (day,) = statement(world, "riga", section="days")
 
     assert (day["gaming_day"], day["stakes"], day["settled"], day["closing"]) == ("2026-12-01", 1, -3, -2)
 
 
-def test_it_needs_a_casino_and_a_casinos_key_has_one(house: House) -> None:
-    house.open()
-    house.add_casino("c2")
-    house.bet(bet())
-    own = house.key(Role.FINANCE, casino_id="c1")
+def test_it_needs_a_casino_and_a_casinos_key_has_one(world: World) -> None:
+    world.open()
+    world.add_casino("c2")
+    world.bet(bet())
+    own = world.key(Role.FINANCE, casino_id="c1")
 
-    asked(house, "casino-statement").problem(422, "question-invalid")
-    asked(house, "casino-statement", casino_id="c9").problem(404, "casino-unknown")
-    asked(house, "casino-statement", casino_id="c1", table_id="T1").problem(422, "question-invalid")
-    (row,) = rows_of(house.get("/v1/reports/casino-statement", key=own).ok())
+    asked(world, "casino-statement").problem(422, "question-invalid")
+    asked(world, "casino-statement", casino_id="c9").problem(404, "casino-unknown")
+    asked(world, "casino-statement", casino_id="c1", table_id="T1").problem(422, "question-invalid")
+    (row,) = rows_of(world.get("/v1/reports/casino-statement", key=own).ok())
     assert row["closing"] == "1"
-    house.get("/v1/reports/casino-statement?casino_id=c2", key=own).problem(404, "casino-unknown")
-    assert rows(house, "casino-statement", casino_id="c2") == []
+    world.get("/v1/reports/casino-statement?casino_id=c2", key=own).problem(404, "casino-unknown")
+    assert rows(world, "casino-statement", casino_id="c2") == []
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds(20))
-def test_whatever_happens_it_is_the_casinos_account_turned_round(house: House, seed: int) -> None:
-    play = Play(house, seed)
+def test_whatever_happens_it_is_the_casinos_account_turned_round(world: World, seed: int) -> None:
+    play = Play(world, seed)
     play.open()
     play.go_on(50)
-    then = house.clock()
-    before = [figures(report(house, "casino-statement", casino_id=casino, as_of=then)) for casino in ("c1", "c2")]
+    then = world.clock()
+    before = [figures(report(world, "casino-statement", casino_id=casino, as_of=then)) for casino in ("c1", "c2")]
     play.go_on(60)
     play.retire()
-    story.require_whole(house)
+    story.require_whole(world)
 
     for casino_id, document in zip(("c1", "c2"), before, strict=True):
-        assert figures(report(house, "casino-statement", casino_id=casino_id, as_of=then)) == document
-        assert_it_is_the_account(house, casino_id, statement(house, casino_id))
-        earlier, later = statement(house, casino_id, end=then), statement(house, casino_id, start=then)
+        assert figures(report(world, "casino-statement", casino_id=casino_id, as_of=then)) == document
+        assert_it_is_the_account(world, casino_id, statement(world, casino_id))
+        earlier, later = statement(world, casino_id, end=then), statement(world, casino_id, start=then)
         assert_one_goes_on_from_the_other(earlier, later)
-        assert_days_add_up(statement(house, casino_id, start=then, section="days"), later)
-        assert_held_are_those_that_wait(house, casino_id, statement(house, casino_id))
+        assert_days_add_up(statement(world, casino_id, start=then, section="days"), later)
+        assert_held_are_those_that_wait(world, casino_id, statement(world, casino_id))
 
 
-def assert_it_is_the_account(house: House, casino_id: str, found: list[dict[str, Any]]) -> None:
+def assert_it_is_the_account(world: World, casino_id: str, found: list[dict[str, Any]]) -> None:
     def of_casino(line: Mapping[str, Any]) -> tuple[str, str, str] | None:
         is_its = line["account"] == f"casino:{casino_id}"
         return (line["jackpot_id"], line["currency"], line["movement"]) if is_its else None
 
-    booked = journal.sums(house, of_casino)
+    booked = journal.sums(world, of_casino)
     assert {key[:2] for key in booked} <= {(row["jackpot_id"], row["currency"]) for row in found}
     for row in found:
         for movement, column in MOVEMENTS.items():
@@ -220,18 +220,18 @@ def assert_days_add_up(days: list[dict[str, Any]], whole: list[dict[str, Any]]) 
             assert (of_account[0]["opening"], of_account[-1]["closing"]) == (row["opening"], row["closing"])
 
 
-def assert_held_are_those_that_wait(house: House, casino_id: str, found: list[dict[str, Any]]) -> None:
-    waiting = house.get(f"/v1/awards?state=held&casino_id={casino_id}&limit=200").ok()["items"]
+def assert_held_are_those_that_wait(world: World, casino_id: str, found: list[dict[str, Any]]) -> None:
+    waiting = world.get(f"/v1/awards?state=held&casino_id={casino_id}&limit=200").ok()["items"]
     assert sum(row["held_awards"] for row in found) == len(waiting)
 
 
-def test_rows_are_found_by_jackpot(house: House) -> None:
-    house.open()
-    house.open(jackpot_id="j2", tables=("T2",))
+def test_rows_are_found_by_jackpot(world: World) -> None:
+    world.open()
+    world.open(jackpot_id="j2", tables=("T2",))
     for table_id in ("T1", "T2"):
-        house.bet(bet(), table_id=table_id)
+        world.bet(bet(), table_id=table_id)
 
-    found = rows(house, "casino-statement", casino_id="c1")
+    found = rows(world, "casino-statement", casino_id="c1")
 
     assert only(found, jackpot_id="j2")["stakes"] == "1"
-    assert rows(house, "casino-statement", casino_id="c1", jackpot_id="j2") == [only(found, jackpot_id="j2")]
+    assert rows(world, "casino-statement", casino_id="c1", jackpot_id="j2") == [only(found, jackpot_id="j2")]

@@ -18,7 +18,7 @@ from tests.support import story
 from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, ROYAL_FLUSH, dead, hand
-from tests.support.house import CYBER, House
+from tests.support.world import CYBER, World
 
 PARTS = ("meter", "reserve", "prize_fund", "house", "adjustments")
 
@@ -26,15 +26,15 @@ ACCOUNTS = ("pool:meter:players", "pool:reserve", "pool:prize_fund", "house:marg
 
 
 @pytest.fixture
-def two_casinos(house: House) -> House:
+def two_casinos(world: World) -> World:
     """One jackpot, a table of each of two casinos."""
-    house.add_casino("c2")
-    house.open(base_amount="1000")
-    house.add_table("T2", jackpot_id="j1", casino_id="c2")
-    return house
+    world.add_casino("c2")
+    world.open(base_amount="1000")
+    world.add_table("T2", jackpot_id="j1", casino_id="c2")
+    return world
 
 
-def test_bets_are_summed_by_casino_and_currency_unless_asked_otherwise(two_casinos: House) -> None:
+def test_bets_are_summed_by_casino_and_currency_unless_asked_otherwise(two_casinos: World) -> None:
     two_casinos.bet(bet("a"), bet("b", currency="GBP", stake_minor=250), bet("c", stake_minor=300))
     two_casinos.bet(bet("a", currency="SEK", stake_minor=1000), table_id="T2")
 
@@ -53,7 +53,7 @@ def test_bets_are_summed_by_casino_and_currency_unless_asked_otherwise(two_casin
     assert "stakes" not in whole
 
 
-def test_a_refund_stands_beside_what_it_takes_back_and_says_where_it_was_charged(two_casinos: House) -> None:
+def test_a_refund_stands_beside_what_it_takes_back_and_says_where_it_was_charged(two_casinos: World) -> None:
     two_casinos.bet(bet("early", stake_minor=10_000), round_id="early")
     two_casinos.bet(bet("void"), bet("dead", hand="2"), bet("stays"))
     two_casinos.void("void")
@@ -68,7 +68,7 @@ def test_a_refund_stands_beside_what_it_takes_back_and_says_where_it_was_charged
     assert [row[f"net_{part}"] for part in PARTS] == ["45.45", "5.05", "0.3184", "0.1816", "-50"]
 
 
-def test_a_stake_that_a_correction_books_again_is_not_taken_back_any_more(two_casinos: House) -> None:
+def test_a_stake_that_a_correction_books_again_is_not_taken_back_any_more(two_casinos: World) -> None:
     two_casinos.bet(bet())
     two_casinos.settle(dead("1"))
     then = two_casinos.clock()
@@ -82,7 +82,7 @@ def test_a_stake_that_a_correction_books_again_is_not_taken_back_any_more(two_ca
     assert (now["reversed_bets"], now["reversed_stakes"], now["net_value"]) == (0, "0", "1")
 
 
-def test_jackpots_of_one_base_are_summed_and_of_two_are_not(two_casinos: House) -> None:
+def test_jackpots_of_one_base_are_summed_and_of_two_are_not(two_casinos: World) -> None:
     two_casinos.publish("GBP", EUR="0.85")
     two_casinos.open(CYBER, jackpot_id="j2", tables=("C1",))
     two_casinos.open(jackpot_id="j3", base="GBP", tables=("G1",))
@@ -101,7 +101,7 @@ def test_jackpots_of_one_base_are_summed_and_of_two_are_not(two_casinos: House) 
     assert len(rows(two_casinos, "contributions", "totals")) == 2
 
 
-def test_days_and_months_are_told_apart(two_casinos: House) -> None:
+def test_days_and_months_are_told_apart(two_casinos: World) -> None:
     for day in (datetime(2026, 11, 30, 12, tzinfo=UTC), datetime(2026, 12, 1, 12, tzinfo=UTC)):
         two_casinos.clock.at = day
         two_casinos.bet(bet(), round_id=f"r{day.day}")
@@ -120,23 +120,23 @@ def test_days_and_months_are_told_apart(two_casinos: House) -> None:
     ]
 
 
-def test_a_casinos_days_are_its_gaming_days_and_a_jackpots_are_of_utc(house: House) -> None:
-    house.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
-    house.open(base_amount="1000", tables=())
-    house.add_table("R1", jackpot_id="j1", casino_id="riga")
-    house.clock.at = datetime(2026, 12, 2, 3, 30, tzinfo=UTC)  # Half past five on the wall, before the day starts.
-    house.bet(bet("a"), bet("b"), table_id="R1")
-    house.void("b", table_id="R1")
+def test_a_casinos_days_are_its_gaming_days_and_a_jackpots_are_of_utc(world: World) -> None:
+    world.add_casino("riga", zone="Europe/Riga", day_starts="06:00")
+    world.open(base_amount="1000", tables=())
+    world.add_table("R1", jackpot_id="j1", casino_id="riga")
+    world.clock.at = datetime(2026, 12, 2, 3, 30, tzinfo=UTC)  # Half past five on the wall, before the day starts.
+    world.bet(bet("a"), bet("b"), table_id="R1")
+    world.void("b", table_id="R1")
 
-    of_jackpot = rows(house, "contributions", by="day")
-    of_casino = rows(house, "contributions", by="casino,day")
+    of_jackpot = rows(world, "contributions", by="day")
+    of_casino = rows(world, "contributions", by="casino,day")
 
     assert [(row["day"], row["bets"], row["reversed_bets"]) for row in of_jackpot] == [("2026-12-02", 2, 1)]
     assert [(row["day"], row["bets"], row["reversed_bets"]) for row in of_casino] == [("2026-12-01", 2, 1)]
-    assert rows(house, "contributions", by="day", table_id="R1")[0]["day"] == "2026-12-01"
+    assert rows(world, "contributions", by="day", table_id="R1")[0]["day"] == "2026-12-01"
 
 
-def test_a_period_takes_its_start_and_leaves_its_end(two_casinos: House) -> None:
+def test_a_period_takes_its_start_and_leaves_its_end(two_casinos: World) -> None:
     edges = []
     for number in range(3):
         edges.append(two_casinos.clock() + timedelta(seconds=1))
@@ -147,7 +147,7 @@ def test_a_period_takes_its_start_and_leaves_its_end(two_casinos: House) -> None
     assert [row["bets"] for row in found] == [1]
 
 
-def test_a_casino_sees_its_own_and_no_other(two_casinos: House) -> None:
+def test_a_casino_sees_its_own_and_no_other(two_casinos: World) -> None:
     two_casinos.bet(bet())
     two_casinos.bet(bet(), table_id="T2")
     own = two_casinos.key(Role.FINANCE, casino_id="c2")
@@ -160,7 +160,7 @@ def test_a_casino_sees_its_own_and_no_other(two_casinos: House) -> None:
     two_casinos.get("/v1/reports/reconciliation", key=own).problem(403, "role-forbidden")
 
 
-def test_what_cannot_be_asked_is_refused(two_casinos: House) -> None:
+def test_what_cannot_be_asked_is_refused(two_casinos: World) -> None:
     asked(two_casinos, "contributions", by="cycle").problem(422, "question-invalid")
     asked(two_casinos, "contributions", by="day,day").problem(422, "validation")
     asked(two_casinos, "contributions", by="weekday").problem(422, "validation")
@@ -171,25 +171,25 @@ def test_what_cannot_be_asked_is_refused(two_casinos: House) -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds(10))
-def test_whatever_happens_its_figures_are_those_of_the_journal(house: House, seed: int) -> None:
-    play = Play(house, seed)
+def test_whatever_happens_its_figures_are_those_of_the_journal(world: World, seed: int) -> None:
+    play = Play(world, seed)
     play.open()
     play.go_on(50)
-    then = house.clock()
-    before = {by: figures(report(house, "contributions", as_of=then, by=by)) for by in ("casino,currency", "table,day")}
+    then = world.clock()
+    before = {by: figures(report(world, "contributions", as_of=then, by=by)) for by in ("casino,currency", "table,day")}
     play.go_on(50)
     play.retire()
-    story.require_whole(house)
+    story.require_whole(world)
 
     for by, document in before.items():
-        assert figures(report(house, "contributions", as_of=then, by=by)) == document
-    by_day = report(house, "contributions", by="casino,currency,day")
-    assert_stakes_are_the_casinos(house, by_day)
-    assert_parts_are_the_journals(house, report(house, "contributions", by="jackpot"))
-    assert_bets_are_those_that_stand(house, by_day)
+        assert figures(report(world, "contributions", as_of=then, by=by)) == document
+    by_day = report(world, "contributions", by="casino,currency,day")
+    assert_stakes_are_the_casinos(world, by_day)
+    assert_parts_are_the_journals(world, report(world, "contributions", by="jackpot"))
+    assert_bets_are_those_that_stand(world, by_day)
     for by in ("currency", "table", "casino,month", "jackpot,day,table"):
-        assert_all_together(report(house, "contributions", by=by))
-    split = [report(house, "contributions", **period) for period in ({"end": then}, {"start": then})]
+        assert_all_together(report(world, "contributions", by=by))
+    split = [report(world, "contributions", **period) for period in ({"end": then}, {"start": then})]
     (whole,) = journal.numbers(by_day, "totals")
     parts = [row for document in split for row in journal.numbers(document, "totals")]
     assert {name: total(map(Decimal, (row[name] for row in parts))) for name in whole if name != "base"} == {
@@ -197,7 +197,7 @@ def test_whatever_happens_its_figures_are_those_of_the_journal(house: House, see
     }
 
 
-def assert_stakes_are_the_casinos(house: House, document: Mapping[str, Any]) -> None:
+def assert_stakes_are_the_casinos(world: World, document: Mapping[str, Any]) -> None:
     """Net, the stakes of a casino's day are what its account was charged that day."""
 
     def charged(line: journal.Line) -> tuple[str, str, str] | None:
@@ -212,26 +212,26 @@ def assert_stakes_are_the_casinos(house: House, document: Mapping[str, Any]) -> 
         for row in journal.numbers(dict(document), "contributions")
     }
     assert {key: amount for key, amount in found.items() if amount} == {
-        key: amount for key, amount in journal.sums(house, charged).items() if amount
+        key: amount for key, amount in journal.sums(world, charged).items() if amount
     }
 
 
-def assert_parts_are_the_journals(house: House, document: Mapping[str, Any]) -> None:
+def assert_parts_are_the_journals(world: World, document: Mapping[str, Any]) -> None:
     """Net, what went where is what was posted there."""
 
     def staked(line: journal.Line) -> tuple[str, str] | None:
         is_staked = line["movement"] in {"contribution", "reversal"}
         return (line["jackpot_id"], line["account"]) if is_staked else None
 
-    posted = journal.sums(house, staked)
+    posted = journal.sums(world, staked)
     for row in journal.numbers(dict(document), "contributions"):
         for part, account in zip(PARTS, ACCOUNTS, strict=True):
             assert row[f"net_{part}"] == posted.get((row["jackpot_id"], account), ZERO), (row["jackpot_id"], part)
 
 
-def assert_bets_are_those_that_stand(house: House, document: Mapping[str, Any]) -> None:
+def assert_bets_are_those_that_stand(world: World, document: Mapping[str, Any]) -> None:
     """Net, the bets are those that no void, no cancellation and no dead hand of the verdict in force took back."""
-    standing = house.books.value(
+    standing = world.books.value(
         """
         SELECT count(*)
         FROM bets b
@@ -251,7 +251,7 @@ def assert_bets_are_those_that_stand(house: House, document: Mapping[str, Any]) 
     )
     (whole,) = rows_of(dict(document), "totals")
     assert whole["net_bets"] == standing
-    assert whole["bets"] == house.books.value("SELECT count(*) FROM bets")
+    assert whole["bets"] == world.books.value("SELECT count(*) FROM bets")
 
 
 def assert_all_together(document: Mapping[str, Any]) -> None:
@@ -277,7 +277,7 @@ def _sum(row: Mapping[str, Any], names: Sequence[str]) -> Decimal:
     return total(row[name] for name in names)
 
 
-def test_one_row_of_a_table_is_found_by_its_name(two_casinos: House) -> None:
+def test_one_row_of_a_table_is_found_by_its_name(two_casinos: World) -> None:
     two_casinos.bet(bet())
     two_casinos.bet(bet(), table_id="T2")
 

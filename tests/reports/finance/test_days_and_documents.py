@@ -15,7 +15,7 @@ from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Stand
 from tests.support import story
 from tests.support.chance import Chance
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -25,11 +25,11 @@ BY: Sequence[tuple[Key, ...]] = ((), (Key.DAY, Key.CURRENCY), (Key.GAMING_DAY, K
 
 
 @pytest.fixture
-def session(house: House) -> Iterator[Session]:
+def session(world: World) -> Iterator[Session]:
     """A history by chance, seen at one instant."""
-    Chance(house, seed=5).go_on(160)
-    story.require_whole(house)
-    with snapshot(house.engine) as session:
+    Chance(world, seed=5).go_on(160)
+    story.require_whole(world)
+    with snapshot(world.engine) as session:
         yield session
 
 

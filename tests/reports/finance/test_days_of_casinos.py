@@ -10,27 +10,27 @@ from tests.reports.finance import journal
 from tests.support.answers import Body
 from tests.support.asking import asked, report, rows_of
 from tests.support.bets import bet
-from tests.support.house import House
+from tests.support.world import World
 
 PLACES: Final = {"riga": ("Europe/Riga", "06:00"), "york": ("America/New_York", "04:30"), "odd": ("UTC", "02:30")}
 
 
 @pytest.fixture
-def house(house: House) -> House:
+def world(world: World) -> World:
     """Three casinos with a table each; it is 2027."""
-    house.open(base_amount="1000", tables=())
+    world.open(base_amount="1000", tables=())
     for casino_id, (zone, day_starts) in PLACES.items():
-        house.add_casino(casino_id, zone=zone, day_starts=day_starts)
-        house.add_table(f"T-{casino_id}", jackpot_id="j1", casino_id=casino_id)
-    return house
+        world.add_casino(casino_id, zone=zone, day_starts=day_starts)
+        world.add_table(f"T-{casino_id}", jackpot_id="j1", casino_id=casino_id)
+    return world
 
 
-def bets_at(house: House, casino_id: str, *times: str) -> None:
+def bets_at(world: World, casino_id: str, *times: str) -> None:
     """Bet a euro at each of these times, or some seconds later."""
     for number, at in enumerate(times):
-        house.clock.at = datetime.fromisoformat(at).astimezone(UTC)
-        house.bet(bet(), round_id=f"r{number}", table_id=f"T-{casino_id}")
-    house.clock.at = datetime(2028, 1, 1, tzinfo=UTC)
+        world.clock.at = datetime.fromisoformat(at).astimezone(UTC)
+        world.bet(bet(), round_id=f"r{number}", table_id=f"T-{casino_id}")
+    world.clock.at = datetime(2028, 1, 1, tzinfo=UTC)
 
 
 def period(document: Body) -> tuple[str, str]:
@@ -49,26 +49,26 @@ BEGINNINGS: Final[tuple[tuple[str, str, str, tuple[str, str]], ...]] = (
 )
 
 
-def test_the_answer_says_when_the_days_begin(house: House, subtests: pytest.Subtests) -> None:
-    bets_at(house, "odd")
+def test_the_answer_says_when_the_days_begin(world: World, subtests: pytest.Subtests) -> None:
+    bets_at(world, "odd")
 
     for casino_id, start, end, expected in BEGINNINGS:
         with subtests.test(casino_id=casino_id, start=start, end=end):
-            key = house.key(Role.FINANCE, casino_id=casino_id)
+            key = world.key(Role.FINANCE, casino_id=casino_id)
 
-            stated = report(house, "casino-statement", casino_id=casino_id, start=start, end=end)
-            own = house.get(f"/v1/reports/casino-statement?from={start.replace('+', '%2B')}&to={end}", key=key).ok()
+            stated = report(world, "casino-statement", casino_id=casino_id, start=start, end=end)
+            own = world.get(f"/v1/reports/casino-statement?from={start.replace('+', '%2B')}&to={end}", key=key).ok()
 
             assert period(stated) == period(own) == expected
 
 
-def test_a_table_is_of_its_casino_and_the_house_of_none(house: House) -> None:
-    bets_at(house, "riga")
+def test_a_table_is_of_its_casino_and_the_house_of_none(world: World) -> None:
+    bets_at(world, "riga")
     days = {"start": "2026-12-01", "end": "2026-12-02"}
 
-    of_table = period(report(house, "contributions", table_id="T-york", **days))
-    of_house = period(report(house, "contributions", **days))
-    of_jackpot = period(report(house, "trial-balance", jackpot_id="j1", **days))
+    of_table = period(report(world, "contributions", table_id="T-york", **days))
+    of_house = period(report(world, "contributions", **days))
+    of_jackpot = period(report(world, "trial-balance", jackpot_id="j1", **days))
 
     assert of_table == ("2026-12-01T09:30:00Z", "2026-12-02T09:30:00Z")
     assert of_house == of_jackpot == ("2026-12-01T00:00:00Z", "2026-12-02T00:00:00Z")
@@ -85,46 +85,46 @@ WHOLE: Final = (
 
 @pytest.mark.parametrize(("casino_id", "day", "next_day", "edges"), WHOLE)
 def test_the_days_of_a_statement_are_whole_gaming_days(
-    house: House, casino_id: str, day: str, next_day: str, edges: tuple[str, str]
+    world: World, casino_id: str, day: str, next_day: str, edges: tuple[str, str]
 ) -> None:
     start, end = map(datetime.fromisoformat, edges)
     minute = timedelta(minutes=1)
-    bets_at(house, casino_id, *(at.isoformat() for at in (start - minute, start, end - minute, end)))
+    bets_at(world, casino_id, *(at.isoformat() for at in (start - minute, start, end - minute, end)))
 
-    document = report(house, "casino-statement", casino_id=casino_id, start=day, end=next_day)
+    document = report(world, "casino-statement", casino_id=casino_id, start=day, end=next_day)
 
     (shown,) = journal.numbers(document, "days")
-    ever = journal.numbers(report(house, "casino-statement", casino_id=casino_id), "days")
+    ever = journal.numbers(report(world, "casino-statement", casino_id=casino_id), "days")
     assert [row["stakes"] for row in ever] == [1, 2, 1]
     assert shown == ever[1]
     assert (shown["gaming_day"], shown["opening"], shown["closing"]) == (day, 1, 3)
 
 
-def test_contributions_by_day_of_a_casino_are_those_of_the_days_asked(house: House) -> None:
+def test_contributions_by_day_of_a_casino_are_those_of_the_days_asked(world: World) -> None:
     night = ("2026-12-01T23:00:00+02:00", "2026-12-02T03:00:00+02:00", "2026-12-02T07:00:00+02:00")
-    bets_at(house, "riga", *night)
+    bets_at(world, "riga", *night)
     days = {"start": "2026-12-01", "end": "2026-12-02", "by": "day"}
 
-    found = rows_of(report(house, "contributions", casino_id="riga", **days))
+    found = rows_of(report(world, "contributions", casino_id="riga", **days))
 
     assert [(row["day"], row["bets"]) for row in found] == [("2026-12-01", 2)]
 
 
-def test_a_day_that_starts_in_no_year_that_there_is_cannot_be_asked(house: House) -> None:
-    house.add_casino("early", zone="Europe/Riga")
-    asked(house, "casino-statement", casino_id="early", start="0001-01-01").problem(422, "question-invalid")
-    asked(house, "casino-statement", casino_id="york", end="9999-12-31").problem(422, "instant-ahead")
-    asked(house, "casino-statement", casino_id="c9", start="2026-11-01").problem(404, "casino-unknown")
-    asked(house, "trial-balance", casino_id="c9", start="2026-11-01").problem(422, "question-invalid")
-    asked(house, "contributions", table_id="T9", start="2026-11-01").problem(404, "table-unknown")
+def test_a_day_that_starts_in_no_year_that_there_is_cannot_be_asked(world: World) -> None:
+    world.add_casino("early", zone="Europe/Riga")
+    asked(world, "casino-statement", casino_id="early", start="0001-01-01").problem(422, "question-invalid")
+    asked(world, "casino-statement", casino_id="york", end="9999-12-31").problem(422, "instant-ahead")
+    asked(world, "casino-statement", casino_id="c9", start="2026-11-01").problem(404, "casino-unknown")
+    asked(world, "trial-balance", casino_id="c9", start="2026-11-01").problem(422, "question-invalid")
+    asked(world, "contributions", table_id="T9", start="2026-11-01").problem(404, "table-unknown")
 
 
-def test_a_period_that_ends_before_it_begins_is_refused_however_its_edges_are_stated(house: House) -> None:
+def test_a_period_that_ends_before_it_begins_is_refused_however_its_edges_are_stated(world: World) -> None:
     for start, end in (
         ("2026-11-02", "2026-11-01"),
         ("2026-11-01", "2026-11-01T03:59:59Z"),
         ("2026-11-01T04:00:01Z", "2026-11-01"),
     ):
-        asked(house, "casino-statement", casino_id="riga", start=start, end=end).problem(422, "question-invalid")
-    same = report(house, "casino-statement", casino_id="riga", start="2026-11-01T04:00:00Z", end="2026-11-01")
+        asked(world, "casino-statement", casino_id="riga", start=start, end=end).problem(422, "question-invalid")
+    same = report(world, "casino-statement", casino_id="riga", start="2026-11-01T04:00:00Z", end="2026-11-01")
     assert period(same) == ("2026-11-01T04:00:00Z",) * 2

@@ -10,35 +10,35 @@ from jackpot_service.reports import bounds
 from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
-from tests.support.house import House
+from tests.support.world import World
 
 LONG = timedelta(minutes=16)
 
 
 @pytest.fixture
-def refusing(house: House) -> House:
+def refusing(world: World) -> World:
     """A house of two casinos in which each refused something: a stake, and a bet after the result."""
-    house.add_casino("c2")
-    house.open(base_amount="1000")
-    house.add_table("T2", jackpot_id="j1", casino_id="c2")
-    house.post_bets(bet(stake_minor=10_001)).problem(422, "stake-out-of-range")
-    house.bet(bet(), table_id="T2")
-    house.settle(hand("1", NOTHING), table_id="T2")
-    house.post_bets(bet("late"), table_id="T2").problem(409, "round-settled")
-    return house
+    world.add_casino("c2")
+    world.open(base_amount="1000")
+    world.add_table("T2", jackpot_id="j1", casino_id="c2")
+    world.post_bets(bet(stake_minor=10_001)).problem(422, "stake-out-of-range")
+    world.bet(bet(), table_id="T2")
+    world.settle(hand("1", NOTHING), table_id="T2")
+    world.post_bets(bet("late"), table_id="T2").problem(409, "round-settled")
+    return world
 
 
-def acknowledge(house: House, exception_id: str, reason: str = "looked into") -> None:
-    key = house.person("Fay", Role.FINANCE)
+def acknowledge(world: World, exception_id: str, reason: str = "looked into") -> None:
+    key = world.person("Fay", Role.FINANCE)
     body = {"request_id": f"a-{exception_id}", "reason": reason}
-    house.post(f"/v1/exceptions/{exception_id}/acknowledgement", body, key=key).ok(201)
+    world.post(f"/v1/exceptions/{exception_id}/acknowledgement", body, key=key).ok(201)
 
 
-def listed(house: House, section: str = "exceptions", **query: Any) -> list[Any]:
-    return rows(house, "exceptions", section, **query)
+def listed(world: World, section: str = "exceptions", **query: Any) -> list[Any]:
+    return rows(world, "exceptions", section, **query)
 
 
-def test_scenario_6_and_17_what_was_refused_is_told_with_its_table_and_round(refusing: House) -> None:
+def test_scenario_6_and_17_what_was_refused_is_told_with_its_table_and_round(refusing: World) -> None:
     first, second = listed(refusing)
 
     assert (first["kind"], first["table_id"], first["round_id"]) == ("stake-out-of-range", "T1", "r1")
@@ -50,7 +50,7 @@ def test_scenario_6_and_17_what_was_refused_is_told_with_its_table_and_round(ref
     ]
 
 
-def test_what_is_refused_by_a_clock_that_is_behind_joins_no_instant_that_was_asked_about(refusing: House) -> None:
+def test_what_is_refused_by_a_clock_that_is_behind_joins_no_instant_that_was_asked_about(refusing: World) -> None:
     then = refusing.clock()
     before = report(refusing, "exceptions", as_of=then)
     refusing.clock.advance(timedelta(minutes=-1))
@@ -60,7 +60,7 @@ def test_what_is_refused_by_a_clock_that_is_behind_joins_no_instant_that_was_ask
     assert len(listed(refusing)) == 3
 
 
-def test_what_was_acknowledged_later_is_not_acknowledged_before(refusing: House) -> None:
+def test_what_was_acknowledged_later_is_not_acknowledged_before(refusing: World) -> None:
     then = refusing.clock()
     before = report(refusing, "exceptions", as_of=then)
     acknowledge(refusing, listed(refusing)[0]["exception_id"], "a typing error")
@@ -72,7 +72,7 @@ def test_what_was_acknowledged_later_is_not_acknowledged_before(refusing: House)
     assert only(listed(refusing, "kinds"), kind="stake-out-of-range")["acknowledged"] == 1
 
 
-def test_a_period_holds_what_was_noticed_in_it(refusing: House) -> None:
+def test_a_period_holds_what_was_noticed_in_it(refusing: World) -> None:
     then = refusing.clock()
     refusing.post_bets(bet("later"), table_id="T2").problem(409, "round-settled")
 
@@ -82,7 +82,7 @@ def test_a_period_holds_what_was_noticed_in_it(refusing: House) -> None:
 
 
 def test_too_many_for_an_answer_are_a_file_and_leave_nothing_open(
-    refusing: House, monkeypatch: pytest.MonkeyPatch
+    refusing: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bounds, "MOST_ROWS", 1)
 
@@ -93,7 +93,7 @@ def test_too_many_for_an_answer_are_a_file_and_leave_nothing_open(
     assert asked(refusing, "exceptions", format="csv", section="kinds").text.count("\r\n") == 3
 
 
-def test_it_is_of_one_jackpot_casino_or_table_if_asked(refusing: House) -> None:
+def test_it_is_of_one_jackpot_casino_or_table_if_asked(refusing: World) -> None:
     refusing.open(jackpot_id="j2", tables=("T3",))
 
     assert [row["table_id"] for row in listed(refusing, casino_id="c2")] == ["T2"]
@@ -103,7 +103,7 @@ def test_it_is_of_one_jackpot_casino_or_table_if_asked(refusing: House) -> None:
     asked(refusing, "exceptions", by="casino").problem(422, "question-invalid")
 
 
-def test_a_casinos_key_sees_what_happened_to_the_casino(refusing: House) -> None:
+def test_a_casinos_key_sees_what_happened_to_the_casino(refusing: World) -> None:
     own = refusing.key(Role.FINANCE, casino_id="c2")
     refusing.bet(bet("a"), round_id="open")
     refusing.clock.advance(LONG)
@@ -115,54 +115,54 @@ def test_a_casinos_key_sees_what_happened_to_the_casino(refusing: House) -> None
     assert rows_of(document, "open_rounds") == []
 
 
-def test_a_round_that_was_open_too_long_stays_so_as_of_then(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet("a"), bet("b"), bet("c"))
-    house.void("c")
-    house.clock.advance(LONG)
-    then = house.clock()
-    before = report(house, "exceptions", as_of=then)
-    house.bet(bet("later"))
-    house.void("b")
-    house.settle(hand("1", NOTHING))
+def test_a_round_that_was_open_too_long_stays_so_as_of_then(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("a"), bet("b"), bet("c"))
+    world.void("c")
+    world.clock.advance(LONG)
+    then = world.clock()
+    before = report(world, "exceptions", as_of=then)
+    world.bet(bet("later"))
+    world.void("b")
+    world.settle(hand("1", NOTHING))
 
     (row,) = rows_of(before, "open_rounds")
 
     assert (row["table_id"], row["round_id"], row["bets"], row["minutes"]) == ("T1", "r1", 2, 16)
-    assert figures(report(house, "exceptions", as_of=then)) == figures(before)
-    assert listed(house, "open_rounds") == []
+    assert figures(report(world, "exceptions", as_of=then)) == figures(before)
+    assert listed(world, "open_rounds") == []
 
 
-def test_a_round_that_has_been_open_for_a_short_time_is_none(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet())
+def test_a_round_that_has_been_open_for_a_short_time_is_none(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet())
 
-    assert listed(house, "open_rounds") == []
-
-
-def test_an_open_round_that_was_acknowledged_says_so(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet())
-    house.clock.advance(LONG)
-    (item,) = house.get("/v1/exceptions").ok()["items"]
-    then = house.clock()
-    acknowledge(house, item["exception_id"], "the dealer was ill")
-
-    assert [row["reason"] for row in listed(house, "open_rounds")] == ["the dealer was ill"]
-    assert [row["reason"] for row in listed(house, "open_rounds", as_of=then)] == [None]
+    assert listed(world, "open_rounds") == []
 
 
-def test_an_emergency_approval_is_an_exception_of_the_house(house: House) -> None:
-    house.open(base_amount="1000")
-    then = house.clock()
-    house.switch_emergency()
+def test_an_open_round_that_was_acknowledged_says_so(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet())
+    world.clock.advance(LONG)
+    (item,) = world.get("/v1/exceptions").ok()["items"]
+    then = world.clock()
+    acknowledge(world, item["exception_id"], "the dealer was ill")
+
+    assert [row["reason"] for row in listed(world, "open_rounds")] == ["the dealer was ill"]
+    assert [row["reason"] for row in listed(world, "open_rounds", as_of=then)] == [None]
+
+
+def test_an_emergency_approval_is_an_exception_of_the_house(world: World) -> None:
+    world.open(base_amount="1000")
+    then = world.clock()
+    world.switch_emergency()
     raised = {"jackpot_id": "j1", "account": "meter", "amount": "1", "document": "memo", "cause": "count-error"}
-    house.ask("adjustment", raised).ok(201)
-    house.approve(by="Ann", emergency=True).ok()
+    world.ask("adjustment", raised).ok(201)
+    world.approve(by="Ann", emergency=True).ok()
 
-    (row,) = listed(house, start=then)
+    (row,) = listed(world, start=then)
 
     assert (row["kind"], row["jackpot_id"], row["principal"]) == ("emergency-approval", "j1", "Ann")
-    assert listed(house, as_of=then) == []
-    own = house.key(Role.FINANCE, casino_id="c1")
-    assert rows_of(house.get("/v1/reports/exceptions", key=own).ok(), "exceptions") == []
+    assert listed(world, as_of=then) == []
+    own = world.key(Role.FINANCE, casino_id="c1")
+    assert rows_of(world.get("/v1/reports/exceptions", key=own).ok(), "exceptions") == []

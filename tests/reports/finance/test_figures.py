@@ -20,7 +20,7 @@ from jackpot_service.reports.finance.frame import Stand
 from tests.support import rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -31,41 +31,41 @@ RATES = {"EUR": Decimal(1), "GBP": Decimal("1.17"), "SEK": Decimal("0.0873")}
 
 
 @pytest.fixture
-def session(house: House) -> Iterator[Session]:
+def session(world: World) -> Iterator[Session]:
     """
     A fortnight of rounds at three tables of two casinos, with refunds, hits, an adjustment; seen at one instant.
 
     Half of the bets are rolled up.
     """
-    _live(house, random.Random(7))
-    with snapshot(house.engine) as session:
+    _live(world, random.Random(7))
+    with snapshot(world.engine) as session:
         yield session
 
 
-def _live(house: House, chance: random.Random) -> None:
-    house.add_casino("c2")
-    house.open(base_amount="1000", stripes=3)
-    house.add_table("T2", jackpot_id="j1", casino_id="c2")
-    house.add_table("T3", jackpot_id="j1", casino_id="c2")
+def _live(world: World, chance: random.Random) -> None:
+    world.add_casino("c2")
+    world.open(base_amount="1000", stripes=3)
+    world.add_table("T2", jackpot_id="j1", casino_id="c2")
+    world.add_table("T3", jackpot_id="j1", casino_id="c2")
     for number in range(ROUNDS):
         if number == ROUNDS // 2:
-            rolling.roll_up(house.engine)
-        house.clock.advance(timedelta(hours=HOURS, minutes=chance.randrange(60)))
+            rolling.roll_up(world.engine)
+        world.clock.advance(timedelta(hours=HOURS, minutes=chance.randrange(60)))
         table_id, name = chance.choice(("T1", "T2", "T3")), f"r{number}"
         bets = [bet(one, hand="1", currency=chance.choice(("EUR", "GBP", "SEK"))) for one in ("a", "b", "c")]
-        house.bet(*bets, round_id=name, table_id=table_id)
+        world.bet(*bets, round_id=name, table_id=table_id)
         match chance.randrange(6):
             case 0:
-                house.cancel(round_id=name, table_id=table_id)
+                world.cancel(round_id=name, table_id=table_id)
             case 1:
-                house.settle(dead("1"), round_id=name, table_id=table_id)
+                world.settle(dead("1"), round_id=name, table_id=table_id)
             case 2:
-                house.void("a", round_id=name, table_id=table_id)
+                world.void("a", round_id=name, table_id=table_id)
             case _:
                 cards = chance.choice((NOTHING, FLUSH, FOUR_OF_A_KIND, ROYAL_FLUSH))
-                house.settle(hand("1", cards), round_id=name, table_id=table_id)
+                world.settle(hand("1", cards), round_id=name, table_id=table_id)
     payload = {"jackpot_id": "j1", "account": "meter", "amount": "5", "document": "d", "cause": "count-error"}
-    house.change("adjustment", payload)
+    world.change("adjustment", payload)
 
 
 def stand_between(session: Session, start: Positions, end: Positions) -> Stand:

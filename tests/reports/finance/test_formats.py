@@ -1,4 +1,4 @@
-"""Every report says the same through every door and in every format, of a house in which everything happened."""
+"""Every report says the same through every way and in every format, of a world in which everything happened."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.reports.finance.play import play_everything
 from tests.support import equations, formats, workbooks
 from tests.support.answers import Body
 from tests.support.asking import asked, report, stated
-from tests.support.house import House
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -38,19 +38,19 @@ def questions() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield from GROUPED.items()
 
 
-def workbook(house: House, name: str, **query: str) -> dict[str, workbooks.Sheet]:
-    headers = {"Authorization": f"Bearer {house.person('Fay', Role.FINANCE)}"}
+def workbook(world: World, name: str, **query: str) -> dict[str, workbooks.Sheet]:
+    headers = {"Authorization": f"Bearer {world.person('Fay', Role.FINANCE)}"}
     path = f"/v1/reports/{name}?{urlencode({'format': 'xlsx', **query})}"
-    with house.app.test_client().get(path, headers=headers) as response:
+    with world.app.test_client().get(path, headers=headers) as response:
         assert response.status_code == 200
         return workbooks.read(response.get_data())
 
 
 def test_every_door_and_format_has_the_same_figures_and_they_add_up(
-    house: House, jackpot: Callable[..., Ended], tmp_path: Path
+    world: World, jackpot: Callable[..., Ended], tmp_path: Path
 ) -> None:
-    play_everything(house)
-    end = house.clock()
+    play_everything(world)
+    end = world.clock()
     at = f"{end:%Y-%m-%dT%H:%M:%SZ}"
     assert GROUPED.keys() == {name for name, one in REPORTS.items() if one.by}
     told: dict[str, Body] = {}
@@ -58,13 +58,13 @@ def test_every_door_and_format_has_the_same_figures_and_they_add_up(
         needed = stated(REPORTS[name])
         query = {"as_of": at, **needed, **({"by": ",".join(by)} if by else {})}
         # The first to ask fixes the instant, so that the clock of the command line does not matter.
-        document = report(house, name, **query)
+        document = report(world, name, **query)
         told.setdefault(name, document)
         for section in document["sections"]:
             assert section["rows"], f"{section['name']} of {name} shows nothing by which formats could differ"
         equations.require(name, sections(document))
 
-        formats.require_workbook(workbook(house, name, **query), document)
+        formats.require_workbook(workbook(world, name, **query), document)
         options = [f"--casino={casino_id}" for casino_id in needed.values()] + [f"--by={one}" for one in by]
         show = ("reports", "show", name, "--as-of", at, *options)
         formats.require_terminal(jackpot(*show).ok(), document)
@@ -72,7 +72,7 @@ def test_every_door_and_format_has_the_same_figures_and_they_add_up(
         assert jackpot(*show, "--format", "xlsx", "--output", str(path)).ok() == ""
         formats.require_workbook(workbooks.read(path.read_bytes()), document)
         for section in document["sections"]:
-            over_http = asked(house, name, format="csv", section=section["name"], **query)
+            over_http = asked(world, name, format="csv", section=section["name"], **query)
             assert over_http.headers["Content-Type"] == csv_file.MEDIA_TYPE
             formats.require_csv(over_http.text, section)
             formats.require_csv(jackpot(*show, "--format", "csv", "--section", section["name"]).ok(), section)

@@ -22,7 +22,7 @@ from tests.reports.finance.play import Play
 from tests.support import story
 from tests.support.asking import figures, report, rows, stated
 from tests.support.bets import bet
-from tests.support.house import House
+from tests.support.world import World
 
 TIMES = "SELECT array_agg(booked_at ORDER BY jackpot_id, stripe_no) FROM stripes"
 """Of what would be raised if an instant were resolved."""
@@ -30,12 +30,12 @@ TIMES = "SELECT array_agg(booked_at ORDER BY jackpot_id, stripe_no) FROM stripes
 PLAIN = Report("plain", "Plain", lambda _session, _scope: ())
 
 
-def ask(house: House, asked: Asked, one: Report = PLAIN) -> Document:
-    with made(house.engine, one, asked, now=house.clock()) as document:
+def ask(world: World, asked: Asked, one: Report = PLAIN) -> Document:
+    with made(world.engine, one, asked, now=world.clock()) as document:
         return document
 
 
-def scope_of(house: House, asked: Asked) -> Scope:
+def scope_of(world: World, asked: Asked) -> Scope:
     """What a report is made from."""
     scopes: list[Scope] = []
 
@@ -43,18 +43,18 @@ def scope_of(house: House, asked: Asked) -> Scope:
         scopes.append(scope)
         return ()
 
-    ask(house, asked, Report("scope", "Scope", keep))
+    ask(world, asked, Report("scope", "Scope", keep))
     return scopes[0]
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000", stripes=3)
-    house.bet(bet())
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000", stripes=3)
+    world.bet(bet())
+    return world
 
 
-def test_a_report_is_asked_only_what_it_takes(opened: House) -> None:
+def test_a_report_is_asked_only_what_it_takes(opened: World) -> None:
     now, before = opened.clock(), opened.books.value(TIMES)
     by_day = Report("by-day", "By day", lambda _session, _scope: (), frozenset(Takes), by=(By.DAY, By.MONTH))
     for one, asked in (
@@ -77,7 +77,7 @@ def test_a_report_is_asked_only_what_it_takes(opened: House) -> None:
     }
 
 
-def test_unknown_names_are_refused_before_anything_is_fixed(opened: House) -> None:
+def test_unknown_names_are_refused_before_anything_is_fixed(opened: World) -> None:
     opened.add_casino("c2")
     before = opened.books.value(TIMES)
     any_of_these = Report("x", "X", lambda _session, _scope: (), frozenset(Takes))
@@ -95,14 +95,14 @@ def test_unknown_names_are_refused_before_anything_is_fixed(opened: House) -> No
     assert ask(opened, Asked(table_id="T1", casino_id="c1"), any_of_these).positions.keys() == {"-", "j1"}
 
 
-def test_what_has_not_come_is_refused(opened: House) -> None:
+def test_what_has_not_come_is_refused(opened: World) -> None:
     ahead = opened.clock.at + timedelta(hours=1)
     for asked in (Asked(start=ahead), Asked(end=ahead), Asked(jackpot_id="j1", start=ahead, end=ahead)):
         with pytest.raises(InstantAhead):
             ask(opened, asked)
 
 
-def test_a_head_says_what_it_stands_on(opened: House) -> None:
+def test_a_head_says_what_it_stands_on(opened: World) -> None:
     end = opened.clock()
     document = ask(opened, Asked(end=end))
 
@@ -112,7 +112,7 @@ def test_a_head_says_what_it_stands_on(opened: House) -> None:
     assert document.version
 
 
-def test_a_period_opens_where_the_one_before_it_closed(opened: House) -> None:
+def test_a_period_opens_where_the_one_before_it_closed(opened: World) -> None:
     first, second = opened.clock(), opened.clock()
     opened.bet(bet("b2", hand="2"))
     before, after = ask(opened, Asked(end=first)), ask(opened, Asked(start=first))
@@ -123,7 +123,7 @@ def test_a_period_opens_where_the_one_before_it_closed(opened: House) -> None:
     assert head["opening_positions"] == {"j1": list(before.positions["j1"])}
 
 
-def test_a_jackpot_that_was_opened_later_is_not_told_of(opened: House) -> None:
+def test_a_jackpot_that_was_opened_later_is_not_told_of(opened: World) -> None:
     before = opened.clock()
     first = figures(report(opened, "trial-balance", as_of=before))
     opened.open(jackpot_id="j2", base_amount="50", tables=("T2",))
@@ -135,7 +135,7 @@ def test_a_jackpot_that_was_opened_later_is_not_told_of(opened: House) -> None:
     assert {row["jackpot_id"] for row in rows(opened, "trial-balance", start=before)} == {"j1", "j2"}
 
 
-def test_a_jackpot_that_is_opened_while_a_report_is_asked_is_not_told_of(opened: House) -> None:
+def test_a_jackpot_that_is_opened_while_a_report_is_asked_is_not_told_of(opened: World) -> None:
     end = opened.clock()
     asked = Asked(end=end)
     ask(opened, asked)
@@ -149,7 +149,7 @@ def test_a_jackpot_that_is_opened_while_a_report_is_asked_is_not_told_of(opened:
     assert since.positions.keys() == {"-", "j1", "j2"}
 
 
-def test_a_period_without_length_has_nothing_in_it(opened: House) -> None:
+def test_a_period_without_length_has_nothing_in_it(opened: World) -> None:
     now = opened.clock()
 
     for row in rows(opened, "trial-balance", start=now, end=now):
@@ -157,7 +157,7 @@ def test_a_period_without_length_has_nothing_in_it(opened: House) -> None:
         assert row["opening"] == row["closing"]
 
 
-def test_a_day_stands_for_its_beginning(opened: House) -> None:
+def test_a_day_stands_for_its_beginning(opened: World) -> None:
     opened.clock.advance(timedelta(days=2))
     opened.bet(bet("b2", hand="2"))
 
@@ -169,24 +169,24 @@ def test_a_day_stands_for_its_beginning(opened: House) -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
-def test_every_report_says_for_ever_what_it_said_of_a_period(house: House, seed: int) -> None:
-    play = Play(house, seed)
+def test_every_report_says_for_ever_what_it_said_of_a_period(world: World, seed: int) -> None:
+    play = Play(world, seed)
     play.open()
-    edges = [datetime(2026, 1, 1, tzinfo=UTC), house.clock()]
+    edges = [datetime(2026, 1, 1, tzinfo=UTC), world.clock()]
     for _ in range(2):
         play.go_on(30)
-        edges.append(house.clock())
+        edges.append(world.clock())
     periods = [{"start": edges[0], "end": edges[2]}, {"start": edges[2], "end": edges[3]}, {"as_of": edges[3]}]
     asked = [(name, {**stated(one), **period}) for name, one in REPORTS.items() for period in periods]
     asked += [(name, {**stated(one), **periods[1], "by": by}) for name, one in REPORTS.items() for by in one.by]
-    seen = [figures(report(house, name, **query)) for name, query in asked]
+    seen = [figures(report(world, name, **query)) for name, query in asked]
 
     play.go_on(60)
     play.retire()
-    story.require_whole(house)
+    story.require_whole(world)
 
-    assert [figures(report(house, name, **query)) for name, query in asked] == seen
-    assert figures(report(house, "meters"))["sections"] != figures(report(house, "meters", **periods[2]))["sections"]
+    assert [figures(report(world, name, **query)) for name, query in asked] == seen
+    assert figures(report(world, "meters"))["sections"] != figures(report(world, "meters", **periods[2]))["sections"]
 
 
 def test_reports_have_names_titles_and_groupings_that_people_can_use() -> None:

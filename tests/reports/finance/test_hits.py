@@ -22,20 +22,20 @@ from tests.support.hands import (
     STRAIGHT_FLUSH,
     hand,
 )
-from tests.support.house import CYBER, House
 from tests.support.journal_sums import lines, moved
+from tests.support.world import CYBER, World
 
 METER = (METER_PLAYERS, METER_HOUSE)
 
 
-def test_a_shared_jackpot_shows_how_each_payoff_was_arrived_at(house: House) -> None:
+def test_a_shared_jackpot_shows_how_each_payoff_was_arrived_at(world: World) -> None:
     """Scenario 20."""
-    house.open(base_amount="5432.68065")
+    world.open(base_amount="5432.68065")
     stakes = {"e": ("EUR", 100), "g": ("GBP", 100), "s": ("SEK", 1000)}
-    house.bet(*(bet(name, currency=currency, stake_minor=stake) for name, (currency, stake) in stakes.items()))
-    house.settle(hand("1", ROYAL_FLUSH))
+    world.bet(*(bet(name, currency=currency, stake_minor=stake) for name, (currency, stake) in stakes.items()))
+    world.settle(hand("1", ROYAL_FLUSH))
 
-    document = report(house, "hits")
+    document = report(world, "hits")
     (hit,) = rows_of(document)
     payoffs = {row["bet_id"]: row for row in rows_of(document, "payoffs")}
 
@@ -56,13 +56,13 @@ def test_a_shared_jackpot_shows_how_each_payoff_was_arrived_at(house: House) -> 
     assert payoffs["s"]["cards"] == "As Js Ks Qs Ts"
 
 
-def test_hands_that_own_their_prizes_show_what_they_were_entitled_to(house: House) -> None:
+def test_hands_that_own_their_prizes_show_what_they_were_entitled_to(world: World) -> None:
     """Scenario 32, and a fixed prize."""
-    house.open(CYBER, tables=("C1",), base_amount="99997.9")
-    house.bet(*(bet(f"b{number}", hand=str(number)) for number in (1, 2, 3)), table_id="C1")
-    house.settle(hand("1", ROYAL_FLUSH), hand("2", STRAIGHT_FLUSH), hand("3", FLUSH), table_id="C1")
+    world.open(CYBER, tables=("C1",), base_amount="99997.9")
+    world.bet(*(bet(f"b{number}", hand=str(number)) for number in (1, 2, 3)), table_id="C1")
+    world.settle(hand("1", ROYAL_FLUSH), hand("2", STRAIGHT_FLUSH), hand("3", FLUSH), table_id="C1")
 
-    (hit,), payoffs = rows(house, "hits"), rows(house, "hits", "payoffs")
+    (hit,), payoffs = rows(world, "hits"), rows(world, "hits", "payoffs")
 
     assert (hit["meter"], hit["share"], hit["entitled"], hit["policy"]) == (
         "100000",
@@ -80,12 +80,12 @@ def test_hands_that_own_their_prizes_show_what_they_were_entitled_to(house: Hous
     assert all(Decimal(row["payable"]) <= Decimal(row["due"]) < Decimal(row["payable"]) + 1 for row in payoffs)
 
 
-def test_a_prize_of_the_prize_fund_in_the_same_round_is_shown_beside_the_shares(house: House) -> None:
-    house.open(base_amount="500")
-    house.bet(bet("b1"), bet("b2", hand="2"))
-    house.settle(hand("1", ROYAL_FLUSH), hand("2", FOUR_OF_A_KIND))
+def test_a_prize_of_the_prize_fund_in_the_same_round_is_shown_beside_the_shares(world: World) -> None:
+    world.open(base_amount="500")
+    world.bet(bet("b1"), bet("b2", hand="2"))
+    world.settle(hand("1", ROYAL_FLUSH), hand("2", FOUR_OF_A_KIND))
 
-    (hit,), payoffs = rows(house, "hits"), rows(house, "hits", "payoffs")
+    (hit,), payoffs = rows(world, "hits"), rows(world, "hits", "payoffs")
 
     assert hit["awards"] == 2
     fixed = only(payoffs, tier="four_of_a_kind")
@@ -97,18 +97,18 @@ def test_a_prize_of_the_prize_fund_in_the_same_round_is_shown_beside_the_shares(
     )
 
 
-def test_two_tables_that_hit_in_the_same_second_stand_in_the_order_of_the_ledger(house: House) -> None:
+def test_two_tables_that_hit_in_the_same_second_stand_in_the_order_of_the_ledger(world: World) -> None:
     """Scenario 28."""
-    house.open(base_amount="100", tables=("T1", "T2"), stripes=3)
-    house.bet(bet("b1"), round_id="first")
-    house.bet(bet("b1"), round_id="second", table_id="T2")
-    house.clock.advance(timedelta(seconds=-1))
-    house.settle(hand("1", ROYAL_FLUSH), round_id="first")
-    house.bet(bet("between"), round_id="third")
-    house.clock.advance(timedelta(seconds=-3))
-    house.settle(hand("1", ROYAL_FLUSH_TOO), round_id="second", table_id="T2")
+    world.open(base_amount="100", tables=("T1", "T2"), stripes=3)
+    world.bet(bet("b1"), round_id="first")
+    world.bet(bet("b1"), round_id="second", table_id="T2")
+    world.clock.advance(timedelta(seconds=-1))
+    world.settle(hand("1", ROYAL_FLUSH), round_id="first")
+    world.bet(bet("between"), round_id="third")
+    world.clock.advance(timedelta(seconds=-3))
+    world.settle(hand("1", ROYAL_FLUSH_TOO), round_id="second", table_id="T2")
 
-    hits, order = rows(house, "hits"), rows(house, "hits", "order")
+    hits, order = rows(world, "hits"), rows(world, "hits", "order")
 
     assert [(row["cycle"], row["round_id"]) for row in order] == [(1, "first"), (2, "second")]
     assert order[0]["received_at"] > order[1]["received_at"]
@@ -120,20 +120,20 @@ def test_two_tables_that_hit_in_the_same_second_stand_in_the_order_of_the_ledger
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
-def test_every_payoff_is_its_due_rounded_down_and_together_they_are_what_was_paid(house: House, seed: int) -> None:
-    history = Chance(house, seed)
+def test_every_payoff_is_its_due_rounded_down_and_together_they_are_what_was_paid(world: World, seed: int) -> None:
+    history = Chance(world, seed)
     history.go_on(60)
-    start = house.clock()
+    start = world.clock()
     history.go_on(80)
-    story.require_whole(house)
+    story.require_whole(world)
 
-    document = report(house, "hits")
+    document = report(world, "hits")
 
     hits, payoffs = rows_of(document), rows_of(document, "payoffs")
     assert hits
     for hit in hits:
-        require_booked(house, document, hit)
-        round_ = house.round(hit["round_id"], hit["table_id"])
+        require_booked(world, document, hit)
+        round_ = world.round(hit["round_id"], hit["table_id"])
         own = [row for row in payoffs if (row["table_id"], row["round_id"]) == (hit["table_id"], hit["round_id"])]
         assert len(own) == len(round_["settlement"]["awards"])
         from_meter = [row for row in own if row["paid_from"] == "meter"]
@@ -142,23 +142,23 @@ def test_every_payoff_is_its_due_rounded_down_and_together_they_are_what_was_pai
         for row in own:
             assert 0 <= Fraction(row["due_exact"]) - Fraction(row["payable"]) < Fraction(1, 100)
             assert Decimal(row["cost"]) == Decimal(row["payable"]) * Decimal(row["rate"])
-    parts = rows(house, "hits", as_of=start), rows(house, "hits", start=start)
+    parts = rows(world, "hits", as_of=start), rows(world, "hits", start=start)
     assert [hit for part in parts for hit in part if hit["jackpot_id"] == "j1"] == [
         hit for hit in hits if hit["jackpot_id"] == "j1"
     ]
 
 
-def require_booked(house: House, document: Body, hit: Mapping[str, Any]) -> None:
+def require_booked(world: World, document: Body, hit: Mapping[str, Any]) -> None:
     """What a hit says of pools is what the postings come to, of its own entry and of all up to it."""
     order = only(rows_of(document, "order"), jackpot_id=hit["jackpot_id"], cycle=hit["cycle"])
     positions = [int(position) for position in order["positions"].split(".")]
     place = (order["stripe_no"], order["seq"])
     assert positions[order["stripe_no"]] == order["seq"]
-    whole = lines(house, hit["jackpot_id"])
+    whole = lines(world, hit["jackpot_id"])
     own = [line for line in whole if (line["stripe_no"], line["seq"]) == place]
     until = [line for line in whole if line["seq"] <= (*positions, 0, 0, 0, 0)[line["stripe_no"]]]
     before = [line for line in until if line not in own or line["movement"] == "reversal"]
-    limit = only(rows(house, "meters"), jackpot_id=hit["jackpot_id"])["limit"]
+    limit = only(rows(world, "meters"), jackpot_id=hit["jackpot_id"])["limit"]
 
     assert Decimal(hit["meter"]) == offered(moved(before, *METER), limit)
     assert Decimal(hit["overflow"]) == max(moved(before, *METER), Decimal(0)) - Decimal(hit["meter"])
@@ -174,9 +174,9 @@ def offered(meter: Decimal, limit: str | None) -> Decimal:
     return max(meter, Decimal(0)) if limit is None else min(max(meter, Decimal(0)), Decimal(limit))
 
 
-def test_without_a_hit_there_is_nothing_to_show(house: House) -> None:
-    house.open()
-    house.bet(bet())
-    house.settle(hand("1", NOTHING))
+def test_without_a_hit_there_is_nothing_to_show(world: World) -> None:
+    world.open()
+    world.bet(bet())
+    world.settle(hand("1", NOTHING))
 
-    assert [section["rows"] for section in report(house, "hits")["sections"]] == [[], [], []]
+    assert [section["rows"] for section in report(world, "hits")["sections"]] == [[], [], []]

@@ -15,52 +15,52 @@ from tests.support.asking import only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.chance import Chance
 from tests.support.hands import FOUR_OF_A_KIND, ROYAL_FLUSH, STRAIGHT_FLUSH, THREE_OF_A_KIND, hand
-from tests.support.house import CYBER, House
 from tests.support.journal_sums import lines, moved
+from tests.support.world import CYBER, World
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
-def test_liability_equals_the_journal_and_the_awards(house: House, seed: int) -> None:
-    history = Chance(house, seed)
+def test_liability_equals_the_journal_and_the_awards(world: World, seed: int) -> None:
+    history = Chance(world, seed)
     history.go_on(50)
-    edges = [house.clock()]
-    hold_what_stood_in_the_meter(house)
+    edges = [world.clock()]
+    hold_what_stood_in_the_meter(world)
     for acts in (20, 20, 30):
-        edges.append(max(house.clock(), edges[-1]))
+        edges.append(max(world.clock(), edges[-1]))
         history.go_on(acts)
-    house.clock.at = max(house.clock(), edges[-1])  # It may have been put back; nobody is told what is ahead.
-    story.require_whole(house)
+    world.clock.at = max(world.clock(), edges[-1])  # It may have been put back; nobody is told what is ahead.
+    story.require_whole(world)
 
     for end in (*edges, None):
-        document = report(house, "liability", **({"as_of": end} if end else {}))
+        document = report(world, "liability", **({"as_of": end} if end else {}))
         for jackpot_id in ("j1", "j2"):
-            require_booked(house, document, jackpot_id, end=end or datetime.max.replace(tzinfo=UTC))
+            require_booked(world, document, jackpot_id, end=end or datetime.max.replace(tzinfo=UTC))
         (whole,) = rows_of(document, "totals")
         for column in ("players", "house", "total"):
             assert Decimal(whole[column]) == total(Decimal(row[column]) for row in rows_of(document, "jackpots"))
     for jackpot_id in ("j1", "j2"):
-        require_unpaid(house, report(house, "liability"), jackpot_id)
-    assert all(held_at(house, "j2", end=edges[1]))
+        require_unpaid(world, report(world, "liability"), jackpot_id)
+    assert all(held_at(world, "j2", end=edges[1]))
 
 
-def hold_what_stood_in_the_meter(house: House) -> None:
+def hold_what_stood_in_the_meter(world: World) -> None:
     """Have two bets win what the house and players put into the meter of jackpot `j2`: more than is paid at once."""
     lost = (bet(f"lost-{number}", hand="3") for number in range(20))
-    house.bet(bet("a"), bet("b", hand="2"), *lost, round_id="held", table_id="C1")
-    house.settle(hand("1", ROYAL_FLUSH), hand("2", STRAIGHT_FLUSH), hand("3"), round_id="held", table_id="C1")
+    world.bet(bet("a"), bet("b", hand="2"), *lost, round_id="held", table_id="C1")
+    world.settle(hand("1", ROYAL_FLUSH), hand("2", STRAIGHT_FLUSH), hand("3"), round_id="held", table_id="C1")
 
 
-def require_booked(house: House, document: Body, jackpot_id: str, *, end: datetime) -> None:
+def require_booked(world: World, document: Body, jackpot_id: str, *, end: datetime) -> None:
     """What a jackpot's liability is made of is what its postings and its awards come to, up to the end."""
-    booked = lines(house, jackpot_id, end=end)
+    booked = lines(world, jackpot_id, end=end)
     fund = moved(booked, PRIZE_FUND)
     shown = {row["item"]: row for row in rows_of(document) if row["jackpot_id"] == jackpot_id}
     item = {name: (Decimal(row["players"]), Decimal(row["house"])) for name, row in shown.items()}
     assert item == {
         "meter": (moved(booked, METER_PLAYERS), moved(booked, METER_HOUSE)),
         "reserve": (moved(booked, RESERVE), ZERO),
-        "held awards": held_at(house, jackpot_id, end=end),
+        "held awards": held_at(world, jackpot_id, end=end),
         "prize fund": (max(fund, ZERO), min(fund, ZERO)),
     }
     assert total(item["held awards"]) == moved(booked, AWARDS_HELD)
@@ -73,16 +73,16 @@ def require_booked(house: House, document: Body, jackpot_id: str, *, end: dateti
         for row in rows_of(document, "unpaid")
         if row["jackpot_id"] == jackpot_id
     }
-    assert unpaid == unpaid_at(house, jackpot_id, end=end)
+    assert unpaid == unpaid_at(world, jackpot_id, end=end)
 
 
-def held_at(house: House, jackpot_id: str, *, end: datetime) -> tuple[Decimal, Decimal]:
+def held_at(world: World, jackpot_id: str, *, end: datetime) -> tuple[Decimal, Decimal]:
     """
     What held awards cost the players and the house: settlement by settlement, from what it took from the meter.
 
     Its awards had the players' money first, in the order of their bets; what the prize fund paid is players' money.
     """
-    awards = house.books.rows(
+    awards = world.books.rows(
         """
         SELECT a.round_key, a.bet_id, a.tier, a.cost, a.funded_by, e.stripe_no, e.seq,
                (SELECT array_agg(o.step)
@@ -101,7 +101,7 @@ def held_at(house: House, jackpot_id: str, *, end: datetime) -> tuple[Decimal, D
     )
     of_players = {
         (line["stripe_no"], line["seq"]): negated(line["amount"])
-        for line in lines(house, jackpot_id)
+        for line in lines(world, jackpot_id)
         if (line["account"], line["movement"]) == (METER_PLAYERS, "award")
     }
     players, of_house = [], []
@@ -117,11 +117,11 @@ def held_at(house: House, jackpot_id: str, *, end: datetime) -> tuple[Decimal, D
     return total(players), total(of_house)
 
 
-def unpaid_at(house: House, jackpot_id: str, *, end: datetime) -> dict[tuple[str, str], tuple[int, Decimal, Decimal]]:
+def unpaid_at(world: World, jackpot_id: str, *, end: datetime) -> dict[tuple[str, str], tuple[int, Decimal, Decimal]]:
     """How many awards were payable, what they came to and what they cost, by who paid and by currency."""
     start = datetime.min.replace(tzinfo=UTC)
     found = defaultdict(list)
-    for award in brute_force(house, start=start, end=end):
+    for award in brute_force(world, start=start, end=end):
         if (award["jackpot_id"], award["state"]) == (jackpot_id, "payable"):
             found[award["paid_from"], award["currency"]].append(award)
     return {
@@ -130,28 +130,28 @@ def unpaid_at(house: House, jackpot_id: str, *, end: datetime) -> dict[tuple[str
     }
 
 
-def test_nothing_is_paid_before_it_was_awarded_whatever_the_clocks_say(house: House) -> None:
+def test_nothing_is_paid_before_it_was_awarded_whatever_the_clocks_say(world: World) -> None:
     """A server whose clock is ahead settles, one that is behind is told of the payment."""
-    house.open(stripes=1)
-    house.bet(bet())
-    house.clock.advance(timedelta(minutes=10))
-    house.settle(hand("1", THREE_OF_A_KIND))
-    settled = house.clock.at
-    house.clock.at = settled - timedelta(minutes=9)
-    (award,) = house.get("/v1/awards?state=payable").ok()["items"]
-    house.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p1"}, key=house.key(Role.TABLE)).ok(201)
-    between = house.clock()
-    house.clock.at = settled + timedelta(minutes=1)
+    world.open(stripes=1)
+    world.bet(bet())
+    world.clock.advance(timedelta(minutes=10))
+    world.settle(hand("1", THREE_OF_A_KIND))
+    settled = world.clock.at
+    world.clock.at = settled - timedelta(minutes=9)
+    (award,) = world.get("/v1/awards?state=payable").ok()["items"]
+    world.put(f"/v1/awards/{award['award_id']}/payment", {"request_id": "p1"}, key=world.key(Role.TABLE)).ok(201)
+    between = world.clock()
+    world.clock.at = settled + timedelta(minutes=1)
 
     for instant in (between, settled - timedelta(seconds=1), settled + timedelta(seconds=2)):
-        assert rows(house, "liability", "unpaid", as_of=instant) == []
-    paid = house.books.value("SELECT booked_at FROM entries WHERE kind = 'award_paid'")
-    assert paid >= house.books.value("SELECT booked_at FROM entries WHERE kind = 'result'")
+        assert rows(world, "liability", "unpaid", as_of=instant) == []
+    paid = world.books.value("SELECT booked_at FROM entries WHERE kind = 'award_paid'")
+    assert paid >= world.books.value("SELECT booked_at FROM entries WHERE kind = 'result'")
 
 
-def require_unpaid(house: House, document: dict[str, object], jackpot_id: str) -> None:
+def require_unpaid(world: World, document: dict[str, object], jackpot_id: str) -> None:
     """The memorandum is what the list of awards says."""
-    listed = house.get(f"/v1/awards?state=payable&jackpot_id={jackpot_id}&limit=100").ok()["items"]
+    listed = world.get(f"/v1/awards?state=payable&jackpot_id={jackpot_id}&limit=100").ok()["items"]
     unpaid = [row for row in rows_of(document, "unpaid") if row["jackpot_id"] == jackpot_id]
     assert sum(row["awards"] for row in unpaid) == len(listed)
     assert total(Decimal(row["cost"]) for row in unpaid) == total(Decimal(award["cost_base"]) for award in listed)
@@ -160,60 +160,60 @@ def require_unpaid(house: House, document: dict[str, object], jackpot_id: str) -
         assert Decimal(row["amount"]) * 100 <= sum(own)
 
 
-def test_a_held_jackpot_is_split_by_whose_money_it_took(house: House) -> None:
-    house.open(base_amount="1000", settings={"held_threshold": "200"})
-    house.bet(bet("b1", stake_minor=10_000))
-    before = house.clock()
-    house.settle(hand("1", ROYAL_FLUSH))
+def test_a_held_jackpot_is_split_by_whose_money_it_took(world: World) -> None:
+    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.bet(bet("b1", stake_minor=10_000))
+    before = world.clock()
+    world.settle(hand("1", ROYAL_FLUSH))
 
-    held = only(rows(house, "liability"), item="held awards")
+    held = only(rows(world, "liability"), item="held awards")
     assert (held["players"], held["house"], held["total"]) == ("45", "1000", "1045")
-    assert only(rows(house, "liability", as_of=before), item="held awards")["total"] == "0"
+    assert only(rows(world, "liability", as_of=before), item="held awards")["total"] == "0"
 
-    decided = house.clock()
-    house.change("held-awards", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"})
-    assert only(rows(house, "liability"), item="held awards")["total"] == "0"
-    assert only(rows(house, "liability", as_of=decided), item="held awards")["total"] == "1045"
-    assert rows(house, "liability", "unpaid", as_of=decided) == []
-    (unpaid,) = rows(house, "liability", "unpaid")
+    decided = world.clock()
+    world.change("held-awards", {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1", "decision": "approve"})
+    assert only(rows(world, "liability"), item="held awards")["total"] == "0"
+    assert only(rows(world, "liability", as_of=decided), item="held awards")["total"] == "1045"
+    assert rows(world, "liability", "unpaid", as_of=decided) == []
+    (unpaid,) = rows(world, "liability", "unpaid")
     assert (unpaid["paid_from"], unpaid["awards"], unpaid["amount"], unpaid["cost"]) == ("meter", 1, "1045", "1045")
 
 
-def test_what_a_prize_fund_held_for_players_is_the_players_money(house: House) -> None:
-    house.open(settings={"held_threshold": "200"})
-    house.bet(bet())
-    house.settle(hand("1", FOUR_OF_A_KIND))
+def test_what_a_prize_fund_held_for_players_is_the_players_money(world: World) -> None:
+    world.open(settings={"held_threshold": "200"})
+    world.bet(bet())
+    world.settle(hand("1", FOUR_OF_A_KIND))
 
-    items = {row["item"]: row for row in rows(house, "liability")}
+    items = {row["item"]: row for row in rows(world, "liability")}
 
     assert (items["held awards"]["players"], items["held awards"]["house"]) == ("250", "0")
     assert (items["prize fund"]["players"], items["prize fund"]["house"]) == ("0", "-249.6816")
-    assert only(rows(house, "liability", "jackpots"))["players"] == "250.5"
+    assert only(rows(world, "liability", "jackpots"))["players"] == "250.5"
 
 
-def test_players_money_below_zero_stands_as_it_is(house: House) -> None:
-    house.open(CYBER, tables=("C1",), base_amount="20000", settings={"reset_amount": "10000"})
-    house.bet(bet(), round_id="refunded", table_id="C1")
-    house.bet(bet(), table_id="C1")
-    house.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
-    house.cancel(round_id="refunded", table_id="C1")
+def test_players_money_below_zero_stands_as_it_is(world: World) -> None:
+    world.open(CYBER, tables=("C1",), base_amount="20000", settings={"reset_amount": "10000"})
+    world.bet(bet(), round_id="refunded", table_id="C1")
+    world.bet(bet(), table_id="C1")
+    world.settle(hand("1", STRAIGHT_FLUSH), table_id="C1")
+    world.cancel(round_id="refunded", table_id="C1")
 
-    meter = only(rows(house, "liability"), item="meter")
+    meter = only(rows(world, "liability"), item="meter")
 
     assert (meter["players"], meter["house"], meter["total"]) == ("-0.7", "18001.26", "18000.56")
 
 
-def test_an_award_waits_until_its_casino_says_that_it_paid(house: House) -> None:
-    house.open()
-    house.bet(bet(currency="GBP"))
-    house.settle(hand("1", THREE_OF_A_KIND))
-    unpaid_then = house.clock()
-    (award,) = house.round()["settlement"]["awards"]
+def test_an_award_waits_until_its_casino_says_that_it_paid(world: World) -> None:
+    world.open()
+    world.bet(bet(currency="GBP"))
+    world.settle(hand("1", THREE_OF_A_KIND))
+    unpaid_then = world.clock()
+    (award,) = world.round()["settlement"]["awards"]
     body = {"request_id": "p1"}
-    house.put(f"/v1/awards/{award['award_id']}/payment", body, key=house.key(Role.TABLE)).ok(201)
+    world.put(f"/v1/awards/{award['award_id']}/payment", body, key=world.key(Role.TABLE)).ok(201)
 
-    assert rows(house, "liability", "unpaid") == []
-    (unpaid,) = rows(house, "liability", "unpaid", as_of=unpaid_then)
+    assert rows(world, "liability", "unpaid") == []
+    (unpaid,) = rows(world, "liability", "unpaid", as_of=unpaid_then)
     assert {name: unpaid[name] for name in ("paid_from", "currency", "amount", "base", "cost")} == {
         "paid_from": "prize fund",
         "currency": "GBP",
@@ -223,24 +223,24 @@ def test_an_award_waits_until_its_casino_says_that_it_paid(house: House) -> None
     }
 
 
-def test_payments_count_from_their_act_on_whatever_the_day_and_whoever_owns_the_jackpot(house: House) -> None:
+def test_payments_count_from_their_act_on_whatever_the_day_and_whoever_owns_the_jackpot(world: World) -> None:
     """Whole days of payments are summed, and those of the day that the instant lies in are looked up."""
-    house.open(tables=("T1",))
-    house.open(jackpot_id="j2", tables=("T2",))
+    world.open(tables=("T1",))
+    world.open(jackpot_id="j2", tables=("T2",))
     for table_id in ("T1", "T2"):
         for number in range(4):
-            house.bet(bet(), round_id=f"r{number}", table_id=table_id)
-            house.settle(hand("1", THREE_OF_A_KIND), round_id=f"r{number}", table_id=table_id)
-    first = house.clock().replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+            world.bet(bet(), round_id=f"r{number}", table_id=table_id)
+            world.settle(hand("1", THREE_OF_A_KIND), round_id=f"r{number}", table_id=table_id)
+    first = world.clock().replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     told = [first + timedelta(hours=hours) for hours in (1, 23, 25, 48)]
-    for number, house.clock.at in enumerate(told):
-        (award,) = house.round(f"r{number}")["settlement"]["awards"]
+    for number, world.clock.at in enumerate(told):
+        (award,) = world.round(f"r{number}")["settlement"]["awards"]
         body = {"request_id": f"p{number}"}
-        house.put(f"/v1/awards/{award['award_id']}/payment", body, key=house.key(Role.TABLE)).ok(201)
-    house.clock.at = told[-1] + timedelta(hours=30)
+        world.put(f"/v1/awards/{award['award_id']}/payment", body, key=world.key(Role.TABLE)).ok(201)
+    world.clock.at = told[-1] + timedelta(hours=30)
 
     for hours, unpaid in ((0, 4), (1.5, 3), (24, 2), (24.5, 2), (26, 1), (48, 1), (50, 0), (72, 0), (75, 0)):
-        listed = rows(house, "liability", "unpaid", as_of=first + timedelta(hours=hours))
+        listed = rows(world, "liability", "unpaid", as_of=first + timedelta(hours=hours))
         counts = {row["jackpot_id"]: (row["awards"], row["amount"], row["cost"]) for row in listed}
         due = {"j1": unpaid, "j2": 4}
         assert counts == {key: (awards, str(3 * awards), str(3 * awards)) for key, awards in due.items() if awards}

@@ -24,8 +24,8 @@ from tests.reports.finance.play import Play
 from tests.support.asking import report
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
-from tests.support.house import House
 from tests.support.logins import owner_url
+from tests.support.world import World
 
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
@@ -105,17 +105,17 @@ def require_the_same(session: Session, ends: Sequence[datetime]) -> set[str]:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds(1))
-def test_open_are_those_that_had_begun_and_not_ended_whatever_came_later(house: House, seed: int) -> None:
-    play = Dawdling(house, seed)
+def test_open_are_those_that_had_begun_and_not_ended_whatever_came_later(world: World, seed: int) -> None:
+    play = Dawdling(world, seed)
     play.open()
     asked_at = []
     for _ in range(3):
         play.go_on(25)
-        asked_at.append(house.clock())
-        report(house, "exceptions", as_of=asked_at[-1])
+        asked_at.append(world.clock())
+        report(world, "exceptions", as_of=asked_at[-1])
     play.go_on(25)
 
-    with snapshot(house.engine) as session:
+    with snapshot(world.engine) as session:
         found = lives(session)
         ends = random.Random(seed).sample(ends_of_interest(found), 60)
         ended_since = require_the_same(session, [*asked_at, *ends])
@@ -123,18 +123,18 @@ def test_open_are_those_that_had_begun_and_not_ended_whatever_came_later(house: 
     assert {one.lasted > LONG for one in found if one.name in ended_since} == {True, False}
 
 
-def test_a_round_that_lived_a_second_less_or_more_than_long_is_found_all_the_same(house: House) -> None:
-    house.open(base_amount="1000")
+def test_a_round_that_lived_a_second_less_or_more_than_long_is_found_all_the_same(world: World) -> None:
+    world.open(base_amount="1000")
     for number in range(3):
         lasts = LONG + (number - 1) * SECOND
-        house.bet(bet("a"), round_id=f"settled{number}")
-        house.clock.advance(lasts - SECOND)
-        house.settle(hand("1", NOTHING), round_id=f"settled{number}")
-        house.bet(bet("a"), round_id=f"cancelled{number}")
-        house.clock.advance(lasts - SECOND)
-        house.cancel(round_id=f"cancelled{number}")
+        world.bet(bet("a"), round_id=f"settled{number}")
+        world.clock.advance(lasts - SECOND)
+        world.settle(hand("1", NOTHING), round_id=f"settled{number}")
+        world.bet(bet("a"), round_id=f"cancelled{number}")
+        world.clock.advance(lasts - SECOND)
+        world.cancel(round_id=f"cancelled{number}")
 
-    with snapshot(house.engine) as session:
+    with snapshot(world.engine) as session:
         found = lives(session)
         ended_since = require_the_same(session, ends_of_interest(found))
 
@@ -142,30 +142,30 @@ def test_a_round_that_lived_a_second_less_or_more_than_long_is_found_all_the_sam
     assert ended_since == {one.name for one in found}
 
 
-def test_a_round_that_was_opened_long_ago_and_cancelled_after_the_end_is_found(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet("a"), round_id="old")
-    house.clock.advance(timedelta(days=40))
-    end = house.clock()
+def test_a_round_that_was_opened_long_ago_and_cancelled_after_the_end_is_found(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("a"), round_id="old")
+    world.clock.advance(timedelta(days=40))
+    end = world.clock()
     for number in range(5):
-        house.bet(bet("a"), round_id=f"new{number}")
-        house.settle(hand("1", NOTHING), round_id=f"new{number}")
-    house.cancel(round_id="old")
+        world.bet(bet("a"), round_id=f"new{number}")
+        world.settle(hand("1", NOTHING), round_id=f"new{number}")
+    world.cancel(round_id="old")
 
-    with snapshot(house.engine) as session:
+    with snapshot(world.engine) as session:
         assert open_at(session, end, LONG) == ["T1 old"]
         require_the_same(session, ends_of_interest(lives(session)))
 
 
-def test_a_round_does_not_end_before_the_clock_that_opened_it_says_it_began(house: House) -> None:
-    house.open(base_amount="1000", stripes=16)
+def test_a_round_does_not_end_before_the_clock_that_opened_it_says_it_began(world: World) -> None:
+    world.open(base_amount="1000", stripes=16)
     for number in range(6):
-        house.clock.advance(2 * LONG)
-        house.bet(bet("a"), round_id=f"r{number}")
-        house.clock.advance(-2 * LONG)
-        house.cancel(round_id=f"r{number}")
+        world.clock.advance(2 * LONG)
+        world.bet(bet("a"), round_id=f"r{number}")
+        world.clock.advance(-2 * LONG)
+        world.cancel(round_id=f"r{number}")
 
-    with snapshot(house.engine) as session:
+    with snapshot(world.engine) as session:
         found = lives(session)
         require_the_same(session, ends_of_interest(found))
 

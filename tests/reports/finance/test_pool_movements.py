@@ -16,8 +16,8 @@ from tests.support.asking import asked, only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.chance import Chance
 from tests.support.hands import NOTHING, ROYAL_FLUSH, hand
-from tests.support.house import House
 from tests.support.journal_sums import Line, lines, moved
+from tests.support.world import World
 
 ACCOUNTS = {
     "meter players": (METER_PLAYERS,),
@@ -28,9 +28,9 @@ ACCOUNTS = {
 }
 
 
-def booked_in(house: House, line: Line) -> int:
+def booked_in(world: World, line: Line) -> int:
     """The cycle of an entry: the hit that ends one belongs to it."""
-    found: int = house.books.value(
+    found: int = world.books.value(
         "SELECT max(cycle) FROM cycles WHERE jackpot_id = :jackpot "
         "AND (cycle = 1 OR coalesce(cut[:stripe + 1], 0) < :seq)",
         jackpot=line["jackpot_id"],
@@ -40,9 +40,9 @@ def booked_in(house: House, line: Line) -> int:
     return found
 
 
-def key_of(house: House, line: Line, by: str) -> str | int:
+def key_of(world: World, line: Line, by: str) -> str | int:
     day = line["booked_at"].astimezone(UTC).date()
-    return {"day": str(day), "month": f"{day:%Y-%m}"}[by] if by != "cycle" else booked_in(house, line)
+    return {"day": str(day), "month": f"{day:%Y-%m}"}[by] if by != "cycle" else booked_in(world, line)
 
 
 def require_sums(row: Mapping[str, Any], found: list[Line]) -> None:
@@ -63,47 +63,47 @@ def require_chain(found: list[Mapping[str, Any]], *, opening: Decimal) -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
-def test_every_row_balances_and_equals_the_journal(house: House, seed: int) -> None:
-    history = Chance(house, seed)
+def test_every_row_balances_and_equals_the_journal(world: World, seed: int) -> None:
+    history = Chance(world, seed)
     history.go_on(50)
-    start = house.clock()
+    start = world.clock()
     history.go_on(60)
-    end = house.clock()
+    end = world.clock()
     history.go_on(10)
-    story.require_whole(house)
-    house.clock.at = max(house.clock.at, end)  # It may have been put back meanwhile, and nobody is told what is ahead.
+    story.require_whole(world)
+    world.clock.at = max(world.clock.at, end)  # It may have been put back meanwhile, and nobody is told what is ahead.
 
     for by in ("day", "month", "cycle"):
-        document = report(house, "pool-movements", start=start, end=end, by=by)
+        document = report(world, "pool-movements", start=start, end=end, by=by)
         for jackpot_id in ("j1", "j2"):
-            require_movements(house, document, jackpot_id, by=by, start=start, end=end)
+            require_movements(world, document, jackpot_id, by=by, start=start, end=end)
 
 
 def require_movements(
-    house: House, document: Body, jackpot_id: str, *, by: str, start: datetime, end: datetime
+    world: World, document: Body, jackpot_id: str, *, by: str, start: datetime, end: datetime
 ) -> None:
-    booked = lines(house, jackpot_id, start=start, end=end)
+    booked = lines(world, jackpot_id, start=start, end=end)
     by_key: dict[str | int, list[Line]] = {}
     for line in booked:
-        by_key.setdefault(key_of(house, line, by), []).append(line)
+        by_key.setdefault(key_of(world, line, by), []).append(line)
     for pool, accounts in ACCOUNTS.items():
         own = [row for row in rows_of(document, "movements") if (row["jackpot_id"], row["pool"]) == (jackpot_id, pool)]
         assert {row[by] for row in own} >= by_key.keys()
         for row in own:
             require_sums(row, by_key.get(row[by], []))
-        require_chain(own, opening=moved(lines(house, jackpot_id, end=start), *accounts))
+        require_chain(own, opening=moved(lines(world, jackpot_id, end=start), *accounts))
         whole = only(rows_of(document, "totals"), jackpot_id=jackpot_id, pool=pool)
         require_sums(whole, booked)
-        assert Decimal(whole["closing"]) == moved(lines(house, jackpot_id, end=end), *accounts)
+        assert Decimal(whole["closing"]) == moved(lines(world, jackpot_id, end=end), *accounts)
 
 
-def test_a_hit_belongs_to_the_cycle_that_it_ends(house: House) -> None:
-    house.open(base_amount="1000", settings={"reset_amount": "300"})
-    house.bet(bet("b1", stake_minor=10_000))
-    house.settle(hand("1", ROYAL_FLUSH))
-    house.bet(bet("b2"), round_id="r2")
+def test_a_hit_belongs_to_the_cycle_that_it_ends(world: World) -> None:
+    world.open(base_amount="1000", settings={"reset_amount": "300"})
+    world.bet(bet("b1", stake_minor=10_000))
+    world.settle(hand("1", ROYAL_FLUSH))
+    world.bet(bet("b2"), round_id="r2")
 
-    first, second = (only(rows(house, "pool-movements", by="cycle"), cycle=cycle, pool="meter") for cycle in (1, 2))
+    first, second = (only(rows(world, "pool-movements", by="cycle"), cycle=cycle, pool="meter") for cycle in (1, 2))
 
     assert {name: first[name] for name in ("opening", "seed", "contribution", "award", "refill", "closing")} == {
         "opening": "0",
@@ -116,34 +116,34 @@ def test_a_hit_belongs_to_the_cycle_that_it_ends(house: House) -> None:
     assert (second["opening"], second["contribution"], second["closing"]) == ("300", "0.45", "300.45")
 
 
-def test_a_cycle_in_which_no_money_moved_is_told_of_all_the_same(house: House) -> None:
-    house.open(base_amount="100")
-    house.bet(bet("b1"))
-    house.bet(bet("b2"), round_id="r2")
-    house.settle(hand("1", ROYAL_FLUSH))
-    start = house.clock()
-    house.settle(hand("1", NOTHING), round_id="r2")
-    end = house.clock()
-    house.bet(bet("b3"), round_id="r3")
+def test_a_cycle_in_which_no_money_moved_is_told_of_all_the_same(world: World) -> None:
+    world.open(base_amount="100")
+    world.bet(bet("b1"))
+    world.bet(bet("b2"), round_id="r2")
+    world.settle(hand("1", ROYAL_FLUSH))
+    start = world.clock()
+    world.settle(hand("1", NOTHING), round_id="r2")
+    end = world.clock()
+    world.bet(bet("b3"), round_id="r3")
 
-    found = [row for row in rows(house, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter"]
+    found = [row for row in rows(world, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter"]
 
     assert [(row["cycle"], row["contribution"], row["opening"] == row["closing"]) for row in found] == [(2, "0", True)]
-    assert rows(house, "pool-movements", start=start, end=end, by="day") == []
+    assert rows(world, "pool-movements", start=start, end=end, by="day") == []
 
 
-def test_whole_days_and_the_entries_beside_them_are_put_together_by_cycle(house: House) -> None:
-    house.open(base_amount="100")
+def test_whole_days_and_the_entries_beside_them_are_put_together_by_cycle(world: World) -> None:
+    world.open(base_amount="100")
     bet_at: list[datetime] = []
     for number in range(1, 9):
-        house.clock.advance(timedelta(hours=9))
-        house.bet(bet(stake_minor=100 * number), round_id=f"r{number}")
+        world.clock.advance(timedelta(hours=9))
+        world.bet(bet(stake_minor=100 * number), round_id=f"r{number}")
         if number in {2, 3, 6}:
-            house.settle(hand("1", ROYAL_FLUSH), round_id=f"r{number}")
-        bet_at.append(house.clock())
+            world.settle(hand("1", ROYAL_FLUSH), round_id=f"r{number}")
+        bet_at.append(world.clock())
     start, *_, end, _ = bet_at
 
-    found = [row for row in rows(house, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter"]
+    found = [row for row in rows(world, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter"]
 
     assert [(row["cycle"], row["contribution"]) for row in found] == [
         (1, "0.9"),
@@ -153,82 +153,82 @@ def test_whole_days_and_the_entries_beside_them_are_put_together_by_cycle(house:
     ]
 
 
-def test_a_cycle_is_cut_off_where_the_period_begins_and_ends(house: House) -> None:
-    house.open()
-    house.bet(bet("b1"))
-    start = house.clock()
-    house.bet(bet("b2"))
-    end = house.clock()
-    house.settle(hand("1", ROYAL_FLUSH))
+def test_a_cycle_is_cut_off_where_the_period_begins_and_ends(world: World) -> None:
+    world.open()
+    world.bet(bet("b1"))
+    start = world.clock()
+    world.bet(bet("b2"))
+    end = world.clock()
+    world.settle(hand("1", ROYAL_FLUSH))
 
-    (row,) = (row for row in rows(house, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter")
+    (row,) = (row for row in rows(world, "pool-movements", start=start, end=end, by="cycle") if row["pool"] == "meter")
 
     assert (row["cycle"], row["opening"], row["contribution"], row["closing"]) == (1, "0.45", "0.45", "0.9")
 
 
-def test_a_period_in_which_nothing_was_booked_still_has_its_totals(house: House) -> None:
-    house.open(base_amount="7")
-    house.clock.advance(timedelta(days=3))
-    start = house.clock()
+def test_a_period_in_which_nothing_was_booked_still_has_its_totals(world: World) -> None:
+    world.open(base_amount="7")
+    world.clock.advance(timedelta(days=3))
+    start = world.clock()
 
-    document = report(house, "pool-movements", start=start, end=house.clock())
+    document = report(world, "pool-movements", start=start, end=world.clock())
 
     assert rows_of(document, "movements") == []
     row = only(rows_of(document, "totals"), pool="meter house")
     assert (row["opening"], row["closing"]) == ("7", "7")
 
 
-def test_a_hit_is_not_booked_before_a_bet_that_it_was_paid_from_whatever_the_clocks_say(house: House) -> None:
-    house.open(base_amount="100", stripes=8)
+def test_a_hit_is_not_booked_before_a_bet_that_it_was_paid_from_whatever_the_clocks_say(world: World) -> None:
+    world.open(base_amount="100", stripes=8)
     random.seed(2)  # The bet and the hit are booked on different stripes.
-    house.clock.advance(timedelta(hours=1))
-    house.bet(bet())
-    house.clock.advance(timedelta(hours=-1))
-    house.settle(hand("1", ROYAL_FLUSH))
-    house.clock.advance(timedelta(minutes=30))
-    between = house.clock()
-    house.clock.advance(timedelta(hours=1))
+    world.clock.advance(timedelta(hours=1))
+    world.bet(bet())
+    world.clock.advance(timedelta(hours=-1))
+    world.settle(hand("1", ROYAL_FLUSH))
+    world.clock.advance(timedelta(minutes=30))
+    between = world.clock()
+    world.clock.advance(timedelta(hours=1))
 
-    before = rows(house, "pool-movements", as_of=between, by="cycle")
-    after = rows(house, "pool-movements", start=between, by="cycle")
+    before = rows(world, "pool-movements", as_of=between, by="cycle")
+    after = rows(world, "pool-movements", start=between, by="cycle")
 
     first, hit = only(before, pool="meter"), only(after, pool="meter")
     assert (first["cycle"], first["contribution"], first["award"], first["closing"]) == (1, "0", "0", "100")
     assert (hit["cycle"], hit["opening"], hit["contribution"], hit["award"]) == (1, "100", "0.45", "-100.45")
 
 
-def test_a_bet_that_comes_after_a_hit_is_not_booked_before_it_whatever_the_clocks_say(house: House) -> None:
-    house.open(base_amount="100", stripes=8)
-    house.bet(bet())
-    house.clock.advance(timedelta(hours=1))
-    house.settle(hand("1", ROYAL_FLUSH))
-    house.clock.advance(timedelta(hours=-1))
+def test_a_bet_that_comes_after_a_hit_is_not_booked_before_it_whatever_the_clocks_say(world: World) -> None:
+    world.open(base_amount="100", stripes=8)
+    world.bet(bet())
+    world.clock.advance(timedelta(hours=1))
+    world.settle(hand("1", ROYAL_FLUSH))
+    world.clock.advance(timedelta(hours=-1))
     for number in range(20):
-        house.bet(bet(), round_id=f"late-{number}")
-    house.clock.advance(timedelta(minutes=30))
-    between = house.clock()
-    house.clock.advance(timedelta(hours=1))
+        world.bet(bet(), round_id=f"late-{number}")
+    world.clock.advance(timedelta(minutes=30))
+    between = world.clock()
+    world.clock.advance(timedelta(hours=1))
 
-    before = rows(house, "pool-movements", as_of=between, by="cycle")
+    before = rows(world, "pool-movements", as_of=between, by="cycle")
 
     meter = only(before, pool="meter")
     assert (meter["cycle"], meter["contribution"], meter["closing"]) == (1, "0.45", "100.45")
 
 
-def test_a_jackpot_that_was_opened_later_is_not_told_of(house: House) -> None:
-    house.open()
-    end = house.clock()
-    house.open(jackpot_id="j2", tables=("T2",), base_amount="7")
+def test_a_jackpot_that_was_opened_later_is_not_told_of(world: World) -> None:
+    world.open()
+    end = world.clock()
+    world.open(jackpot_id="j2", tables=("T2",), base_amount="7")
 
-    assert rows(house, "pool-movements", "totals", jackpot_id="j2", as_of=end) == []
+    assert rows(world, "pool-movements", "totals", jackpot_id="j2", as_of=end) == []
 
 
-def test_it_sums_by_one_thing_at_a_time(house: House) -> None:
-    house.open()
-    house.bet(bet())
-    house.settle(hand("1", NOTHING))
+def test_it_sums_by_one_thing_at_a_time(world: World) -> None:
+    world.open()
+    world.bet(bet())
+    world.settle(hand("1", NOTHING))
 
-    assert list(rows(house, "pool-movements")[0])[1] == "day"
-    asked(house, "pool-movements", by="day,month").problem(422, "question-invalid")
-    asked(house, "pool-movements", by="casino").problem(422, "question-invalid")
-    asked(house, "pool-movements", casino_id="c1").problem(422, "question-invalid")
+    assert list(rows(world, "pool-movements")[0])[1] == "day"
+    asked(world, "pool-movements", by="day,month").problem(422, "question-invalid")
+    asked(world, "pool-movements", by="casino").problem(422, "question-invalid")
+    asked(world, "pool-movements", casino_id="c1").problem(422, "question-invalid")

@@ -24,68 +24,68 @@ from tests.support.answers import Body
 from tests.support.asking import figures, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
-from tests.support.house import House
 from tests.support.reading import past_the_service
+from tests.support.world import World
 
 pytestmark = pytest.mark.slow
 
 
-def read_days(house: House) -> list[tuple[str, date]]:
+def read_days(world: World) -> list[tuple[str, date]]:
     """Reconcile whatever is to be reconciled by now; returns the days that were read, in that order."""
-    reading = partial(reconcile_next, house.engine, now=house.clock())
+    reading = partial(reconcile_next, world.engine, now=world.clock())
     return [(read.jackpot_id, read.day) for read in iter(reading, None)]
 
 
-def reconciled(house: House, **query: object) -> Body:
-    return figures(report(house, "reconciliation", **query))
+def reconciled(world: World, **query: object) -> Body:
+    return figures(report(world, "reconciliation", **query))
 
 
 def at(day: int, hour: int = 0, minute: int = 0) -> datetime:
     return datetime(2026, 12, day, hour, minute, tzinfo=UTC)
 
 
-def codes(house: House) -> set[str]:
-    with snapshot(house.engine) as session:
+def codes(world: World) -> set[str]:
+    with snapshot(world.engine) as session:
         return {mismatch.code.value for mismatch in verify(session).mismatches}
 
 
-def kept(house: House) -> Sequence[Mapping[str, Any]]:
-    return house.books.rows("SELECT * FROM reconciled_days ORDER BY day, jackpot_id")
+def kept(world: World) -> Sequence[Mapping[str, Any]]:
+    return world.books.rows("SELECT * FROM reconciled_days ORDER BY day, jackpot_id")
 
 
 @pytest.fixture
-def played(house: House) -> House:
+def played(world: World) -> World:
     """A house where something was booked at noon and at six of the 1st and 2nd; it is the 5th, at noon."""
-    house.clock.at = at(1, 12)
-    house.open(base_amount="1000")
-    house.bet(bet("a"), bet("b", currency="GBP"))
-    house.clock.at = at(1, 18)
-    house.bet(bet("c", stake_minor=300))
-    house.clock.at = at(2, 12)
-    house.settle(hand("1", FLUSH))
-    house.clock.at = at(2, 18)
-    house.bet(bet(stake_minor=500), round_id="evening")
-    house.clock.at = at(5, 12)
-    house.bet(bet(), round_id="r2")
-    return house
+    world.clock.at = at(1, 12)
+    world.open(base_amount="1000")
+    world.bet(bet("a"), bet("b", currency="GBP"))
+    world.clock.at = at(1, 18)
+    world.bet(bet("c", stake_minor=300))
+    world.clock.at = at(2, 12)
+    world.settle(hand("1", FLUSH))
+    world.clock.at = at(2, 18)
+    world.bet(bet(stake_minor=500), round_id="evening")
+    world.clock.at = at(5, 12)
+    world.bet(bet(), round_id="r2")
+    return world
 
 
-def test_each_day_with_an_entry_is_read_once_when_it_has_been_over_for_an_hour(house: House) -> None:
-    house.clock.at = at(1, 23)
-    house.open()
-    assert read_days(house) == []
-    house.clock.at = at(2, 0, 59)
-    assert read_days(house) == []
-    house.clock.at = at(2, 1)
-    assert read_days(house) == [("j1", date(2026, 12, 1))]
-    house.bet(bet())
-    house.clock.at = at(9, 12)
-    house.open(jackpot_id="j2", tables=("T2",))
+def test_each_day_with_an_entry_is_read_once_when_it_has_been_over_for_an_hour(world: World) -> None:
+    world.clock.at = at(1, 23)
+    world.open()
+    assert read_days(world) == []
+    world.clock.at = at(2, 0, 59)
+    assert read_days(world) == []
+    world.clock.at = at(2, 1)
+    assert read_days(world) == [("j1", date(2026, 12, 1))]
+    world.bet(bet())
+    world.clock.at = at(9, 12)
+    world.open(jackpot_id="j2", tables=("T2",))
 
-    assert read_days(house) == [("j1", date(2026, 12, 2))]
-    assert read_days(house) == []
-    house.clock.at = at(10, 1)
-    assert read_days(house) == [("j2", date(2026, 12, 9))]
+    assert read_days(world) == [("j1", date(2026, 12, 2))]
+    assert read_days(world) == []
+    world.clock.at = at(10, 1)
+    assert read_days(world) == [("j2", date(2026, 12, 9))]
 
 
 @pytest.mark.parametrize(
@@ -104,18 +104,18 @@ def test_slices_of_a_part_follow_one_another_from_its_start_to_its_end(
     assert all(sum(one.end) - sum(one.start) <= most + len(end) for one in slices)
 
 
-def test_days_are_read_in_their_order_whatever_jackpot_they_are_of(house: House) -> None:
+def test_days_are_read_in_their_order_whatever_jackpot_they_are_of(world: World) -> None:
     for day in (1, 2):
-        house.clock.at = at(day, 12)
-        house.open(jackpot_id=f"j{day}", tables=(f"T{day}",))
-    house.clock.at = at(3, 12)
-    house.bet(bet(), table_id="T1")
-    house.clock.at = at(4, 12)
+        world.clock.at = at(day, 12)
+        world.open(jackpot_id=f"j{day}", tables=(f"T{day}",))
+    world.clock.at = at(3, 12)
+    world.bet(bet(), table_id="T1")
+    world.clock.at = at(4, 12)
 
-    assert read_days(house) == [("j1", date(2026, 12, 1)), ("j2", date(2026, 12, 2)), ("j1", date(2026, 12, 3))]
+    assert read_days(world) == [("j1", date(2026, 12, 1)), ("j2", date(2026, 12, 2)), ("j1", date(2026, 12, 3))]
 
 
-def test_what_was_kept_is_what_was_booked_between_its_midnights(played: House) -> None:
+def test_what_was_kept_is_what_was_booked_between_its_midnights(played: World) -> None:
     read_days(played)
 
     days = kept(played)
@@ -128,7 +128,7 @@ def test_what_was_kept_is_what_was_booked_between_its_midnights(played: House) -
     assert turnover == dict.fromkeys(two_sides.SPLIT, "5.17")
 
 
-def test_nothing_can_be_booked_in_a_day_that_was_read(played: House) -> None:
+def test_nothing_can_be_booked_in_a_day_that_was_read(played: World) -> None:
     assert read_days(played)[-1] == ("j1", date(2026, 12, 2))
     played.clock.at = at(2, 13)  # A server whose clock is behind.
     played.bet(bet("late"), round_id="r3")
@@ -150,7 +150,7 @@ PERIODS: Final[Mapping[str, Mapping[str, object]]] = {
 
 
 @pytest.mark.parametrize("period", PERIODS)
-def test_a_report_says_the_same_before_and_after_days_were_read(played: House, period: str) -> None:
+def test_a_report_says_the_same_before_and_after_days_were_read(played: World, period: str) -> None:
     before = reconciled(played, **PERIODS[period])
 
     assert len(read_days(played)) == 2
@@ -158,7 +158,7 @@ def test_a_report_says_the_same_before_and_after_days_were_read(played: House, p
     assert reconciled(played, **PERIODS[period]) == before
 
 
-def test_a_day_that_was_read_is_not_read_again_but_by_who_verifies(played: House, database_url: str) -> None:
+def test_a_day_that_was_read_is_not_read_again_but_by_who_verifies(played: World, database_url: str) -> None:
     read_days(played)
     before = reconciled(played)
     past_the_service(database_url, "UPDATE bets SET stake_minor = stake_minor + 1 WHERE bet_id = 'a'")
@@ -168,7 +168,7 @@ def test_a_day_that_was_read_is_not_read_again_but_by_who_verifies(played: House
     past_the_service(database_url, "UPDATE bets SET stake_minor = stake_minor - 1 WHERE bet_id = 'a'")
 
 
-def test_in_another_edition_days_are_read_again(played: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_another_edition_days_are_read_again(played: World, monkeypatch: pytest.MonkeyPatch) -> None:
     read, before = read_days(played), reconciled(played)
     with monkeypatch.context() as later:
         later.setattr(two_sides, "REPORT_VERSION", two_sides.REPORT_VERSION + 1)
@@ -181,7 +181,7 @@ def test_in_another_edition_days_are_read_again(played: House, monkeypatch: pyte
     assert codes(played) == set()
 
 
-def test_stripes_that_are_added_later_had_nothing_on_days_before(played: House) -> None:
+def test_stripes_that_are_added_later_had_nothing_on_days_before(played: World) -> None:
     read_days(played)
     before = reconciled(played, end=at(5, 12))
     played.transact(lambda session: add_stripes(session, AddStripes(played.act(), "j1", 5)))
@@ -196,7 +196,7 @@ def test_stripes_that_are_added_later_had_nothing_on_days_before(played: House) 
     assert rows(played, "reconciliation", "summary")[0]["differing"] == 0
 
 
-def test_a_closed_period_keeps_the_same_hash(played: House, database_url: str) -> None:
+def test_a_closed_period_keeps_the_same_hash(played: World, database_url: str) -> None:
     read_days(played)
     body = {"request_id": "p1", "to": "2026-12-04", "reason": "month"}
     assert played.post("/v1/closed-periods", body, key=played.person("Fay", Role.FINANCE)).status == 201
@@ -208,30 +208,30 @@ def test_a_closed_period_keeps_the_same_hash(played: House, database_url: str) -
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
 def test_whatever_happens_a_report_says_what_one_does_that_reads_everything(
-    house: House, monkeypatch: pytest.MonkeyPatch, seed: int
+    world: World, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(reconciling, "SLICE", 7)
-    play, chance = Play(house, seed), random.Random(seed)
+    play, chance = Play(world, seed), random.Random(seed)
     play.open()
-    times = [house.clock()]
+    times = [world.clock()]
     read: list[tuple[str, date]] = []
     for _ in range(5):
         play.go_on(20)
         play.wait()
-        times.append(house.clock())
+        times.append(world.clock())
         if chance.random() < 0.6:
-            read += read_days(house)
+            read += read_days(world)
     play.retire()
-    story.require_whole(house)
-    house.clock.advance(timedelta(days=2))
-    read += read_days(house)
-    assert len(set(read)) == len(read) == len(kept(house)) > 3
+    story.require_whole(world)
+    world.clock.advance(timedelta(days=2))
+    read += read_days(world)
+    assert len(set(read)) == len(read) == len(kept(world)) > 3
 
     for _ in range(4):
         edges = sorted(chance.sample(times, chance.choice([0, 1, 2, 2])))
         asked = dict(zip(("end", "start"), reversed(edges), strict=False))
-        found = reconciled(house, **asked)
+        found = reconciled(world, **asked)
         with monkeypatch.context() as reading_all:
             reading_all.setattr(two_sides, "REPORT_VERSION", two_sides.REPORT_VERSION + 1)
-            assert found == reconciled(house, **asked)
+            assert found == reconciled(world, **asked)
         assert not any(row["differing"] for row in rows_of(found, "summary"))

@@ -24,44 +24,44 @@ from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.correcting import correct, reversed_awards
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, dead, hand
-from tests.support.house import House
 from tests.support.logins import owner_url
+from tests.support.world import World
 
 NOVEMBER: Final = {"start": "2026-11-01", "end": "2026-12-01"}
 
 
-def differing(house: House, **query: object) -> int:
-    return sum(row["differing"] for row in rows(house, "reconciliation", "summary", **query))
+def differing(world: World, **query: object) -> int:
+    return sum(row["differing"] for row in rows(world, "reconciliation", "summary", **query))
 
 
-def close_november(house: House) -> dict[str, str]:
+def close_november(world: World) -> dict[str, str]:
     """Close what was before, then November; the hashes of its reports."""
     _before, closed = (
-        house.post(
+        world.post(
             "/v1/closed-periods",
             {"request_id": f"to-{day}", "to": day, "reason": "month end"},
-            key=house.person("Fay", Role.FINANCE),
+            key=world.person("Fay", Role.FINANCE),
         ).ok(201)
         for day in NOVEMBER.values()
     )
     return {name: one["sha256"] for name, one in closed["reports"].items()}
 
 
-def put_back(house: House, **period: object) -> str:
+def put_back(world: World, **period: object) -> str:
     """What corrections put back into the prize fund in a period."""
-    found: str = only(rows(house, "pool-movements", "totals", **period), pool="prize fund")["correction"]
+    found: str = only(rows(world, "pool-movements", "totals", **period), pool="prize fund")["correction"]
     return found
 
 
-def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_whatever_comes_later(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet("a", stake_minor=10_000), bet("b", currency="GBP", stake_minor=1000), bet("c", stake_minor=100))
-    house.void("c")
-    house.settle(hand("1", FLUSH))
-    house.bet(bet("d", currency="SEK", stake_minor=1000), round_id="still-open")
-    house.clock.at = datetime(2026, 12, 1, tzinfo=UTC)
-    kept = close_november(house)
-    closed = {name: report(house, name, **NOVEMBER) for name in kept}
+def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_whatever_comes_later(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("a", stake_minor=10_000), bet("b", currency="GBP", stake_minor=1000), bet("c", stake_minor=100))
+    world.void("c")
+    world.settle(hand("1", FLUSH))
+    world.bet(bet("d", currency="SEK", stake_minor=1000), round_id="still-open")
+    world.clock.at = datetime(2026, 12, 1, tzinfo=UTC)
+    kept = close_november(world)
+    closed = {name: report(world, name, **NOVEMBER) for name in kept}
     assert {name: shown["content_sha256"] for name, shown in closed.items()} == kept
     reconciliation = closed["reconciliation"]
 
@@ -82,113 +82,113 @@ def test_scenario_40_at_month_close_turnover_times_rate_reconciles_and_stays_wha
     }
     assert rows_of(reconciliation, "summary") == [{"jackpot_id": "j1", "compared": 21, "differing": 0}]
 
-    house.clock.advance(timedelta(days=3))
-    effect = correct(house, hand("1", NOTHING), round_id="r1")
-    house.cancel(round_id="still-open")
-    house.publish(GBP="1.30", SEK="0.09")
-    house.bet(bet("a", stake_minor=700), round_id="later")
-    house.settle(hand("1", ROYAL_FLUSH), round_id="later")
+    world.clock.advance(timedelta(days=3))
+    effect = correct(world, hand("1", NOTHING), round_id="r1")
+    world.cancel(round_id="still-open")
+    world.publish(GBP="1.30", SEK="0.09")
+    world.bet(bet("a", stake_minor=700), round_id="later")
+    world.settle(hand("1", ROYAL_FLUSH), round_id="later")
 
-    again = {name: report(house, name, **NOVEMBER) for name in kept}
+    again = {name: report(world, name, **NOVEMBER) for name in kept}
     assert {name: figures(shown) for name, shown in again.items()} == {
         name: figures(shown) for name, shown in closed.items()
     }
     assert {name: shown["content_sha256"] for name, shown in again.items()} == kept
     assert [taken_back[:2] for taken_back in reversed_awards(effect)] == [("a", "flush"), ("b", "flush")]
-    assert (put_back(house, **NOVEMBER), put_back(house, start=NOVEMBER["end"])) == ("0", "2792.5")
-    assert differing(house) == differing(house, start=NOVEMBER["end"]) == 0
-    assert house.books.mismatches() == ()
+    assert (put_back(world, **NOVEMBER), put_back(world, start=NOVEMBER["end"])) == ("0", "2792.5")
+    assert differing(world) == differing(world, start=NOVEMBER["end"]) == 0
+    assert world.books.mismatches() == ()
 
 
-def test_what_a_won_cycle_cannot_give_back_is_expected_of_the_house(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet("early", stake_minor=10_000), round_id="early")
-    house.bet(bet())
-    house.settle(hand("1", ROYAL_FLUSH))
-    house.cancel(round_id="early")
+def test_what_a_won_cycle_cannot_give_back_is_expected_of_the_house(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("early", stake_minor=10_000), round_id="early")
+    world.bet(bet())
+    world.settle(hand("1", ROYAL_FLUSH))
+    world.cancel(round_id="early")
 
-    taken_back = {row["account"]: row for row in rows(house, "reconciliation", "reversals")}
+    taken_back = {row["account"]: row for row in rows(world, "reconciliation", "reversals")}
 
     assert (taken_back["house:adjustments"]["value"], taken_back["house:adjustments"]["rate"]) == ("-100", "0.5")
     assert taken_back["house:adjustments"]["booked"] == "-50"
     assert taken_back["pool:meter:players"]["expected"] == taken_back["pool:meter:players"]["booked"] == "0"
-    assert differing(house) == 0
+    assert differing(world) == 0
 
 
-def test_each_rules_version_is_held_against_its_own_rates(house: House) -> None:
-    house.open(base_amount="1000")
-    house.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
-    house.bet(bet())
-    house.settle(hand("1", ROYAL_FLUSH))
-    house.bet(bet(stake_minor=1000), round_id="r2")
+def test_each_rules_version_is_held_against_its_own_rates(world: World) -> None:
+    world.open(base_amount="1000")
+    world.change("rules", {"jackpot_id": "j1", "settings": {"split.meter": "0.40"}})
+    world.bet(bet())
+    world.settle(hand("1", ROYAL_FLUSH))
+    world.bet(bet(stake_minor=1000), round_id="r2")
 
     of_meter = [
         (row["rules_version"], row["value"], row["rate"], row["expected"], row["variance"])
-        for row in rows(house, "reconciliation", "contributions")
+        for row in rows(world, "reconciliation", "contributions")
         if row["account"] == "pool:meter:players"
     ]
 
     assert of_meter == [(1, "1", "0.45", "0.45", "0"), (2, "10", "0.4", "4", "0")]
 
 
-def test_held_awards_are_held_against_their_account_as_of_any_time(house: House) -> None:
-    house.open(base_amount="1000", settings={"held_threshold": "100"})
-    house.bet(bet("a", currency="GBP"), bet("b", hand="2"))
-    house.settle(hand("1", STRAIGHT_FLUSH), hand("2", NOTHING))
-    then = house.clock()
-    held = rows(house, "reconciliation", "held", as_of=then)
+def test_held_awards_are_held_against_their_account_as_of_any_time(world: World) -> None:
+    world.open(base_amount="1000", settings={"held_threshold": "100"})
+    world.bet(bet("a", currency="GBP"), bet("b", hand="2"))
+    world.settle(hand("1", STRAIGHT_FLUSH), hand("2", NOTHING))
+    then = world.clock()
+    held = rows(world, "reconciliation", "held", as_of=then)
     named = {"jackpot_id": "j1", "table_id": "T1", "round_id": "r1"}
-    house.change("held-awards", named | {"decision": "approve"})
+    world.change("held-awards", named | {"decision": "approve"})
 
     assert [(row["awards"], row["expected"], row["booked"]) for row in held] == [(1, "2925", "2925")]
-    assert rows(house, "reconciliation", "held", as_of=then) == held
-    now = rows(house, "reconciliation", "held")
+    assert rows(world, "reconciliation", "held", as_of=then) == held
+    now = rows(world, "reconciliation", "held")
     assert [(row["awards"], row["expected"], row["booked"]) for row in now] == [(0, "0", "0")]
-    assert differing(house) == differing(house, as_of=then) == 0
+    assert differing(world) == differing(world, as_of=then) == 0
 
 
-def test_an_estate_is_held_against_its_transfer_in_both_books(house: House) -> None:
-    house.open(base_amount="10")
-    house.open(jackpot_id="j2", tables=("T2",))
-    house.bet(bet(stake_minor=10_000))
-    house.settle(hand("1", NOTHING))
-    house.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="q7")
+def test_an_estate_is_held_against_its_transfer_in_both_books(world: World) -> None:
+    world.open(base_amount="10")
+    world.open(jackpot_id="j2", tables=("T2",))
+    world.bet(bet(stake_minor=10_000))
+    world.settle(hand("1", NOTHING))
+    world.change("retirement", {"jackpot_id": "j1", "to": "j2"}, request_id="q7")
 
     moved = {
         row["jackpot_id"]: (row["expected"], row["booked"])
-        for row in rows(house, "reconciliation", "accounts")
+        for row in rows(world, "reconciliation", "accounts")
         if row["account"] == "transfer:q7"
     }
 
     assert moved == {"j1": ("81.84", "81.84"), "j2": ("-81.84", "-81.84")}
-    assert differing(house) == 0
+    assert differing(world) == 0
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
-def test_whatever_happens_it_reconciles_as_of_any_time(house: House, seed: int) -> None:
-    play = Play(house, seed)
+def test_whatever_happens_it_reconciles_as_of_any_time(world: World, seed: int) -> None:
+    play = Play(world, seed)
     play.open()
     seen = []
     for _ in range(3):
         play.go_on(35)
-        then = house.clock()
-        seen.append((then, report(house, "reconciliation", as_of=then)))
+        then = world.clock()
+        seen.append((then, report(world, "reconciliation", as_of=then)))
     play.retire()
-    story.require_whole(house)
+    story.require_whole(world)
 
     for then, before in seen:
-        assert figures(report(house, "reconciliation", as_of=then)) == figures(before)
-    between = report(house, "reconciliation", start=seen[0][0], end=seen[1][0])
-    for document in (*(one for _, one in seen), between, report(house, "reconciliation")):
+        assert figures(report(world, "reconciliation", as_of=then)) == figures(before)
+    between = report(world, "reconciliation", start=seen[0][0], end=seen[1][0])
+    for document in (*(one for _, one in seen), between, report(world, "reconciliation")):
         assert [row for row in rows_of(document, "summary") if row["differing"]] == []
-    assert_it_is_the_journal(house, report(house, "reconciliation"))
+    assert_it_is_the_journal(world, report(world, "reconciliation"))
 
 
-def assert_it_is_the_journal(house: House, document: Body) -> None:
+def assert_it_is_the_journal(world: World, document: Body) -> None:
     """Whatever the report says was booked by a movement, the journal holds; and what it determines is all there."""
     of_account = ("jackpot_id", "account", "currency", "movement")
-    booked = journal.sums(house, lambda line: tuple(line[name] for name in of_account))
+    booked = journal.sums(world, lambda line: tuple(line[name] for name in of_account))
     for row in journal.numbers(document, "accounts"):
         if row["account"] != "pool:meter":
             assert row["booked"] == booked.get(tuple(row[name] for name in of_account), ZERO), row
@@ -258,33 +258,33 @@ CORRUPTIONS: Final = {
 
 
 @pytest.fixture
-def superuser(house: House, database_url: str) -> Iterator[Session]:
+def superuser(world: World, database_url: str) -> Iterator[Session]:
     """A session that no trigger refuses anything, on books with something of everything; it is rolled back."""
-    happened(house)
+    happened(world)
     engine = create_owners_engine(owner_url(database_url), lock_timeout_ms=0)
     with engine.connect().execution_options(isolation_level="REPEATABLE READ") as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         yield session
 
 
-def happened(house: House) -> None:
-    house.open(base_amount="1000", settings={"held_threshold": "200"})
-    house.open(jackpot_id="ended", tables=("E1",))
-    house.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("c", hand="dead"), bet("d", hand="2"))
-    house.void("d")
-    house.settle(hand("1", FLUSH), hand("2", NOTHING), dead("dead"))
-    house.bet(bet("e"), round_id="held")
-    house.settle(hand("1", STRAIGHT_FLUSH), round_id="held")
-    house.bet(bet("f"), round_id="cancelled")
-    house.cancel(round_id="cancelled")
+def happened(world: World) -> None:
+    world.open(base_amount="1000", settings={"held_threshold": "200"})
+    world.open(jackpot_id="ended", tables=("E1",))
+    world.bet(bet("a"), bet("b", currency="GBP", hand="2"), bet("c", hand="dead"), bet("d", hand="2"))
+    world.void("d")
+    world.settle(hand("1", FLUSH), hand("2", NOTHING), dead("dead"))
+    world.bet(bet("e"), round_id="held")
+    world.settle(hand("1", STRAIGHT_FLUSH), round_id="held")
+    world.bet(bet("f"), round_id="cancelled")
+    world.cancel(round_id="cancelled")
     given = {"jackpot_id": "j1", "table_id": "T1", "round_id": "cancelled", "bet_id": "f", "document": "memo"}
-    house.change("compensation", given | {"amount_minor": 100, "currency": "EUR"}, request_id="give")
+    world.change("compensation", given | {"amount_minor": 100, "currency": "EUR"}, request_id="give")
     paid = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", "amount": "3.00", "reference": "2026-10"}
     period = {"from": "2026-10-01T00:00:00Z", "to": "2026-11-01T00:00:00Z"}
-    house.change("statement-settlement", paid | period, request_id="pay")
-    house.bet(bet("g"), round_id="last", table_id="E1")
-    house.settle(hand("1", NOTHING), round_id="last", table_id="E1")
-    house.change("retirement", {"jackpot_id": "ended", "to": "j1"}, request_id="retire")
+    world.change("statement-settlement", paid | period, request_id="pay")
+    world.bet(bet("g"), round_id="last", table_id="E1")
+    world.settle(hand("1", NOTHING), round_id="last", table_id="E1")
+    world.change("retirement", {"jackpot_id": "ended", "to": "j1"}, request_id="retire")
 
 
 def test_what_was_changed_past_the_service_is_a_variance(superuser: Session, subtests: pytest.Subtests) -> None:
@@ -314,10 +314,10 @@ def found_differing(session: Session) -> set[tuple[str, str]]:
     return differ
 
 
-def test_a_period_that_ends_before_it_begins_is_refused(house: House) -> None:
-    house.open()
-    now = house.clock()
+def test_a_period_that_ends_before_it_begins_is_refused(world: World) -> None:
+    world.open()
+    now = world.clock()
 
-    asked(house, "reconciliation", start=now, end=now - timedelta(days=1)).problem(422, "question-invalid")
-    asked(house, "reconciliation", casino_id="c1").problem(422, "question-invalid")
-    asked(house, "reconciliation", jackpot_id="j9").problem(404, "jackpot-unknown")
+    asked(world, "reconciliation", start=now, end=now - timedelta(days=1)).problem(422, "question-invalid")
+    asked(world, "reconciliation", casino_id="c1").problem(422, "question-invalid")
+    asked(world, "reconciliation", jackpot_id="j9").problem(404, "jackpot-unknown")

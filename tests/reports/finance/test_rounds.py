@@ -24,7 +24,7 @@ from tests.support import story
 from tests.support.asking import asked, figures, report, rows
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, ROYAL_FLUSH, dead, hand
-from tests.support.house import House
+from tests.support.world import World
 
 Rows = list[Mapping[str, Any]]
 
@@ -35,12 +35,12 @@ PARTS: Final = ("value", "meter", "reserve", "prize_fund", "house")
 
 
 @pytest.fixture
-def opened(house: House) -> House:
-    house.open(base_amount="1000", stripes=2)
-    return house
+def opened(world: World) -> World:
+    world.open(base_amount="1000", stripes=2)
+    return world
 
 
-def test_a_round_is_told_with_what_its_entries_did(opened: House) -> None:
+def test_a_round_is_told_with_what_its_entries_did(opened: World) -> None:
     opened.bet(bet("a", currency="GBP"), bet("b", hand="2"))
     opened.bet(bet("c", hand="3", stake_minor=250))
     opened.void("c")
@@ -57,7 +57,7 @@ def test_a_round_is_told_with_what_its_entries_did(opened: House) -> None:
     assert (euros["rules_version"], euros["rate_sheet"], euros["casino_id"]) == (1, 1, "c1")
 
 
-def test_a_bet_is_told_with_each_part_of_it(opened: House) -> None:
+def test_a_bet_is_told_with_each_part_of_it(opened: World) -> None:
     opened.bet(bet("b", currency="SEK", stake_minor=1000))
 
     (row,) = rows(opened, "rounds", "bets")
@@ -69,7 +69,7 @@ def test_a_bet_is_told_with_each_part_of_it(opened: House) -> None:
     assert entry in opened.books.rows("SELECT kind, stripe_no, seq FROM entries")
 
 
-def test_a_bet_belongs_to_the_period_in_which_it_was_accepted_and_its_refund_to_its_own(opened: House) -> None:
+def test_a_bet_belongs_to_the_period_in_which_it_was_accepted_and_its_refund_to_its_own(opened: World) -> None:
     opened.bet(bet("a"), bet("b", hand="2"))
     between = opened.clock()
     opened.void("a")
@@ -89,7 +89,7 @@ def test_a_bet_belongs_to_the_period_in_which_it_was_accepted_and_its_refund_to_
     assert [(row["bets"], row["refunds"]) for row in rows(opened, "rounds", **after)] == [(0, "1")]
 
 
-def test_a_round_stands_as_it_stood_then(opened: House) -> None:
+def test_a_round_stands_as_it_stood_then(opened: World) -> None:
     opened.bet(bet())
     edges = [opened.clock()]
     opened.settle(hand("1", ROYAL_FLUSH))
@@ -103,7 +103,7 @@ def test_a_round_stands_as_it_stood_then(opened: House) -> None:
     assert [figures(report(opened, "rounds", as_of=edge)) for edge in edges] == [*map(figures, seen)]
 
 
-def test_a_round_without_a_bet_is_told_without_a_currency(opened: House) -> None:
+def test_a_round_without_a_bet_is_told_without_a_currency(opened: World) -> None:
     opened.void("never", round_id="tombstone")
     opened.cancel(round_id="unseen")
 
@@ -116,7 +116,7 @@ def test_a_round_without_a_bet_is_told_without_a_currency(opened: House) -> None
     assert rows(opened, "rounds", "bets") == rows(opened, "rounds", "refunds") == []
 
 
-def test_one_round_can_be_asked_for_also_without_its_table(opened: House) -> None:
+def test_one_round_can_be_asked_for_also_without_its_table(opened: World) -> None:
     opened.add_table("T2", jackpot_id="j1")
     for table_id in ("T1", "T2"):
         for round_id in ("r1", "r2"):
@@ -133,7 +133,7 @@ def test_one_round_can_be_asked_for_also_without_its_table(opened: House) -> Non
     assert found(round_id="r1", casino_id="c1", jackpot_id="j1") == [("T1", "r1"), ("T2", "r1")]
 
 
-def test_a_round_that_no_table_asked_about_has_is_unknown(opened: House) -> None:
+def test_a_round_that_no_table_asked_about_has_is_unknown(opened: World) -> None:
     opened.add_casino("c2")
     opened.add_table("T2", jackpot_id="j1", casino_id="c2")
     opened.open(jackpot_id="j2", tables=("T3",))
@@ -157,7 +157,7 @@ def test_a_round_that_no_table_asked_about_has_is_unknown(opened: House) -> None
     assert opened.books.counts() == before
 
 
-def test_a_round_that_did_nothing_in_the_period_is_known(opened: House) -> None:
+def test_a_round_that_did_nothing_in_the_period_is_known(opened: World) -> None:
     opened.bet(bet())
     opened.clock.advance(timedelta(hours=1))
     opened.void("never", round_id="tombstone")
@@ -169,7 +169,7 @@ def test_a_round_that_did_nothing_in_the_period_is_known(opened: House) -> None:
     assert rows(opened, "rounds", "bets", round_id="tombstone") == []
 
 
-def test_a_casinos_key_is_told_of_its_own_rounds_only(opened: House) -> None:
+def test_a_casinos_key_is_told_of_its_own_rounds_only(opened: World) -> None:
     opened.add_casino("c2")
     opened.add_table("T2", jackpot_id="j1", casino_id="c2")
     for table_id in ("T1", "T2"):
@@ -188,7 +188,7 @@ def test_a_casinos_key_is_told_of_its_own_rounds_only(opened: House) -> None:
     assert refused == unknown.replace("of-c9", "of-c1")
 
 
-def test_what_acts_booked_stands_beside_rounds_and_a_casino_sees_what_is_its_own(opened: House) -> None:
+def test_what_acts_booked_stands_beside_rounds_and_a_casino_sees_what_is_its_own(opened: World) -> None:
     opened.add_casino("c2")
     opened.bet(bet())
     paid = {"jackpot_id": "j1", "casino_id": "c1", "currency": "EUR", "amount": "1", "reference": "2026-11"}
@@ -233,7 +233,7 @@ def taken_back(refunds: Rows, acts: Rows) -> dict[tuple[Any, ...], list[Decimal]
     return summed([*refunds, *by_corrections], BY, "stake")
 
 
-def due(house: House, jackpot_id: str, start: datetime | None, end: datetime | None) -> dict[str, Any]:
+def due(world: World, jackpot_id: str, start: datetime | None, end: datetime | None) -> dict[str, Any]:
     """What the figures that reports are made of say of a period."""
     found: dict[str, Any] = {}
 
@@ -272,31 +272,31 @@ def due(house: House, jackpot_id: str, start: datetime | None, end: datetime | N
         return ()
 
     asking = Asked(jackpot_id, start=start, end=end)
-    with made(house.engine, Report("due", "Due", look), asking, now=house.clock()):
+    with made(world.engine, Report("due", "Due", look), asking, now=world.clock()):
         return found
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
-def test_the_sums_of_its_columns_are_the_figures_of_the_others(house: House, seed: int) -> None:
-    play = Play(house, seed)
+def test_the_sums_of_its_columns_are_the_figures_of_the_others(world: World, seed: int) -> None:
+    play = Play(world, seed)
     play.open()
     edges: list[datetime | None] = [None]
     for _ in range(3):
         play.go_on(35)
-        house.clock.advance(timedelta(hours=7))
-        edges.append(house.clock())
+        world.clock.advance(timedelta(hours=7))
+        edges.append(world.clock())
     play.go_on(20)
     edges.append(None)
-    story.require_whole(house)
+    story.require_whole(world)
 
     for start, end in [*pairwise(edges), (None, None)]:
         period = {name: edge for name, edge in (("start", start), ("end", end)) if edge is not None}
         for jackpot_id in ("j1", "cyber"):
             rounds, bets, refunds, acts = (
-                section["rows"] for section in report(house, "rounds", jackpot_id=jackpot_id, **period)["sections"]
+                section["rows"] for section in report(world, "rounds", jackpot_id=jackpot_id, **period)["sections"]
             )
-            expected = due(house, jackpot_id, start, end)
+            expected = due(world, jackpot_id, start, end)
             names = ("stakes", "value")
             assert summed(rounds, BY, "bets", *names) == {key: sums[:3] for key, sums in expected["bets"].items()}
             one_each = [{**row, "bets": 1} for row in bets]
@@ -306,20 +306,20 @@ def test_the_sums_of_its_columns_are_the_figures_of_the_others(house: House, see
             assert taken_back(refunds, acts) == expected["taken back"]
             assert summed(acts, ("account", "currency", "movement"), "amount") == expected["acts"]
             assert summed(rounds, (), "awards_cost").get((), [Decimal(0)]) == [expected["awards"]]
-            require_its_entries(house, rounds, jackpot_id, start, end)
+            require_its_entries(world, rounds, jackpot_id, start, end)
             told = {"rounds": rounds, "bets": bets, "refunds": refunds}
-            require_parts(house, told, jackpot_id=jackpot_id, **period)
+            require_parts(world, told, jackpot_id=jackpot_id, **period)
             for table_id in ("T1", "T2"):
                 of_table = [row for row in acts if row["table_id"] == table_id]
-                assert rows(house, "rounds", "acts", jackpot_id=jackpot_id, table_id=table_id, **period) == of_table
+                assert rows(world, "rounds", "acts", jackpot_id=jackpot_id, table_id=table_id, **period) == of_table
 
 
 def require_its_entries(
-    house: House, rounds: Rows, jackpot_id: str, start: datetime | None, end: datetime | None
+    world: World, rounds: Rows, jackpot_id: str, start: datetime | None, end: datetime | None
 ) -> None:
     """All entries of rounds that were booked in the period are told, each with its round, and no other."""
     told = {(row["round_key"], place) for row in rounds for place in row["entries"].split()}
-    entries = house.books.rows("SELECT * FROM entries WHERE jackpot_id = :j AND round_key IS NOT NULL", j=jackpot_id)
+    entries = world.books.rows("SELECT * FROM entries WHERE jackpot_id = :j AND round_key IS NOT NULL", j=jackpot_id)
     assert told == {
         (str(row["round_key"]), f"{row['stripe_no']}.{row['seq']}")
         for row in entries
@@ -327,12 +327,12 @@ def require_its_entries(
     }
 
 
-def require_parts(house: House, told: Mapping[str, Rows], **period: object) -> None:
+def require_parts(world: World, told: Mapping[str, Rows], **period: object) -> None:
     """What is told of each casino and table, and of some rounds, is what is told of them among all."""
     for names, most in FILTERS:
         for values in sorted({tuple(row[name] for name in names) for row in told["rounds"]})[:most]:
             stated = dict(zip(names, values, strict=True))
-            sections = report(house, "rounds", **period, **stated)["sections"][: len(told)]
+            sections = report(world, "rounds", **period, **stated)["sections"][: len(told)]
             assert {section["name"]: section["rows"] for section in sections} == {
                 name: [row for row in found if stated.items() <= row.items()] for name, found in told.items()
             }

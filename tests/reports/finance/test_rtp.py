@@ -16,8 +16,8 @@ from tests.support.bets import bet
 from tests.support.chance import Chance
 from tests.support.correcting import correct
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, THREE_OF_A_KIND, dead, hand
-from tests.support.house import CYBER, House
 from tests.support.journal_sums import lines, moved
+from tests.support.world import CYBER, World
 
 CREDITED = (
     accounts.METER_PLAYERS,
@@ -28,12 +28,12 @@ CREDITED = (
 )
 
 
-def test_what_the_live_rulebook_returns_is_its_published_figure(house: House) -> None:
-    house.open(base_amount="1000")
-    house.bet(bet("b1", stake_minor=10_000), bet("b2", stake_minor=10_000, hand="2"))
-    house.settle(hand("1", THREE_OF_A_KIND), hand("2", NOTHING))
+def test_what_the_live_rulebook_returns_is_its_published_figure(world: World) -> None:
+    world.open(base_amount="1000")
+    world.bet(bet("b1", stake_minor=10_000), bet("b2", stake_minor=10_000, hand="2"))
+    world.settle(hand("1", THREE_OF_A_KIND), hand("2", NOTHING))
 
-    funds = {row["paid_from"]: row for row in rows(house, "rtp")}
+    funds = {row["paid_from"]: row for row in rows(world, "rtp")}
 
     assert {name: row["turnover"] for name, row in funds.items()} == dict.fromkeys(funds, "200")
     assert funds["meter"]["theoretical_percent"] == "50"
@@ -45,149 +45,149 @@ def test_what_the_live_rulebook_returns_is_its_published_figure(house: House) ->
     assert funds["prize fund"]["variance_percent"] == "371.0331595053"
 
 
-def test_bettors_of_one_hand_stray_together_those_of_two_apart(house: House) -> None:
+def test_bettors_of_one_hand_stray_together_those_of_two_apart(world: World) -> None:
     """Decision 2: 10.34 stakes for a bet alone on its hand."""
-    house.open()
-    house.bet(bet("b1"))
-    house.settle(hand("1", NOTHING))
-    alone = house.clock()
-    house.bet(bet("b2", player_id="p2"), bet("b3", player_id="p3"), round_id="r2")
-    house.settle(hand("1", NOTHING), round_id="r2")
-    together = house.clock()
-    house.bet(bet("b4"), bet("b5", hand="2"), round_id="r3")
-    house.settle(hand("1", NOTHING), hand("2", FLUSH), round_id="r3")
+    world.open()
+    world.bet(bet("b1"))
+    world.settle(hand("1", NOTHING))
+    alone = world.clock()
+    world.bet(bet("b2", player_id="p2"), bet("b3", player_id="p3"), round_id="r2")
+    world.settle(hand("1", NOTHING), round_id="r2")
+    together = world.clock()
+    world.bet(bet("b4"), bet("b5", hand="2"), round_id="r3")
+    world.settle(hand("1", NOTHING), hand("2", FLUSH), round_id="r3")
 
     deviations = [
-        only(rows(house, "rtp", None, **period), paid_from="prize fund")["deviation"]
+        only(rows(world, "rtp", None, **period), paid_from="prize fund")["deviation"]
         for period in ({"as_of": alone}, {"start": alone, "as_of": together}, {"start": together})
     ]
 
     assert deviations == ["10.34", "20.68", "14.62"]
 
 
-def test_a_variance_is_told_in_deviations(house: House) -> None:
-    house.open()
-    house.bet(bet())
-    house.settle(hand("1", NOTHING))
-    lost = house.clock()
-    house.bet(bet(), round_id="r2")
-    house.settle(hand("1", FOUR_OF_A_KIND), round_id="r2")
+def test_a_variance_is_told_in_deviations(world: World) -> None:
+    world.open()
+    world.bet(bet())
+    world.settle(hand("1", NOTHING))
+    lost = world.clock()
+    world.bet(bet(), round_id="r2")
+    world.settle(hand("1", FOUR_OF_A_KIND), round_id="r2")
 
     def told(**period: object) -> tuple[str, str]:
-        row = only(rows(house, "rtp", None, **period), paid_from="prize fund")
+        row = only(rows(world, "rtp", None, **period), paid_from="prize fund")
         return row["variance"], row["deviations"]
 
     assert told(as_of=lost) == ("-0.318448918", "-0.03")
     assert told(start=lost) == ("249.681551082", "24.15")
 
 
-def test_a_round_is_played_when_it_is_settled(house: House) -> None:
+def test_a_round_is_played_when_it_is_settled(world: World) -> None:
     """So that awards are held against the very stakes that they were won with."""
-    house.open()
-    house.bet(bet("b1"))
-    bet_at = house.clock()
-    house.settle(hand("1", FLUSH))
+    world.open()
+    world.bet(bet("b1"))
+    bet_at = world.clock()
+    world.settle(hand("1", FLUSH))
 
     def told(**period: object) -> tuple[str, str]:
-        row = only(rows(house, "rtp", None, **period), paid_from="both")
+        row = only(rows(world, "rtp", None, **period), paid_from="both")
         return row["turnover"], row["actual"]
 
     assert (told(as_of=bet_at), told(start=bet_at)) == (("0", "0"), ("1", "25"))
 
 
-def test_what_was_refunded_was_not_played(house: House) -> None:
-    house.open()
+def test_what_was_refunded_was_not_played(world: World) -> None:
+    world.open()
     for name in ("voided", "cancelled", "dead", "played"):
-        house.bet(bet("b1"), round_id=name)
-    house.void("b1", round_id="voided")
-    house.cancel(round_id="cancelled")
-    house.settle(dead("1"), round_id="dead")
-    house.settle(hand("1", NOTHING), round_id="played")
+        world.bet(bet("b1"), round_id=name)
+    world.void("b1", round_id="voided")
+    world.cancel(round_id="cancelled")
+    world.settle(dead("1"), round_id="dead")
+    world.settle(hand("1", NOTHING), round_id="played")
 
-    row = only(rows(house, "rtp"), paid_from="prize fund")
+    row = only(rows(world, "rtp"), paid_from="prize fund")
 
     assert (row["turnover"], row["deviation"]) == ("1", "10.34")
 
 
-def test_what_a_correction_refunds_was_not_played_either_and_its_awards_replace_the_others(house: House) -> None:
-    house.open()
-    house.bet(bet("b1"), bet("b2", hand="2"))
-    house.settle(hand("1", FLUSH), hand("2", NOTHING))
-    before = house.clock()
-    correct(house, hand("1", THREE_OF_A_KIND), dead("2"))
+def test_what_a_correction_refunds_was_not_played_either_and_its_awards_replace_the_others(world: World) -> None:
+    world.open()
+    world.bet(bet("b1"), bet("b2", hand="2"))
+    world.settle(hand("1", FLUSH), hand("2", NOTHING))
+    before = world.clock()
+    correct(world, hand("1", THREE_OF_A_KIND), dead("2"))
 
-    assert only(rows(house, "rtp", as_of=before), paid_from="both")["turnover"] == "2"
-    both = only(rows(house, "rtp"), paid_from="both")
+    assert only(rows(world, "rtp", as_of=before), paid_from="both")["turnover"] == "2"
+    both = only(rows(world, "rtp"), paid_from="both")
     assert (both["turnover"], both["actual"], both["awards"]) == ("1", "3", 1)
-    tiers = {row["tier"]: row for row in rows(house, "rtp", "tiers")}
+    tiers = {row["tier"]: row for row in rows(world, "rtp", "tiers")}
     assert (tiers["flush"]["actual"], tiers["three_of_a_kind"]["actual"]) == ("0", "3")
-    since = {row["tier"]: row["actual"] for row in rows(house, "rtp", "tiers", start=before)}
+    since = {row["tier"]: row["actual"] for row in rows(world, "rtp", "tiers", start=before)}
     assert (since["flush"], since["three_of_a_kind"]) == ("-25", "3")
-    taken_back = only(rows(house, "rtp", start=before), paid_from="prize fund")
+    taken_back = only(rows(world, "rtp", start=before), paid_from="prize fund")
     assert (taken_back["turnover"], taken_back["deviation"], taken_back["deviations"]) == ("-1", None, None)
 
 
-def test_each_round_counts_by_its_own_rules(house: House) -> None:
-    house.open(base_amount="10")
-    house.change("rules", {"jackpot_id": "j1", "settings": {"prizes.flush": "30", "split.meter": "0.40"}})
-    house.bet(bet())
-    house.settle(hand("1", ROYAL_FLUSH))
-    since = house.clock()
-    house.bet(bet(), round_id="r2")
-    house.settle(hand("1", NOTHING), round_id="r2")
+def test_each_round_counts_by_its_own_rules(world: World) -> None:
+    world.open(base_amount="10")
+    world.change("rules", {"jackpot_id": "j1", "settings": {"prizes.flush": "30", "split.meter": "0.40"}})
+    world.bet(bet())
+    world.settle(hand("1", ROYAL_FLUSH))
+    since = world.clock()
+    world.bet(bet(), round_id="r2")
+    world.settle(hand("1", NOTHING), round_id="r2")
 
-    assert only(rows(house, "rtp", "tiers"), tier="flush")["theoretical"] == "0.108097085"
-    assert only(rows(house, "rtp", "tiers", start=since), tier="flush")["theoretical_percent"] == "5.8962046357"
-    assert only(rows(house, "rtp"), paid_from="meter")["theoretical"] == "0.95"
+    assert only(rows(world, "rtp", "tiers"), tier="flush")["theoretical"] == "0.108097085"
+    assert only(rows(world, "rtp", "tiers", start=since), tier="flush")["theoretical_percent"] == "5.8962046357"
+    assert only(rows(world, "rtp"), paid_from="meter")["theoretical"] == "0.95"
 
 
-def test_where_the_meter_pays_all_prizes_there_is_no_deviation_to_tell(house: House) -> None:
-    house.open(CYBER, tables=("C1",))
-    house.bet(bet(), table_id="C1")
-    house.settle(hand("1", FLUSH), table_id="C1")
+def test_where_the_meter_pays_all_prizes_there_is_no_deviation_to_tell(world: World) -> None:
+    world.open(CYBER, tables=("C1",))
+    world.bet(bet(), table_id="C1")
+    world.settle(hand("1", FLUSH), table_id="C1")
 
-    funds = {row["paid_from"]: row for row in rows(house, "rtp")}
+    funds = {row["paid_from"]: row for row in rows(world, "rtp")}
 
     assert (funds["meter"]["actual"], funds["meter"]["theoretical_percent"]) == ("50", "70")
     assert (funds["prize fund"]["deviation"], funds["prize fund"]["deviations"]) == ("0", None)
-    tiers = {row["tier"]: row["theoretical"] for row in rows(house, "rtp", "tiers")}
+    tiers = {row["tier"]: row["theoretical"] for row in rows(world, "rtp", "tiers")}
     assert tiers == {"four_of_a_kind": "0.1200480192", "full_house": "0.144057623", "flush": "0.0982700773"}
 
 
-def test_where_nothing_was_played_no_part_of_it_was_awarded(house: House) -> None:
-    house.open()
+def test_where_nothing_was_played_no_part_of_it_was_awarded(world: World) -> None:
+    world.open()
 
-    assert {row["actual_percent"] for row in rows(house, "rtp")} == {None}
+    assert {row["actual_percent"] for row in rows(world, "rtp")} == {None}
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds())
-def test_return_to_players_equals_the_journal_and_the_documents(house: House, seed: int) -> None:
-    history = Chance(house, seed)
+def test_return_to_players_equals_the_journal_and_the_documents(world: World, seed: int) -> None:
+    history = Chance(world, seed)
     history.go_on(50)
-    start = house.clock()
+    start = world.clock()
     history.go_on(70)
-    story.require_whole(house)
+    story.require_whole(world)
 
-    whole, early, late = (report(house, "rtp", **query) for query in ({}, {"as_of": start}, {"start": start}))
+    whole, early, late = (report(world, "rtp", **query) for query in ({}, {"as_of": start}, {"start": start}))
 
     for jackpot_id in ("j1", "j2"):
         for document, period in ((whole, {}), (early, {"end": start}), (late, {"start": start})):
             both = only(rows_of(document), jackpot_id=jackpot_id, paid_from="both")
-            assert Decimal(both["turnover"]) == judged(house, jackpot_id, **period)
-        require_awards(house, whole, jackpot_id)
-        require_deviation(house, whole, jackpot_id)
+            assert Decimal(both["turnover"]) == judged(world, jackpot_id, **period)
+        require_awards(world, whole, jackpot_id)
+        require_deviation(world, whole, jackpot_id)
         parts = [only(rows_of(one), jackpot_id=jackpot_id, paid_from="both") for one in (early, late)]
         both = only(rows_of(whole), jackpot_id=jackpot_id, paid_from="both")
         for figure in ("turnover", "actual", "theoretical"):
             assert total(Decimal(part[figure]) for part in parts) == Decimal(both[figure])
 
 
-def judged(house: House, jackpot_id: str, *, start: datetime | None = None, end: datetime | None = None) -> Decimal:
+def judged(world: World, jackpot_id: str, *, start: datetime | None = None, end: datetime | None = None) -> Decimal:
     """All that was ever booked for the rounds that a period settled, and what it corrected of any."""
     entries = {
         (one["stripe_no"], one["seq"]): one
-        for one in house.books.rows("SELECT * FROM entries WHERE jackpot_id = :jackpot", jackpot=jackpot_id)
+        for one in world.books.rows("SELECT * FROM entries WHERE jackpot_id = :jackpot", jackpot=jackpot_id)
     }
     inside = {
         place
@@ -195,7 +195,7 @@ def judged(house: House, jackpot_id: str, *, start: datetime | None = None, end:
         if (start is None or one["booked_at"] >= start) and (end is None or one["booked_at"] < end)
     }
     settled = {entries[place]["round_key"] for place in inside if entries[place]["kind"] == "result"}
-    stakes = [line for line in lines(house, jackpot_id) if line["movement"] in {"contribution", "reversal"}]
+    stakes = [line for line in lines(world, jackpot_id) if line["movement"] in {"contribution", "reversal"}]
     counted = []
     for line in stakes:
         place = (line["stripe_no"], line["seq"])
@@ -205,9 +205,9 @@ def judged(house: House, jackpot_id: str, *, start: datetime | None = None, end:
     return moved(counted, *CREDITED)
 
 
-def require_awards(house: House, document: dict[str, object], jackpot_id: str) -> None:
+def require_awards(world: World, document: dict[str, object], jackpot_id: str) -> None:
     """All awards that nobody rejected or took back."""
-    listed = house.books.rows(
+    listed = world.books.rows(
         """
         SELECT a.tier, a.funded_by, a.cost
         FROM awards a
@@ -238,9 +238,9 @@ def require_awards(house: House, document: dict[str, object], jackpot_id: str) -
     assert {key: cost for key, cost in shown.items() if cost} == dict(costs)
 
 
-def require_deviation(house: House, document: dict[str, object], jackpot_id: str) -> None:
+def require_deviation(world: World, document: dict[str, object], jackpot_id: str) -> None:
     """The deviation of the hands that were judged, each by its own rules."""
-    stood = house.books.rows(
+    stood = world.books.rows(
         """
         SELECT r.round_key, b.bet_id, b.hand, r.rules_version, b.stake_minor * s.base_per_unit / 100 AS value,
                coalesce(c.refunds ? b.bet_id, h.status = 'dead') AS is_dead
@@ -265,7 +265,7 @@ def require_deviation(house: House, document: dict[str, object], jackpot_id: str
     hands: defaultdict[tuple[int, str, int], Decimal] = defaultdict(Decimal)
     for one in (one for one in stood if not one["is_dead"]):
         hands[one["round_key"], one["hand"], one["rules_version"]] += one["value"]
-    documents = house.books.rows("SELECT version, document FROM rules_versions WHERE jackpot_id = :j", j=jackpot_id)
+    documents = world.books.rows("SELECT version, document FROM rules_versions WHERE jackpot_id = :j", j=jackpot_id)
     rules = {one["version"]: from_document(one["document"]) for one in documents}
     wide = Context(prec=60)
     variance = sum(

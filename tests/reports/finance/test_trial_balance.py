@@ -15,7 +15,7 @@ from tests.reports.finance.play import Play
 from tests.support import story
 from tests.support.asking import only, report, rows
 from tests.support.bets import bet
-from tests.support.house import House
+from tests.support.world import World
 
 Account = tuple[str, str, str]
 """A jackpot, an account of its book, and a currency."""
@@ -26,20 +26,20 @@ Figures = tuple[Decimal, Decimal, Decimal, Decimal]
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", seeds(40))
-def test_every_account_is_the_sum_of_its_postings_whatever_the_period(house: House, seed: int) -> None:
-    play = Play(house, seed)
+def test_every_account_is_the_sum_of_its_postings_whatever_the_period(world: World, seed: int) -> None:
+    play = Play(world, seed)
     play.open()
-    edges = [house.clock()]
+    edges = [world.clock()]
     for _ in range(3):
         play.go_on(21)
-        edges.append(house.clock())
+        edges.append(world.clock())
     play.retire()
-    story.require_whole(house)
+    story.require_whole(world)
 
-    booked = house.books.rows("TABLE postings")
+    booked = world.books.rows("TABLE postings")
     periods = [(None, None), *((None, edge) for edge in edges), *combinations(edges, 2), (edges[1], None)]
     for start, end in periods:
-        document = report(house, "trial-balance", **_stated(start=start, end=end))
+        document = report(world, "trial-balance", **_stated(start=start, end=end))
         accounts = journal.numbers(document, "accounts")
         shown = {(row["jackpot_id"], row["account"], row["currency"]): _figures(row) for row in accounts}
         assert len(shown) == len(accounts)
@@ -48,15 +48,15 @@ def test_every_account_is_the_sum_of_its_postings_whatever_the_period(house: Hou
         assert {(row["jackpot_id"], row["currency"]): _figures(row) for row in totals} == together(shown)
 
 
-def test_a_movement_puts_in_or_takes_out_what_it_comes_to(house: House) -> None:
-    house.open(base_amount="1000")
-    start = house.clock()
+def test_a_movement_puts_in_or_takes_out_what_it_comes_to(world: World) -> None:
+    world.open(base_amount="1000")
+    start = world.clock()
     for number, amount in enumerate(("5", "-3")):
         moved_by_hand = {"account": "reserve", "amount": amount, "document": "memo", "cause": "count-error"}
-        house.change("adjustment", {"jackpot_id": "j1", **moved_by_hand}, request_id=f"q{number}")
-    house.bet(bet())
+        world.change("adjustment", {"jackpot_id": "j1", **moved_by_hand}, request_id=f"q{number}")
+    world.bet(bet())
 
-    period = rows(house, "trial-balance", start=start)
+    period = rows(world, "trial-balance", start=start)
 
     reserve, house_ = (only(period, account=account) for account in ("pool:reserve", "house:adjustments"))
     assert (reserve["taken_out"], reserve["put_in"], reserve["closing"]) == ("0", "2.05", "2.05")

@@ -1,4 +1,4 @@
-"""A whole house for a test: casinos, jackpots, tables, rates and keys, and the HTTP door in front of them."""
+"""A whole world for a test: casinos, jackpots, tables, rates and keys, and the HTTP API in front of them."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -36,13 +36,13 @@ CYBER = "cyber-caribbean-stud"
 SENECA = "seneca-caribbean-stud"
 
 RATES = {"GBP": "1.17", "SEK": "0.0873", "JPY": "0.0061"}
-"""The first sheet of every house; it has no CHF."""
+"""The first sheet of every world; it has no CHF."""
 
 AUTOMATIC = "automatic"
 """As a key: that of a server of the table's casino."""
 
 
-class House:
+class World:
     """A migrated database with a casino `c1` and a rate sheet of EUR in it, and an application on it."""
 
     def __init__(self, database_url: str, **configured: Any) -> None:
@@ -59,8 +59,8 @@ class House:
         else:
             self._furnish()
 
-    def _move_in_from(self, other: "House") -> None:
-        """Know what the house knew whose database this is a copy of."""
+    def _move_in_from(self, other: "World") -> None:
+        """Know what the world knew whose database this is a copy of."""
         self.clock.at = other.clock.at
         self._keys |= other._keys
 
@@ -303,5 +303,5 @@ class House:
         return found
 
 
-COPIES: Final[dict[str, House]] = {}
-"""The databases that are copies of a house's, and the house: to furnish it takes as long as what many a test does."""
+COPIES: Final[dict[str, World]] = {}
+"""The databases that are copies of a world's, and the world: to furnish it takes as long as what many a test does."""
