@@ -15,6 +15,7 @@ from jackpot_service.api.jobs import JobSchema, JobView
 from jackpot_service.auth.authenticator import require_role
 from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine, require_no_owner, signed_act
+from jackpot_service.cli.signals import set_by_signals
 from jackpot_service.cli.values import Identifier, JsonDocument, request_id_option
 from jackpot_service.cli.writing import limit_option, opened, output_option, print_json, print_list
 from jackpot_service.config.settings import Config
@@ -117,8 +118,7 @@ def worker(config: Config, beside: bool) -> None:  # noqa: FBT001
     with opened_engine(config) as engine:
         stop = threading.Event()
         runner = Runner(engine, config.files_kept, stop, idle=Days(engine, stop).reconcile_next)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
+        set_by_signals(stop, [signal.SIGINT, signal.SIGTERM])
         if beside:
             os.nice(NICENESS)
             threading.Thread(target=_stop_at_end_of_input, args=[stop], daemon=True).start()

@@ -19,6 +19,7 @@ from jackpot_demo.errors import DemoBug
 from jackpot_demo.tally import in_words
 from jackpot_service.cli import demo_books
 from jackpot_service.cli.opening import OWNER_VARIABLE, bring_up, opened_engine, opened_owner_url
+from jackpot_service.cli.signals import set_by_signals
 from jackpot_service.config.settings import Config
 
 SECONDS_BETWEEN_LINES = 5.0
@@ -95,10 +96,9 @@ def _play(
 ) -> bool:
     """Serve in a process of its own, play against it, print what the books say; returns whether they are right."""
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    set_by_signals(stop, [signal.SIGINT, signal.SIGTERM])
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # By nohup.
-        signal.signal(signal.SIGHUP, lambda *_: _hang_up(stop))
+        signal.signal(signal.SIGHUP, lambda *_: _hang_up())
     with opened_engine(config) as engine:
         keys = demo_books.set_up(config, engine)
         with _served(host, port, workers, stop) as base_url:
@@ -121,12 +121,12 @@ def _play(
         return demo_books.print_books(engine)
 
 
-def _hang_up(stop: threading.Event) -> None:
+def _hang_up() -> None:
     """Stop, since the terminal was closed; what is still printed goes nowhere, instead of failing."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.dup2(nowhere, sys.stderr.fileno())
-    stop.set()
+    signal.raise_signal(signal.SIGTERM)
 
 
 @contextmanager

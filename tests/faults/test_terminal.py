@@ -71,7 +71,7 @@ def require_ended(directory: Path) -> None:
     with suppress(AssertionError):
         wait_until(lambda: not marked(directory), within_s=2 * LONGEST_WAIT_S)
     left = {pid: (command_of(pid), (Path("/proc") / str(pid) / "wchan").read_text()) for pid in marked(directory)}
-    assert not left
+    assert not left, "\n".join(f"{pid} {wchan} {command!r}" for pid, (command, wchan) in left.items())
 
 
 def embedded_of(directory: Path) -> set[int]:
