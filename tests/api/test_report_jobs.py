@@ -15,7 +15,7 @@ from jackpot_service.reports.finance.registry import REPORTS
 from tests.reports.finance.play import Play
 from tests.support import story, workbooks
 from tests.support.answers import Answer, Body
-from tests.support.asking import asked, raise_edition, report, stated
+from tests.support.asking import asked, raise_version, report, stated
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.world import World
@@ -218,7 +218,7 @@ def test_a_period_that_is_closed_later_does_not_change_the_file(opened: World) -
     assert heads[1]["closed as"] == report(opened, "trial-balance", end="2026-11-21")["content_sha256"]
 
 
-def test_the_hash_of_another_edition_than_a_job_makes_is_not_shown(
+def test_the_hash_of_another_version_than_a_job_makes_is_not_shown(
     opened: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The job was asked for of the version before, and is done by the one after."""
@@ -227,12 +227,12 @@ def test_the_hash_of_another_edition_than_a_job_makes_is_not_shown(
     opened.post("/v1/closed-periods", closing, key=opened.person("Fay", Role.FINANCE)).ok(201)
     job = ask(opened, name="trial-balance", format="xlsx", to="2026-11-21").ok(201)
 
-    raise_edition(monkeypatch, "trial-balance")
+    raise_version(monkeypatch, "trial-balance")
     done(opened)
 
     head = dict(workbooks.texts(workbooks.read(file_of(opened, job))["head"]))
     assert "closed as" not in head
-    assert head["closed in"].startswith("report_version 1 ")
+    assert head["closed in"].startswith("version 1 ")
 
 
 # Who may.

@@ -17,7 +17,7 @@ from jackpot_service.proof.verification import Verification
 from jackpot_service.reports.finance import registry
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 from tests.support import history
-from tests.support.asking import raise_edition
+from tests.support.asking import raise_version
 from tests.support.logins import owner_conninfo
 
 pytestmark = pytest.mark.slow
@@ -199,7 +199,7 @@ def test_reports_of_closed_periods_that_it_cannot_compare_are_said_and_are_nothi
     (line,) = opened("verify").ok().splitlines()
     assert line.startswith("Verified ")
 
-    raise_edition(monkeypatch, "rtp")
+    raise_version(monkeypatch, "rtp")
     monkeypatch.setattr(registry, "REPORTS", {name: one for name, one in registry.REPORTS.items() if name != "fx"})
     *said, verdict = opened("verify").ok().splitlines()
 

@@ -42,7 +42,8 @@ def in_terminal(directory: Path, *command: str, **environment: str) -> Iterator[
     environment = {**os.environ, "JACKPOT_DATA_DIR": str(directory), **environment, "MARK": str(directory)}
     watcher = subprocess.Popen(["cat"], stdin=master, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(master)
-    leader = ("setsid", "--ctty", *command)  # Which the command takes the place of.
+    # Both the command takes the place of. Who runs the tests may ignore the signal, as under nohup.
+    leader = ("setsid", "--ctty", "env", "--default-signal=HUP", *command)
     process = subprocess.Popen(leader, stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=CHECKOUT)
     os.close(slave)
     terminal = Terminal(process, watcher)

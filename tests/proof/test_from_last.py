@@ -30,7 +30,7 @@ HISTORIES: Final = (
     "history",
     "test_awards",
     "test_corrections",
-    "test_lives",
+    "test_status_changes",
 )
 """Modules that write a history, by what it is about."""
 

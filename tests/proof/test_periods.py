@@ -15,7 +15,7 @@ from jackpot_service.proof.proof import verify
 from jackpot_service.proof.verification import NotCompared
 from jackpot_service.reports.finance import registry
 from tests.proof.corruption import Corruption, change, codes_after, mismatches_after_changing, remove
-from tests.support.asking import raise_edition
+from tests.support.asking import raise_version
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
 from tests.support.world import World
@@ -42,11 +42,11 @@ def test_closed_periods_that_nobody_touched_are_right(superuser: Session) -> Non
     assert superuser.scalar(text("SELECT count(*) FROM closed_periods")) == 2
 
 
-def test_reports_of_another_edition_are_told_and_are_no_mismatch(
+def test_reports_of_another_version_are_told_and_are_no_mismatch(
     superuser: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert verify(superuser).not_compared == {}
-    raise_edition(monkeypatch, "trial-balance")
+    raise_version(monkeypatch, "trial-balance")
     monkeypatch.setattr(registry, "REPORTS", {name: one for name, one in registry.REPORTS.items() if name != "fx"})
 
     found = verify(superuser)

@@ -49,7 +49,7 @@ def only(found: Rows, **where: object) -> Mapping[str, Any]:
     return row
 
 
-def raise_edition(monkeypatch: pytest.MonkeyPatch, name: str) -> int:
+def raise_version(monkeypatch: pytest.MonkeyPatch, name: str) -> int:
     """Have the next version of a report, as a version of the service with other words for it would; its number."""
     later = replace(registry.REPORTS[name], report_version=registry.REPORTS[name].report_version + 1)
     monkeypatch.setattr(registry, "REPORTS", {**registry.REPORTS, name: later})

@@ -19,7 +19,7 @@ from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, close_period
 from tests.support import people, workbooks
 from tests.support.answers import Answer, Body
-from tests.support.asking import raise_edition, rows
+from tests.support.asking import raise_version, rows
 from tests.support.bets import bet
 from tests.support.correcting import correct
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
@@ -72,13 +72,13 @@ def test_a_closed_period_keeps_what_its_reports_said(busy: World) -> None:
     assert report(busy, "trial-balance", "")["content_sha256"] is None
 
 
-def test_a_report_shows_the_hash_only_if_it_is_that_of_its_own_edition(
+def test_a_report_shows_the_hash_only_if_it_is_that_of_its_own_version(
     busy: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     query = f"to={instant(midnight(busy))}"
     kept = close(busy, midnight(busy)).ok(201)["reports"]
     first = report(busy, "rtp", query)
-    assert raise_edition(monkeypatch, "rtp") == kept["rtp"]["report_version"] + 1
+    assert raise_version(monkeypatch, "rtp") == kept["rtp"]["report_version"] + 1
 
     shown, open_period, other = (
         report(busy, *asked) for asked in (("rtp", query), ("rtp", ""), ("trial-balance", query))
@@ -92,7 +92,7 @@ def test_a_report_shows_the_hash_only_if_it_is_that_of_its_own_edition(
     assert [other[name] for name in told] == [1, 1, kept["trial-balance"]["sha256"]]
 
 
-def test_a_file_says_in_which_edition_the_report_was_closed(busy: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_says_in_which_version_the_report_was_closed(busy: World, monkeypatch: pytest.MonkeyPatch) -> None:
     path = f"/v1/reports/trial-balance?format=xlsx&to={instant(midnight(busy))}"
     kept = close(busy, midnight(busy)).ok(201)["reports"]["trial-balance"]
 
@@ -102,7 +102,7 @@ def test_a_file_says_in_which_edition_the_report_was_closed(busy: World, monkeyp
             return dict(workbooks.texts(workbooks.read(response.get_data())["head"]))
 
     assert head()["closed as"] == kept["sha256"]
-    raise_edition(monkeypatch, "trial-balance")
+    raise_version(monkeypatch, "trial-balance")
     later = head()
     assert "closed as" not in later
     assert later["closed in"] == "version 1 of the report, whose version is 2 now: no hash of this was kept"

@@ -168,7 +168,7 @@ def test_a_day_that_was_read_is_not_read_again_but_by_who_verifies(played: World
     past_the_service(database_url, "UPDATE bets SET stake_minor = stake_minor - 1 WHERE bet_id = 'a'")
 
 
-def test_in_another_edition_days_are_read_again(played: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_another_version_days_are_read_again(played: World, monkeypatch: pytest.MonkeyPatch) -> None:
     read, before = read_days(played), reconciled(played)
     with monkeypatch.context() as later:
         later.setattr(two_sides, "REPORT_VERSION", two_sides.REPORT_VERSION + 1)
