@@ -19,7 +19,18 @@ def owner(database_url: str) -> Iterator[psycopg.Connection[tuple[Decimal, ...]]
 
 @pytest.mark.parametrize(
     "relation",
-    ["rules_split('j', 1)", "days_with_recent('j', ARRAY['bets'])", "cuts_of_stripes('j', 9)"],
+    [
+        "rules_split('j', 1)",
+        "days_with_recent('j', ARRAY['bets'])",
+        "cuts_of_stripes('j', 9)",
+        "entries_between('j', ARRAY[0], ARRAY[0], ARRAY[9])",
+        "award_entries_between('j', ARRAY[0], ARRAY[0], ARRAY[9])",
+        "effects_of_acts('j', 0, 9)",
+        "round_of_key('j', 1)",
+        "entry_of_step('j', 1, 1)",
+        "live_bets('j', 1)",
+        "bets_with_refunds('j', 1, 'EUR', 1)",
+    ],
 )
 def test_no_function_hides_its_tables_from_the_planner(owner: psycopg.Connection[tuple[str]], relation: str) -> None:
     plan = "\n".join(line for (line,) in owner.execute(f"EXPLAIN SELECT * FROM {relation}"))  # noqa: S608  a constant

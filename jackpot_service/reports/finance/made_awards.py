@@ -8,7 +8,6 @@ jackpot's book stands before the end; a payment has none, so there it is the act
 from typing import Final
 
 from jackpot_service.domain.awards import ORDER, STATE_AFTER
-from jackpot_service.reports.finance.parts import ENTRIES_OF_AWARDS
 from jackpot_service.reports.finance.whose import in_round_of_those_asked
 
 _STATES: Final = ", ".join(f"('{step}', {place}, '{STATE_AFTER[step]}')" for place, step in enumerate(ORDER))
@@ -27,7 +26,9 @@ STATE: Final = states("of")
 MADE: Final = f"""
 made AS MATERIALIZED (
     SELECT e.stripe_no, e.seq, e.booked_at, e.round_key, 0 AS correction
-    FROM {ENTRIES_OF_AWARDS}
+    FROM award_entries_between(
+        :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+    ) AS e
     WHERE {in_round_of_those_asked("e")}
     UNION ALL
     SELECT e.stripe_no, e.seq, e.booked_at, c.round_key, c.number
