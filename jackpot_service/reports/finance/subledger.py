@@ -65,7 +65,6 @@ _STAKES = text(
                 FROM bets b
                 WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
                 GROUP BY b.currency
-                OFFSET 0
             ) AS b
             WHERE e.kind = 'bets'
             GROUP BY r.rules_version, r.casino_id, r.rate_sheet, b.currency

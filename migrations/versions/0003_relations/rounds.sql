@@ -1,4 +1,4 @@
--- What belongs to a round, looked up by its key, whatever statistics say (LIMIT, OFFSET 0): of a new jackpot they know
+-- What belongs to a round, looked up by its key, whatever statistics say (LIMIT, a fence): of a new jackpot they know
 -- nothing for a while, and all of its rounds might be read for each.
 CREATE FUNCTION round_of_key(of_jackpot text, of_round bigint) RETURNS SETOF rounds LANGUAGE sql STABLE ROWS 1 AS $$
     SELECT * FROM rounds WHERE jackpot_id = of_jackpot AND round_key = of_round LIMIT 1
