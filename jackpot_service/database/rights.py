@@ -92,6 +92,7 @@ CHANGED: Final[Mapping[str, TableRights]] = MappingProxyType(
 ONLY_READ: Final = (
     "alembic_version",
     "award_records",
+    "award_step_states",
     "change_deciders",
     "emergency_switches",
     "figures",

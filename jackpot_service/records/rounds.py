@@ -12,12 +12,6 @@ from jackpot_service.domain.money import plain
 from jackpot_service.domain.round_keys import LAST_KEY, RANDOM_BITS, first_key_at
 from jackpot_service.domain.rounds import Round, RoundState
 
-
-def by_ids(*, jackpot_id: str, table_id: str, round_id: str) -> str:
-    """WHERE this, of `rounds` alone: the row that has these ids, in the words of the only index that finds it."""
-    return f"jackpot_id = {jackpot_id} AND by_index(table_id || ' ' || round_id) = {table_id} || ' ' || {round_id}"
-
-
 # A round is found by the caller's ids in the words of the only index that finds it, `uq_rounds_ids`.
 #
 # Rounds are locked and added in the order of the caller's ids, which is the same for everybody. Each is looked up by

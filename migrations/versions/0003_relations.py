@@ -14,17 +14,27 @@ compatible_from: str = "0003"
 
 SQL = Path(__file__).with_suffix("")
 
-PARTS = ("books", "cycles", "awards", "exceptions", "days", "splits", "key_makers")
+PARTS = ("books", "cycles", "awards", "exceptions", "days", "splits", "parts", "rounds", "key_makers")
 
 DROPS = """
 DROP FUNCTION is_key_maker_on_both_sides(text, bigint, text, timestamptz);
 DROP VIEW key_makers;
+DROP FUNCTION bets_with_refunds(text, bigint, text, integer);
+DROP FUNCTION live_bets(text, bigint);
+DROP FUNCTION entry_of_step(text, bigint, integer);
+DROP FUNCTION round_of_key(text, bigint);
+DROP FUNCTION currency_units(text);
+DROP FUNCTION acts_with_effects(text);
+DROP FUNCTION verdicts_between(text, text, text, integer[], bigint[], bigint[]);
+DROP FUNCTION effects_of_acts(text, bigint, bigint);
+DROP FUNCTION award_entries_between(text, integer[], bigint[], bigint[]);
+DROP FUNCTION entries_between(text, integer[], bigint[], bigint[]);
 DROP FUNCTION rules_split(text, integer);
 DROP FUNCTION days_with_recent(text, text[]);
 DROP VIEW figures;
 DROP FUNCTION gaming_day(timestamptz, text, time);
 DROP FUNCTION exception_id(timestamptz, text);
-DROP VIEW award_records, verdict_days;
+DROP VIEW award_records, verdict_days, award_step_states;
 DROP FUNCTION cuts_of_stripes(text, integer);
 DROP VIEW postings;
 DROP FUNCTION chained_heads(bytea, bytea[], timestamptz);

@@ -174,9 +174,9 @@ EXEMPTIONS: Final = (
     ),
     # Reports.
     Exemption(
-        "WITH effects AS ( SELECT a.seq AS act_seq",
+        "effects_of_acts(",
         _REPORT,
-        {Rule.UNRESTRICTED: "award_steps awards bets cycles entries rounds voids"},
+        {Rule.UNRESTRICTED: "award_steps awards cycles entries rounds"},
     ),
     Exemption(
         "SELECT v.version, e.booked_at, asked.maker AS asked_by",
@@ -199,7 +199,7 @@ EXEMPTIONS: Final = (
         {Rule.UNRESTRICTED: "bets hands"},
     ),
     Exemption(
-        "FROM ( SELECT * FROM award_steps WHERE step = 'held' AND jackpot_id",
+        "WITH held AS MATERIALIZED ( SELECT * FROM award_steps",
         _REPORT,
         {Rule.UNRESTRICTED: "award_steps awards entries rounds settlements"},
     ),
@@ -214,18 +214,18 @@ EXEMPTIONS: Final = (
         {Rule.UNRESTRICTED: "award_steps awards rounds settlements"},
     ),
     Exemption(
-        "WITH ended_since AS ( SELECT round_key FROM",
+        "WITH long_lived AS MATERIALIZED ( SELECT jackpot_id, round_key, stripe_no, seq FROM",
         _TWO_BOOKS,
         {Rule.UNRESTRICTED: "bets entries voids", Rule.ONE_JACKPOT: "2 jackpots"},
     ),
     Exemption(
-        "WITH made AS MATERIALIZED ( SELECT e.stripe_no, e.seq",
+        "WITH made AS MATERIALIZED ( SELECT * FROM verdicts_between(",
         _TWO_BOOKS,
-        {Rule.UNRESTRICTED: "bets entries rounds", Rule.ONE_JACKPOT: "2 jackpots"},
+        {Rule.UNRESTRICTED: "bets rounds", Rule.ONE_JACKPOT: "2 jackpots"},
     ),
     Exemption(
-        "SELECT e.round_key, e.step, e.stripe_no, e.seq FROM unnest(",
+        "SELECT e.round_key, e.step, e.stripe_no, e.seq FROM entries_between(",
         _REPORT,
-        {Rule.UNRESTRICTED: "awards cancellations hands results voids"},
+        {Rule.UNRESTRICTED: "awards"},
     ),
 )

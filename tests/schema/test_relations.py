@@ -6,6 +6,7 @@ from decimal import Decimal
 import psycopg
 import pytest
 
+from jackpot_service.domain.awards import ORDER, STATE_AFTER
 from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.rules import SPLIT_DECIMALS
 from tests.support.logins import owner_url
@@ -19,7 +20,21 @@ def owner(database_url: str) -> Iterator[psycopg.Connection[tuple[Decimal, ...]]
 
 @pytest.mark.parametrize(
     "relation",
-    ["rules_split('j', 1)", "days_with_recent('j', ARRAY['bets'])", "cuts_of_stripes('j', 9)"],
+    [
+        "rules_split('j', 1)",
+        "days_with_recent('j', ARRAY['bets'])",
+        "cuts_of_stripes('j', 9)",
+        "entries_between('j', ARRAY[0], ARRAY[0], ARRAY[9])",
+        "award_entries_between('j', ARRAY[0], ARRAY[0], ARRAY[9])",
+        "effects_of_acts('j', 0, 9)",
+        "verdicts_between('j', NULL, NULL, ARRAY[0], ARRAY[0], ARRAY[9])",
+        "acts_with_effects('j')",
+        "currency_units('jEUR')",
+        "round_of_key('j', 1)",
+        "entry_of_step('j', 1, 1)",
+        "live_bets('j', 1)",
+        "bets_with_refunds('j', 1, 'EUR', 1)",
+    ],
 )
 def test_no_function_hides_its_tables_from_the_planner(owner: psycopg.Connection[tuple[str]], relation: str) -> None:
     plan = "\n".join(line for (line,) in owner.execute(f"EXPLAIN SELECT * FROM {relation}"))  # noqa: S608  a constant
@@ -37,6 +52,14 @@ def test_only_a_question_about_postings_takes_the_postings_of_entries_apart(
         scans[kind] = sum(" on entries " in line for (line,) in plan)
 
     assert scans == dict.fromkeys(FigureKind, 1) | {FigureKind.POSTINGS: 2}
+
+
+def test_the_steps_of_awards_and_their_states_are_those_of_the_domain(
+    owner: psycopg.Connection[tuple[str, str]],
+) -> None:
+    states = owner.execute("SELECT step, state FROM award_step_states ORDER BY place").fetchall()
+
+    assert states == [(step, STATE_AFTER[step]) for step in ORDER]
 
 
 @pytest.mark.parametrize(

@@ -16,69 +16,67 @@ from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import negated
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.reports.finance import parts
-from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Stand
 from jackpot_service.reports.finance.subledger import Line, casino_lines
 
 METER = Account("pool:meter")
 """Both parts of the meter: documents do not say whose money an award from it was."""
 
-_SAME_AWARD = """t.jackpot_id = a.jackpot_id AND t.round_key = a.round_key AND t.bet_id = a.bet_id
-         AND t.tier = a.tier AND t.correction = a.correction"""
-
-_OF_ROUND = """
-    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
-    JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
-"""
-"""JOIN this: the award's round `r`, and its currency's rate `s` in the round's sheet."""
-
-_IN_UNITS = "a.amount_minor * CAST('1e-' || s.exponent AS numeric)"
-
-# An award that was reversed had been held to the end, or had become what the casino owed its player.
-_STEP_TAKEN = f"""CASE WHEN t.step = 'reversed' AND EXISTS (
-               SELECT FROM award_steps t WHERE {_SAME_AWARD} AND t.step = 'held'
-           ) AND NOT EXISTS (
-               SELECT FROM award_steps t WHERE {_SAME_AWARD} AND t.step IN ('approved', 'reinstated')
-           ) THEN 'reversed_while_held' ELSE t.step END"""  # noqa: S608  the parts are ours
-"""Which step was taken by an act; one that reversed an award tells whether it was held till then."""
-
 _MADE = text(
-    f"""
-    SELECT r.casino_id, a.currency, a.funded_by, t.step, sum({_IN_UNITS}), sum(a.cost)
-    FROM {parts.ENTRIES_OF_AWARDS}
+    """
+    SELECT r.casino_id, a.currency, a.funded_by, t.step,
+           sum(a.amount_minor * CAST('1e-' || s.exponent AS numeric)), sum(a.cost)
+    FROM award_entries_between(
+        :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+    ) AS e
     JOIN settlements d ON d.jackpot_id = e.jackpot_id AND d.round_key = e.round_key AND d.step = e.step
     JOIN awards a ON a.jackpot_id = d.jackpot_id AND a.round_key = d.round_key AND a.correction = 0
-    JOIN award_steps t ON {_SAME_AWARD} AND t.act_seq IS NULL
-    {_OF_ROUND}
+    JOIN award_steps t ON t.jackpot_id = a.jackpot_id AND t.round_key = a.round_key AND t.bet_id = a.bet_id
+                      AND t.tier = a.tier AND t.correction = a.correction AND t.act_seq IS NULL
+    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     GROUP BY 1, 2, 3, 4
     ORDER BY 1, 2, 3, 4
-    """  # noqa: S608  the parts are ours
+    """
 )
 
+# An award that was reversed had been held to the end, or had become what the casino owed its player.
 _DECIDED = text(
-    f"""
-    WITH {EFFECTS}
-    SELECT r.casino_id, a.currency, {_STEP_TAKEN},
-           sum({_IN_UNITS}), sum(a.cost)
-    FROM effects f
+    """
+    SELECT r.casino_id, a.currency,
+           CASE WHEN t.step = 'reversed' AND EXISTS (
+               SELECT
+               FROM award_steps o
+               WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
+                 AND o.tier = a.tier AND o.correction = a.correction AND o.step = 'held'
+           ) AND NOT EXISTS (
+               SELECT
+               FROM award_steps o
+               WHERE o.jackpot_id = a.jackpot_id AND o.round_key = a.round_key AND o.bet_id = a.bet_id
+                 AND o.tier = a.tier AND o.correction = a.correction AND o.step IN ('approved', 'reinstated')
+           ) THEN 'reversed_while_held' ELSE t.step END,
+           sum(a.amount_minor * CAST('1e-' || s.exponent AS numeric)), sum(a.cost)
+    FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     JOIN award_steps t ON t.jackpot_id = :jackpot_id AND t.round_key = f.round_key AND t.act_seq = f.act_seq
-    JOIN awards a ON {_SAME_AWARD}
-    {_OF_ROUND}
+    JOIN awards a ON a.jackpot_id = t.jackpot_id AND a.round_key = t.round_key AND a.bet_id = t.bet_id
+                 AND a.tier = t.tier AND a.correction = t.correction
+    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     GROUP BY 1, 2, 3
     ORDER BY 1, 2, 3
-    """  # noqa: S608  the parts are ours
+    """
 )
 
 _COMPENSATED = text(
-    f"""
-    WITH {EFFECTS}
-    SELECT r.casino_id, a.currency, sum({_IN_UNITS}), sum(a.cost)
-    FROM effects f
+    """
+    SELECT r.casino_id, a.currency, sum(a.amount_minor * CAST('1e-' || s.exponent AS numeric)), sum(a.cost)
+    FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     JOIN compensations a ON a.jackpot_id = :jackpot_id AND a.round_key = f.round_key AND a.act_seq = f.act_seq
-    {_OF_ROUND}
+    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
     GROUP BY 1, 2
     ORDER BY 1, 2
-    """  # noqa: S608  the parts are ours
+    """
 )
 
 

@@ -21,7 +21,7 @@ _TAKEN = """
     SELECT tier, account AS funded_by, taken.currency, detail AS step, number AS awards, minor * unit.one AS amount,
            value AS cost
     FROM ({figures}) AS taken
-    JOIN {units} ON unit.currency = taken.currency
+    JOIN currency_units(:base) AS unit ON unit.currency = taken.currency
     ORDER BY 1, 2, 3, 4
 """
 
@@ -92,7 +92,7 @@ def _taken(
 ) -> Iterator[Taken]:
     keys = ("tier", "account", "currency", "detail")
     figures = relations.figures(keys, kinds, has_beside=bool(stand.span.beside), condition=condition)
-    question = text(_TAKEN.format(figures=figures, units=relations.UNITS))
+    question = text(_TAKEN.format(figures=figures))
     for tier, funded_by, currency, step, awards, *sums in session.execute(question, {**parts.divided(stand), **asked}):
         yield Taken(Tier(tier), FundedBy(funded_by), currency, step, int(awards), *sums)
 

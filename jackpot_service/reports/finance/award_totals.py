@@ -17,34 +17,44 @@ from jackpot_service.reports.finance import award_sums, long_lists, parts, payme
 from jackpot_service.reports.finance.award_amounts import Amounts, added_up
 from jackpot_service.reports.finance.award_sums import STATES, Taken
 from jackpot_service.reports.finance.frame import Scope, Stand
-from jackpot_service.reports.finance.made_awards import BY_THE_END, MADE, STATE
 from jackpot_service.reports.finance.payments import Paid
-from jackpot_service.reports.finance.relations import UNITS
 
-# OFFSET 0 has awards and their steps looked up round by round: how many are beside whole days, no statistics tell.
+# Which steps were taken by the end, the list of awards tells in the same words.
 _ONE_BY_ONE = text(
-    f"""
-    WITH {MADE}
+    """
+    WITH made AS MATERIALIZED (
+        SELECT *
+        FROM verdicts_between(
+            :jackpot_id, CAST(:casino_id AS text), CAST(:table_id AS text),
+            CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+        )
+    ),
+    decided AS MATERIALIZED (
+        SELECT * FROM acts_with_effects(:jackpot_id)
+    )
     SELECT one.tier, one.currency, one.state, count(*), sum(one.amount_minor) * unit.one, sum(one.cost)
     FROM made
     CROSS JOIN LATERAL (
         SELECT a.tier, a.currency, a.amount_minor, a.cost,
                (SELECT of.state
                 FROM award_steps s
-                JOIN {STATE} ON of.step = s.step
+                JOIN award_step_states AS of ON of.step = s.step
                 LEFT JOIN decided ON decided.act_seq = s.act_seq
                 WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id
-                  AND s.tier = a.tier AND s.correction = a.correction AND {BY_THE_END}
+                  AND s.tier = a.tier AND s.correction = a.correction AND (
+                      s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
+                                                ELSE decided.effect_seq <= :upto END
+                  )
                 ORDER BY of.place DESC
                 LIMIT 1) AS state
         FROM awards a
         WHERE a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
-        OFFSET 0
+        OFFSET 0  -- They are looked up round by round: how many are beside whole days, no statistics tell.
     ) AS one
-    JOIN {UNITS} ON unit.currency = one.currency
+    JOIN currency_units(:base) AS unit ON unit.currency = one.currency
     WHERE one.state IS NOT NULL
     GROUP BY one.tier, one.currency, one.state, unit.one
-    """  # noqa: S608  the parts are ours
+    """
 )
 
 

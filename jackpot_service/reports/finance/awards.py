@@ -7,10 +7,20 @@ from jackpot_service.reports.documents import Column, Section, Sort
 from jackpot_service.reports.finance import award_totals
 from jackpot_service.reports.finance.frame import Report, Scope, Takes
 from jackpot_service.reports.finance.long_lists import LongList
-from jackpot_service.reports.finance.made_awards import BY_THE_END, MADE, STATE
 
-_LIST = f"""
-WITH {MADE},
+# An award took the steps of which the entry in the jackpot's book stands before the end. A payment has none: there the
+# act counts. Acts that decide about awards hold all of them in their effects: they are read once, not for each award.
+_LIST = """
+WITH made AS MATERIALIZED (
+    SELECT *
+    FROM verdicts_between(
+        :jackpot_id, CAST(:casino_id AS text), CAST(:table_id AS text),
+        CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+    )
+),
+decided AS MATERIALIZED (
+    SELECT * FROM acts_with_effects(:jackpot_id)
+),
 taken AS MATERIALIZED (
     SELECT s.round_key, s.bet_id, s.tier, s.correction,
            (array_agg(of.state ORDER BY of.place DESC))[1] AS state,
@@ -19,15 +29,16 @@ taken AS MATERIALIZED (
            max(act.booked_at) FILTER (WHERE s.step = 'reinstated') AS reinstated_at,
            max(act.booked_at) FILTER (WHERE s.step = 'paid') AS paid_at,
            max(act.booked_at) FILTER (WHERE s.step = 'reversed') AS reversed_at,
-           max(payment.after #>> '{{payment,reference}}') AS payment_reference
+           max(payment.after #>> '{payment,reference}') AS payment_reference
     FROM made
     JOIN award_steps s ON s.jackpot_id = :jackpot_id AND s.round_key = made.round_key
                       AND s.correction = made.correction
-    JOIN {STATE} ON of.step = s.step
+    JOIN award_step_states AS of ON of.step = s.step
     LEFT JOIN decided ON decided.act_seq = s.act_seq
     LEFT JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = s.act_seq
     LEFT JOIN acts payment ON payment.seq = s.act_seq AND s.step = 'paid'
-    WHERE {BY_THE_END}
+    WHERE s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
+                                    ELSE decided.effect_seq <= :upto END
     GROUP BY s.round_key, s.bet_id, s.tier, s.correction
 )
 SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.player_id, a.tier,
@@ -42,7 +53,7 @@ JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
 JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
 JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.currency = a.currency
 ORDER BY made.booked_at, made.stripe_no, made.seq, a.bet_id, a.tier
-"""  # noqa: S608  the parts are ours
+"""
 
 JACKPOT = Column("jackpot_id", "Jackpot")
 BASE = Column("base", "Base currency")

@@ -19,7 +19,6 @@ from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import EXACT, ZERO, negated, total
 from jackpot_service.reports.documents import Column, Row, Section, Sort
 from jackpot_service.reports.finance import figures, frame, held, parts
-from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.figures import Key
 from jackpot_service.reports.finance.frame import Report, Scope, Stand, Takes
 
@@ -69,15 +68,14 @@ SETTLED = (
 )
 
 _SETTLED = text(
-    f"""
-    WITH {EFFECTS}
+    """
     SELECT s.reference, s.currency, s.period_from, s.period_to, s.balance_before, s.amount, e.booked_at, f.act_seq
-    FROM effects f
+    FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     JOIN statement_settlements s ON s.jackpot_id = :jackpot_id AND s.act_seq = f.act_seq
     JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = 0 AND e.seq = f.seq
     WHERE s.casino_id = :casino_id
     ORDER BY f.seq
-    """  # noqa: S608  the parts are ours
+    """
 )
 
 Amounts = Mapping[Movement, Decimal]

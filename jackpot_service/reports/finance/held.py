@@ -9,13 +9,14 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.reports.finance import parts
 from jackpot_service.reports.finance.frame import Stand
 
-# An index holds the few steps out of the ordinary: the question starts there (OFFSET 0 keeps it so).
+# An index holds the few steps out of the ordinary: the question starts there (MATERIALIZED).
 _HELD = text(
     """
+    WITH held AS MATERIALIZED (
+        SELECT * FROM award_steps WHERE step = 'held' AND jackpot_id = :jackpot_id
+    )
     SELECT r.casino_id, a.currency, count(*), sum(a.amount_minor * CAST('1e-' || s.exponent AS numeric)), sum(a.cost)
-    FROM (
-        SELECT * FROM award_steps WHERE step = 'held' AND jackpot_id = :jackpot_id OFFSET 0
-    ) AS h
+    FROM held h
     JOIN awards a ON a.jackpot_id = h.jackpot_id AND a.round_key = h.round_key AND a.bet_id = h.bet_id
                  AND a.tier = h.tier AND a.correction = h.correction
     JOIN settlements d ON d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key

@@ -18,12 +18,17 @@ _UP_TO_THE_END = "coalesce((CAST(:ends AS bigint[]))[{stripe_no} + 1], 0)"
 
 # Open at the end are those that are open still, and those whose ending stands after it. Of the latter an index holds
 # those that lived long; rounds of the last minutes before the end are looked at one by one: see `ledger/long_rounds`.
-# OFFSET 0 leaves no other way to the long ones: by their keys, all rounds that there were before might be read.
+# MATERIALIZED leaves no other way to the long ones: by their keys, all rounds that there were before might be read.
 _OPEN = text(
     f"""
-    WITH ended_since AS (
+    WITH long_lived AS MATERIALIZED (
+        SELECT jackpot_id, round_key, stripe_no, seq
+        FROM entries
+        WHERE {LONG_LIVED} AND {LIFE} @> CAST(:end AS timestamptz)
+    ),
+    ended_since AS (
         SELECT round_key
-        FROM (SELECT * FROM entries WHERE {LONG_LIVED} AND {LIFE} @> CAST(:end AS timestamptz) OFFSET 0) AS long_lived
+        FROM long_lived
         WHERE jackpot_id = :jackpot_id AND round_key < :long_before
           AND seq > {_UP_TO_THE_END.format(stripe_no="stripe_no")}
         UNION ALL

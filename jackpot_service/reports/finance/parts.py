@@ -1,8 +1,8 @@
 """
 Parts of a jackpot's book in SQL: the entries after one vector of positions, up to another; whole days, and the rest.
 
-A question is asked either of all entries of a part (`ENTRIES` with `bounds`), or of its whole days, which are kept, and
-of the entries beside them (`ENTRIES`), both with `divided`.
+A question is asked either of all entries of a part, with `bounds`, or of its whole days, which are kept, and of the
+entries beside them, both with `divided`. Functions of the schema look these entries up: `entries_between` and others.
 """
 
 from datetime import date
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from jackpot_service.reports.finance.frame import Stand
 
-# OFFSET 0 has each stripe's entries looked up by their seqs, few or many. Joined, all entries that there are might be
+# The fence has each stripe's entries looked up by their seqs, few or many. Joined, all entries that there are might be
 # read for those of a few hours: how many are between two positions, no statistics tell.
 BETWEEN: Final = """
     unnest(CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[]))
@@ -25,20 +25,6 @@ BETWEEN: Final = """
     ) AS e
 """
 """FROM this: the rows `e` of a relation that stand in a part, or beside its whole days; `relation` tells seqs."""
-
-ENTRIES: Final = BETWEEN.format(columns="*", relation="entries", condition="true")
-"""FROM this: the entries `e` of a part, or those beside its whole days."""
-
-ENTRIES_OF_AWARDS: Final = BETWEEN.format(
-    columns="*", relation="entries", condition="e.kind = 'result' AND e.movements @> ARRAY['award']"
-)
-"""FROM this: those of settlements that made awards; an index holds just them."""
-
-
-LIVE: Final = """NOT EXISTS (
-    SELECT FROM voids w WHERE w.jackpot_id = b.jackpot_id AND w.round_key = b.round_key AND w.bet_id = b.bet_id
-)"""
-"""WHERE this: the bets `b` that were not voided. None is once its round has ended."""
 
 
 def bounds(stand: Stand) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from jackpot_service.reports.finance import award_sums, parts, relations, spans,
 from jackpot_service.reports.finance.award_amounts import Amounts
 from jackpot_service.reports.finance.frame import Scope, Stand
 
-_PAID = f"""
+_PAID = """
     SELECT paid.tier, paid.account AS funded_by, paid.currency, paid.number AS awards,
            paid.minor * unit.one AS amount, paid.value AS cost
-    FROM ({{figures}}) AS paid
-    JOIN {relations.UNITS} ON unit.currency = paid.currency
+    FROM ({figures}) AS paid
+    JOIN currency_units(:base) AS unit ON unit.currency = paid.currency
     ORDER BY 1, 2, 3
-"""  # noqa: S608  the parts are ours
+"""
 
 _WANTED = f"detail = :of_jackpot AND {award_sums.MADE_WITHIN}"
 

@@ -7,7 +7,6 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.reports.finance import parts
-from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Stand
 
 
@@ -28,78 +27,54 @@ class RefundOf:
     value: Decimal
 
 
-# The entries are read once, not once for each kind.
-_BY_ENTRIES = f"""
-    WITH taking AS MATERIALIZED (
-        SELECT e.stripe_no, e.seq, e.round_key, e.step, e.kind
-        FROM {parts.ENTRIES}
+# What each entry refunded is looked up by its round, in one of three places. A bet's cycle had been won when it was
+# refunded if it stands at or before the cut of the cycle that then ran: the last one that the refund stands after. Each
+# bet is looked up with all that belongs to it (LIMIT): few are refunded.
+_BY_VERSION = text(
+    """
+    WITH told AS (
+        SELECT e.stripe_no, e.seq, e.round_key, refunded.bet_id, 1 AS times
+        FROM entries_between(
+            :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+        ) AS e
+        CROSS JOIN LATERAL (
+            SELECT v.bet_id
+            FROM voids v
+            WHERE e.kind = 'voids'
+              AND v.jackpot_id = :jackpot_id AND v.round_key = e.round_key AND v.step = e.step AND NOT v.is_tombstone
+            UNION ALL
+            SELECT b.bet_id
+            FROM live_bets(:jackpot_id, e.round_key) AS b
+            WHERE e.kind = 'cancellation'
+            UNION ALL
+            SELECT b.bet_id
+            FROM hands h
+            JOIN live_bets(:jackpot_id, e.round_key) AS b ON b.hand = h.hand
+            WHERE e.kind = 'result' AND h.jackpot_id = :jackpot_id AND h.round_key = e.round_key AND h.status = 'dead'
+        ) AS refunded
         WHERE e.kind IN ('voids', 'cancellation', 'result')
+        UNION ALL
+        SELECT 0, f.seq, b.round_key, b.bet_id, CASE WHEN dead.now THEN 1 ELSE -1 END
+        FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
+        CROSS JOIN LATERAL live_bets(:jackpot_id, f.round_key) AS b
+        CROSS JOIN LATERAL (
+            SELECT f.after -> 'refunds' ? b.bet_id,
+                   EXISTS (SELECT
+                           FROM jsonb_array_elements(f.before -> 'result' -> 'hands') AS one (hand)
+                           WHERE one.hand ->> 0 = b.hand AND one.hand ->> 1 = 'dead')
+        ) AS dead (now, before)
+        WHERE f.kind = 'round_corrected' AND dead.now <> dead.before
     )
-    SELECT e.stripe_no, e.seq, e.round_key, v.bet_id, 1 AS times
-    FROM taking e
+    SELECT one.rules_version, one.casino_id, one.currency, told.times < 0, one.is_over,
+           abs(sum(told.times * one.stake)), abs(sum(told.times * one.stake * one.rate))
+    FROM told
     CROSS JOIN LATERAL (
-        SELECT v.bet_id
-        FROM voids v
-        WHERE v.jackpot_id = :jackpot_id AND v.round_key = e.round_key AND v.step = e.step AND NOT v.is_tombstone
-        OFFSET 0
-    ) AS v
-    WHERE e.kind = 'voids'
-    UNION ALL
-    SELECT e.stripe_no, e.seq, e.round_key, b.bet_id, 1
-    FROM taking e
-    CROSS JOIN LATERAL (
-        SELECT b.bet_id
-        FROM bets b
-        WHERE b.jackpot_id = :jackpot_id AND b.round_key = e.round_key AND {parts.LIVE}
-        OFFSET 0
-    ) AS b
-    WHERE e.kind = 'cancellation'
-    UNION ALL
-    SELECT e.stripe_no, e.seq, e.round_key, b.bet_id, 1
-    FROM taking e
-    CROSS JOIN LATERAL (
-        SELECT b.bet_id
-        FROM hands h
-        JOIN bets b ON b.jackpot_id = h.jackpot_id AND b.round_key = h.round_key AND b.hand = h.hand
-        WHERE h.jackpot_id = :jackpot_id AND h.round_key = e.round_key AND h.status = 'dead' AND {parts.LIVE}
-        OFFSET 0
-    ) AS b
-    WHERE e.kind = 'result'
-"""  # noqa: S608  the parts are ours
-
-_BY_CORRECTIONS = f"""
-    SELECT 0 AS stripe_no, f.seq, b.round_key, b.bet_id, CASE WHEN dead.now THEN 1 ELSE -1 END AS times
-    FROM effects f
-    CROSS JOIN LATERAL (
-        SELECT * FROM bets b WHERE b.jackpot_id = :jackpot_id AND b.round_key = f.round_key OFFSET 0
-    ) AS b
-    CROSS JOIN LATERAL (
-        SELECT f.after -> 'refunds' ? b.bet_id,
-               EXISTS (SELECT
-                       FROM jsonb_array_elements(f.before -> 'result' -> 'hands') AS one (hand)
-                       WHERE one.hand ->> 0 = b.hand AND one.hand ->> 1 = 'dead')
-    ) AS dead (now, before)
-    WHERE f.kind = 'round_corrected' AND dead.now <> dead.before AND {parts.LIVE}
-"""  # noqa: S608  the parts are ours
-
-# A bet's cycle had been won when it was refunded if it stands at or before the cut of the cycle that then ran: the last
-# one that the refund stands after. OFFSET 0 has what belongs to each bet looked up: few are refunded.
-_REFUNDED = """
-    SELECT one.*, told.times, told.times * one.stake AS stakes
-    FROM ({told}) AS told
-    CROSS JOIN LATERAL (
-        SELECT (e.booked_at AT TIME ZONE 'UTC')::date AS day,
-               ((e.booked_at AT TIME ZONE c.zone) - c.day_starts)::date AS gaming_day,
-               r.casino_id, r.table_id, b.currency, r.rules_version,
+        SELECT r.casino_id, b.currency, r.rules_version,
                o.seq <= coalesce(running.cut[o.stripe_no + 1], 0) AS is_over,
-               b.stake_minor * CAST('1e-' || s.exponent AS numeric) AS stake, s.base_per_unit AS rate,
-               split.to_meter, split.to_reserve, split.to_prize_fund, split.to_house
+               b.stake_minor * CAST('1e-' || s.exponent AS numeric) AS stake, s.base_per_unit AS rate
         FROM bets b
-        JOIN entries e ON e.jackpot_id = b.jackpot_id AND e.stripe_no = told.stripe_no AND e.seq = told.seq
         JOIN entries o ON o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key AND o.step = b.step
         JOIN rounds r ON r.jackpot_id = b.jackpot_id AND r.round_key = b.round_key
-        JOIN casinos c ON c.casino_id = r.casino_id
-        CROSS JOIN LATERAL rules_split(:jackpot_id, r.rules_version) AS split
         JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
         LEFT JOIN LATERAL (
             SELECT y.cut
@@ -109,18 +84,11 @@ _REFUNDED = """
             LIMIT 1
         ) AS running ON true
         WHERE b.jackpot_id = :jackpot_id AND b.round_key = told.round_key AND b.bet_id = told.bet_id
-        OFFSET 0
+        LIMIT 1
     ) AS one
-"""
-
-_BY_VERSION = text(
-    f"""
-    WITH {EFFECTS}
-    SELECT rules_version, casino_id, currency, times < 0, is_over, abs(sum(stakes)), abs(sum(stakes * rate))
-    FROM ({_REFUNDED.format(told=f"{_BY_ENTRIES} UNION ALL {_BY_CORRECTIONS}")}) AS one
     GROUP BY 1, 2, 3, 4, 5
     ORDER BY 1, 2, 3, 4, 5
-    """  # noqa: S608  the parts are ours
+    """
 )
 
 

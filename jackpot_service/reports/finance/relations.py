@@ -20,11 +20,6 @@ MOVED: Final = ("account", "currency", "movement")
 REFUNDS: Final = (FigureKind.REFUNDS, FigureKind.LATE_REFUNDS)
 """What is refunded, in time or late."""
 
-UNITS: Final = """
-    (SELECT DISTINCT currency, CAST('1e-' || exponent AS numeric) AS one FROM rates WHERE base = :base) AS unit
-"""
-"""FROM this: what one minor unit of a currency is in its units."""
-
 OF_ENTRIES: Final = {
     FigureKind.BETS: "entry_kind = 'bets'",
     FigureKind.REFUNDS: "movements @> ARRAY['reversal'] OR entry_kind = 'round_corrected'",
@@ -99,7 +94,7 @@ def stakes(
                of.value * to_prize_fund AS prize_fund, of.value * to_house AS house,
                CASE WHEN {is_late} THEN of.value * (to_meter + to_reserve) ELSE 0 END AS adjustments
         FROM ({summed}) AS of
-        JOIN {UNITS} ON unit.currency = of.currency
+        JOIN currency_units(:base) AS unit ON unit.currency = of.currency
         CROSS JOIN LATERAL rules_split(:jackpot_id, of.rules_version) AS split
     """  # noqa: S608  as above
 

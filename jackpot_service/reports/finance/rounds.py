@@ -10,61 +10,64 @@ it is about, if there is one: there is what a correction refunded, booked again,
 from collections.abc import Sequence
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.records.rounds import by_ids
 from jackpot_service.reports.documents import Column, Section, Sort
-from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Asked, Report, Scope, Takes
 from jackpot_service.reports.finance.long_lists import LongList
-from jackpot_service.reports.finance.parts import ENTRIES
-from jackpot_service.reports.finance.whose import of_those_asked
 
-_BY_THE_END = "{entry}.seq <= coalesce((CAST(:ends AS bigint[]))[{entry}.stripe_no + 1], 0)"
-
-_ENTRIES_OF_ROUNDS = f"""
+_OF_ALL = """
+WITH booked AS (
     SELECT e.round_key, e.step, e.stripe_no, e.seq
-    FROM {ENTRIES}
+    FROM entries_between(
+        :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+    ) AS e
     WHERE e.round_key IS NOT NULL
-"""  # noqa: S608  the parts are ours
-
-_OF_ALL = f"WITH booked AS ({_ENTRIES_OF_ROUNDS})"
+)
+"""
 
 # Their rounds are looked for among those of the part's time: one look, where each entry took one. Few entries belong to
 # older rounds; if these bounded the look, it might read years for one of them.
-_OF_SOMEBODY = f"""
-WITH of_all AS MATERIALIZED ({_ENTRIES_OF_ROUNDS}),
+_OF_SOMEBODY = """
+WITH of_all AS MATERIALIZED (
+    SELECT e.round_key, e.step, e.stripe_no, e.seq
+    FROM entries_between(
+        :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+    ) AS e
+    WHERE e.round_key IS NOT NULL
+),
 theirs AS MATERIALIZED (
     SELECT r.round_key
     FROM rounds r
-    WHERE r.jackpot_id = :jackpot_id AND {of_those_asked("r.")}
+    WHERE r.jackpot_id = :jackpot_id
+      AND (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
+      AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
       AND r.round_key BETWEEN (SELECT min(round_key) FROM of_all WHERE round_key >= :usual_key)
                           AND (SELECT max(round_key) FROM of_all)
     UNION ALL
     SELECT older.round_key
     FROM (SELECT DISTINCT round_key FROM of_all WHERE round_key < :usual_key) AS older
-    CROSS JOIN LATERAL (
-        SELECT
-        FROM rounds r
-        WHERE r.jackpot_id = :jackpot_id AND r.round_key = older.round_key AND {of_those_asked("r.")}
-        OFFSET 0
-    ) AS r
+    CROSS JOIN LATERAL round_of_key(:jackpot_id, older.round_key) AS r
+    WHERE (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
+      AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
 ),
 booked AS (
     SELECT of_all.*
     FROM theirs
     JOIN of_all ON of_all.round_key = theirs.round_key
 )
-"""  # noqa: S608  as above
+"""
 
 # The round is found by its ids: there are few tables.
-_OF_ONE_ROUND = f"""
+_OF_ONE_ROUND = """
 WITH named AS (
     SELECT n.round_key
     FROM tables t
     CROSS JOIN LATERAL (
         SELECT round_key
         FROM rounds
-        WHERE {by_ids(jackpot_id=":jackpot_id", table_id="t.table_id", round_id="CAST(:round_id AS text)")}
-          AND {of_those_asked("rounds.")}
+        WHERE jackpot_id = :jackpot_id
+          AND by_index(table_id || ' ' || round_id) = t.table_id || ' ' || CAST(:round_id AS text)
+          AND (CAST(:casino_id AS text) IS NULL OR rounds.casino_id = :casino_id)
+          AND (CAST(:table_id AS text) IS NULL OR rounds.table_id = :table_id)
         LIMIT 1
     ) AS n
     WHERE t.jackpot_id = :jackpot_id
@@ -74,31 +77,26 @@ booked AS (
     FROM named
     JOIN entries e ON e.jackpot_id = :jackpot_id AND e.round_key = named.round_key
     WHERE e.seq > coalesce((CAST(:starts AS bigint[]))[e.stripe_no + 1], 0)
-      AND {_BY_THE_END.format(entry="e")}
+      AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
 )
-"""  # noqa: S608  as above
+"""
 
-# OFFSET 0, here and below, has what belongs to a round looked up by its key, whatever statistics say: of a new jackpot
-# they know nothing for a while, and all of its rounds might be read for each.
 _TOLD = """
 told AS (
-    SELECT r.*, touched.steps, touched.entries
+    SELECT r.casino_id, r.table_id, r.round_id, r.round_key, r.opened_at, r.rules_version, r.rate_sheet,
+           touched.steps, touched.entries
     FROM (
         SELECT round_key, array_agg(step ORDER BY step) AS steps,
                string_agg(stripe_no || '.' || seq, ' ' ORDER BY step) AS entries
         FROM booked
         GROUP BY round_key
     ) AS touched
-    CROSS JOIN LATERAL (
-        SELECT r.casino_id, r.table_id, r.round_id, r.round_key, r.opened_at, r.rules_version, r.rate_sheet
-        FROM rounds r
-        WHERE r.jackpot_id = :jackpot_id AND r.round_key = touched.round_key
-        OFFSET 0
-    ) AS r
+    CROSS JOIN LATERAL round_of_key(:jackpot_id, touched.round_key) AS r
 )
 """
 
-_LIST_ROUNDS = f"""
+# A round ends once: its ending is looked up (LIMIT).
+_LIST_ROUNDS = """
 SELECT told.casino_id, told.table_id, told.round_id, CAST(told.round_key AS text), coalesce(ended.state, 'open'),
        told.opened_at, ended.booked_at, sums.currency, coalesce(sums.bets, 0), sums.stakes, coalesce(sums.value, 0),
        sums.refunds, coalesce(sums.refunded_value, 0), coalesce(sums.awards, 0), sums.awarded,
@@ -108,8 +106,8 @@ LEFT JOIN LATERAL (
     SELECT CASE e.kind WHEN 'result' THEN 'settled' ELSE 'cancelled' END AS state, e.booked_at
     FROM entries e
     WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.kind IN ('result', 'cancellation')
-      AND {_BY_THE_END.format(entry="e")}
-    OFFSET 0
+      AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
+    LIMIT 1
 ) AS ended ON true
 LEFT JOIN LATERAL (
     SELECT done.currency, sum(done.bets) AS bets, sum(done.stakes) * units.one AS stakes,
@@ -123,12 +121,7 @@ LEFT JOIN LATERAL (
         UNION ALL
         SELECT p.currency, 0, 0, p.amount, 0, 0, 0
         FROM unnest(told.steps) AS touched (step)
-        CROSS JOIN LATERAL (
-            SELECT e.*
-            FROM entries e
-            WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.step = touched.step
-            OFFSET 0
-        ) AS e
+        CROSS JOIN LATERAL entry_of_step(:jackpot_id, told.round_key, touched.step) AS e
         CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
             AS p (account, currency, amount, movement)
         WHERE p.movement = 'reversal' AND p.account = 'casino:' || told.casino_id
@@ -146,18 +139,9 @@ LEFT JOIN LATERAL (
     GROUP BY done.currency, units.one, units.rate
 ) AS sums ON true
 ORDER BY told.round_key, sums.currency
-"""  # noqa: S608  as above
+"""
 
-_ENTRY_OF = f"""LEFT JOIN LATERAL (
-    SELECT e.stripe_no, e.seq, e.booked_at
-    FROM entries e
-    WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.step = bet.{{step}}
-      AND {_BY_THE_END.format(entry="e")}
-    OFFSET 0
-) AS {{name}} ON true"""  # noqa: S608  as above
-
-# A bet is refunded when it is voided, its round is cancelled, or its hand is dead; and only once.
-_BETS = f"""
+_LIST_BETS = """
 SELECT told.casino_id, told.table_id, told.round_id, CAST(told.round_key AS text), bet.bet_id, bet.player_id,
        bet.hand, bet.currency, bet.stake, bet.value,
        bet.value * split.meter, bet.value * split.reserve, bet.value * split.prize_fund,
@@ -172,47 +156,54 @@ JOIN LATERAL (
     FROM rules_versions v
     WHERE v.jackpot_id = :jackpot_id AND v.version = told.rules_version
 ) AS split ON true
-CROSS JOIN LATERAL (
-    SELECT b.bet_id, b.player_id, b.hand, b.currency, b.step, coalesce(v.step, c.step, d.step) AS refund_step,
-           b.stake_minor * CAST('1e-' || r.exponent AS numeric) AS stake,
-           b.stake_minor * CAST('1e-' || r.exponent AS numeric) * r.base_per_unit AS value
-    FROM bets b
-    JOIN rates r ON r.base = :base AND r.number = told.rate_sheet AND r.currency = b.currency
-    LEFT JOIN voids v ON v.jackpot_id = b.jackpot_id AND v.round_key = b.round_key AND v.bet_id = b.bet_id
-                     AND NOT v.is_tombstone
-    LEFT JOIN cancellations c ON c.jackpot_id = b.jackpot_id AND c.round_key = b.round_key
-    LEFT JOIN hands h ON h.jackpot_id = b.jackpot_id AND h.round_key = b.round_key AND h.hand = b.hand
-                     AND h.status = 'dead'
-    LEFT JOIN results d ON d.jackpot_id = h.jackpot_id AND d.round_key = h.round_key
-    WHERE b.jackpot_id = :jackpot_id AND b.round_key = told.round_key
-    OFFSET 0
-) AS bet
-{_ENTRY_OF.format(step="step", name="accepted")}
-{_ENTRY_OF.format(step="refund_step", name="refunded")}
-WHERE bet.{{step}} = ANY (told.steps)
-ORDER BY told.round_key, bet.bet_id
-"""  # noqa: S608  as above
+CROSS JOIN LATERAL bets_with_refunds(:jackpot_id, told.round_key, :base, told.rate_sheet) AS bet
+LEFT JOIN LATERAL entry_of_step(:jackpot_id, told.round_key, bet.step) AS accepted
+       ON accepted.seq <= coalesce((CAST(:ends AS bigint[]))[accepted.stripe_no + 1], 0)
+LEFT JOIN LATERAL entry_of_step(:jackpot_id, told.round_key, bet.refund_step) AS refunded
+       ON refunded.seq <= coalesce((CAST(:ends AS bigint[]))[refunded.stripe_no + 1], 0)
+WHERE bet.step = ANY (told.steps)
+ORDER BY told.round_key, bet.bet_id COLLATE "C"
+"""
 
-_LIST_BETS = _BETS.format(step="step")
-
-_LIST_REFUNDS = _BETS.format(step="refund_step")
+_LIST_REFUNDS = """
+SELECT told.casino_id, told.table_id, told.round_id, CAST(told.round_key AS text), bet.bet_id, bet.player_id,
+       bet.hand, bet.currency, bet.stake, bet.value,
+       bet.value * split.meter, bet.value * split.reserve, bet.value * split.prize_fund,
+       bet.value * (1 - split.meter - split.reserve - split.prize_fund),
+       accepted.stripe_no || '.' || accepted.seq, accepted.booked_at,
+       refunded.stripe_no || '.' || refunded.seq, refunded.booked_at
+FROM told
+JOIN LATERAL (
+    SELECT CAST(v.document -> 'split' ->> 'meter' AS numeric) AS meter,
+           CAST(v.document -> 'split' ->> 'reserve' AS numeric) AS reserve,
+           CAST(v.document -> 'split' ->> 'prize_fund' AS numeric) AS prize_fund
+    FROM rules_versions v
+    WHERE v.jackpot_id = :jackpot_id AND v.version = told.rules_version
+) AS split ON true
+CROSS JOIN LATERAL bets_with_refunds(:jackpot_id, told.round_key, :base, told.rate_sheet) AS bet
+LEFT JOIN LATERAL entry_of_step(:jackpot_id, told.round_key, bet.step) AS accepted
+       ON accepted.seq <= coalesce((CAST(:ends AS bigint[]))[accepted.stripe_no + 1], 0)
+LEFT JOIN LATERAL entry_of_step(:jackpot_id, told.round_key, bet.refund_step) AS refunded
+       ON refunded.seq <= coalesce((CAST(:ends AS bigint[]))[refunded.stripe_no + 1], 0)
+WHERE bet.refund_step = ANY (told.steps)
+ORDER BY told.round_key, bet.bet_id COLLATE "C"
+"""
 
 # Acts book on stripe 0; some are about a round.
-_LIST_ACTS = f"""
-WITH {EFFECTS}
+_LIST_ACTS = """
 SELECT r.casino_id, r.table_id, r.round_id, CAST(r.round_key AS text), e.stripe_no || '.' || e.seq, e.booked_at, e.kind,
        f.act_seq, f.subject, p.account, p.currency, p.movement, p.amount
 FROM entries e
 CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
     WITH ORDINALITY AS p (account, currency, amount, movement, number)
-LEFT JOIN effects f ON f.seq = e.seq
+LEFT JOIN effects_of_acts(:jackpot_id, :start, :upto) AS f ON f.seq = e.seq
 LEFT JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = f.round_key
 WHERE e.jackpot_id = :jackpot_id AND e.stripe_no = 0 AND e.seq > :start AND e.seq <= :upto AND e.round_key IS NULL
   AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
   AND (CAST(:round_id AS text) IS NULL OR r.round_id = :round_id)
   AND (CAST(:casino_id AS text) IS NULL OR p.account = 'casino:' || :casino_id)
 ORDER BY e.seq, p.number
-"""  # noqa: S608  as above
+"""
 
 _OF_ROUND = (
     Column("jackpot_id", "Jackpot"),

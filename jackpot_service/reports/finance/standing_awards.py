@@ -23,34 +23,33 @@ from jackpot_service.reports.finance import award_sums, frame, payments
 from jackpot_service.reports.finance.award_amounts import Amounts, added_up
 from jackpot_service.reports.finance.frame import Stand
 
-_TAKEN = """
-    SELECT s.round_key, s.bet_id, s.tier, s.correction, s.step
-    FROM award_steps s
-    LEFT JOIN results d ON s.act_seq IS NULL AND d.jackpot_id = s.jackpot_id AND d.round_key = s.round_key
-    LEFT JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
-    LEFT JOIN acts t ON t.seq = s.act_seq
-    LEFT JOIN LATERAL (
-        SELECT CAST(one ->> 'seq' AS bigint) AS seq
-        FROM jsonb_array_elements(t.effects) AS one
-        WHERE one ->> 'book' = s.jackpot_id
-    ) AS effect ON true
-    WHERE s.jackpot_id = :jackpot_id
-      AND CASE WHEN s.act_seq IS NULL THEN e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
-               WHEN effect.seq IS NOT NULL THEN effect.seq <= (CAST(:ends AS bigint[]))[1]
-               ELSE s.act_seq <= :acts_end END
-"""
-
 _HELD = text(
-    f"""
+    """
     WITH held AS (
         SELECT jackpot_id, round_key FROM award_steps WHERE jackpot_id = :jackpot_id AND step = 'held'
-    ), taken AS ({_TAKEN} AND s.round_key IN (SELECT round_key FROM held))
+    ), taken AS (
+        SELECT s.round_key, s.bet_id, s.tier, s.correction, s.step
+        FROM award_steps s
+        LEFT JOIN results d ON s.act_seq IS NULL AND d.jackpot_id = s.jackpot_id AND d.round_key = s.round_key
+        LEFT JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
+        LEFT JOIN acts t ON t.seq = s.act_seq
+        LEFT JOIN LATERAL (
+            SELECT CAST(one ->> 'seq' AS bigint) AS seq
+            FROM jsonb_array_elements(t.effects) AS one
+            WHERE one ->> 'book' = s.jackpot_id
+        ) AS effect ON true
+        WHERE s.jackpot_id = :jackpot_id
+          AND CASE WHEN s.act_seq IS NULL THEN e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
+                   WHEN effect.seq IS NOT NULL THEN effect.seq <= (CAST(:ends AS bigint[]))[1]
+                   ELSE s.act_seq <= :acts_end END
+          AND s.round_key IN (SELECT round_key FROM held)
+    )
     SELECT a.round_key, a.bet_id, a.tier, a.correction
     FROM taken a
     GROUP BY 1, 2, 3, 4
     HAVING array_agg(a.step) = ARRAY['held']
     ORDER BY 1, 2, 3
-    """  # noqa: S608  a constant
+    """
 )
 
 _MADE = text(

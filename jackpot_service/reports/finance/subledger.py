@@ -16,7 +16,6 @@ from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import ZERO, negated
 from jackpot_service.reports.finance import parts
-from jackpot_service.reports.finance.effects import EFFECTS
 from jackpot_service.reports.finance.frame import Stand
 from jackpot_service.reports.finance.refunds import RefundOf
 
@@ -50,21 +49,22 @@ class StakesOf:
 # Sheets are joined to sums of stakes, of which there are few. Each entry's bets are summed where they are looked up: as
 # rows of their own they would be remembered, and nothing asks for them again.
 _STAKES = text(
-    f"""
+    """
     SELECT rules_version, casino_id, currency, sum(stakes), sum(stakes * rate)
     FROM (
         SELECT summed.rules_version, summed.casino_id, summed.currency, s.base_per_unit AS rate,
                summed.stakes_minor * CAST('1e-' || s.exponent AS numeric) AS stakes
         FROM (
             SELECT r.rules_version, r.casino_id, r.rate_sheet, b.currency, sum(b.stakes_minor) AS stakes_minor
-            FROM {parts.ENTRIES}
+            FROM entries_between(
+                :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+            ) AS e
             JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
             CROSS JOIN LATERAL (
                 SELECT b.currency, sum(b.stake_minor) AS stakes_minor
                 FROM bets b
                 WHERE b.jackpot_id = e.jackpot_id AND b.round_key = e.round_key AND b.step = e.step
                 GROUP BY b.currency
-                OFFSET 0
             ) AS b
             WHERE e.kind = 'bets'
             GROUP BY r.rules_version, r.casino_id, r.rate_sheet, b.currency
@@ -73,31 +73,29 @@ _STAKES = text(
     ) AS by_sheet
     GROUP BY 1, 2, 3
     ORDER BY 1, 2, 3
-    """  # noqa: S608  the parts are ours
+    """
 )
 
 _SETTLED = text(
-    f"""
-    WITH {EFFECTS}
+    """
     SELECT s.casino_id, s.currency, sum(s.amount)
-    FROM effects f
+    FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     JOIN statement_settlements s ON s.jackpot_id = :jackpot_id AND s.act_seq = f.act_seq
     GROUP BY 1, 2
     ORDER BY 1, 2
-    """  # noqa: S608  the parts are ours
+    """
 )
 
 _TRANSFERRED = text(
-    f"""
-    WITH {EFFECTS}
+    """
     SELECT f.decides,
            sum(CASE f.kind WHEN 'jackpot_retired' THEN 1 ELSE -1 END * CAST(transferred.amount AS numeric))
-    FROM effects f
+    FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     CROSS JOIN LATERAL jsonb_each_text(f.recorded -> 'transferred') AS transferred (pool, amount)
     WHERE f.kind IN ('jackpot_retired', 'transfer_received')
     GROUP BY 1
     ORDER BY 1
-    """  # noqa: S608  the parts are ours
+    """
 )
 
 

@@ -13,23 +13,10 @@ _OF_THOSE_ASKED: Final = """
     AND (CAST(:table_id AS text) IS NULL OR {row}table_id = :table_id)
 """
 
-# The round is looked up only where somebody is named.
-_IN_ROUND_OF_THOSE_ASKED: Final = """
-    (coalesce(CAST(:casino_id AS text), CAST(:table_id AS text)) IS NULL OR EXISTS (
-        SELECT FROM rounds o
-        WHERE o.jackpot_id = {row}.jackpot_id AND o.round_key = {row}.round_key AND {of_those_asked}
-    ))
-"""
-
 
 def of_those_asked(row: str) -> str:
     """WHERE this: a row (its name and a dot, or nothing) that tells its casino and table is of those asked about."""
     return _OF_THOSE_ASKED.format(row=row)
-
-
-def in_round_of_those_asked(row: str) -> str:
-    """WHERE this: a row is of a round, which it tells by its key, of those that were asked about."""
-    return _IN_ROUND_OF_THOSE_ASKED.format(row=row, of_those_asked=of_those_asked("o."))
 
 
 def parameters(asked: Asked) -> Mapping[str, str | None]:

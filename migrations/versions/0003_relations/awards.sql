@@ -39,3 +39,9 @@ UNION ALL
 SELECT d.jackpot_id, d.round_key, d.number, (e.booked_at AT TIME ZONE 'UTC')::date
 FROM corrections d
 JOIN entries e ON e.jackpot_id = '-' AND e.stripe_no = 0 AND e.seq = d.act_seq;
+
+-- Each step that an award can take, its place in the order of all, and the state that it leads to.
+CREATE VIEW award_step_states AS
+SELECT *
+FROM (VALUES ('payable', 1, 'payable'), ('held', 2, 'held'), ('approved', 3, 'payable'), ('rejected', 4, 'rejected'),
+             ('reinstated', 5, 'payable'), ('paid', 6, 'paid'), ('reversed', 7, 'reversed')) AS known (step, place, state);
