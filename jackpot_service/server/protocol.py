@@ -117,7 +117,7 @@ class Connection(HttpToolsProtocol):
         self._is_half_closed = True
         self._presence.has_left = True
         self.transport.flush()  # What is closed now is closed behind its back.
-        return self._refusal is None and (self._is_busy() or bool(self._early))
+        return self._is_busy() or (self._refusal is None and bool(self._early))
 
     def resume_writing(self) -> None:
         """Note that the client takes of its answer."""

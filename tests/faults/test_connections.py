@@ -143,6 +143,20 @@ def test_a_client_that_says_at_once_that_it_sends_no_more_has_its_answer() -> No
     play(test())
 
 
+def test_what_is_refused_behind_a_request_leaves_the_request_its_answer_also_if_no_more_is_sent() -> None:
+    async def test() -> None:
+        async with served() as one:
+            await one.send(GET + b"no request\r\n\r\n")
+            one.client.shutdown(socket.SHUT_WR)
+            await until(lambda: one.connection._is_half_closed)
+            one.may_answer.set()
+            answers = await one.take(MANY)
+            assert answers.startswith(b"HTTP/1.1 200 ")
+            assert b"HTTP/1.1 400 " in answers
+
+    play(test())
+
+
 @pytest.mark.parametrize("request_", [GET, UPGRADE], ids=["plain", "upgrade"])
 def test_of_requests_that_come_before_their_turn_few_are_read_and_all_are_answered(request_: bytes) -> None:
     async def test() -> None:
