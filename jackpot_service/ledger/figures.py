@@ -1,11 +1,25 @@
 """Figures of entries on their way into the books: one that does not tell what it comes to is refused before."""
 
 from collections.abc import Sequence
+from typing import Final
 
-from jackpot_service.domain.entries import Entry, Whose
+from jackpot_service.domain.entries import REFERENCE_BOOK, Entry, Whose
 from jackpot_service.domain.errors import BooksBroken
 from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.journal import EntryKind, Movement
+
+_OF_ACTS: Final = frozenset({EntryKind.AWARD_PAID})
+"""The acts that have figures in the reference book."""
+
+_OF_EFFECTS: Final = frozenset(
+    {
+        EntryKind.ROUND_CORRECTED,
+        EntryKind.AWARDS_APPROVED,
+        EntryKind.AWARDS_REJECTED,
+        EntryKind.AWARDS_REINSTATED,
+    }
+)
+"""The acts whose entry in a jackpot's book has them. A correction may come to nothing; the others never do."""
 
 
 class FiguresMissing(BooksBroken):
@@ -38,8 +52,10 @@ def _require_whole(entry: Entry) -> None:
         is_whole = (Movement.REVERSAL in movements) is bool(kinds & {FigureKind.REFUNDS, FigureKind.LATE_REFUNDS}) and (
             (Movement.AWARD in movements) is (FigureKind.AWARDS in kinds)
         )
+    elif entry.kind in (_OF_ACTS if entry.book == REFERENCE_BOOK else _OF_EFFECTS):
+        is_whole = entry.of is not None and (bool(entry.figures) or entry.kind is EntryKind.ROUND_CORRECTED)
     else:
         is_whole = True
     if not is_whole:
-        message = f"An entry of {entry.kind} tells its round, and what it comes to by currency."
+        message = f"An entry of {entry.kind} states its round, or whose it is, and what it comes to by currency."
         raise FiguresMissing(message)

@@ -337,6 +337,22 @@ def test_bets_without_their_turnover_are_not_booked(opened: World) -> None:
             journal.post(pipe, wrong, stripe_no=0)
 
 
+@pytest.mark.parametrize(
+    ("book", "kind"),
+    [
+        ("j1", "awards_approved"),
+        ("j1", "awards_rejected"),
+        ("j1", "awards_reinstated"),
+        ("j1", "round_corrected"),
+        ("-", "award_paid"),
+    ],
+)
+def test_acts_about_awards_without_their_figures_are_not_booked(opened: World, book: str, kind: str) -> None:
+    entry = Entry(book, EntryKind(kind), "olga", opened.clock(), {})
+    with opened.engine.connect() as session, pytest.raises(FiguresMissing), pipelined(session) as pipe:
+        journal.post(pipe, entry, stripe_no=0)
+
+
 def test_sums_that_no_bigint_holds_are_kept(opened: World) -> None:
     """Ten million million stakes of a hundred thousand yen a day are not to be expected, nor to be refused."""
     opened.bet(bet())
