@@ -12,6 +12,7 @@ from pathlib import Path
 
 import orjson
 
+from jackpot_service.cli.signals import set_by_signals
 from tests.chaos.call_log import SUFFIX, CallLog
 from tests.chaos.caller import Caller
 from tests.chaos.table_server import Pace, Table, TableServer
@@ -24,7 +25,7 @@ def main() -> None:
     """Play until the end is asked for."""
     plan = orjson.loads(Path(sys.argv[1]).read_bytes())
     stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    set_by_signals(stop, [signal.SIGTERM])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log = CallLog(Path(plan["directory"]) / f"{plan['name']}{SUFFIX}")
     tables = [Table(**table) for table in plan["tables"]]
