@@ -195,7 +195,7 @@ class Grouping(Generic[Command, Outcome]):
                 await asyncio.sleep(0)
 
     def _run_by_thread_if_cancelled(self, running: "asyncio.Task[None]") -> None:
-        """A task that is cancelled before it begins runs nothing; one that has begun goes on with the next group."""
+        """A task that is cancelled before it begins, or between two groups, runs no more; within a group it goes on."""
         if running.cancelled():
             self._threads.submit(self._run_groups)
 

@@ -19,7 +19,7 @@ class Placement(StrEnum):
     """By `jackpot_id`: a column of every unique key, and of every condition that finds rows."""
 
     REFERENCE = "reference"
-    """All of them on every machine, since statements about one jackpot join them. They are few and seldom written."""
+    """All of them on every machine, since statements about one jackpot join them. No bet writes them."""
 
     LOCAL = "local"
     """On one machine: often written, or numbered as a whole. What reads a jackpot's rows does without them."""

@@ -69,13 +69,7 @@ _RECORDS: Final = table(
 
 _ALL: Final = _RECORDS.c
 
-MADE_ON: Final = """
-    (SELECT d.made_on
-     FROM verdict_days d
-     WHERE d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key AND d.number = a.correction)
-"""
-"""SQL for the UTC day on which an award `a` was made, by its keys: its round's result was booked, or its correction."""
-
+# As the view `verdict_days`, with the jackpot at each level.
 _BOOKED_ON = text("""
     SELECT 0, (e.booked_at AT TIME ZONE 'UTC')::date
     FROM results d

@@ -41,9 +41,9 @@ RETURNS TABLE (act_seq bigint, subject text, decides text, before jsonb, after j
     WHERE f.book = of_jackpot AND f.seq > after_seq AND f.seq <= upto_seq
 $$;
 
--- The verdicts of a part that made awards, each with its entry: settlements, whose number is 0, and corrections. They are
--- those of a casino's or a table's rounds if either is named; only then is the round looked up. An act on a round books
--- one entry in its jackpot's book, so that no correction is here twice.
+-- The verdicts of a part that may have made awards, each with its entry: settlements that made some, whose number is 0,
+-- and all corrections. They are those of a casino's or a table's rounds if either is named; only then is the round looked
+-- up. An act on a round books one entry in its jackpot's book, so that no correction is here twice.
 CREATE FUNCTION verdicts_between(
     of_jackpot text, of_casino text, of_table text, of_stripes integer[], starts bigint[], ends bigint[]
 ) RETURNS TABLE (stripe_no integer, seq bigint, booked_at timestamptz, round_key bigint, correction integer)
