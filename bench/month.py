@@ -19,7 +19,7 @@ from sqlalchemy import URL
 
 from bench import databases, house
 from bench.play import BETS_A_ROUND, Tables, Turn
-from jackpot_service.domain.months import Month
+from jackpot_service.domain.rounds import Month
 
 DAYS = 30
 

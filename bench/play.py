@@ -22,12 +22,10 @@ from jackpot_demo.dealer import deal, deal_royal_flush
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, Bets
-from jackpot_service.domain.cards import parse_cards
+from jackpot_service.domain.cards import Category, category_of, parse_cards
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.outcomes import Cancellation, Result
-from jackpot_service.domain.poker import Category, category_of
+from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.usecases.accept_bets import AcceptBets, accept_group
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act

@@ -13,9 +13,9 @@ from jackpot_service.domain import facts, figures
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.outcomes import judge
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.settlement import Settlement, settle
-from jackpot_service.domain.verdict import judge
 from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.records import pinned, rounds, verdicts

@@ -16,7 +16,7 @@ from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, des
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.acceptance import StakeOutOfRange
-from jackpot_service.domain.batches import BetConflict
+from jackpot_service.domain.bets import BetConflict
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, EXCEPTION_ID, ROUND_OPEN, NotedException
 from jackpot_service.domain.principals import Principal, Role

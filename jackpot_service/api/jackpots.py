@@ -23,10 +23,9 @@ from jackpot_service.api.schemas import (
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.lives import Life
-from jackpot_service.domain.paytables import paytable
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.printed_rules import in_sentences, paytable
 from jackpot_service.domain.rules import JackpotRules, as_document
-from jackpot_service.domain.rules_text import in_sentences
 from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits, pending_rules
 from jackpot_service.usecases.fields import CurrencyCode, QueryNumber

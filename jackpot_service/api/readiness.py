@@ -25,7 +25,7 @@ from jackpot_service.database.clocks import ClockGuard
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import Session, database_time, is_writable, read
 from jackpot_service.domain.errors import Unavailable
-from jackpot_service.domain.months import Month
+from jackpot_service.domain.rounds import Month
 from jackpot_service.records import emergency_switches
 from jackpot_service.reports.gauges import months_ahead, sheet_ages
 from jackpot_service.schema.migrate import is_current

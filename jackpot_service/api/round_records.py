@@ -24,11 +24,10 @@ from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.contribution import contribute
 from jackpot_service.domain.facts import instant
+from jackpot_service.domain.outcomes import Hand
 from jackpot_service.domain.principals import Role
-from jackpot_service.domain.round_keys import LAST_KEY
-from jackpot_service.domain.rounds import RoundView
+from jackpot_service.domain.rounds import LAST_KEY, RoundView
 from jackpot_service.domain.rules import as_document
-from jackpot_service.domain.verdict import Hand
 from jackpot_service.reports.rounds import RoundRecord, latest_rounds, round_record
 from jackpot_service.usecases.fields import Instant
 

@@ -21,10 +21,10 @@ from jackpot_service.cli.values import (
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import Session, snapshot, transact
 from jackpot_service.domain.casinos import UTC_ZONE
-from jackpot_service.domain.catalog.games import GAME_IDS
-from jackpot_service.domain.catalog.jackpots import RULEBOOK_IDS
+from jackpot_service.domain.games import GAME_IDS
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.rulebooks import RULEBOOK_IDS
 from jackpot_service.domain.settings import SETTINGS
 from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.records.pinned import Table

@@ -20,7 +20,7 @@ from defusedxml.ElementTree import fromstring
 
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.money import EXACT, ZERO
-from jackpot_service.domain.reference_rates import ReferenceRates
+from jackpot_service.domain.rates import ReferenceRates
 from jackpot_service.domain.shapes import CURRENCY, DAY, DECIMAL
 
 NAME: Final = "ecb"

@@ -13,7 +13,7 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import Session, read, rehearse, transact
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.rate_changes import RateSource
+from jackpot_service.domain.rates import RateSource
 from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.reports.rates import SheetShown, sheet_in_force, sheet_of_number
 from jackpot_service.reports.rates import history as history_of

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.money import RateSheet, in_atoms
+from jackpot_service.domain.outcomes import Win
 from jackpot_service.domain.rules import MeterPart, Policy, Prize, StakeMultiple, Tier
-from jackpot_service.domain.verdict import Win
 
 Entitlements = tuple[Fraction, ...]
 """What each win is entitled to, in base units, in the order of the wins."""

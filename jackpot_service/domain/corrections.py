@@ -19,10 +19,9 @@ from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.contribution import sums_by_currency, weight
 from jackpot_service.domain.errors import Conflict
-from jackpot_service.domain.journal import Postings
-from jackpot_service.domain.money import EXACT, ZERO
-from jackpot_service.domain.outcomes import Result
-from jackpot_service.domain.past_verdicts import PastAward, VerdictInForce
+from jackpot_service.domain.journal import Movement, Postings
+from jackpot_service.domain.money import EXACT, ZERO, negated, total
+from jackpot_service.domain.outcomes import Result, judge
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.domain.settlement import (
@@ -37,7 +36,39 @@ from jackpot_service.domain.settlement import (
     rebook,
     reverse,
 )
-from jackpot_service.domain.verdict import judge
+
+
+@dataclass(frozen=True, slots=True)
+class PastAward:
+    """An award in the state it is in; `correction` numbers the verdict that made it, 0 for the settlement."""
+
+    award: Award
+    correction: int
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictInForce:
+    """
+    The last verdict on a round: its settlement, or its correction of this number.
+
+    `meter` is M, what was on offer at the settlement. `awards` are all that the round's verdicts ever made. `borne` is
+    what each pool account paid for this verdict's. `its_meter_runs` tells whether the meter that the settlement left
+    has not been won since.
+    """
+
+    number: int
+    result: Result
+    meter: Decimal
+    awards: tuple[PastAward, ...]
+    borne: Mapping[Account, Decimal]
+    its_meter_runs: bool
+
+
+def borne_by(lines: Iterable[tuple[str, str, Decimal, str]]) -> dict[Account, Decimal]:
+    """Sum what a settlement's postings (account, currency, amount, movement) took from each pool for its awards."""
+    awarded = [line for line in lines if line[3] == Movement.AWARD]
+    return {pool: negated(total(line[2] for line in awarded if line[0] == pool)) for pool in POOL_ACCOUNTS}
+
 
 UNPAID = frozenset({AwardState.PAYABLE, AwardState.HELD})
 """The states of an award that a correction takes back."""

@@ -16,13 +16,12 @@ from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import RateSheet, plain
-from jackpot_service.domain.outcomes import Cancellation, Result
+from jackpot_service.domain.outcomes import Cancellation, Hand, Result
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rate_changes import RateSource
+from jackpot_service.domain.rates import RateSource
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.domain.settlement import Award, Entitlement, Settlement
-from jackpot_service.domain.verdict import Hand
 
 Facts = Mapping[str, Any]
 

@@ -1,12 +1,71 @@
-"""A round as the ledger knows it, and the three ways in which a call can come too late for it."""
+"""A round as the ledger knows it, its key, the month it falls in, and how a call can come too late for it."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
+from typing import NamedTuple
 
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.money import EXACT
+
+MONTHS_A_YEAR = 12
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Month:
+    """A month of a year, in UTC; its first instant belongs to it, the next one's does not."""
+
+    year: int
+    number: int
+
+    @classmethod
+    def of(cls, instant: datetime) -> "Month":
+        """The month that an instant lies in, whatever its offset from UTC."""
+        in_utc = instant.astimezone(UTC)
+        return cls(in_utc.year, in_utc.month)
+
+    @property
+    def begins_at(self) -> datetime:
+        """Its first instant."""
+        return datetime(self.year, self.number, 1, tzinfo=UTC)
+
+    def later(self, months: int) -> "Month":
+        """The month that comes so many months later."""
+        year, number = divmod(self.year * MONTHS_A_YEAR + self.number - 1 + months, MONTHS_A_YEAR)
+        return Month(year, number + 1)
+
+    def __str__(self) -> str:
+        return f"{self.year:04}-{self.number:02}"
+
+
+RANDOM_BITS = 21
+"""The low bits of a key, which chance fills; the 42 above count milliseconds since 1970, up to the year 2109."""
+
+LAST_KEY = 2**63 - 1
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class KeyRange(NamedTuple):
+    """The keys from one, up to another that is not among them."""
+
+    first: int
+    end: int
+
+    def overlaps(self, other: "KeyRange") -> bool:
+        """Whether they have a key in common."""
+        return self.first < other.end and other.first < self.end
+
+
+def first_key_at(instant: datetime) -> int:
+    """The smallest round key of an instant's millisecond; the first or last key there is, if it has none."""
+    return min(LAST_KEY, max(0, (instant - _EPOCH) // timedelta(milliseconds=1)) << RANDOM_BITS)
+
+
+def keys_of(month: Month) -> KeyRange:
+    """The keys of the rounds that are opened in a month."""
+    return KeyRange(first_key_at(month.begins_at), first_key_at(month.later(1).begins_at))
 
 
 class RoundState(StrEnum):

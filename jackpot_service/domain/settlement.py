@@ -14,9 +14,9 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.contribution import contribute, stakes_by_currency, weight
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import EXACT, ZERO, RateSheet, total
+from jackpot_service.domain.outcomes import Verdict, Win
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
-from jackpot_service.domain.verdict import Verdict, Win
 
 
 @dataclass(frozen=True, slots=True)

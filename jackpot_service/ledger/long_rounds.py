@@ -15,7 +15,7 @@ Neither the clock by which the round was opened nor that by which it ended needs
 from datetime import timedelta
 from typing import Final
 
-from jackpot_service.domain.round_keys import RANDOM_BITS
+from jackpot_service.domain.rounds import RANDOM_BITS
 
 LONG: Final = timedelta(minutes=15)
 

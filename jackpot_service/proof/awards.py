@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Row
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import award_facts
+from jackpot_service.domain import held_awards
 from jackpot_service.domain.accounts import AWARDS_HELD
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep, is_a_life, state_of
 from jackpot_service.domain.errors import Conflict
@@ -168,7 +168,7 @@ class ActsOnRounds:
         if step is AwardStep.PAID:
             made = {award.key: award for award in _made(round_)}
             awards = [made[key] for key in _named_by(row)]
-            due = {**award_facts.of_step(round_.round, step, awards), "payment": row.after.get("payment")}
+            due = {**held_awards.of_step(round_.round, step, awards), "payment": row.after.get("payment")}
             yield from acts.says(row, due, book)
             return
         running = None

@@ -8,11 +8,10 @@ from typing import Any
 from sqlalchemy import Row
 
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep
-from jackpot_service.domain.corrections import Correction
+from jackpot_service.domain.corrections import Correction, VerdictInForce, borne_by
 from jackpot_service.domain.entries import Whose
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.past_verdicts import VerdictInForce, borne_by
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import figures, records

@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, and_, select
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.batches import BookedBet
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code, Mismatch

@@ -12,7 +12,7 @@ from jackpot_service.domain.entries import Whose, casino_of
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.verdict import HandStatus
+from jackpot_service.domain.outcomes import HandStatus
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verified import NOTHING, Verified

@@ -8,7 +8,7 @@ from sqlalchemy import Row
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.rate_changes import stated_rates
+from jackpot_service.domain.rates import stated_rates
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof.references import References

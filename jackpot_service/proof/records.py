@@ -12,10 +12,9 @@ from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind, Postings
-from jackpot_service.domain.outcomes import Cancellation, Result
+from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.domain.settlement import Award, Entitlement, Settlement
-from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry

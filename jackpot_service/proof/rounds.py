@@ -6,8 +6,7 @@ from datetime import timedelta
 from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.round_keys import first_key_at
-from jackpot_service.domain.rounds import RoundState
+from jackpot_service.domain.rounds import RoundState, first_key_at
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot

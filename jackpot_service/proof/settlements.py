@@ -8,9 +8,8 @@ from sqlalchemy import Row
 from jackpot_service.domain import facts
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.outcomes import require_hands_of_one_deck
+from jackpot_service.domain.outcomes import Verdict, judge, require_hands_of_one_deck
 from jackpot_service.domain.settlement import Settlement, settle
-from jackpot_service.domain.verdict import Verdict, judge
 from jackpot_service.ledger import cycles
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry

@@ -4,8 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from jackpot_service.database.pipelines import Cursor, Pipeline
-from jackpot_service.domain.batches import BookedBet
-from jackpot_service.domain.bets import Bet, Bets
+from jackpot_service.domain.bets import Bet, Bets, BookedBet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records.rounds import RoundName, name_columns
 

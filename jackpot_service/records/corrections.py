@@ -13,13 +13,11 @@ from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.awards import AwardState, AwardStep, state_of
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import Card
-from jackpot_service.domain.corrections import Correction
-from jackpot_service.domain.outcomes import Result
-from jackpot_service.domain.past_verdicts import PastAward, VerdictInForce
+from jackpot_service.domain.corrections import Correction, PastAward, VerdictInForce
+from jackpot_service.domain.outcomes import Hand, HandStatus, Result
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.domain.settlement import Award
-from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.records import verdicts
 from jackpot_service.records.acts import RecordedAct, recorded_acts
 from jackpot_service.records.schema import ActRow, AwardStepRow, CorrectionRow

@@ -37,7 +37,7 @@ from jackpot_service.domain.exceptions import (
     NotedException,
     first_id_at,
 )
-from jackpot_service.domain.round_keys import first_key_at
+from jackpot_service.domain.rounds import first_key_at
 from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records.exceptions import id_of
 from jackpot_service.records.schema import (

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.months import Month
-from jackpot_service.domain.round_keys import LAST_KEY, KeyRange, keys_of
+from jackpot_service.domain.rounds import LAST_KEY, KeyRange, Month, keys_of
 
 LOWEST_KEY = -LAST_KEY - 1
 

@@ -9,8 +9,7 @@ from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.round_keys import LAST_KEY, RANDOM_BITS, first_key_at
-from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.domain.rounds import LAST_KEY, RANDOM_BITS, Round, RoundState, first_key_at
 
 # A round is found by the caller's ids in the words of the only index that finds it, `uq_rounds_ids`.
 #

@@ -14,10 +14,9 @@ from jackpot_service.domain import facts
 from jackpot_service.domain.awards import AwardState, AwardStep, first_step, state_of
 from jackpot_service.domain.cards import Card
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.outcomes import Cancellation, Result
+from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.settlement import Award, Settlement
-from jackpot_service.domain.verdict import Hand, HandStatus
 
 _ADD_RESULT = """
 INSERT INTO results (jackpot_id, round_key, step, bet_count, dealer, occurred_at)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from sqlalchemy import func, select
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.months import MONTHS_A_YEAR, Month
+from jackpot_service.domain.rounds import MONTHS_A_YEAR, Month
 from jackpot_service.ledger.schema import StripeRow
 from jackpot_service.records import partitions, rate_sheets, reconciled_days
 from jackpot_service.records.rate_sheets import SheetHead

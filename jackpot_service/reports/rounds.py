@@ -7,12 +7,11 @@ from datetime import datetime
 from sqlalchemy import select
 
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain.batches import BookedBet
+from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.round_keys import LAST_KEY, first_key_at
-from jackpot_service.domain.rounds import Round, RoundState, RoundView
+from jackpot_service.domain.rounds import LAST_KEY, Round, RoundState, RoundView, first_key_at
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.ledger.schema import EntryRow

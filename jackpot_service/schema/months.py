@@ -23,8 +23,7 @@ from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.rights import ROLE
 from jackpot_service.database.transactions import HeldUp, Session, transact
 from jackpot_service.domain.errors import Forbidden, Refused, Unavailable
-from jackpot_service.domain.months import Month
-from jackpot_service.domain.round_keys import keys_of
+from jackpot_service.domain.rounds import Month, keys_of
 from jackpot_service.records import partitions
 
 AHEAD = 3

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import award_facts, figures
+from jackpot_service.domain import figures, held_awards
 from jackpot_service.domain.awards import AwardState, AwardStep, require_step
 from jackpot_service.domain.entries import Whose
 from jackpot_service.domain.errors import Forbidden
@@ -50,7 +50,7 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
     award is not payable, or was paid otherwise.
     """
     acts.lock(session)
-    act, told = command.act, award_facts.of_payment(reference=command.reference, paid_at=command.paid_at)
+    act, told = command.act, held_awards.of_payment(reference=command.reference, paid_at=command.paid_at)
     asked = {"award_id": command.award_id, **told}
     record = records.visible(session, act.principal, command.award_id)
     _require_payer(act.principal)
@@ -84,7 +84,7 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
         EntryKind.AWARD_PAID,
         subject=f"award {record.award.award_id}",
         before={"state": record.award.state.value},
-        after={**award_facts.of_step(record, AwardStep.PAID, [made]), "payment": told},
+        after={**held_awards.of_step(record, AwardStep.PAID, [made]), "payment": told},
         asked=asked,
         not_before=records.credited_at(session, record),
         figures=[figures.of_payment(made, jackpot_id=record.jackpot_id, made_on=made_on)],

@@ -5,8 +5,7 @@ from datetime import datetime
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts, figures
-from jackpot_service.domain.batches import BookedBet
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind

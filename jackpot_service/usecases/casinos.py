@@ -6,10 +6,10 @@ from datetime import time
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.casinos import MIDNIGHT, UTC_ZONE, Casino
-from jackpot_service.domain.catalog.games import GAME_IDS
-from jackpot_service.domain.catalog.jackpots import GAME
 from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.games import GAME_IDS
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.rulebooks import GAME
 from jackpot_service.records import references as records
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases import acts

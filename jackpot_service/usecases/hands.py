@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from marshmallow import ValidationError, fields, validate
 
 from jackpot_service.domain.cards import BadCard, Card, parse_card
-from jackpot_service.domain.verdict import Hand, HandStatus
+from jackpot_service.domain.outcomes import Hand, HandStatus
 from jackpot_service.usecases.fields import Identifier, ReadField, StrictSchema
 
 MOST_CARDS = 52

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
-from jackpot_service.domain.catalog.jackpots import published_rules
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life, PersonRequired, facts_of_life, require_not_retired
 from jackpot_service.domain.money import plain
+from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.domain.rules import BadRules, JackpotRules, require_amount
 from jackpot_service.domain.settings import require_payable_stakes
 from jackpot_service.ledger import books, cycles, stripes

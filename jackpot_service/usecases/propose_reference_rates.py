@@ -9,8 +9,7 @@ from jackpot_service.domain import facts
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.rate_changes import DEFAULT_BAND, RateSource
-from jackpot_service.domain.reference_rates import ReferenceRates
+from jackpot_service.domain.rates import DEFAULT_BAND, RateSource, ReferenceRates
 from jackpot_service.records import changes, pinned, rate_sheets
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, RequestConflict

@@ -11,7 +11,7 @@ from jackpot_service.domain.errors import Conflict, Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ONE, ZERO, Rate, RateSheet, has_decimals
-from jackpot_service.domain.rate_changes import RateSource
+from jackpot_service.domain.rates import RateSource
 from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act

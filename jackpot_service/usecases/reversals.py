@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain.batches import BookedBet
+from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.settlement import Terms
 from jackpot_service.ledger import books, stripes

@@ -6,16 +6,14 @@ from datetime import datetime
 from jackpot_service.database.pipelines import Pipeline
 from jackpot_service.database.transactions import Session, committed, pipelined
 from jackpot_service.domain import facts, figures
-from jackpot_service.domain.batches import BookedBet
-from jackpot_service.domain.bets import Bet
+from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.outcomes import Result, require_hands_of_one_deck
+from jackpot_service.domain.outcomes import Result, Verdict, judge, require_hands_of_one_deck
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import Settlement, settle
-from jackpot_service.domain.verdict import Verdict, judge
 from jackpot_service.ledger import books, cycles, journal, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.ledger.cycles import Cycle

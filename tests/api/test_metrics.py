@@ -9,8 +9,8 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
-from jackpot_service.domain.months import Month
 from jackpot_service.domain.principals import Role
+from jackpot_service.domain.rounds import Month
 from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.schema import months
 from jackpot_service.telemetry import counters

@@ -6,8 +6,7 @@ from fractions import Fraction
 import pytest
 
 from jackpot_demo.dealer import deal
-from jackpot_service.domain.cards import parse_cards
-from jackpot_service.domain.poker import category_of
+from jackpot_service.domain.cards import category_of, parse_cards
 from tests.chaos import dealing
 from tests.chaos.calls import Bet, Hand
 from tests.chaos.paytable import CYBER, LIVE, awards, category, value

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 
-from jackpot_service.domain.months import Month
-from jackpot_service.domain.round_keys import keys_of
+from jackpot_service.domain.rounds import Month, keys_of
 from tests.cli.test_command_line import Jackpot, jackpot, program
 from tests.support.logins import owner_conninfo
 

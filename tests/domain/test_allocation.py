@@ -13,6 +13,7 @@ from jackpot_service.domain.allocation import entitlements, payable_minor, share
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.money import RateSheet
+from jackpot_service.domain.outcomes import Win
 from jackpot_service.domain.rules import (
     JackpotRules,
     Policy,
@@ -21,7 +22,6 @@ from jackpot_service.domain.rules import (
     as_document,
     from_document,
 )
-from jackpot_service.domain.verdict import Win
 from tests.properties import values
 from tests.properties.profile import repeatable
 

@@ -13,15 +13,13 @@ from jackpot_service.domain.accounts import AWARDS_HELD, METER_HOUSE, METER_PLAY
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import parse_cards
-from jackpot_service.domain.catalog.jackpots import published_rules
-from jackpot_service.domain.corrections import Correction, correct
+from jackpot_service.domain.corrections import Correction, PastAward, VerdictInForce, borne_by, correct
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import ZERO, Rate, RateSheet
-from jackpot_service.domain.outcomes import Result
-from jackpot_service.domain.past_verdicts import PastAward, VerdictInForce, borne_by
+from jackpot_service.domain.outcomes import Hand, HandStatus, Result, judge
 from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.domain.settlement import Award, Settlement, Terms, due_at, settle
-from jackpot_service.domain.verdict import Hand, HandStatus, judge
 from jackpot_service.ledger import replay
 from tests.properties import values
 from tests.properties.profile import repeatable

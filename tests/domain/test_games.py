@@ -2,8 +2,8 @@
 
 import pytest
 
-from jackpot_service.domain.cards import parse_cards
-from jackpot_service.domain.catalog.games import (
+from jackpot_service.domain.cards import Category, HandValue, best_of, evaluate, parse_cards
+from jackpot_service.domain.games import (
     ANY_HAND,
     CARIBBEAN_STUD,
     CASINO_HOLDEM_2_HAND,
@@ -17,7 +17,6 @@ from jackpot_service.domain.catalog.games import (
     PaytableLine,
     Rulebook,
 )
-from jackpot_service.domain.poker import Category, HandValue, best_of, evaluate
 
 CARIBBEAN_STUD_RULEBOOKS = [LIVE_CARIBBEAN_STUD, CYBER_CARIBBEAN_STUD, SENECA_CARIBBEAN_STUD, CARIBBEAN_STUD]
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jackpot_service.domain.months import Month
-from jackpot_service.domain.round_keys import RANDOM_BITS, KeyRange, first_key_at, keys_of
+from jackpot_service.domain.rounds import RANDOM_BITS, KeyRange, Month, first_key_at, keys_of
 from jackpot_service.records.rounds import new_key
 
 INSTANTS = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001  theirs

@@ -10,10 +10,10 @@ from math import floor
 
 import pytest
 
-from jackpot_service.domain import odds, ratios
-from jackpot_service.domain.catalog.games import CASINO_HOLDEM_2_HAND, PAIR_OF_ACES
-from jackpot_service.domain.catalog.jackpots import published_rules
-from jackpot_service.domain.poker import Category, HandValue, category_of, evaluate
+from jackpot_service.domain import statistics
+from jackpot_service.domain.cards import Category, HandValue, category_of, evaluate
+from jackpot_service.domain.games import CASINO_HOLDEM_2_HAND, PAIR_OF_ACES
+from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.domain.rules import Tier
 from tests.support.suit_classes import suit_classes
 
@@ -90,7 +90,7 @@ def test_the_fixed_prizes_of_a_bet_deviate_by_10_34_stakes(counts: HandCounts) -
     mean_square = Fraction(sum(prize**2 * number_of(counts, won) for won, prize in FIXED_PRIZES.items()), ALL_HANDS)
     variance = mean_square - fixed_prize_cost(counts) ** 2
     assert Fraction("10.335") ** 2 <= variance < Fraction("10.345") ** 2
-    assert str(ratios.root(variance)) == "10.34"
+    assert str(statistics.root(variance)) == "10.34"
 
 
 def test_the_holdem_bonus_returns_93_74165_percent(counts: HandCounts) -> None:
@@ -103,19 +103,19 @@ def test_the_holdem_bonus_returns_what_its_rulebook_publishes(counts: HandCounts
 
 
 def test_the_odds_that_the_service_figures_with_are_those_counted(counts: HandCounts) -> None:
-    assert counts.total() == odds.ALL_HANDS
-    assert {tier: number_of(counts, Category(tier.value)) for tier in Tier} == odds.HANDS
+    assert counts.total() == statistics.ALL_HANDS
+    assert {tier: number_of(counts, Category(tier.value)) for tier in Tier} == statistics.HANDS
 
 
 def test_what_the_service_says_the_live_prizes_cost_is_what_they_cost(counts: HandCounts) -> None:
     rules = published_rules("live-caribbean-stud", base="EUR", settings={})
-    assert odds.fixed_prize_cost(rules) == fixed_prize_cost(counts)
+    assert statistics.fixed_prize_cost(rules) == fixed_prize_cost(counts)
 
 
 def test_what_the_service_says_of_their_variance_is_what_was_counted(counts: HandCounts) -> None:
     rules = published_rules("live-caribbean-stud", base="EUR", settings={})
     squares = Fraction(sum(prize**2 * number_of(counts, won) for won, prize in FIXED_PRIZES.items()), ALL_HANDS)
-    assert odds.fixed_prize_variance(rules) == squares - fixed_prize_cost(counts) ** 2
+    assert statistics.fixed_prize_variance(rules) == squares - fixed_prize_cost(counts) ** 2
 
 
 def number_of(counts: HandCounts, category: Category) -> int:

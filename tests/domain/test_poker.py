@@ -6,8 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jackpot_service.domain.cards import DECK, RANKS, Card, parse_cards
-from jackpot_service.domain.poker import Category, HandValue, best_of, category_of, evaluate
+from jackpot_service.domain.cards import (
+    DECK,
+    RANKS,
+    Card,
+    Category,
+    HandValue,
+    best_of,
+    category_of,
+    evaluate,
+    parse_cards,
+)
 
 
 def hand(text: str) -> tuple[Card, ...]:

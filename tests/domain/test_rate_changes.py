@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jackpot_service.config.settings import Config
-from jackpot_service.domain.rate_changes import DEFAULT_BAND, rates_after, to_confirm
+from jackpot_service.domain.rates import DEFAULT_BAND, rates_after, to_confirm
 
 BEFORE = {"GBP": Decimal("1.17"), "SEK": Decimal("0.0873"), "JPY": Decimal("0.0061")}
 

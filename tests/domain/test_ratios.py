@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jackpot_service.domain.ratios import deviations, percent, root, rounded, rounded_down
+from jackpot_service.domain.statistics import deviations, percent, root, rounded, rounded_down
 
 AMOUNTS = st.decimals(min_value=-(10**12), max_value=10**12, places=4)
 VARIANCES = st.fractions(min_value=0, max_value=10**20)

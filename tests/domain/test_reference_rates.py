@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.reference_rates import NotQuoted, ReferenceRates
+from jackpot_service.domain.rates import NotQuoted, ReferenceRates
 
 DAY = date(2026, 11, 19)
 QUOTED = ReferenceRates(

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from jackpot_service.domain.catalog.jackpots import published_rules
+from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.domain.rules import BadRules, as_document, from_document
 from jackpot_service.domain.settings import LONGEST_NUMBER, OPTIONAL, SETTINGS, UnknownSetting, with_settings
 

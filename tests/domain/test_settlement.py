@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.contribution import contribute, stakes_by_currency
+from jackpot_service.domain.outcomes import Hand
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.domain.settlement import Settlement, reverse
-from jackpot_service.domain.verdict import Hand
 from tests.properties.profile import repeatable
 from tests.properties.settling import Round, rounds
 

@@ -11,8 +11,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from jackpot_service.database import transactions
 from jackpot_service.database.transactions import Base, Session
 from jackpot_service.domain.cards import parse_cards
-from jackpot_service.domain.outcomes import Result
-from jackpot_service.domain.verdict import Hand, HandStatus
+from jackpot_service.domain.outcomes import Hand, HandStatus, Result
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
 from jackpot_service.records.rounds import RoundName

@@ -18,12 +18,11 @@ from jackpot_service.database import transactions
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
-from jackpot_service.domain.catalog.jackpots import published_rules
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.outcomes import Cancellation, Result
+from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.rounds import RoundView
-from jackpot_service.domain.verdict import Hand, HandStatus
+from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.ledger import laws
 from jackpot_service.proof.proof import verify
 from jackpot_service.records.pinned import Table

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
 
-from jackpot_service.domain.poker import Category, category_of
+from jackpot_service.domain.cards import Category, category_of
 from jackpot_service.domain.rules import FundedBy, JackpotRules, MeterPart, Policy
 
 EXPONENTS = {"EUR": 2, "GBP": 2, "SEK": 2, "JPY": 0}

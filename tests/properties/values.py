@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import parse_cards
-from jackpot_service.domain.catalog.jackpots import published_rules
 from jackpot_service.domain.money import Rate, RateSheet
+from jackpot_service.domain.outcomes import Hand, HandStatus
+from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.domain.rules import JackpotRules, MeterPart, Policy, Prize, Split, StakeMultiple, Tier
-from jackpot_service.domain.verdict import Hand, HandStatus
 from tests.properties import dealing
 
 EXPONENTS = {"EUR": 2, "GBP": 2, "JPY": 0, "BHD": 3, "UYW": 4}

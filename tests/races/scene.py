@@ -13,9 +13,8 @@ from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.outcomes import Cancellation, Result
+from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted

@@ -11,7 +11,7 @@ import sqlalchemy
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import transact
-from jackpot_service.domain.months import Month
+from jackpot_service.domain.rounds import Month
 from jackpot_service.schema import months
 from tests.races import books, scene
 from tests.races.processes import CONFIG, Racer, in_threads, race

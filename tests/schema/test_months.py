@@ -12,8 +12,7 @@ import sqlalchemy
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 
-from jackpot_service.domain.months import Month
-from jackpot_service.domain.round_keys import keys_of
+from jackpot_service.domain.rounds import Month, keys_of
 from jackpot_service.schema import months
 from tests.races import books
 from tests.support.bets import bet

@@ -16,9 +16,8 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.bets import Bet, Bets
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.changes import Change, Outcome
-from jackpot_service.domain.outcomes import Cancellation, Result
+from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.domain.verdict import Hand, HandStatus
 from jackpot_service.records import exceptions
 from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.accept_bets import AcceptBets

@@ -1,7 +1,6 @@
 from itertools import chain
 
-from jackpot_service.domain.cards import DECK, parse_cards
-from jackpot_service.domain.poker import category_of
+from jackpot_service.domain.cards import DECK, category_of, parse_cards
 from tests.support import hands
 
 

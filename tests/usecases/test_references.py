@@ -6,11 +6,11 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.domain.catalog.jackpots import UnknownRulebook
 from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.principals import BadPrincipal, KeyLimitReached, Principal, Role
+from jackpot_service.domain.rulebooks import UnknownRulebook
 from jackpot_service.domain.rules import BadRules
 from jackpot_service.domain.settings import UnknownSetting
 from jackpot_service.records.pinned import Table, UnknownTable

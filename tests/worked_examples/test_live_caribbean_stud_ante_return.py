@@ -18,9 +18,8 @@ from math import comb
 
 import pytest
 
-from jackpot_service.domain.cards import DECK, RANKS, SUITS, Card
-from jackpot_service.domain.catalog.games import CYBER_CARIBBEAN_STUD, LIVE_CARIBBEAN_STUD, PAIR, BaseGame
-from jackpot_service.domain.poker import Category, HandValue, category_of, evaluate
+from jackpot_service.domain.cards import DECK, RANKS, SUITS, Card, Category, HandValue, category_of, evaluate
+from jackpot_service.domain.games import CYBER_CARIBBEAN_STUD, LIVE_CARIBBEAN_STUD, PAIR, BaseGame
 from tests.support.suit_classes import suit_classes
 
 pytestmark = pytest.mark.slow

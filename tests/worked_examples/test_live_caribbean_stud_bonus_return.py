@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import pytest
 
-from jackpot_service.domain.catalog.games import LIVE_CARIBBEAN_STUD
-from jackpot_service.domain.poker import Category, HandValue, category_of
+from jackpot_service.domain.cards import Category, HandValue, category_of
+from jackpot_service.domain.games import LIVE_CARIBBEAN_STUD
 from tests.support.suit_classes import suit_classes
 
 pytestmark = pytest.mark.slow

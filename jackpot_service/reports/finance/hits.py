@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.ratios import rounded_down
+from jackpot_service.domain.statistics import rounded_down
 from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
 from jackpot_service.reports.finance import payoffs, won
 from jackpot_service.reports.finance.frame import Report, Scope, Stand

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.round_keys import first_key_at
+from jackpot_service.domain.rounds import first_key_at
 from jackpot_service.ledger.long_rounds import LONG
 from jackpot_service.reports.documents import Row
 from jackpot_service.reports.finance import parts, whose

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.exceptions import ROUND_OPEN
-from jackpot_service.domain.round_keys import first_key_at
+from jackpot_service.domain.rounds import first_key_at
 from jackpot_service.ledger.long_rounds import ENDED, LIFE, LONG, LONG_LIVED
 from jackpot_service.reports.finance import parts
 from jackpot_service.reports.finance.figures import Of

@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import POOL_DECIMALS, RateSheet, from_minor, plain, product
-from jackpot_service.domain.ratios import rounded_down
 from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
+from jackpot_service.domain.statistics import rounded_down
 from jackpot_service.records import pinned
 from jackpot_service.reports.documents import Column, Row, Sort
 from jackpot_service.reports.finance.frame import Stand

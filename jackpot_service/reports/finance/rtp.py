@@ -8,9 +8,17 @@ from fractions import Fraction
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import EXACT, total
-from jackpot_service.domain.odds import fixed_prize_cost, fixed_prize_variance, fixed_prizes, tier_cost
-from jackpot_service.domain.ratios import deviations, percent, root, rounded
 from jackpot_service.domain.rules import FundedBy, Tier
+from jackpot_service.domain.statistics import (
+    deviations,
+    fixed_prize_cost,
+    fixed_prize_variance,
+    fixed_prizes,
+    percent,
+    root,
+    rounded,
+    tier_cost,
+)
 from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
 from jackpot_service.reports.finance import award_sums, turnover
 from jackpot_service.reports.finance.award_sums import Taken

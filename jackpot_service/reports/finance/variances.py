@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from jackpot_service.domain.money import EXACT, ZERO
-from jackpot_service.domain.ratios import percent
+from jackpot_service.domain.statistics import percent
 from jackpot_service.reports.documents import Column, Sort
 
 Compared = tuple[Decimal, Decimal, Decimal, Decimal | None]

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain import award_facts, posting_rules
+from jackpot_service.domain import held_awards, posting_rules
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import Conflict, NotFound
 from jackpot_service.domain.journal import EntryKind
@@ -109,7 +109,7 @@ def require_possible(state: CancelledRound, request: Compensate) -> None:
 def granted(state: CancelledRound, request: Compensate, *, player_id: str) -> Done:
     """Figure what is granted to a player, at the round's own rates. Raises: NoRate, BadPayload."""
     recorded = {
-        "round": award_facts.of_round(state.round),
+        "round": held_awards.of_round(state.round),
         "bet_id": request.bet_id,
         "player_id": player_id,
         "amount_minor": request.amount_minor,

@@ -9,7 +9,7 @@ from typing import Any, Final
 from marshmallow import ValidationError, fields, validates_schema
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import award_facts, held_awards
+from jackpot_service.domain import held_awards
 from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.entries import Whose
 from jackpot_service.domain.errors import Conflict
@@ -152,12 +152,12 @@ _Decided = tuple[EntryKind, Facts, Postings]
 
 def _approved(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
     postings = held_awards.approval(awards, casino_id=state.round.casino_id, sheet=state.sheet)
-    return EntryKind.AWARDS_APPROVED, award_facts.of_step(state.round, AwardStep.APPROVED, awards), postings
+    return EntryKind.AWARDS_APPROVED, held_awards.of_step(state.round, AwardStep.APPROVED, awards), postings
 
 
 def _rejected(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
     origin = _origin(state)
-    recorded = award_facts.of_step(state.round, AwardStep.REJECTED, awards, origin=origin)
+    recorded = held_awards.of_step(state.round, AwardStep.REJECTED, awards, origin=origin)
     return EntryKind.AWARDS_REJECTED, recorded, held_awards.rejection(awards, origin, base=state.sheet.base)
 
 
@@ -167,7 +167,7 @@ def _reinstated(state: RoundAwards, awards: Sequence[MadeAward]) -> _Decided:
     postings = held_awards.reinstatement(
         awards, origin, running.pools, running=running.rules, casino_id=state.round.casino_id, sheet=state.sheet
     )
-    recorded = award_facts.of_reinstatement(state.round, awards, origin, positions=running.positions)
+    recorded = held_awards.of_reinstatement(state.round, awards, origin, positions=running.positions)
     return EntryKind.AWARDS_REINSTATED, recorded, postings
 
 

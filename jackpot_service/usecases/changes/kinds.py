@@ -13,7 +13,7 @@ from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.principals import Role
-from jackpot_service.domain.rate_changes import DEFAULT_BAND
+from jackpot_service.domain.rates import DEFAULT_BAND
 from jackpot_service.domain.rounds import Round
 from jackpot_service.usecases import payloads
 from jackpot_service.usecases.acts import Act, Effect

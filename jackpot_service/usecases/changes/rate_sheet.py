@@ -14,12 +14,12 @@ from typing import Any
 from marshmallow import ValidationError, fields, validates_schema
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain import facts, rate_changes
+from jackpot_service.domain import facts
 from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.domain.errors import FieldError
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Role
-from jackpot_service.domain.rate_changes import DEFAULT_BAND, Rates, RateSource
+from jackpot_service.domain.rates import DEFAULT_BAND, Rates, RateSource, rates_after, stated_rates, to_confirm
 from jackpot_service.domain.shapes import CURRENCY
 from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.usecases.acts import Act
@@ -112,7 +112,7 @@ def decide(before: Rates, request: ChangeRates) -> Sheet:
     for place, code in enumerate(request.removed_currencies):
         if code not in before:
             raise bad_field(f"removed_currencies/{place}", f"names {code}, of which the sheet before has no rate")
-    rates = rate_changes.rates_after(
+    rates = rates_after(
         before, rates=request.rates, removed_currencies=request.removed_currencies, replace_all=request.replace_all
     )
     return Sheet(request.base, rates, request.in_force_from, request.source)
@@ -145,7 +145,7 @@ class RateSheetChange(Kind[ChangeRates]):
 
     def to_confirm(self, session: Session, request: ChangeRates) -> Mapping[str, str]:
         """Find the rates that are hard to believe."""
-        return rate_changes.to_confirm(_before(session, request), request.rates, band=request.band)
+        return to_confirm(_before(session, request), request.rates, band=request.band)
 
     def apply(self, session: Session, act: Act, request: ChangeRates) -> Applied:
         """
@@ -167,7 +167,7 @@ class RateSheetChange(Kind[ChangeRates]):
 
 def _before(session: Session, request: ChangeRates) -> Rates:
     found = rate_sheets.in_force(session, request.base, at=request.in_force_from)
-    return {} if found is None else rate_changes.stated_rates(pinned.sheet(session, request.base, found.number))
+    return {} if found is None else stated_rates(pinned.sheet(session, request.base, found.number))
 
 
 def _pointed(error: BadRate | UnknownCurrency, request: ChangeRates) -> BadRate | UnknownCurrency:

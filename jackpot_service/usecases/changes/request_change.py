@@ -12,7 +12,7 @@ from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
-from jackpot_service.domain.rate_changes import DEFAULT_BAND
+from jackpot_service.domain.rates import DEFAULT_BAND
 from jackpot_service.records import changes as records
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act

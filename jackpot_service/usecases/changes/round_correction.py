@@ -15,9 +15,8 @@ from marshmallow import fields, validate
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.awards import AwardState
-from jackpot_service.domain.batches import BookedBet
-from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.corrections import Correction, correct
+from jackpot_service.domain.bets import Bet, BookedBet
+from jackpot_service.domain.corrections import Correction, VerdictInForce, borne_by, correct
 from jackpot_service.domain.entries import Whose
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts, of_entitlements, of_postings, of_result
@@ -26,7 +25,6 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import require_not_retired
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Result, require_hands_of_one_deck
-from jackpot_service.domain.past_verdicts import VerdictInForce, borne_by
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.settlement import Award, Terms

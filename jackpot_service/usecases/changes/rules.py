@@ -12,10 +12,9 @@ from jackpot_service.domain import currencies
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ZERO, plain, product
-from jackpot_service.domain.odds import fixed_prize_cost
-from jackpot_service.domain.ratios import rounded
 from jackpot_service.domain.rules import BadRules, FundedBy, JackpotRules, StakeMultiple, as_document, from_document
 from jackpot_service.domain.settings import require_payable_stakes, with_settings
+from jackpot_service.domain.statistics import fixed_prize_cost, rounded
 from jackpot_service.records import references
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import Session, snapshot
-from jackpot_service.domain.round_keys import first_key_at
+from jackpot_service.domain.rounds import first_key_at
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.long_rounds import LONG
 from jackpot_service.reports.finance import open_rounds, spans

@@ -7,8 +7,8 @@ import pytest
 
 from jackpot_service.domain import accounts
 from jackpot_service.domain.money import total
-from jackpot_service.domain.odds import fixed_prize_variance
 from jackpot_service.domain.rules import FundedBy, from_document
+from jackpot_service.domain.statistics import fixed_prize_variance
 from tests.properties.profile import seeds
 from tests.support import story
 from tests.support.asking import only, report, rows, rows_of

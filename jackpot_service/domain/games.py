@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise, starmap
 
-from jackpot_service.domain.poker import Category, HandValue
+from jackpot_service.domain.cards import Category, HandValue
 
 
 class GameId(StrEnum):
