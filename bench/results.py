@@ -19,7 +19,7 @@ from jackpot_service.domain.settlement import Settlement, settle
 from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.records import pinned, rounds, verdicts
-from jackpot_service.usecases import reversals
+from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.settle_round import SettleRound
 
@@ -85,7 +85,7 @@ def _settled(session: Session, one: Ended, held: Books) -> _Settled:
         message = "A result that wins from the meter is settled by itself."
         raise ValueError(message)
     after = one.round.stepped(state=RoundState.SETTLED)
-    terms = reversals.terms(session, one.round, held.cycle)
+    terms = round_terms.terms(session, one.round, held.cycle)
     settlement = settle(verdict, terms=terms, pools=held.pools, won_since=frozenset())
     entry = Entry(
         book=one.round.jackpot_id,

@@ -27,9 +27,9 @@ from psycopg import sql
 
 from jackpot_service.api import entrance
 from jackpot_service.database import embedded
-from jackpot_service.schema import deciders, migrate, months
+from jackpot_service.schema import migrate, months
 from jackpot_service.telemetry import trouble
-from jackpot_service.telemetry.seldom import Seldom
+from jackpot_service.telemetry.logs import Seldom
 from jackpot_service.usecases.changes.registry import KINDS
 from tests.support import compiled
 from tests.support.clock import let_tests_move_the_clock, trust_the_clocks_of_tests
@@ -203,7 +203,7 @@ def _make_template(cluster: embedded.Cluster) -> None:
         connection.execute("DROP DATABASE IF EXISTS migrating WITH (FORCE)")
         connection.execute("CREATE DATABASE migrating")
         migrate.upgrade(cluster.url("migrating"))
-        deciders.add(cluster.url("migrating"), {kind.name: kind.roles for kind in KINDS.values()})
+        migrate.add_deciders(cluster.url("migrating"), {kind.name: kind.roles for kind in KINDS.values()})
         months.make(cluster.url("migrating"), now=datetime.now(UTC))
         let_tests_move_the_clock(cluster.url("migrating"))
         connection.execute(f"ALTER DATABASE migrating RENAME TO {TEMPLATE}")

@@ -19,10 +19,15 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import changes as records
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.kinds import Applied
 from jackpot_service.usecases.changes.registry import KINDS
-from jackpot_service.usecases.changes.request_change import RequestChange, request_change, visible
+from jackpot_service.usecases.changes.requests import (
+    DecideChange,
+    RequestChange,
+    decide_change,
+    request_change,
+    visible,
+)
 from jackpot_service.usecases.fields import Flag, JsonObject, Text, Truth
 
 log = structlog.get_logger()

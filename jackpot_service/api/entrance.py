@@ -28,7 +28,7 @@ from jackpot_service.config.settings import Config
 from jackpot_service.domain.errors import LimitReached, Unauthenticated
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.telemetry import counters
-from jackpot_service.telemetry.seldom import Seldom
+from jackpot_service.telemetry.logs import Seldom
 
 MOST_BUCKETS: Final = 10_000
 """Of a limit. The name that was not seen for the longest time is forgotten first: its bucket is full again."""

@@ -16,9 +16,15 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import Session, read, rehearse, transact
 from jackpot_service.domain.changes import Change, ChangeState, Outcome
 from jackpot_service.records import changes as records
-from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.registry import KINDS
-from jackpot_service.usecases.changes.request_change import ChangeRequested, RequestChange, find, request_change
+from jackpot_service.usecases.changes.requests import (
+    ChangeRequested,
+    DecideChange,
+    RequestChange,
+    decide_change,
+    find,
+    request_change,
+)
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from jackpot_service.database.login import MEND
 from jackpot_service.database.rights import ROLE
 from jackpot_service.database.transactions import guarded
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
-from jackpot_service.schema import deciders, migrate, months
+from jackpot_service.schema import migrate, months
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.registry import KINDS
 
@@ -85,7 +85,7 @@ def bring_up(url: str) -> None:
     """Migrate a database to this schema; make rights, deciders, and the partitions of the months to come."""
     if migrate.upgrade(url):
         click.echo(f"The service's login {ROLE} is new. Where it needs a password: {NEEDED_NEXT}", err=True)
-    deciders.add(url, {kind.name: kind.roles for kind in KINDS.values()})
+    migrate.add_deciders(url, {kind.name: kind.roles for kind in KINDS.values()})
     make_months(url)
 
 

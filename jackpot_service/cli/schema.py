@@ -18,7 +18,7 @@ from jackpot_service.database.rights import ROLE
 from jackpot_service.database.transactions import transact
 from jackpot_service.schema import migrate, months
 from jackpot_service.schema.migrate import LOCK_TIMEOUT_MS, NEWEST
-from jackpot_service.usecases.switch_emergency import switch_emergency
+from jackpot_service.usecases.changes.requests import switch_emergency
 
 LONGEST_PASSWORD = 1024
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
@@ -25,7 +26,6 @@ from jackpot_service.records import verifications
 from jackpot_service.records.verifications import NotedVerification
 from jackpot_service.schema.migrate import LOCK_TIMEOUT_MS
 from jackpot_service.signing import PublicKey
-from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from jackpot_service.version import service_version
 
 OFF = 1
@@ -108,9 +108,16 @@ class _Notes:
         """Note it, if it is time; a database that cannot be written, such as a replica, is verified without."""
         if not self._is_possible or (time.monotonic() - self._last < self._every and not reached.is_whole):
             return
-        command = NoteVerification(reached, self._begun_at, datetime.now(UTC), service_version(), self._continues)
+        noting = partial(
+            verifications.add,
+            reached=reached,
+            begun_at=self._begun_at,
+            noted_at=datetime.now(UTC),
+            service_version=service_version(),
+            continues=self._continues,
+        )
         try:
-            transact(self._engine, lambda session: note_verification(session, command))
+            transact(self._engine, noting)
         except Unavailable as error:
             self._is_possible = False
             click.echo(f"How far this verification comes is not noted: {error.detail}", err=True)

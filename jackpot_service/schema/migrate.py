@@ -6,7 +6,7 @@ the oldest one whose services go on working (`compatible_from`). See docs/decisi
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -22,6 +22,7 @@ from alembic.config import Config as AlembicConfig
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database import role
@@ -38,6 +39,7 @@ from jackpot_service.records import (
     verifications_schema,
 )
 from jackpot_service.records import schema as record_schema
+from jackpot_service.records.deciding_schema import ChangeDeciderRow
 
 _PLACES: Final = Path(__file__).resolve().parents[1:3]
 
@@ -225,3 +227,16 @@ def _configuration(url: str) -> AlembicConfig:
     configuration.attributes["engine"] = create_owners_engine(url, lock_timeout_ms=MIGRATION_LOCK_TIMEOUT_MS)
     configuration.attributes["target_metadata"] = Base.metadata
     return configuration
+
+
+def add_deciders(url: str, roles: Mapping[str, Iterable[str]]) -> None:
+    """
+    Add the roles that decide each kind to the table of deciders, by the owner's login; removing one takes a revision.
+
+    On the schema of a newer version nothing is added: that version says who decides.
+    """
+    engine = create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS)
+    rows = [{"kind": kind, "role": role} for kind, of_kind in roles.items() for role in of_kind]
+    if rows and state(engine) is SchemaState.CURRENT:
+        with engine.begin() as connection:
+            connection.execute(insert(ChangeDeciderRow).on_conflict_do_nothing(), rows)

@@ -11,7 +11,7 @@ import psycopg
 import sqlalchemy
 
 from jackpot_service.telemetry import counters
-from jackpot_service.telemetry.seldom import Seldom
+from jackpot_service.telemetry.logs import Seldom
 
 NO_ROOM_FOR_S: Final = 5.0
 """For how long after a write that found the disk full the service says that it is not ready."""

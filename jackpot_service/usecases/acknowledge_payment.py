@@ -13,7 +13,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardRecord
-from jackpot_service.usecases import acts, key_makers
+from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 
 
@@ -57,7 +57,7 @@ def acknowledge_payment(session: Session, command: AcknowledgePayment) -> Paymen
     replayed = acts.find_replay(session, act, EntryKind.AWARD_PAID, asked)
     if replayed is not None or (record.award.state is AwardState.PAID and record.payment == told):
         return PaymentAcknowledged(record, is_replay=True)
-    key_makers.require_another(session, act, jackpot_id=record.jackpot_id, round_key=record.round_key)
+    keys.require_not_maker(session, act, jackpot_id=record.jackpot_id, round_key=record.round_key)
     require_step(AwardStep.PAID, taken=record.award.steps, award_id=command.award_id)
     _record(session, act, record, asked=asked, told=told)
     return PaymentAcknowledged(records.visible(session, act.principal, command.award_id), is_replay=False)

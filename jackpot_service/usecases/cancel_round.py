@@ -17,7 +17,7 @@ from jackpot_service.ledger import journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, rounds, settings_in_force, verdicts
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases import reversals
+from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.round_terms import RoundTerms
 
 
@@ -91,10 +91,10 @@ def _book(
     session: Session, command: CancelRound, round_: Round, live: tuple[BookedBet, ...], *, stripe_no: int
 ) -> RoundCancelledNow:
     after = round_.stepped(state=RoundState.CANCELLED)
-    locked = reversals.lock_and_read(session, after, stripe_no=stripe_no)
-    cycle, terms = locked.cycle, reversals.terms(session, round_, locked.cycle)
+    locked = round_terms.lock_and_read(session, after, stripe_no=stripe_no)
+    cycle, terms = locked.cycle, round_terms.terms(session, round_, locked.cycle)
     bets = tuple(one.bet for one in live)
-    won_since = reversals.won_since(live, cycle, locked.places)
+    won_since = round_terms.won_since(live, cycle, locked.places)
     cancellation = command.cancellation
     entry = Entry(
         book=round_.jackpot_id,

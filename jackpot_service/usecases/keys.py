@@ -2,7 +2,7 @@
 Keys and whose they are: made once, seen whole once, revoked for good.
 
 The first key of a name makes a principal; every later key of it must agree. Who signs in elsewhere has a key without a
-secret: a subject of the issuer of tokens.
+secret: a subject of the issuer of tokens. The maker of a key releases nothing that was won by it.
 """
 
 import hashlib
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, principals
-from jackpot_service.domain.errors import Conflict, NotFound
+from jackpot_service.domain.errors import Conflict, Forbidden, NotFound
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import LONGEST_SUBJECT, BadPrincipal, Principal
+from jackpot_service.records import key_makers, references
 from jackpot_service.records import keys as records
-from jackpot_service.records import references
 from jackpot_service.records.keys import ListedKey, NewKey, Subject
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.usecases import acts
@@ -216,3 +216,19 @@ def _require_subject(principal: Principal, subject: Subject) -> None:
     if not principals.is_subject(subject.subject) or not subject.subject.strip():
         message = f"A subject is a text of 1 to {LONGEST_SUBJECT} ASCII characters."
         raise BadPrincipal(message)
+
+
+class KeyMaker(Forbidden):
+    """One person made a key by which the round was played, and is who acts now or made the key of who does."""
+
+    code = "key-maker"
+    title = "The maker of a key releases nothing that was won by it"
+
+
+def require_not_maker(session: Session, act: Act, *, jackpot_id: str, round_key: int) -> None:
+    """Raises: KeyMaker if who acts, or made the key of who acts, made a key by which a round was played."""
+    name = act.principal.name
+    if key_makers.is_on_both_sides(session, jackpot_id=jackpot_id, round_key=round_key, actor=name, at=act.now):
+        # Whose keys those are is not for everybody who may pay.
+        message = f"A key by which this round was played was made by {name}, or by who made a key of {name}."
+        raise KeyMaker(message, principal=name)

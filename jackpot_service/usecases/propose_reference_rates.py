@@ -14,7 +14,7 @@ from jackpot_service.records import changes, pinned, rate_sheets
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, RequestConflict
 from jackpot_service.usecases.changes.rate_sheet import RateSheetChange
-from jackpot_service.usecases.changes.request_change import ChangeRequested, RequestChange, request_change
+from jackpot_service.usecases.changes.requests import ChangeRequested, RequestChange, request_change
 
 
 class NotYetDated(Refused):

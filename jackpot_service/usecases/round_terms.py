@@ -1,11 +1,18 @@
-"""The terms of a round, fixed when it is opened: by a bet, a void, a result without bets, or a cancellation."""
+"""A round's terms: fixed when it is opened, and read again, under a stripe's lock, when it is settled or reversed."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.rounds import Round, RoundState
-from jackpot_service.records import rounds
+from jackpot_service.domain.settlement import Terms
+from jackpot_service.ledger import books, stripes
+from jackpot_service.ledger.cycles import Cycle
+from jackpot_service.records import bets as bet_records
+from jackpot_service.records import pinned, rounds
 from jackpot_service.records.pinned import Table
 from jackpot_service.records.settings_in_force import InForce
 
@@ -42,3 +49,47 @@ class RoundTerms:
             weight=Decimal(0),
             opened_at=now,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """Read under the lock: the running cycle, when the last entry was booked, where the round's entries stand."""
+
+    cycle: Cycle
+    booked_at: datetime
+    places: dict[int, tuple[int, int]]
+
+
+def lock_and_read(session: Session, after: Round, *, stripe_no: int) -> Locked:
+    """
+    Write the round as it will be, lock a stripe, then read the running cycle and where the round's entries stand.
+
+    The round comes first: everybody locks rounds before stripes, and a round that is opened is locked by its insert. A
+    hit holds all stripes, so holding any one keeps the cycle as it is until the commit.
+    """
+    with pipelined(session) as pipe:
+        rounds.save(pipe, [after])
+        stripes.lock_one(pipe, after.jackpot_id, stripe_no)
+        books_cursor = books.send_read(pipe, after.jackpot_id)
+        place_cursor = bet_records.send_places(pipe, after)
+    held = books.books_of(books_cursor)
+    return Locked(held.cycle, held.booked_at, bet_records.places_of(place_cursor))
+
+
+def won_since(booked: Collection[BookedBet], cycle: Cycle, places: dict[int, tuple[int, int]]) -> frozenset[str]:
+    """The ids of the bets that were booked in an earlier cycle than the running one."""
+    earlier = {step for step, (stripe_no, seq) in places.items() if cycle.began_after(stripe_no=stripe_no, seq=seq)}
+    return frozenset(one.bet.bet_id for one in booked if one.step in earlier)
+
+
+def terms(session: Session, round_: Round, cycle: Cycle) -> Terms:
+    """Put together what a round is settled or reversed under."""
+    rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
+    return Terms(
+        rules=rules,
+        sheet=pinned.sheet(session, rules.base, round_.rate_sheet),
+        casino_id=round_.casino_id,
+        cycle=cycle.cycle,
+        running=pinned.rules(session, round_.jackpot_id, cycle.rules_version),
+        following=pinned.rules(session, round_.jackpot_id, cycle.following_version),
+    )

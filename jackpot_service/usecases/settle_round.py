@@ -21,7 +21,7 @@ from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, settings_in_force, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
-from jackpot_service.usecases import reversals
+from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.round_terms import RoundTerms
 
 
@@ -173,7 +173,7 @@ def _book(
     after = round_.stepped(state=RoundState.SETTLED)
     locked = _lock_and_read(session, after, stripe_no=stripe_no, locks_all=verdict.pays_from_meter)
     cycle, positions = locked.books.cycle, locked.books.positions
-    terms, won_since = reversals.terms(session, round_, cycle), reversals.won_since(live, cycle, locked.places)
+    terms, won_since = round_terms.terms(session, round_, cycle), round_terms.won_since(live, cycle, locked.places)
     settlement = settle(verdict, terms=terms, pools=locked.books.pools, won_since=won_since)
     cut = cycles.cut_after(positions, stripe_no=stripe_no) if verdict.is_hit else None
     entry = Entry(

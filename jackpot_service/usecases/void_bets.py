@@ -18,7 +18,7 @@ from jackpot_service.ledger import cycles, journal, stripes
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import gaming_tables, pinned, rounds, settings_in_force
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases import reversals
+from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.round_terms import RoundTerms
 
 
@@ -120,9 +120,9 @@ def _book(
     rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
     sheet = pinned.sheet(session, rules.base, round_.rate_sheet)
     after = round_.stepped(bets=-len(bets), weight=negated(weight(bets, sheet)))
-    locked = reversals.lock_and_read(session, after, stripe_no=stripe_no)
-    terms = reversals.terms(session, round_, locked.cycle)
-    won_since = reversals.won_since(refunded, locked.cycle, locked.places)
+    locked = round_terms.lock_and_read(session, after, stripe_no=stripe_no)
+    terms = round_terms.terms(session, round_, locked.cycle)
+    won_since = round_terms.won_since(refunded, locked.cycle, locked.places)
     voided = {bet.bet_id for bet in bets}
     entry = Entry(
         book=round_.jackpot_id,

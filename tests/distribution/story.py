@@ -10,10 +10,10 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger import days, stripes
 from jackpot_service.ledger.verified import Reached
 from jackpot_service.proof.proof import verify
+from jackpot_service.records import verifications
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.support import everything
 from tests.support.asking import stated
@@ -226,8 +226,11 @@ def _verify(world: World) -> None:
         verification = verify(session)
     assert not verification.mismatches
     reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
-    noting = NoteVerification(reached, world.clock(), world.clock(), "0", None)
-    world.transact(lambda session: note_verification(session, noting))
+    world.transact(
+        lambda session: verifications.add(
+            session, reached, begun_at=world.clock(), noted_at=world.clock(), service_version="0", continues=None
+        )
+    )
 
 
 WRITE_PATH: Final = frozenset({"bets", "voids", "results", "cancellations", "meters", "rounds", "sums of days"})

@@ -15,8 +15,7 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.proof.proof import verify
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
-from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.keys import create_key
 from tests.proof.corruption import Corruption, change, codes_after, forge, remove
 from tests.races import scene

@@ -18,8 +18,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
-from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from tests.proof.corruption import (
     Corruption,
     change,

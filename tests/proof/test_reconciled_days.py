@@ -17,7 +17,6 @@ from jackpot_service.proof.proof import verify
 from jackpot_service.records import verifications
 from jackpot_service.records.reconciled_schema import ReconciledDayRow
 from jackpot_service.reports.reconciling import reconcile_next
-from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, hand
@@ -58,7 +57,7 @@ def test_how_far_days_were_verified_is_noted_with_the_rest(url: str) -> None:
         verify(session, on_reached=reached.append)
     now = datetime.now(UTC)
     with engine.connect() as session:
-        note_verification(session, NoteVerification(reached[-1], now, now, "0", None))
+        verifications.add(session, reached[-1], begun_at=now, noted_at=now, service_version="0", continues=None)
         noted = verifications.last(session)
         last_day = session.scalar(text("SELECT max(day) FROM reconciled_days"))
     engine.dispose()

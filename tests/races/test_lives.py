@@ -15,8 +15,7 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger.journal import JackpotSuspended
 from jackpot_service.usecases.accept_bets import BetsAccepted
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
-from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.changes.retirement import StillInPlay
 from jackpot_service.usecases.jackpots import ChangeSuspension, resume_jackpot, suspend_jackpot
 from tests.races import books, scene

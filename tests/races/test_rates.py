@@ -16,8 +16,13 @@ from jackpot_service.domain.changes import ChangeDecided, ChangeStale, Outcome
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.decide_change import ChangeDecidedNow, DecideChange, decide_change
-from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.changes.requests import (
+    ChangeDecidedNow,
+    DecideChange,
+    RequestChange,
+    decide_change,
+    request_change,
+)
 from tests.races import books, scene
 from tests.races.processes import LONGEST_RACE_S, Racer, in_threads, race
 from tests.support import people

@@ -2,7 +2,7 @@
 
 import psycopg
 
-from jackpot_service.schema import deciders, migrate
+from jackpot_service.schema import migrate
 from tests.support.logins import owner_conninfo
 
 
@@ -16,7 +16,7 @@ def test_a_new_kind_is_added_once_and_what_was_there_stays(empty_database_url: s
     before = _found(empty_database_url)
 
     for _ in range(2):
-        deciders.add(empty_database_url, {"new-kind": ["operator", "rates"]})
+        migrate.add_deciders(empty_database_url, {"new-kind": ["operator", "rates"]})
 
     assert _found(empty_database_url) == before | {("new-kind", "operator"), ("new-kind", "rates")}
 
@@ -26,6 +26,6 @@ def test_on_an_older_schema_nothing_is_added(empty_database_url: str) -> None:
     migrate.downgrade(empty_database_url, "-1")
     before = _found(empty_database_url)
 
-    deciders.add(empty_database_url, {"new-kind": ["operator"]})
+    migrate.add_deciders(empty_database_url, {"new-kind": ["operator"]})
 
     assert _found(empty_database_url) == before

@@ -16,7 +16,7 @@ from jackpot_service.exports.jobs.registry import KINDS
 from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.ledger import days as kept_days
 from jackpot_service.ledger.verified import Reached
-from jackpot_service.records import exceptions, noted_exceptions
+from jackpot_service.records import exceptions, noted_exceptions, verifications
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.records.rounds import RoundName
@@ -24,10 +24,8 @@ from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
-from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.keys import create_key
-from jackpot_service.usecases.note_verification import NoteVerification, note_verification
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.races import scene
 from tests.support import people, rolling
@@ -48,8 +46,12 @@ def write(engine: sqlalchemy.Engine) -> None:
     assert reconcile_next(engine, now=now + timedelta(days=2))
     seal(engine, now)
     reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
-    noting = NoteVerification(reached, now, now, "0", None)
-    transact(engine, lambda session: note_verification(session, noting))
+    transact(
+        engine,
+        lambda session: verifications.add(
+            session, reached, begun_at=now, noted_at=now, service_version="0", continues=None
+        ),
+    )
 
 
 def play(engine: sqlalchemy.Engine, *, now: datetime) -> None:

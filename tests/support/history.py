@@ -24,8 +24,7 @@ from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round
 from jackpot_service.usecases.casinos import add_casino, add_table
-from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
-from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.jackpots import AddStripes, OpenJackpot, add_stripes, open_jackpot
 from jackpot_service.usecases.keys import create_key
 from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet

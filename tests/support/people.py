@@ -9,7 +9,7 @@ from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.switch_emergency import switch_emergency
+from jackpot_service.usecases.changes.requests import switch_emergency
 from tests.support.logins import owner_url
 
 

@@ -11,8 +11,7 @@ from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import rate_sheets
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
-from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
 from tests.support import people
 

@@ -11,9 +11,8 @@ from jackpot_service.domain.outcomes import Result
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.kinds import Applied
-from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from tests.support import people
 
 ASKS, APPROVES = Principal("Ann", Role.OPERATOR), Principal("Bob", Role.OPERATOR)

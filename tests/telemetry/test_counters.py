@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from jackpot_service.telemetry import counters
-from jackpot_service.telemetry.seldom import Seldom
+from jackpot_service.telemetry.logs import Seldom
 
 COUNT = f"from jackpot_service.telemetry import counters; counters.count('{counters.SIGN_INS_REFUSED}')"
 SHOW = f"""

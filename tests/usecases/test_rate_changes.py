@@ -12,9 +12,8 @@ from jackpot_service.domain.changes import ChangeStale, Outcome
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.decide_change import DecideChange, decide_change
 from jackpot_service.usecases.changes.rate_sheet import RateSheetChange
-from jackpot_service.usecases.changes.request_change import RequestChange, request_change
+from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
 from tests.support.answers import Answer, Body
 from tests.support.bets import bet

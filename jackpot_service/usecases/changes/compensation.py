@@ -21,10 +21,9 @@ from jackpot_service.records import bets as bet_records
 from jackpot_service.records import compensations
 from jackpot_service.records.compensations import Compensation
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes import of_rounds
+from jackpot_service.usecases.changes import kinds
 from jackpot_service.usecases.changes.jackpots import book
-from jackpot_service.usecases.changes.kinds import Applied, Done
-from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload, RoundKind
+from jackpot_service.usecases.changes.kinds import Applied, Done, OfRound, OfRoundPayload, RoundKind
 from jackpot_service.usecases.fields import CurrencyCode, Identifier, MinorUnits, Text
 from jackpot_service.usecases.payloads import bad_field
 
@@ -148,7 +147,7 @@ class CompensationKind(RoundKind[Compensate]):
 
     def version(self, session: Session, request: Compensate) -> str:
         """Count the round's compensations: another that is granted meanwhile should be looked at first."""
-        return str(len(compensations.of_round(session, of_rounds.find(session, request))))
+        return str(len(compensations.of_round(session, kinds.find_round(session, request))))
 
     def stated(self, payload: object) -> Mapping[str, Any]:
         """Return all that is asked for."""
@@ -159,7 +158,7 @@ class CompensationKind(RoundKind[Compensate]):
 
     def apply(self, session: Session, act: Act, request: Compensate) -> Applied:
         """Book it. Raises: UnknownJackpot, UnknownRound, and as `decide`."""
-        round_ = of_rounds.find(session, request)
+        round_ = kinds.find_round(session, request)
         done = decide(_read(session, round_, request), request)
         act_seq, applied = book(session, act, done, jackpot_id=round_.jackpot_id, subject=request.subject.name)
         new = Compensation(
@@ -179,7 +178,7 @@ def _read(session: Session, round_: Round, request: Compensate) -> CancelledRoun
     with pipelined(session) as pipe:
         cursor = bet_records.send_of_round(pipe, round_.jackpot_id, request.name)
     live = {bet.bet_id: bet for bet in bet_records.live(bet_records.booked_of(cursor))}
-    sheet, before = of_rounds.sheet_of(session, round_), compensations.of_round(session, round_)
+    sheet, before = kinds.sheet_of(session, round_), compensations.of_round(session, round_)
     return CancelledRound(round_, sheet, live, granted_before(before), len(before))
 
 

@@ -28,10 +28,9 @@ from jackpot_service.records import awards as records
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases import jackpot_acts
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes import of_rounds
+from jackpot_service.usecases.changes import kinds
 from jackpot_service.usecases.changes.jackpots import book
-from jackpot_service.usecases.changes.kinds import Applied, Done
-from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload, RoundKind
+from jackpot_service.usecases.changes.kinds import Applied, Done, OfRound, OfRoundPayload, RoundKind
 from jackpot_service.usecases.fields import Identifier, ListOf
 
 MOST_BETS = 100_000
@@ -211,7 +210,7 @@ class HeldAwards(RoundKind[DecideAwards]):
 
         Who pays for a reinstatement depends on the cycle, so that names its cycle too, and keeps it running.
         """
-        awards = _awards(session, of_rounds.find(session, request))
+        awards = _awards(session, kinds.find_round(session, request))
         keys = {one.key for one in meant(request, _standing(awards))}
         ids = [one.award_id for one in awards if records.made(one).key in keys]
         named = f"{request.decision.state}-{len(ids)}-{sha256(' '.join(ids).encode()).hexdigest()[:16]}"
@@ -230,11 +229,11 @@ class HeldAwards(RoundKind[DecideAwards]):
 
     def apply(self, session: Session, act: Act, request: DecideAwards) -> Applied:
         """Decide them. Raises: UnknownJackpot, UnknownRound, JackpotRetired, and as `decide`."""
-        round_ = of_rounds.find(session, request)
+        round_ = kinds.find_round(session, request)
         standing = _standing(_awards(session, round_))
         awards = meant(request, standing)
         running = _read_running(session, round_) if request.decision is Decision.REINSTATE else None
-        sheet = of_rounds.sheet_of(session, round_)
+        sheet = kinds.sheet_of(session, round_)
         settled, made_on = _settled(session, round_), records.made_on(session, round_.jackpot_id, round_.round_key)[0]
         done = decide(RoundAwards(round_, sheet, standing, settled, made_on, running), request)
         act_seq, applied = book(session, act, done, jackpot_id=round_.jackpot_id, subject=request.subject.name)

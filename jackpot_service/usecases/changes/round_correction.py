@@ -34,14 +34,12 @@ from jackpot_service.ledger.books import Books
 from jackpot_service.records import awards, corrections, lives, rounds, verdicts
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.usecases import reversals
+from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.jackpots import book
-from jackpot_service.usecases.changes.kinds import Applied, Done
-from jackpot_service.usecases.changes.of_rounds import OfRound, OfRoundPayload, RoundKind
+from jackpot_service.usecases.changes.kinds import Applied, Done, OfRound, OfRoundPayload, RoundKind
 from jackpot_service.usecases.fields import BoundedList, Whole
-from jackpot_service.usecases.hands import Cards, HandSchema, hands_of
-from jackpot_service.usecases.payloads import Payload
+from jackpot_service.usecases.payloads import Cards, HandSchema, Payload, hands_of
 from jackpot_service.usecases.settle_round import require_count
 
 MOST_HANDS = 60
@@ -200,10 +198,10 @@ def _state(session: Session, round_: Round, live: Sequence[BookedBet], held: Boo
         round_,
         [one.bet for one in live],
         _in_force(session, round_, running=held.cycle.cycle),
-        reversals.terms(session, round_, held.cycle),
+        round_terms.terms(session, round_, held.cycle),
         held.pools,
         held.positions,
-        reversals.won_since(live, held.cycle, bet_records.places_of(cursor)),
+        round_terms.won_since(live, held.cycle, bet_records.places_of(cursor)),
         awards.made_on(session, round_.jackpot_id, round_.round_key),
     )
 

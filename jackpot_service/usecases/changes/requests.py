@@ -1,20 +1,22 @@
-"""Asking for a change: recorded, and done only when another person approves it."""
+"""Change requests: recorded when asked for, and done only when another person approves them, in one transaction."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import changes, facts
-from jackpot_service.domain.changes import LIFETIME, Change
+from jackpot_service.domain.changes import LIFETIME, Change, Decision, Outcome
 from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rates import DEFAULT_BAND
+from jackpot_service.domain.rounds import Round
 from jackpot_service.records import changes as records
-from jackpot_service.usecases import acts
+from jackpot_service.records import emergency_switches
+from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
 from jackpot_service.usecases.changes.registry import KINDS
@@ -157,3 +159,139 @@ def _change(session: Session, command: RequestChange, kind: Kind[Any], parsed: o
         made_at=command.act.now,
         expires_at=command.act.now + LIFETIME,
     )
+
+
+class EmergencyOff(Forbidden):
+    """One person alone may not act: the installation has not switched that on."""
+
+    code = "emergency-off"
+    title = "The emergency path is switched off"
+
+
+@dataclass(frozen=True, slots=True)
+class DecideChange:
+    """
+    What a checker makes of a change request.
+
+    `confirmed` repeats the figures that have to be. `is_emergency` says that the maker approves alone, which a switch
+    in the database must let.
+    """
+
+    act: Act
+    request_id: str
+    outcome: Outcome
+    confirmed: Mapping[str, str] = field(default_factory=dict)
+    is_emergency: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeDecidedNow:
+    """The decided change request, and what was done; None for a rejection, and where this call repeats an earlier."""
+
+    change: Change
+    applied: Applied | None
+    is_replay: bool
+
+
+def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
+    """
+    Approve or reject a change request; the same decision by the same person again changes nothing.
+
+    Of several who decide at once one does, and the others are told.
+
+    Raises: UnknownChange; KindForbidden; ChangeDecided; ChangeExpired; MachineApproval; SamePerson; EmergencyOff;
+    ChangeStale; ConfirmationRequired; KeyMaker; whatever the change itself is refused by.
+    """
+    acts.lock(session)
+    change = find(session, command.request_id)
+    kind = KINDS[change.kind]
+    require_role(command.act, kind)
+    if _is_replay(change, command):
+        return ChangeDecidedNow(change, None, is_replay=True)
+    changes.require_decidable(change, at=command.act.now)
+    _require_another_person(session, change, command)
+    decision = Decision(
+        command.outcome,
+        command.act.principal.name,
+        command.act.reason,
+        command.confirmed,
+        command.is_emergency,
+        command.act.now,
+    )
+    if command.outcome is Outcome.REJECTED:
+        _record(session, command, change, decision)
+        return ChangeDecidedNow(replace(change, decision=decision), None, is_replay=False)
+    parsed = kind.complete(
+        kind.read(change.payload), Conditions(acts.booking_time(session, command.act), change.request_id)
+    )
+    changes.require_base_version(change.base_version, kind.version(session, parsed))
+    changes.require_confirmed(change, command.confirmed)
+    _require_no_key_maker(session, command, kind.releases(session, parsed))
+    _record(session, command, change, decision)
+    applied = kind.apply(session, replace(command.act, request_id=None, decides=change.request_id), parsed)
+    return ChangeDecidedNow(replace(change, decision=decision), applied, is_replay=False)
+
+
+def _is_replay(change: Change, command: DecideChange) -> bool:
+    found = change.decision
+    return found is not None and (
+        (found.outcome, found.checker, found.reason, dict(found.confirmed), found.is_emergency)
+        == (
+            command.outcome,
+            command.act.principal.name,
+            command.act.reason,
+            dict(command.confirmed),
+            command.is_emergency,
+        )
+    )
+
+
+def _require_another_person(session: Session, change: Change, command: DecideChange) -> None:
+    """Raises: MachineApproval, SamePerson, EmergencyOff."""
+    if command.is_emergency and not emergency_switches.is_on(session):
+        message = "Emergency approvals are switched off (jackpot db emergency): another person must approve."
+        raise EmergencyOff(message)
+    changes.require_checker(change, command.act.principal, is_emergency=command.is_emergency)
+
+
+def _require_no_key_maker(session: Session, command: DecideChange, round_: Round | None) -> None:
+    """Raises: KeyMaker, in an emergency too."""
+    if round_ is not None:
+        keys.require_not_maker(session, command.act, jackpot_id=round_.jackpot_id, round_key=round_.round_key)
+
+
+def _record(session: Session, command: DecideChange, change: Change, decision: Decision) -> None:
+    is_approval = decision.outcome is Outcome.APPROVED
+    seq = acts.post(
+        session,
+        replace(command.act, request_id=None, decides=change.request_id),
+        EntryKind.CHANGE_APPROVED if is_approval else EntryKind.CHANGE_REJECTED,
+        subject=change.subject,
+        before={"state": "pending"},
+        after=facts.of_decision(
+            request_id=change.request_id,
+            outcome=decision.outcome.value,
+            confirmed=decision.confirmed,
+            is_emergency=decision.is_emergency,
+        ),
+        jackpot_id=change.jackpot_id,
+    )
+    records.add_decision(session, change, decision, entry_seq=seq)
+
+
+def switch_emergency(session: Session, act: Act, *, is_on: bool) -> bool:
+    """Let one person alone approve an own request, or end that. Returns whether that was not so already."""
+    acts.lock(session)
+    was_on = emergency_switches.is_on(session)
+    if was_on is is_on:
+        return False
+    seq = acts.post(
+        session,
+        act,
+        EntryKind.EMERGENCY_SWITCHED,
+        subject="emergency approvals",
+        before=facts.of_emergency_switch(is_on=was_on),
+        after=facts.of_emergency_switch(is_on=is_on),
+    )
+    emergency_switches.add(session, is_on=is_on, entry_seq=seq)
+    return True
