@@ -25,6 +25,8 @@ _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES2
 _SECONDS: Final = re.compile(r"[0-9]{1,6}(\.[0-9]{1,3})?")
 _RATE: Final = re.compile(r"[0-9]{1,7}(\.[0-9]{1,3})?")
 _PART: Final = re.compile(r"0(\.[0-9]{1,6})?|1(\.0{1,6})?")
+_LONGEST_POOL_TIMEOUT_S: Final = 1
+"""A call that began to wait for a connection just before its end is answered so much later."""
 
 Network = IPv4Network | IPv6Network
 
@@ -120,7 +122,7 @@ class Config:
             request_timeout_s=read.seconds("JACKPOT_REQUEST_TIMEOUT_S", default.request_timeout_s),
             statement_timeout_ms=read.integer("JACKPOT_STATEMENT_TIMEOUT_MS", default.statement_timeout_ms),
             lock_timeout_ms=read.integer("JACKPOT_LOCK_TIMEOUT_MS", default.lock_timeout_ms),
-            pool_timeout_s=read.seconds("JACKPOT_POOL_TIMEOUT_S", default.pool_timeout_s),
+            pool_timeout_s=read.seconds("JACKPOT_POOL_TIMEOUT_S", default.pool_timeout_s, most=_LONGEST_POOL_TIMEOUT_S),
             stripes=read.integer("JACKPOT_STRIPES", default.stripes, most=256),
             open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes, most=10_080),
             file_days=read.integer("JACKPOT_FILE_DAYS", default.file_days, most=365),
@@ -215,10 +217,10 @@ class _Reader:
             raise ConfigError(variable, value, accepted)
         return int(value)
 
-    def seconds(self, variable: str, default: float) -> float:
-        accepted = "seconds, more than 0 and at most 3600, such as 5 or 0.5"
+    def seconds(self, variable: str, default: float, *, most: int = 3600) -> float:
+        accepted = f"seconds, more than 0 and at most {most}, such as {min(most, 5)} or 0.5"
         value = self.text(variable, str(default), accepted)
-        if not _SECONDS.fullmatch(value) or not 0 < float(value) <= 3600:  # noqa: PLR2004 -- it is in `accepted`
+        if not _SECONDS.fullmatch(value) or not 0 < float(value) <= most:
             raise ConfigError(variable, value, accepted)
         return float(value)
 

@@ -121,7 +121,8 @@ def test_a_configuration_does_not_print_its_database_url() -> None:
         ("JACKPOT_LOCK_TIMEOUT_MS", "", "a whole number from 1"),
         ("JACKPOT_REQUEST_TIMEOUT_S", "0", "seconds, more than 0"),
         ("JACKPOT_REQUEST_TIMEOUT_S", "nan", "seconds, more than 0"),
-        ("JACKPOT_POOL_TIMEOUT_S", "3601", "seconds, more than 0"),
+        ("JACKPOT_REPORT_TIMEOUT_S", "3601", "seconds, more than 0 and at most 3600"),
+        ("JACKPOT_POOL_TIMEOUT_S", "1.001", "seconds, more than 0 and at most 1, such as 1 or 0.5"),
         ("JACKPOT_LOG_LEVEL", "loud", "one of debug, info, warning, error, critical"),
     ],
 )
