@@ -62,7 +62,8 @@ class BoundedConnection(psycopg.Connection[Any]):
     A connection whose every wait has an end.
 
     `silence_s` is for how long the socket may be silent while a statement is worked on; None is for as long as the
-    database gives another connection a sign of life. `is_of_a_call` is whether the end of the call is its end too.
+    database gives another connection a sign of life, up to `deadlines.LONGEST_STATEMENT_S`. `is_of_a_call` is whether
+    the end of the call is its end too.
     """
 
     origin: Origin
@@ -78,7 +79,9 @@ class BoundedConnection(psycopg.Connection[Any]):
         """Return how long a wait may last that begins now."""
         silence_s = self.silence_s
         if silence_s is None:
-            return Heartbeat(self._gives_sign_of_life, self._fell_silent)
+            return Heartbeat(
+                self._gives_sign_of_life, fell_silent=self._fell_silent, took_too_long=self._ran_out_of_time
+            )
         longest_s = deadlines.bounded(silence_s) if self.is_of_a_call else silence_s
         # Who began late and waited for a moment knows nothing of the host.
         return Seconds(longest_s, self._fell_silent if longest_s > silence_s / 2 else self._ran_out_of_time)

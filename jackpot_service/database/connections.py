@@ -48,7 +48,7 @@ SPARE_S = 1.0
 """For so long the service waits for an answer when the database should have ended the statement by itself."""
 
 LONGEST_OF_OWNER_S = 86_400.0
-"""For so long the owner may change tables; while the database is alive, none of it has another end."""
+"""For so long the owner may change tables; while the database is alive, a statement has hours (`deadlines`)."""
 
 LONGEST_KEPT_S = 600
 """So old a connection is not used any more, but another one made."""

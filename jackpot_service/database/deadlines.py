@@ -27,6 +27,9 @@ HEARTBEAT_S: Final = 10.0
 LONGEST_SILENCE_S: Final = 60.0
 """After so long without a sign of life of its database, such a statement is given up."""
 
+LONGEST_STATEMENT_S: Final = 6 * 3600.0
+"""After so long such a statement is given up though its database lives: the backend that works on it may hang."""
+
 READABLE: Final = select.POLLIN
 WRITABLE: Final = select.POLLOUT
 
@@ -137,20 +140,32 @@ class Seconds:
 
 
 class Heartbeat:
-    """Patience for as long as something is alive, which is asked now and then."""
+    """Patience for as long as something is alive, which is asked now and then; `LONGEST_STATEMENT_S` at most."""
 
-    __slots__ = ("_asked", "_heard", "_is_alive", "_pass")
+    __slots__ = ("_asked", "_fell_silent", "_heard", "_is_alive", "_last", "_took_too_long", "_waited_s")
 
     slice_s = SLICE_S
 
-    def __init__(self, is_alive: Callable[[], bool], passed: Callable[[], DeadlinePassed]) -> None:
+    def __init__(
+        self,
+        is_alive: Callable[[], bool],
+        *,
+        fell_silent: Callable[[], DeadlinePassed],
+        took_too_long: Callable[[], DeadlinePassed],
+    ) -> None:
         self._is_alive = is_alive
-        self._pass = passed
-        self._asked = self._heard = time.monotonic()
+        self._fell_silent = fell_silent
+        self._took_too_long = took_too_long
+        self._asked = self._heard = self._last = time.monotonic()
+        self._waited_s = 0.0
 
     def spend(self) -> None:
         """Count a slice. Raises: DeadlinePassed."""
         began = time.monotonic()
+        self._waited_s += min(began - self._last, 2 * SLICE_S)
+        self._last = began
+        if self._waited_s > LONGEST_STATEMENT_S:
+            raise self._took_too_long()
         if began - self._asked < HEARTBEAT_S:
             return
         if began - self._asked > HEARTBEAT_S + LONGEST_SILENCE_S:  # It was suspended itself.
@@ -159,7 +174,7 @@ class Heartbeat:
             self._heard = time.monotonic()
         self._asked = time.monotonic()
         if self._asked - self._heard > LONGEST_SILENCE_S:
-            raise self._pass()
+            raise self._fell_silent()
 
 
 def ready(descriptor: int, events: int) -> int:

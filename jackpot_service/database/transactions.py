@@ -548,8 +548,9 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
     """
     Open a session that sees one instant of the database, however long it reads, and cannot write.
 
-    Unless told how long it may read, it has no time-out, also while it waits for what is done with what was read: a
-    proof over years of entries reads for long, and holds no lock that others need.
+    Unless told how long it may read, only each of its statements has an end, in hours. It has no time-out while it
+    waits for what is done with what was read: a proof over years of entries reads for long, and holds no lock that
+    others need.
 
     Raises: HeldUp, also for what is asked after that time, and Busy, in place of what the database says in the block.
     """
@@ -561,7 +562,8 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
     ):
         # Said by a statement: as an option, the connection's next user would ask to write, which a replica refuses.
         session.execute(sqlalchemy.text("SET TRANSACTION READ ONLY"))
-        session.execute(_FOR_LONG, {"statement_timeout": str(round((longest_s or 0) * 1000))})
+        statement_s = deadlines.LONGEST_STATEMENT_S if longest_s is None else longest_s
+        session.execute(_FOR_LONG, {"statement_timeout": str(round(statement_s * 1000))})
         if longest_s is None:
             session.execute(sqlalchemy.text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         else:

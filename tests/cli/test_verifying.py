@@ -6,13 +6,16 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import psycopg
 import pytest
 
 from jackpot_service.cli import counting
+from jackpot_service.database import deadlines
 from jackpot_service.proof.verification import Verification
 from jackpot_service.reports.finance import registry
 from tests.cli.test_command_line import Jackpot, jackpot, opened
@@ -154,6 +157,37 @@ def test_where_it_cannot_be_noted_it_is_verified_all_the_same(jackpot: Jackpot, 
 
     assert verified.ok().endswith(": the books are right.\n")
     assert verified.err.startswith("How far this verification comes is not noted: ")
+
+
+def test_it_ends_by_itself_when_its_own_backend_hangs_while_the_database_lives(
+    jackpot: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+    def freeze_it() -> int:
+        """Stop the backend where it waits for a lock, and let it have the lock; from then on little time is left."""
+        with owner(database_url) as blocking, psycopg.connect(owner_conninfo(database_url), autocommit=True) as other:
+            blocking.execute("LOCK TABLE ONLY bets")  # Nothing before the proof asks for it.
+            is_locked.set()
+            until = time.monotonic() + 60
+            while (found := other.execute(waiting).fetchone()) is None:
+                assert time.monotonic() < until
+                time.sleep(0.02)
+            os.kill(found[0], signal.SIGSTOP)
+        monkeypatch.setattr(deadlines, "LONGEST_STATEMENT_S", 0.5)
+        pid: int = found[0]
+        return pid
+
+    is_locked = threading.Event()
+    monkeypatch.setenv("JACKPOT_LOCK_TIMEOUT_MS", "60000")
+    with ThreadPoolExecutor(1) as threads:
+        freezing = threads.submit(freeze_it)
+        assert is_locked.wait(60)
+        try:
+            ended = jackpot("verify")
+            assert (ended.status, ended.err[:15]) == (1, "jackpot: busy: ")
+        finally:
+            os.kill(freezing.result(), signal.SIGCONT)
 
 
 # --- What it shows on the way ----------------------------------------------------------------------------------------
