@@ -115,9 +115,10 @@ def naive_application(url: URL, directory: Path) -> Iterator[Server]:
 
 
 def verify(url: URL) -> tuple[bool, str]:
-    """Run `jackpot verify`: whether the books are clean, and what it said."""
+    """Run `jackpot verify`: whether the books are clean, and its verdict; with its progress if they are not."""
     finished = _jackpot(url, ("verify",), may_fail=True, seconds=_VERIFY_SECONDS)
-    return finished.returncode == 0, (finished.stdout + finished.stderr).strip()
+    is_clean = finished.returncode == 0
+    return is_clean, (finished.stdout if is_clean else finished.stdout + finished.stderr).strip()
 
 
 def _jackpot(
