@@ -54,8 +54,8 @@ class Connection(HttpToolsProtocol):
     transport: Answering
 
     def __init__(self, *, app_state: dict[str, Any], **others: Any) -> None:  # noqa: ANN401  uvicorn's
-        # uvloop takes all connections that wait, at one go: of 32, one of two workers took up to 31. As it sleeps after
-        # each, another worker can take the next.
+        # uvloop takes all connections that wait, at one go: one worker would have nearly all. As it sleeps after each,
+        # another worker can take the next.
         time.sleep(SHORTEST_SLEEP_S)
         self._presence = Presence()
         self._state = {**app_state, CONNECTION: self, PRESENCE: self._presence}
