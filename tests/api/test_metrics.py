@@ -1,6 +1,7 @@
 """What a Prometheus reads, and that a rate sheet grown old is told before somebody plays by it for days."""
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -9,11 +10,14 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
+from jackpot_service.api.places import Caller
+from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rounds import Month
 from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.schema import months
 from jackpot_service.telemetry import counters
+from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.logins import owner_url
 from tests.support.pages import DOCS
@@ -189,6 +193,28 @@ def test_a_call_whose_key_is_not_in_force_is_counted_and_logged_once_a_minute(wo
     assert [line for line in logged if line["event"] == "sign-in-refused"] == [
         {"event": "sign-in-refused", "log_level": "warning", "address": "192.0.2.1"}
     ]
+
+
+TURNED_AWAY: Mapping[str, Callable[[World], Answer]] = {
+    "bets": lambda world: world.post_bets(bet()),
+    "events": lambda world: world.get("/v1/events?after=now&wait=1"),
+    "reports": lambda world: world.get("/v1/reports/trial-balance"),
+}
+
+
+@pytest.mark.parametrize("what", TURNED_AWAY)
+def test_a_call_that_gets_no_place_is_answered_503_and_counted(world: World, what: str) -> None:
+    world.open()
+    context = world.app.extensions[EXTENSION]
+    places = {"bets": context.bets.places, "events": context.events.places, "reports": context.reports}[what]
+    before = one(world, "jackpot_calls_turned_away_total", what=what)
+    assert before is not None
+    assert TURNED_AWAY[what](world).status in {200, 201}
+
+    with places.place(Caller("c9", "flood"), places.at_most):
+        TURNED_AWAY[what](world).problem(503, "busy")
+
+    assert one(world, "jackpot_calls_turned_away_total", what=what) == before + 1
 
 
 def test_every_figure_has_an_alert_and_every_alert_a_figure(world: World) -> None:
