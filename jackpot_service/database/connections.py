@@ -27,7 +27,6 @@ NETWORK = {
 INDEXED = {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
-    "enable_hashjoin": "off",
     "enable_mergejoin": "off",
 }
 """
@@ -38,7 +37,6 @@ would read them whole, and go on doing so until somebody analyses them: a jackpo
 PLANNED_ANEW = {
     "plan_cache_mode": "force_custom_plan",
     "enable_seqscan": "on",
-    "enable_hashjoin": "on",
     "enable_mergejoin": "on",
 }
 """The same settings for whoever reads much of the books at once; no plan that is made so is kept for anybody else."""
