@@ -28,8 +28,17 @@ yΥγУуҮү zΖ ßẞβ đĐÐ ħЋћ ŋη æӔӕ ΓГ ΠπПп φΦФф θΘ�
 """  # noqa: RUF001  these are the letters
 """Each word is letters that look alike; the first stands for all."""
 
-SEQUENCES = (("æ", "ae"), ("œ", "oe"), ("ы", "bl"), ("Ю", "lo"), ("rn", "m"))
-"""Letters that look like two others, or two like one, after those above."""
+SEQUENCES = (
+    *(("æ", "ae"), ("œ", "oe"), ("ы", "bl"), ("Ю", "lo"), ("Ґ", "Γ'"), ("ґ", "r'"), ("rn", "m")),
+    *(("ҫ", "c\u0326"), ("ҿ", "e\u0328"), ("ӈ", "h\u0326"), ("ӊ", "h\u0326")),
+)
+"""Letters that look like two others, or like one with its mark, or two like one, after those above."""
+
+APOSTROPHE, APOSTROPHES = "'", "'+"
+"""A quotation mark looks like two apostrophes, and is taken for one above: any number of them is one."""
+
+NOT_AS_SMALL = "ЮҐ"
+"""Letters that look like others only where they are capitals."""
 
 
 def _bases() -> list[str]:
@@ -68,11 +77,11 @@ def _in_one_case() -> str:
 
 def _by_look() -> str:
     alike = {letter: word[0] for word in ALIKE.split() for letter in word}
-    small = {letter: letter.lower() for letter in _bases() if letter != "Ю"}
+    small = {letter: letter.lower() for letter in _bases() if letter not in NOT_AS_SMALL}
     expression = _translated(small | alike)
     for letters, others in SEQUENCES:
         expression = f"replace({expression}, {_quoted(letters)}, {_quoted(others)})"
-    return expression
+    return f"regexp_replace({expression}, {_quoted(APOSTROPHES)}, {_quoted(APOSTROPHE)}, 'g')"
 
 
 def _function(name: str, expression: str) -> str:
