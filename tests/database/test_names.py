@@ -71,7 +71,9 @@ def test_all_that_unicode_says_looks_alike_is_one_name(database_url: str) -> Non
     groups = alike()
     with psycopg.connect(owner_conninfo(database_url)) as owner:
         asked = sorted({text for group in groups for text in group})
-        looks = dict(owner.execute("SELECT t, name_by_look(t) FROM unnest(%s::text[]) AS t", [asked]).fetchall())
+        looks: dict[str, str] = dict(
+            owner.execute("SELECT t, name_by_look(t) FROM unnest(%s::text[]) AS t", [asked]).fetchall()
+        )
 
     assert len(groups) > 100
     assert [group for group in groups if len({looks[text] for text in group}) > 1] == []

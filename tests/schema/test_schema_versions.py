@@ -16,12 +16,18 @@ from tests.support.next_version import THIS, add_revision, scripts_in, statement
 
 pytestmark = pytest.mark.slow
 
+CLAUSE = r"(?:[^,;()']|'[^']*'|\((?:[^()]|\([^()]*\))*\))*?"
+"""Part of one action of ALTER TABLE, such as a column that is added: up to a comma that is in no brackets."""
+
 TAKES = re.compile(
-    r"\b(drop|rename|truncate|revoke|delete\s+from|set\s+not\s+null|(set\s+data\s+)?type\s+\w+\s+using"
-    r"|add\s+constraint|create\s+unique\s+index)\b",
+    r"\b(drop|rename|truncate|revoke|delete\s+from|create\s+or\s+replace|create\s+(constraint\s+)?trigger"
+    r"|create\s+rule|create\s+policy|create\s+unique\s+index|detach\s+partition|row\s+level\s+security|set\s+schema"
+    r"|add\s+(constraint|check|unique|primary\s+key|foreign\s+key|exclude)|set\s+not\s+null"
+    rf"|add\s+(?!{CLAUSE}\b(default|generated)\b){CLAUSE}\bnot\s+null"
+    r"|alter\s+(column\s+)?\S+\s+(set\s+data\s+)?type)\b",
     re.IGNORECASE,
 )
-"""What an old service may find gone, or refused; a law that it keeps already is added NOT VALID."""
+"""What an old service may find gone, or changed, or by which what it writes may be refused."""
 
 Migrated = Callable[..., None]
 
@@ -175,6 +181,20 @@ def test_every_revision_says_truly_with_which_it_is_compatible() -> None:
         ({"up": "ALTER TABLE bets RENAME COLUMN note TO notes"}, "rename"),
         ({"up": "ALTER TABLE bets ALTER COLUMN note SET  NOT NULL"}, "set  not null"),
         ({"up": "REVOKE SELECT ON bets FROM jackpot_app"}, "revoke"),
+        ({"up": "ALTER TABLE bets ADD CONSTRAINT ck_bets_note CHECK (note <> '')"}, "add constraint"),
+        ({"up": "ALTER TABLE bets ADD CHECK (note <> '')"}, "add check"),
+        ({"up": "ALTER TABLE bets ADD UNIQUE (note)"}, "add unique"),
+        ({"up": "ALTER TABLE bets ADD FOREIGN KEY (note) REFERENCES notes"}, "add foreign key"),
+        ({"up": "ALTER TABLE bets ADD COLUMN note TEXT NOT NULL"}, "not null"),
+        ({"up": "ALTER TABLE bets ADD note TEXT CHECK (note IN ('a', 'b')) NOT NULL"}, "not null"),
+        ({"up": "ALTER TABLE bets ADD COLUMN note NUMERIC(30, 4) NOT NULL, ADD COLUMN d INT DEFAULT 1"}, "not null"),
+        ({"up": "ALTER TABLE bets ALTER COLUMN note TYPE BIGINT"}, "type"),
+        ({"up": "ALTER TABLE bets ALTER note SET DATA TYPE BIGINT USING note::bigint"}, "type"),
+        ({"up": "ALTER TABLE bets DETACH PARTITION bets_default"}, "detach partition"),
+        ({"up": "CREATE TRIGGER t BEFORE INSERT ON bets FOR EACH ROW EXECUTE FUNCTION refuse()"}, "create trigger"),
+        ({"up": "CREATE CONSTRAINT TRIGGER t AFTER INSERT ON bets EXECUTE FUNCTION refuse()"}, "create constraint"),
+        ({"up": "CREATE OR REPLACE FUNCTION name_by_look(name text) RETURNS text AS 'SELECT 1'"}, "create or replace"),
+        ({"up": "CREATE UNIQUE INDEX uq_bets_note ON bets (note)"}, "create unique index"),
         ({"up": '"""); op.drop_table("bets"); op.execute("""SELECT 1'}, "drop"),
     ],
 )
@@ -185,6 +205,26 @@ def test_a_revision_that_takes_away_must_say_from_which_version_on(
     add_revision(scripts, "9001", **revision)
     (found,) = mistakes(scripts)
     assert mistake in found
+
+
+@pytest.mark.parametrize(
+    "up",
+    [
+        "ALTER TABLE bets ADD COLUMN note TEXT",
+        "ALTER TABLE bets ADD COLUMN note NUMERIC(30, 4) NOT NULL DEFAULT 0",
+        "ALTER TABLE bets ADD COLUMN note TEXT DEFAULT '' NOT NULL, ADD COLUMN other TEXT",
+        "ALTER TABLE bets ADD COLUMN note TEXT CHECK (note IS NOT NULL OR jackpot_id <> '')",
+        "CREATE TABLE notes (note TEXT NOT NULL UNIQUE CHECK (note <> ''))",
+        "CREATE FUNCTION note_of(note text) RETURNS text LANGUAGE sql AS 'SELECT note'",
+        "CREATE INDEX ix_bets_note ON bets (note)",
+        "ALTER TABLE bets VALIDATE CONSTRAINT ck_bets_note",
+        "ALTER TABLE bets ATTACH PARTITION bets_2027_01 DEFAULT",
+    ],
+)
+def test_a_revision_that_only_adds_is_compatible_with_the_one_before(up: str, tmp_path: Path) -> None:
+    scripts = scripts_in(tmp_path)
+    add_revision(scripts, "9001", up=up)
+    assert mistakes(scripts) == []
 
 
 def test_a_revision_that_takes_away_and_says_from_which_version_on_is_right(tmp_path: Path) -> None:
