@@ -24,12 +24,13 @@ from jackpot_service.database.embedded import EmbeddedError
 from tests.chaos import blindness, campaign, database, disk, plan, replicated, report, site
 from tests.chaos.faults.fault import Drawn
 from tests.chaos.program import CommandFailed
+from tests.chaos.replicated import NoCluster
 from tests.chaos.report import Outcome
 from tests.chaos.service import NotServing
 from tests.chaos.site import Site
 from tests.chaos.world import World, set_up
 
-FAILURES = (blindness.Blind, CommandFailed, EmbeddedError, ModuleNotFoundError, NotServing, TimeoutError)
+FAILURES = (blindness.Blind, CommandFailed, EmbeddedError, NoCluster, NotServing, TimeoutError)
 FAILED = 1
 
 LEAST_WIDTH = 150
@@ -77,10 +78,8 @@ def main(*, minutes: float, seed: int, tables: int, only: tuple[str, ...], outpu
 def _run(
     console: Console, directory: Path, *, minutes: float, seed: int, tables: int, chosen: Sequence[Drawn]
 ) -> Outcome:
+    by_hosts = _cluster_asked_for()
     commit = report.current_commit()
-    by_hosts = BY_HOSTS.get(os.environ.get(VARIABLE, ""))
-    if by_hosts is not None:
-        replicated.require_support()
     with ExitStack() as stack:
         home = directory / "home"
         console.print("setting up")
@@ -100,6 +99,18 @@ def _run(
     names = {phase.name for phase in phases}
     late = {one().name: "the time was up" for one in allowed if one().name not in names}
     return Outcome(commit, seed, seconds, sight, phases, left_out | late)
+
+
+def _cluster_asked_for() -> bool | None:
+    """Return whether a cluster is reached by its hosts; None for the embedded PostgreSQL. Raises: NoCluster."""
+    said = os.environ.get(VARIABLE)
+    if not said:
+        return None
+    if said not in BY_HOSTS:
+        message = f"{VARIABLE}={said}: it may be {' or '.join(BY_HOSTS)}"
+        raise NoCluster(message)
+    replicated.require_support()
+    return BY_HOSTS[said]
 
 
 @contextmanager

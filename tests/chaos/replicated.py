@@ -20,6 +20,10 @@ CONSENSUS: Final = "etcd"
 LONGEST_ELECTION_S: Final = 120.0
 
 
+class NoCluster(Exception):
+    """The cluster that was asked for cannot be started."""
+
+
 class Cluster(Protocol):
     """A running Patroni cluster."""
 
@@ -86,13 +90,15 @@ def _takes_writes(url: str) -> bool:
 
 
 def require_support() -> None:
-    """Raises: ModuleNotFoundError if this checkout cannot start a cluster."""
-    importlib.import_module(SUPPORT)
+    """Raises: NoCluster if this machine lacks a program that a cluster needs."""
+    lacking: str | None = importlib.import_module(SUPPORT).missing()
+    if lacking:
+        raise NoCluster(lacking)
 
 
 @contextmanager
 def running(directory: Path, *, by_hosts: bool) -> Iterator[Replicated]:
-    """Keep a cluster running in a directory. Raises: ModuleNotFoundError without the support for it."""
+    """Keep a cluster running in a directory. Raises: TimeoutError if it does not come up."""
     directory.mkdir()
     cluster: Cluster = importlib.import_module(SUPPORT).start(directory)
     try:

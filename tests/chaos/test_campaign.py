@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.chaos.__main__ import main
+from tests.chaos.__main__ import FAILURES, main
 from tests.chaos.violations import ANSWERS
 from tests.properties.profile import CASES
+from tests.support import patroni
+from tests.support.patroni import Node, PatroniCluster
 
 MINUTES = "1" if CASES else "0.1"
 FAULTS = ("a worker killed", "stopped at once")
@@ -38,3 +40,29 @@ def test_a_word_that_no_fault_has_is_refused_before_anything_begins() -> None:
 
     assert done.exit_code == 2
     assert "no fault has 'earthquake' in its name" in done.output
+
+
+def test_a_database_that_there_is_not_is_refused_before_anything_begins() -> None:
+    done = CliRunner().invoke(main, env={"CHAOS": "patrony"})
+
+    assert done.exit_code == 1
+    assert done.output == "chaos failed: CHAOS=patrony: it may be patroni or patroni-hosts\n"
+
+
+@pytest.mark.parametrize("said", ["patroni", "patroni-hosts"])
+def test_a_machine_without_patroni_is_told_what_to_install_before_anything_begins(tmp_path: Path, said: str) -> None:
+    done = CliRunner().invoke(main, env={"CHAOS": said, "PATH": str(tmp_path)})
+
+    assert done.exit_code == 1
+    assert done.output.startswith(
+        "chaos failed: apt-get install patroni etcd-server haproxy postgresql-15: patroni, etcd"
+    )
+    assert done.output.count("\n") == 1
+
+
+def test_a_leader_that_is_late_is_a_campaign_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patroni, "LONGEST_WAIT_S", 0.1)
+    cluster = PatroniCluster(tmp_path, 1, 2, {name: Node(name, tmp_path, 3, 4) for name in patroni.NODES})
+
+    with pytest.raises(FAILURES, match="there is no leader"):
+        cluster.leader()

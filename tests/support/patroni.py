@@ -109,14 +109,14 @@ class PatroniCluster:
         return f"postgresql://postgres:{encoded}"
 
     def leader(self) -> str:
-        """Wait until there is one leader, and return its name."""
+        """Wait until there is one leader, and return its name. Raises: TimeoutError."""
         until = time.monotonic() + LONGEST_WAIT_S
         while time.monotonic() < until:
             leaders = [node.name for node in self.nodes.values() if node.is_leader()]
             if len(leaders) == 1:
                 return leaders[0]
             time.sleep(0.2)
-        raise AssertionError(f"there is no leader: {self._last_words()}")
+        raise TimeoutError(f"there is no leader: {self._last_words()}")
 
     def is_in_sync(self) -> bool:
         """Whether the leader has a standby that its commits wait for, and that may become the leader."""
@@ -189,14 +189,14 @@ class PatroniCluster:
             process.wait()
 
     def wait_until(self, holds: Callable[[], bool], what: str) -> None:
-        """Wait for something that the cluster comes to by itself."""
+        """Wait for something that the cluster comes to by itself. Raises: TimeoutError."""
         until = time.monotonic() + LONGEST_WAIT_S
         while time.monotonic() < until:
             with suppress(psycopg.Error):
                 if holds():
                     return
             time.sleep(0.2)
-        raise AssertionError(f"{what}: {self._last_words()}")
+        raise TimeoutError(f"{what}: {self._last_words()}")
 
     def _signal(self, name: str, number: signal.Signals) -> None:
         for pid in self.nodes[name].family():
