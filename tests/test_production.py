@@ -1,4 +1,8 @@
-"""The runbook and the files of docs/production: each file is read by its program, each command is run by a test."""
+"""
+The runbook and the files of docs/production: each file is read by its program, and tests run each command.
+
+A block marked `machine` changes the machine itself, and is not run.
+"""
 
 import re
 import shutil
@@ -37,13 +41,13 @@ WORDS: Final = {
     "upgrade": "tests/faults/test_runbook.py",
     "failover": "tests/faults/test_patroni.py",
 }
-"""Where the blocks of a word are run."""
+"""Where the blocks of a word are run; those that change a machine are only looked at."""
 
 MADE_ELSEWHERE: Final = {"jackpot.env", "dist/jackpot_service-*.whl"}
 MACHINES: Final = {"useradd", "python3", "/opt/jackpot/bin/pip", "install", "systemctl", "make", "podman"}
 
 
-def test_every_command_of_the_runbook_is_run_by_a_test() -> None:
+def test_every_block_of_the_runbook_has_a_test() -> None:
     assert {block.word for block in blocks(PAGE)} == WORDS.keys()
     for word, place in WORDS.items():
         text = Path(__file__).read_text() if place.startswith("test_") else (ROOT / place).read_text()
