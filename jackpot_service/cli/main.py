@@ -74,7 +74,13 @@ def cli(context: click.Context) -> None:
     owner's, for `jackpot db` alone; without both an embedded one keeps its data in JACKPOT_DATA_DIR (./var).
     JACKPOT_KEY, your own key, says who acts; keys and people are made on the machine.
     """
-    context.obj = Config.from_environment(os.environ)
+    context.obj = config = Config.from_environment(os.environ)
+    import structlog  # noqa: PLC0415  takes a tenth of a second, which help does not need
+
+    from jackpot_service.telemetry import logs  # noqa: PLC0415
+
+    if not structlog.is_configured():  # It would write to standard output, among what the command prints.
+        logs.configure(config.log_level)
 
 
 def main() -> None:

@@ -1,15 +1,21 @@
 """What one operator does alone on the command line: why is asked for each time, and who is told by the key."""
 
 import json
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
+import psycopg
 import pytest
 
 from jackpot_service.app import create_app
+from jackpot_service.cli import opening
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
+from jackpot_service.database.transactions import guarded
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 from tests.support.answers import Answer
+from tests.support.logins import owner_conninfo
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +35,8 @@ OF_THE_MACHINE: Final = (
     ("people", "add", "Rita", "--role", "rates", "--oidc-subject", "sub-1"),
 )
 """What is recorded under `cli`, whatever JACKPOT_KEY says."""
+
+WRITTEN: Final = ("entries", "acts", "principals", "keys", "casinos", "tables", "jackpots", "rate_sheets")
 
 AGAIN: Final = ("casino_added", "table_added", "stripes_added")
 """What may be asked for again, and then changes nothing."""
@@ -73,6 +81,33 @@ def test_with_an_operators_key_an_act_is_his(opened: Jackpot, monkeypatch: pytes
     assert act["after"]
     assert opened("audit", "--limit", "1").ok().endswith("  by Ann: as agreed\n")
     opened("verify").ok()
+
+
+def written(url: str) -> list[tuple[Any, ...]]:
+    """What acts would have changed: the rows of each table that they write to, and the times of all stripes."""
+    counts = ", ".join(f"(SELECT count(*) FROM {table})" for table in WRITTEN)  # noqa: S608  ours
+    with psycopg.connect(owner_conninfo(url)) as owner:
+        return owner.execute(f"SELECT booked_at, {counts} FROM stripes ORDER BY 1").fetchall()  # noqa: S608  ours
+
+
+@pytest.mark.parametrize("off", [timedelta(minutes=5), timedelta(seconds=-4)])
+def test_by_a_clock_that_is_wrong_every_act_is_refused_and_nothing_is_written(
+    opened: Jackpot, database_url: str, monkeypatch: pytest.MonkeyPatch, off: timedelta, subtests: pytest.Subtests
+) -> None:
+    monkeypatch.setenv("JACKPOT_OIDC_ISSUER", "https://sign-in.example")
+    monkeypatch.setenv("JACKPOT_OIDC_AUDIENCE", "jackpots")
+    before = written(database_url)
+    with monkeypatch.context() as patch:
+        patch.setattr(opening, "guarded", partial(guarded, clock=lambda: datetime.now(UTC) + off))
+        for command in (*ACTS.values(), *OF_THE_MACHINE):
+            with subtests.test(" ".join(command[:2])):
+                ended = opened(*command, "--reason", "as agreed")
+                assert (ended.status, ended.err[:21]) == (1, "jackpot: clock-skew: "), ended
+                assert written(database_url) == before
+
+    for command in (*ACTS.values(), *OF_THE_MACHINE):
+        opened(*command, "--reason", "as agreed").ok()
+    assert written(database_url) != before
 
 
 def test_a_key_of_another_role_is_refused_and_not_passed_over(

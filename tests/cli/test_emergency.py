@@ -1,5 +1,8 @@
 """`jackpot db emergency`: who owns the database lets one person alone approve, by an act; nobody else does."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 
 import psycopg
@@ -62,6 +65,22 @@ def test_switching_is_an_act_with_its_reason_and_the_same_again_is_none(world: W
     assert [(act["principal"], act["reason"], act["before"], act["after"]) for act in acts] == [
         ("cli", "a storm", {"is_on": False}, {"is_on": True})
     ]
+
+
+def test_its_line_of_the_log_is_not_among_what_the_command_prints(database_url: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "jackpot_service.cli", "db", "emergency", "on", "--reason", "a storm"],
+        env={"JACKPOT_OWNER_URL": owner_url(database_url)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+
+    assert ended.stdout == ""
+    line, said = ended.stderr.splitlines()
+    assert json.loads(line)["event"] == "emergency approvals switched"
+    assert said == "Emergency approvals are on."
 
 
 def test_nobody_but_the_owner_of_the_database_switches_it(world: World, run: Run) -> None:
