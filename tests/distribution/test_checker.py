@@ -44,6 +44,7 @@ GOOD: Final = (
     "UPDATE stripes SET head = sha256(head) WHERE jackpot_id = $1",
     "DELETE FROM bets WHERE jackpot_id = $1",
     'DECLARE "c" CURSOR FOR SELECT * FROM bets WHERE jackpot_id = $1',
+    "SELECT * FROM rounds r, live_bets($1, r.round_key) WHERE r.jackpot_id = $4",
     "BEGIN ISOLATION LEVEL REPEATABLE READ",
     "SET LOCAL statement_timeout = 0",
     "COMMIT",
@@ -101,6 +102,8 @@ BAD: Final[Mapping[str, set[tuple[Rule, str]]]] = {
     "DELETE FROM jobs WHERE EXISTS (SELECT FROM bets)": {(Rule.UNRESTRICTED, "bets")},
     'DECLARE "c" CURSOR FOR SELECT * FROM bets': {(Rule.UNRESTRICTED, "bets")},
     "EXPLAIN SELECT * FROM bets": {(Rule.UNRESTRICTED, "bets")},
+    "SELECT * FROM rounds r, live_bets(r.jackpot_id, $2) WHERE r.jackpot_id = $1": {(Rule.UNRESTRICTED, "live_bets")},
+    "SELECT (SELECT count(*) FROM live_bets(lower($1), $2))": {(Rule.UNRESTRICTED, "live_bets")},
     # A row goes to a jackpot that no parameter names.
     "INSERT INTO rounds (jackpot_id) SELECT jackpot_id FROM tables": {(Rule.INSERTED, "rounds")},
     "INSERT INTO rounds (jackpot_id) VALUES ($1), (DEFAULT)": {(Rule.INSERTED, "rounds")},
@@ -116,6 +119,7 @@ BAD: Final[Mapping[str, set[tuple[Rule, str]]]] = {
         (Rule.ONE_JACKPOT, "2 jackpots")
     },
     "INSERT INTO rounds (jackpot_id) VALUES ($1), ($3)": {(Rule.ONE_JACKPOT, "2 jackpots")},
+    "SELECT * FROM rounds r, live_bets($3, 1) WHERE r.jackpot_id = $1": {(Rule.ONE_JACKPOT, "2 jackpots")},
     "SELECT * FROM key_makers, rounds r WHERE r.jackpot_id = $1": {
         (Rule.ONE_JACKPOT, "2 jackpots"),
         (Rule.MIXED, "keys"),

@@ -42,6 +42,12 @@ JOIN pg_language l ON l.oid = p.prolang
 WHERE p.pronamespace = 'public'::regnamespace AND l.lanname = %(language)s
 """
 
+_RELATIONS: Final = """
+SELECT proname, array_position(proargnames, 'of_jackpot') - 1
+FROM pg_proc
+WHERE pronamespace = 'public'::regnamespace AND 'of_jackpot' = ANY (proargnames)
+"""
+
 _FOREIGN_KEYS: Final = """
 SELECT DISTINCT t.relname, named.relname
 FROM pg_constraint k
@@ -85,6 +91,7 @@ def catalogue(connection: Connection) -> Catalogue:
         placements={**PLACEMENTS, **dict.fromkeys(views_of_jackpots(connection), Placement.DISTRIBUTED)},
         views={name: query for name, query, has_column in _views(connection) if not has_column},
         volatile=frozenset(name for (name,) in connection.execute(_VOLATILE)),
+        relations=dict(connection.execute(_RELATIONS).fetchall()),
     )
 
 

@@ -53,12 +53,14 @@ class Catalogue:
     What the checker knows of a database.
 
     `placements` holds tables and those views that pass on the `jackpot_id` of distributed tables; `views` the queries
-    of the other views, by their names; `volatile` names each function that is volatile.
+    of the other views, by their names. `volatile` names each function that is volatile. `relations` has functions that
+    read a jackpot's rows, with the place of the argument that names the jackpot.
     """
 
     placements: Mapping[str, Placement]
     views: Mapping[str, Node] = field(default_factory=dict)
     volatile: frozenset[str] = frozenset()
+    relations: Mapping[str, int] = field(default_factory=dict)
 
 
 def breaches(
@@ -72,6 +74,7 @@ def breaches(
     check = _Check(values, catalogue, arguments)
     for raw in parse_sql(text):
         check.statement(raw.stmt, frozenset())
+        check.calls(raw.stmt)
     if len(check.jackpots) > 1:
         check.found.add(Breach(Rule.ONE_JACKPOT, f"{len(check.jackpots)} jackpots"))
     return frozenset(check.found)
@@ -141,6 +144,14 @@ class _Check:
             self._nested((statement.usingClause, statement.whereClause, statement.returningClause), known)
         else:
             self.found.add(Breach(Rule.UNKNOWN, type(statement).__name__))
+
+    def calls(self, statement: Any) -> None:
+        """Check the functions that stand anywhere in a statement and read a jackpot's rows."""
+        for call in _all_nodes(statement):
+            name = call.funcname[-1].sval if isinstance(call, nodes.FuncCall) else None
+            place = self._catalogue.relations.get(name)
+            if place is not None and (len(call.args or ()) <= place or not self._note(call.args[place])):
+                self.found.add(Breach(Rule.UNRESTRICTED, str(name)))
 
     def _with_queries(self, statement: Any, known: frozenset[str]) -> frozenset[str]:
         clause = getattr(statement, "withClause", None)
