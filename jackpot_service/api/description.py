@@ -98,8 +98,9 @@ def _described_kinds(components: Components) -> Mapping[str, Any]:
     """Describe the payload of each kind; what a change request says of its kinds besides its own members."""
     found = {}
     for kind in KINDS.values():
-        payload, request = kind.payload.__name__, f"{kind.payload.__name__.removesuffix('Payload')}Change"
-        components.schema(payload, schema=kind.payload)
+        schema = kind.payload()
+        payload, request = schema.__name__, f"{schema.__name__.removesuffix('Payload')}Change"
+        components.schema(payload, schema=schema)
         members = {"kind": {"const": kind.name}, "payload": {"$ref": f"#/components/schemas/{payload}"}}
         components.schema(request, {"type": "object", "required": [*members], "properties": members})
         found[kind.name] = f"#/components/schemas/{request}"

@@ -15,7 +15,7 @@ from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import figures
 from jackpot_service.proof.references import References
 from jackpot_service.proof.status_changes import LIFE_AFTER
-from jackpot_service.usecases.changes.kinds import Done
+from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.registry import CARRIES_OUT
 
 Found = Iterator[Mismatch]

@@ -25,8 +25,8 @@ from jackpot_service.proof import acts, compensations, corrections, documents, p
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.settlements import positions_are_right
-from jackpot_service.usecases.changes.held_awards import DecideAwards, RoundAwards, Running, decide
-from jackpot_service.usecases.changes.kinds import Done
+from jackpot_service.usecases.acts import Done
+from jackpot_service.usecases.changes.held_awards import DecideAwards, RoundAwards, Running
 
 Found = Iterator[Mismatch]
 
@@ -192,7 +192,8 @@ class ActsOnRounds:
         one = round_.round
         named = {"jackpot_id": one.jackpot_id, "table_id": one.table_id, "round_id": one.round_id}
         try:
-            return decide(state, DecideAwards(**named, decision=DECISION_OF[STEP_OF[row.kind]], bet_ids=bet_ids or ()))
+            decision = DECISION_OF[STEP_OF[row.kind]]
+            return DecideAwards(**named, decision=decision, bet_ids=bet_ids or ()).decide(state)
         except Conflict as refusal:
             return Done(EntryKind(row.kind), {}, {"refused": refusal.detail})
 

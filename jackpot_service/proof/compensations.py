@@ -16,9 +16,7 @@ from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.usecases.changes.compensation import (
     CancelledRound,
     Compensate,
-    granted,
     granted_before,
-    require_possible,
 )
 
 Found = Iterator[Mismatch]
@@ -60,10 +58,10 @@ def _is_due(row: Row[Any], act: Row[Any], state: CancelledRound, entries: Mappin
         document=row.document,
     )
     try:
-        require_possible(state, request)
+        request.require_possible(state)
     except LedgerError as refusal:
         yield Mismatch(Code.COMPENSATION_ROUND, book, place, refusal.detail)
-    due = granted(state, request, player_id=row.player_id)
+    due = request.granted(state, player_id=row.player_id)
     yield from acts.says(act, {**due.recorded, "cost": plain(row.cost)}, book)
     yield from acts.booked(act, due, book, entries)
     if row.cost != Decimal(due.recorded["cost"]):

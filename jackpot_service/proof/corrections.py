@@ -21,7 +21,7 @@ from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.settlements import positions_are_right
 from jackpot_service.records import corrections
 from jackpot_service.records.verdicts import award_id
-from jackpot_service.usecases.changes.kinds import Done
+from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.round_correction import SettledRound, decide
 
 Found = Iterator[Mismatch]

@@ -18,8 +18,9 @@ from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.references import RecordedEffect
 from jackpot_service.proof.sequence_checks import Seen
 from jackpot_service.proof.status_changes import LIFE_AFTER, life_before
+from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState
-from jackpot_service.usecases.changes.kinds import Conditions, Done, Kind
+from jackpot_service.usecases.changes.kinds import Conditions
 from jackpot_service.usecases.changes.registry import CARRIES_OUT
 from jackpot_service.usecases.changes.retirement import RetireJackpot, receive
 
@@ -42,10 +43,10 @@ class Scene:
         """The act that booked it."""
         return self.jackpot.references.acts[self.effect.act]
 
-    def request(self, kind: Kind[Any]) -> Any:  # noqa: ANN401  what the kind makes of a payload
+    def request(self, kind: type[JackpotKind]) -> JackpotKind:
         """What its maker asked for, read as a kind of change."""
         payload = self.jackpot.references.change_requests[self.act.decides].payload
-        return kind.complete(kind.read(payload), Conditions(self.entry.booked_at, self.act.decides))
+        return kind.read(payload).completed(Conditions(self.entry.booked_at, self.act.decides))
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -81,19 +82,19 @@ def _suspension(scene: Scene) -> Done:
 
 
 def _transfer(scene: Scene) -> Done:
-    request = RetireJackpot(scene.act.jackpot_id, scene.entry.book, scene.act.decides)
+    request = RetireJackpot(jackpot_id=scene.act.jackpot_id, to=scene.entry.book, request_id=scene.act.decides)
     return receive(scene.state, scene.act.after, request)
 
 
-def _decided(kind: JackpotKind[Any]) -> Callable[[Scene], Done]:
-    return lambda scene: kind.decide(scene.state, scene.request(kind))
+def _decided(kind: type[JackpotKind]) -> Callable[[Scene], Done]:
+    return lambda scene: scene.request(kind).decide(scene.state)
 
 
 DUE: Mapping[str, Callable[[Scene], Done]] = {
     EntryKind.JACKPOT_SUSPENDED: _suspension,
     EntryKind.JACKPOT_RESUMED: _suspension,
     EntryKind.TRANSFER_RECEIVED: _transfer,
-    **{act: _decided(kind) for act, kind in CARRIES_OUT.items() if isinstance(kind, JackpotKind)},
+    **{act: _decided(kind) for act, kind in CARRIES_OUT.items() if issubclass(kind, JackpotKind)},
 }
 """What each kind of effect makes due."""
 

@@ -13,7 +13,7 @@ from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof.references import References
 from jackpot_service.usecases.changes.kinds import Conditions
-from jackpot_service.usecases.changes.rate_sheet import RateSheetChange, Sheet, decide
+from jackpot_service.usecases.changes.rate_sheet import ChangeRates, Sheet
 
 Found = Iterator[Mismatch]
 
@@ -46,7 +46,7 @@ def _wrong(references: References, sheet: Row[Any], request: Row[Any], entry: Bo
 
 def _agreed(references: References, request: Row[Any], entry: BookedEntry) -> Sheet:
     """Decide again what a request makes of the sheet before: in force from its booking unless it says when."""
-    kind, number = RateSheetChange(), int(request.base_version)
-    asked = kind.complete(kind.read(request.payload), Conditions(entry.booked_at, request.request_id))
+    number = int(request.base_version)
+    asked = ChangeRates.read(request.payload).completed(Conditions(entry.booked_at, request.request_id))
     before = stated_rates(references.sheets[asked.base, number]) if number else {}
-    return decide(before, asked)
+    return asked.decide(before)

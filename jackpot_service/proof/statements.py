@@ -18,7 +18,7 @@ from jackpot_service.proof import acts
 from jackpot_service.proof.decoding import Decoder
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.records.schema import StatementSettlementRow
-from jackpot_service.usecases.changes.statement_settlement import SettleStatement, decide
+from jackpot_service.usecases.changes.statement_settlement import AccountBalance, SettleStatement
 
 Found = Iterator[Mismatch]
 
@@ -83,7 +83,7 @@ class Statements:
             row.amount,
             row.reference,
         )
-        due = decide(row.balance_before, row.positions, request)
+        due = request.decide(AccountBalance(row.balance_before, row.positions))
         yield from acts.says(act, due.recorded, self._book)
         yield from acts.booked(act, due, self._book, entries)
 

@@ -8,7 +8,7 @@ those before it; what it books in a jackpot's book comes after that lock, and na
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, pipelined
@@ -22,6 +22,8 @@ from jackpot_service.domain.principals import Principal
 from jackpot_service.ledger import journal, stripes
 from jackpot_service.records import acts
 from jackpot_service.records.acts import RecordedAct
+
+NO_POSTINGS: Final = Postings()
 
 
 class AlreadyExists(Conflict):
@@ -51,6 +53,30 @@ class Act:
     request_id: str | None = None
     reason: str | None = None
     decides: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """
+    What an act comes to: its kind and its entry's, what the entry records, what it books, and its figures.
+
+    The act shows `before`, and `after`: unless stated, what the entry records. `of` is whose the figures are.
+    `document` is what else is written of it.
+    """
+
+    kind: EntryKind
+    before: Facts
+    recorded: Facts
+    postings: Postings = NO_POSTINGS
+    after: Facts | None = None
+    figures: Sequence[Figure] = ()
+    of: Whose | None = None
+    document: Any = None
+
+    @property
+    def shown(self) -> Facts:
+        """What the act shows as the state after it."""
+        return self.recorded if self.after is None else self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,44 +124,30 @@ def next_seq(session: Session) -> int:
     return acts.last_seq(session) + 1
 
 
-def book_effect(
-    pipe: Pipeline,
-    act: Act,
-    *,
-    act_seq: int,
-    not_before: datetime,
-    book: str,
-    kind: EntryKind,
-    recorded: Facts,
-    postings: Postings | None = None,
-    figures: Sequence[Figure] = (),
-    of: Whose | None = None,
-) -> Cursor:
+def book_effect(pipe: Pipeline, act: Act, done: Done, *, book: str, act_seq: int, not_before: datetime) -> Cursor:
     """
     Book what an act does in a jackpot's book, on its stripe 0; `effect_of` reads the cursor.
 
-    `figures` are what it comes to besides its postings, `of` is whose.
-
-    Whoever calls this has locked what the postings depend on: all stripes where they depend on the pools. `not_before`
-    is the act's `booking_time`, or later: so both are on the same side of every instant that was resolved before.
+    The caller has locked what the postings depend on: all stripes where they depend on the pools. `not_before` is the
+    act's `booking_time`, or later: so both are on the same side of every instant that was resolved before.
     """
     entry = Entry(
         book=book,
-        kind=kind,
+        kind=done.kind,
         principal=act.principal.name,
         received_at=act.now,
-        facts=facts.of_entry_of_act(act=act_seq, recorded=recorded),
-        postings=postings or Postings(),
-        figures=figures,
-        of=of,
+        facts=facts.of_entry_of_act(act=act_seq, recorded=done.recorded),
+        postings=done.postings,
+        figures=done.figures,
+        of=done.of,
     )
     return journal.post(pipe, entry, stripe_no=0, not_before=not_before)
 
 
-def effect_of(cursor: Cursor, *, book: str, kind: EntryKind, recorded: Facts) -> Effect:
-    """What `book_effect` booked."""
+def effect_of(cursor: Cursor, done: Done, *, book: str) -> Effect:
+    """Return the entry that `book_effect` booked."""
     seq, booked_at = next(iter(cursor))
-    return Effect(book, int(seq), booked_at, kind, recorded)
+    return Effect(book, int(seq), booked_at, done.kind, done.recorded)
 
 
 def post(
@@ -190,41 +202,40 @@ def post(
     return seq
 
 
-def do(
+def record(
     session: Session,
     act: Act,
-    kind: EntryKind,
+    done: Done,
     *,
-    book: str,
     subject: str,
-    before: Facts,
-    recorded: Facts,
-    after: Facts | None = None,
-    postings: Postings | None = None,
-    figures: Sequence[Figure] = (),
-    of: Whose | None = None,
-) -> tuple[int, Effect]:
+    book: str,
+    effects: Sequence[Effect],
+    asked: Facts | None = None,
+) -> int:
+    """Record an act whose effects in a jackpot's book were booked; returns its seq."""
+    return post(
+        session,
+        act,
+        done.kind,
+        subject=subject,
+        before=done.before or None,
+        after=done.shown,
+        asked=asked,
+        jackpot_id=book,
+        effects=effects,
+    )
+
+
+def do(session: Session, act: Act, done: Done, *, book: str, subject: str) -> tuple[int, Effect]:
     """
     Do an act that is one entry in a jackpot's book, with the lock held: book it, and record the act that names it.
 
-    The act shows `after`; unless stated, what the entry recorded. Returns the act's seq and the entry. Stripe 0 is
-    locked from here to the commit: a hit, which holds all stripes, comes before or after it.
+    Returns the act's seq and the entry. Stripe 0 is locked from here to the commit: a hit, which holds all stripes,
+    comes before or after it.
     """
     act_seq, not_before = next_seq(session), max(booking_time(session, act), stripes.last_booked_at(session, book))
     with pipelined(session) as pipe:
-        cursor = book_effect(
-            pipe,
-            act,
-            act_seq=act_seq,
-            not_before=not_before,
-            book=book,
-            kind=kind,
-            recorded=recorded,
-            postings=postings,
-            figures=figures,
-            of=of,
-        )
-    effect = effect_of(cursor, book=book, kind=kind, recorded=recorded)
-    shown = recorded if after is None else after
-    post(session, act, kind, subject=subject, before=before, after=shown, jackpot_id=book, effects=[effect])
+        cursor = book_effect(pipe, act, done, book=book, act_seq=act_seq, not_before=not_before)
+    effect = effect_of(cursor, done, book=book)
+    record(session, act, done, subject=subject, book=book, effects=[effect])
     return act_seq, effect

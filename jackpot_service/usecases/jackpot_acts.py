@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.lives import Life, require_not_retired
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.records import lives, pinned, references
 from jackpot_service.usecases import acts
-from jackpot_service.usecases.acts import Act, Effect
+from jackpot_service.usecases.acts import Act, Done, Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +66,15 @@ def book(
     session: Session,
     act: Act,
     jackpot: StillJackpot,
-    kind: EntryKind,
+    done: Done,
     *,
     act_seq: int,
     not_before: datetime,
-    recorded: Facts,
-    postings: Postings | None = None,
     accepting: bool | None = None,
 ) -> Effect:
-    """Book what an act does in a jackpot's book, see `booking_time`; `accepting` closes or opens its door to bets."""
+    """Book what an act does in a jackpot's book, see `booking_time`; `accepting` suspends or resumes its bets."""
     with pipelined(session) as pipe:
         if accepting is not None:
             stripes.set_accepting(pipe, jackpot.jackpot_id, accepting=accepting)
-        cursor = acts.book_effect(
-            pipe,
-            act,
-            act_seq=act_seq,
-            not_before=not_before,
-            book=jackpot.jackpot_id,
-            kind=kind,
-            recorded=recorded,
-            postings=postings,
-        )
-    return acts.effect_of(cursor, book=jackpot.jackpot_id, kind=kind, recorded=recorded)
+        cursor = acts.book_effect(pipe, act, done, book=jackpot.jackpot_id, act_seq=act_seq, not_before=not_before)
+    return acts.effect_of(cursor, done, book=jackpot.jackpot_id)

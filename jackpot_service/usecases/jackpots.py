@@ -1,6 +1,6 @@
 """Opening a jackpot, adding stripes to it, suspending and resuming it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -8,6 +8,7 @@ from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import currencies, facts, posting_rules
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life, PersonRequired, facts_of_life, require_not_retired
 from jackpot_service.domain.money import plain
@@ -18,7 +19,7 @@ from jackpot_service.ledger import books, cycles, stripes
 from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.records import lives, references
 from jackpot_service.usecases import acts, jackpot_acts
-from jackpot_service.usecases.acts import Act, AlreadyExists
+from jackpot_service.usecases.acts import Act, AlreadyExists, Done, Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,12 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
         raise AlreadyExists(message, jackpot_id=command.jackpot_id)
     references.add_jackpot(session, command.jackpot_id, command.base)
     references.add_rules(session, command.jackpot_id, 1, rules, entry_seq=1)
-    recorded = facts.of_jackpot(command.jackpot_id, rules, base_amount=base_amount)
+    done = Done(
+        EntryKind.JACKPOT_OPENED,
+        {},
+        facts.of_jackpot(command.jackpot_id, rules, base_amount=base_amount),
+        posting_rules.for_seed(base_amount, base=command.base),
+    )
     act_seq = acts.next_seq(session)
     # Not before the act itself: of an instant whose reports were made without the jackpot, it must not become a part.
     booked_at = acts.booking_time(session, command.act)
@@ -66,25 +72,23 @@ def open_jackpot(session: Session, command: OpenJackpot) -> JackpotRules:
         stripes.add(pipe, command.jackpot_id, stripe_nos=range(command.stripes), now=booked_at, added_by=1)
         cycles.open_next(pipe, command.jackpot_id, cycle=1, rules_version=1, stripe_no=0, cut=(1,))
         cursor = acts.book_effect(
-            pipe,
-            command.act,
-            act_seq=act_seq,
-            not_before=booked_at,
-            book=command.jackpot_id,
-            kind=EntryKind.JACKPOT_OPENED,
-            recorded=recorded,
-            postings=posting_rules.for_seed(base_amount, base=command.base),
+            pipe, command.act, done, book=command.jackpot_id, act_seq=act_seq, not_before=booked_at
         )
-    acts.post(
-        session,
-        command.act,
-        EntryKind.JACKPOT_OPENED,
-        subject=f"jackpot {command.jackpot_id}",
-        after=recorded,
-        jackpot_id=command.jackpot_id,
-        effects=[acts.effect_of(cursor, book=command.jackpot_id, kind=EntryKind.JACKPOT_OPENED, recorded=recorded)],
-    )
+    effect = acts.effect_of(cursor, done, book=command.jackpot_id)
+    _record(session, command.act, done, jackpot_id=command.jackpot_id, effects=[effect])
     return rules
+
+
+def _record(
+    session: Session,
+    act: Act,
+    done: Done,
+    *,
+    jackpot_id: str,
+    effects: Sequence[Effect],
+    asked: Facts | None = None,
+) -> None:
+    acts.record(session, act, done, subject=f"jackpot {jackpot_id}", book=jackpot_id, effects=effects, asked=asked)
 
 
 def _require_base_amount(base_amount: Decimal, rules: JackpotRules) -> None:
@@ -132,7 +136,7 @@ def add_stripes(session: Session, command: AddStripes) -> int:
         message = f"Jackpot {command.jackpot_id} has {count} stripes; it may get more, up to {MOST_STRIPES}."
         raise TooManyStripes(message, stripes=count)
     added = range(count, command.stripes)
-    recorded = facts.of_stripes(added)
+    done = Done(EntryKind.STRIPES_ADDED, {"stripes": count}, facts.of_stripes(added))
     act_seq, not_before = acts.next_seq(session), max(held.booked_at, acts.booking_time(session, command.act))
     with pipelined(session) as pipe:
         stripes.add(
@@ -144,24 +148,10 @@ def add_stripes(session: Session, command: AddStripes) -> int:
             accepting=held.is_accepting,
         )
         cursor = acts.book_effect(
-            pipe,
-            command.act,
-            act_seq=act_seq,
-            not_before=not_before,
-            book=command.jackpot_id,
-            kind=EntryKind.STRIPES_ADDED,
-            recorded=recorded,
+            pipe, command.act, done, book=command.jackpot_id, act_seq=act_seq, not_before=not_before
         )
-    acts.post(
-        session,
-        command.act,
-        EntryKind.STRIPES_ADDED,
-        subject=f"jackpot {command.jackpot_id}",
-        before={"stripes": count},
-        after=recorded,
-        jackpot_id=command.jackpot_id,
-        effects=[acts.effect_of(cursor, book=command.jackpot_id, kind=EntryKind.STRIPES_ADDED, recorded=recorded)],
-    )
+    effect = acts.effect_of(cursor, done, book=command.jackpot_id)
+    _record(session, command.act, done, jackpot_id=command.jackpot_id, effects=[effect])
     return count
 
 
@@ -213,29 +203,13 @@ def _set(session: Session, command: ChangeSuspension, kind: EntryKind, life: Lif
         return SuspensionChanged(command.jackpot_id, life, is_replay=True)
     jackpot = jackpot_acts.hold_unretired(session, command.jackpot_id)
     recorded = facts_of_life(life, positions=jackpot.books.positions)
+    done = Done(kind, {"state": jackpot.life.value}, recorded)
     effects = []
     if jackpot.life is not life:
+        act_seq, not_before = acts.next_seq(session), jackpot_acts.booking_time(session, act, [jackpot])
+        is_open = life is Life.OPEN
         effects.append(
-            jackpot_acts.book(
-                session,
-                act,
-                jackpot,
-                kind,
-                act_seq=acts.next_seq(session),
-                not_before=jackpot_acts.booking_time(session, act, [jackpot]),
-                recorded=recorded,
-                accepting=life is Life.OPEN,
-            )
+            jackpot_acts.book(session, act, jackpot, done, act_seq=act_seq, not_before=not_before, accepting=is_open)
         )
-    acts.post(
-        session,
-        act,
-        kind,
-        subject=f"jackpot {command.jackpot_id}",
-        before={"state": jackpot.life.value},
-        after=recorded,
-        asked=asked,
-        jackpot_id=command.jackpot_id,
-        effects=effects,
-    )
+    _record(session, act, done, jackpot_id=command.jackpot_id, effects=effects, asked=asked)
     return SuspensionChanged(command.jackpot_id, life, is_replay=False)

@@ -1,11 +1,13 @@
 """What a request holds for somebody else to read: the payload of a change, the parameters of a job, hands and cards."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING
 from functools import cache
 from itertools import islice
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, get_origin, get_type_hints
 
-from marshmallow import ValidationError, fields, post_load, validate
+from marshmallow import ValidationError, fields, missing, post_load, validate
 
 from jackpot_service.domain.cards import BadCard, Card, parse_card
 from jackpot_service.domain.errors import FieldError, Refused
@@ -31,6 +33,19 @@ class Payload(StrictSchema):
     @post_load
     def _made(self, data: Mapping[str, Any], **_: object) -> object:
         return self.makes(**data)
+
+
+@cache
+def schema_of(made: type, *, name: str) -> type[Payload]:
+    """Make the schema of a dataclass's payload, of the fields that are annotated with what reads them."""
+    hints = get_type_hints(made, include_extras=True)
+    read_by: dict[str, fields.Field[Any]] = {}
+    for one in dataclasses.fields(made):
+        if get_origin(hints[one.name]) is Annotated:
+            reader = read_by[one.name] = hints[one.name].__metadata__[0]
+            has_default = one.default is not MISSING or one.default_factory is not MISSING
+            reader.required = not has_default and reader.load_default is missing
+    return type(name, (Payload,), {**read_by, "makes": made, "__doc__": made.__doc__})
 
 
 def load(schema: type[Payload], values: Any, *, at: str = "/payload") -> Any:  # noqa: ANN401  JSON; what it stands for

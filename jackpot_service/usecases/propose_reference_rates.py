@@ -13,7 +13,7 @@ from jackpot_service.domain.rates import DEFAULT_BAND, RateSource, ReferenceRate
 from jackpot_service.records import changes, pinned, rate_sheets
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, RequestConflict
-from jackpot_service.usecases.changes.rate_sheet import RateSheetChange
+from jackpot_service.usecases.changes.rate_sheet import ChangeRates
 from jackpot_service.usecases.changes.requests import ChangeRequested, RequestChange, request_change
 
 
@@ -78,7 +78,7 @@ def propose_reference_rates(session: Session, command: ProposeReferenceRates) ->
         "rates": _rates(command, in_force),
         "source": facts.of_rate_source(command.source),
     }
-    asked = RequestChange(command.act, RateSheetChange.name, payload, rate_band=command.rate_band)
+    asked = RequestChange(command.act, ChangeRates.name, payload, rate_band=command.rate_band)
     return Proposed(request_change(session, asked), kept)
 
 

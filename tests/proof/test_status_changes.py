@@ -13,8 +13,8 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
+from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.jackpots import BadAmount, JackpotKind, JackpotState
-from jackpot_service.usecases.changes.kinds import Done
 from jackpot_service.usecases.changes.registry import KINDS
 from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.support import history
@@ -332,33 +332,33 @@ def test_every_code_of_this_topic_is_shown() -> None:
     assert {code for corruption in CORRUPTIONS for code in corruption.codes} >= NEW_CODES
 
 
-DECIDED: Final = [kind for kind in KINDS.values() if isinstance(kind, JackpotKind)]
+DECIDED: Final = [kind for kind in KINDS.values() if issubclass(kind, JackpotKind)]
 
 
 @pytest.mark.parametrize("kind", DECIDED, ids=lambda kind: kind.name)
 def test_a_decision_that_comes_out_otherwise_is_a_named_mismatch(
-    superuser: Session, kind: JackpotKind[Any], monkeypatch: pytest.MonkeyPatch
+    superuser: Session, kind: type[JackpotKind], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decide = kind.decide
 
-    def otherwise(_self: object, state: JackpotState, request: Any) -> Done:
-        done = decide(state, request)
+    def otherwise(request: JackpotKind, state: JackpotState) -> Done:
+        done = decide(request, state)
         return replace(done, recorded={**done.recorded, "x": 1})
 
-    monkeypatch.setattr(type(kind), "decide", otherwise)
+    monkeypatch.setattr(kind, "decide", otherwise)
 
     assert {mismatch.code for mismatch in verify(superuser).mismatches} == {Code.EFFECT_FIGURES}
 
 
 @pytest.mark.parametrize("kind", DECIDED, ids=lambda kind: kind.name)
 def test_what_would_be_refused_now_is_a_named_mismatch(
-    superuser: Session, kind: JackpotKind[Any], monkeypatch: pytest.MonkeyPatch
+    superuser: Session, kind: type[JackpotKind], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(_self: object, _state: JackpotState, _request: object) -> Done:
+    def refused(_request: object, _state: JackpotState) -> Done:
         message = "Not so."
         raise BadAmount(message)
 
-    monkeypatch.setattr(type(kind), "decide", refused)
+    monkeypatch.setattr(kind, "decide", refused)
 
     (*_, found) = verify(superuser).mismatches
     assert (found.code, "BadAmount: Not so." in found.detail) == (Code.EFFECT_FIGURES, True)

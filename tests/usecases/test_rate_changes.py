@@ -12,7 +12,7 @@ from jackpot_service.domain.changes import ChangeStale, Outcome
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.rate_sheet import RateSheetChange
+from jackpot_service.usecases.changes.rate_sheet import ChangeRates
 from jackpot_service.usecases.changes.requests import DecideChange, RequestChange, decide_change, request_change
 from jackpot_service.usecases.publish_rates import PublishRates, publish_rates
 from tests.support.answers import Answer, Body
@@ -382,7 +382,7 @@ def test_what_cannot_be_is_refused_with_a_pointer_and_nothing_is_written(
 
 def test_a_payload_is_read_without_a_house() -> None:
     with pytest.raises(LookupError, match="completed before"):
-        _ = RateSheetChange().read({"base": "EUR", "rates": {"GBP": "1"}}).in_force_from
+        _ = ChangeRates.read({"base": "EUR", "rates": {"GBP": "1"}}).in_force_from
 
 
 # A trial leaves nothing, also not in the memory of its connection.

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
+from typing import Annotated, ClassVar
 
 from marshmallow import fields
 
@@ -13,16 +14,15 @@ from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.money import ZERO, plain, product, total
 from jackpot_service.domain.pools import Pools
 from jackpot_service.records import lives, pinned
+from jackpot_service.usecases.acts import Act, Done
 from jackpot_service.usecases.changes.jackpots import (
     JackpotKind,
     JackpotState,
-    facts_of_pools,
+    moved,
     require_amount,
     require_within,
 )
-from jackpot_service.usecases.changes.kinds import Done, Subject
-from jackpot_service.usecases.fields import Amount, Identifier, Text
-from jackpot_service.usecases.payloads import Payload
+from jackpot_service.usecases.fields import Amount, Text
 
 
 class Pool(StrEnum):
@@ -51,56 +51,35 @@ class BelowZero(Refused):
     title = "The pool would fall below zero"
 
 
-@dataclass(frozen=True, slots=True)
-class AdjustJackpot:
-    """A difference by which a jackpot's pool is corrected, the document that shows why, and the cause."""
-
-    jackpot_id: str
-    pool: Pool
-    amount: Decimal
-    document: str
-    cause: Cause
-
-
-class AdjustmentPayload(Payload):
-    """A pool is corrected by a difference."""
-
-    makes = AdjustJackpot
-
-    jackpot_id = Identifier(required=True)
-    pool = fields.Enum(Pool, by_value=True, required=True, data_key="account")
-    amount = Amount(required=True)
-    document = Text(required=True)
-    cause = fields.Enum(Cause, by_value=True, required=True)
-
-
-class Adjustment(JackpotKind[AdjustJackpot]):
-    """Adjust a pool of a jackpot."""
+@dataclass(frozen=True, kw_only=True)
+class AdjustJackpot(JackpotKind):
+    """A pool of a jackpot is corrected by a difference, which a document shows, for one of the causes."""
 
     name = "adjustment"
-    payload = AdjustmentPayload
-    acts = {EntryKind.ADJUSTMENT: "jackpot.adjusted"}  # noqa: RUF012  declared in `Kind`
+    about = "{0.pool} of jackpot {0.jackpot_id}"
+    acts: ClassVar = {EntryKind.ADJUSTMENT: "jackpot.adjusted"}
 
-    def subject(self, request: AdjustJackpot) -> Subject:
-        """Name the pool."""
-        return Subject(f"{request.pool} of jackpot {request.jackpot_id}", request.jackpot_id)
+    pool: Annotated[Pool, fields.Enum(Pool, by_value=True, data_key="account")]
+    amount: Annotated[Decimal, Amount()]
+    document: Annotated[str, Text()]
+    cause: Annotated[Cause, fields.Enum(Cause, by_value=True)]
 
-    def look(self, session: Session, state: JackpotState, request: AdjustJackpot) -> JackpotState:
+    def state(self, session: Session, act: Act) -> JackpotState:
         """
-        Look at what refunds may still take back from the reserve: what live bets of open rounds put there.
+        Read the jackpot, and what refunds may take back from the reserve: what live bets of open rounds put there.
 
         The other pools may fall below zero by a refund, and are made good in their own ways; the reserve never does.
         """
-        if request.pool is not Pool.RESERVE or request.amount > ZERO:
+        state = super().state(session, act)
+        if self.pool is not Pool.RESERVE or self.amount > ZERO:
             return state
-        weights = lives.open_weights(session, request.jackpot_id)
         parts = (
-            product(weight, pinned.rules(session, request.jackpot_id, version).split.reserve)
-            for version, weight in weights
+            product(weight, pinned.rules(session, self.jackpot_id, version).split.reserve)
+            for version, weight in lives.open_weights(session, self.jackpot_id)
         )
         return replace(state, refundable=total(parts))
 
-    def decide(self, state: JackpotState, request: AdjustJackpot) -> Done:
+    def decide(self, state: JackpotState) -> Done:
         """
         Decide an adjustment; the house bears it. Players' money below zero is filled from the house's part first.
 
@@ -111,24 +90,22 @@ class Adjustment(JackpotKind[AdjustJackpot]):
 
         Source: domain decisions 2 and 21 (docs/decisions/money-by-hand.md).
         """
-        require_amount(request.amount)
+        require_amount(self.amount)
         pools = state.pools
-        filled = posting_rules.for_fill(pools.fill, base=state.base) if request.pool is Pool.METER else Postings()
-        postings = filled + posting_rules.for_adjustment(_ACCOUNTS[request.pool], request.amount, base=state.base)
+        filled = posting_rules.for_fill(pools.fill, base=state.base) if self.pool is Pool.METER else Postings()
+        postings = filled + posting_rules.for_adjustment(_ACCOUNTS[self.pool], self.amount, base=state.base)
         after = pools + postings.pools()
-        if request.pool is not Pool.PRIZE_FUND and request.amount < ZERO:
-            _require_enough(request, before=pools + filled.pools(), after=after, state=state)
-        if request.pool is Pool.METER and request.amount > ZERO:
+        if self.pool is not Pool.PRIZE_FUND and self.amount < ZERO:
+            _require_enough(self, before=pools + filled.pools(), after=after, state=state)
+        if self.pool is Pool.METER and self.amount > ZERO:
             require_within(state.rules.limit, after, base=state.base)
         recorded = {
-            "account": request.pool.value,
-            "amount": plain(request.amount),
-            "document": request.document,
-            "cause": request.cause.value,
-            **facts_of_pools(after),
-            "positions": list(state.positions),
+            "account": self.pool.value,
+            "amount": plain(self.amount),
+            "document": self.document,
+            "cause": self.cause.value,
         }
-        return Done(EntryKind.ADJUSTMENT, facts_of_pools(pools), recorded, postings)
+        return moved(EntryKind.ADJUSTMENT, state, postings, recorded)
 
 
 def _require_enough(request: AdjustJackpot, *, before: Pools, after: Pools, state: JackpotState) -> None:

@@ -7,7 +7,7 @@ A negative one takes back what was granted.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import held_awards, posting_rules
@@ -20,10 +20,8 @@ from jackpot_service.domain.rules import LARGEST_AMOUNT
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records import compensations
 from jackpot_service.records.compensations import Compensation
-from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes import kinds
-from jackpot_service.usecases.changes.jackpots import book
-from jackpot_service.usecases.changes.kinds import Applied, Done, OfRound, OfRoundPayload, RoundKind
+from jackpot_service.usecases.acts import Act, Done
+from jackpot_service.usecases.changes.kinds import RoundKind, sheet_of
 from jackpot_service.usecases.fields import CurrencyCode, Identifier, MinorUnits, Text
 from jackpot_service.usecases.payloads import bad_field
 
@@ -49,33 +47,6 @@ class NotGranted(Conflict):
     title = "Amount exceeds what was granted"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compensate(OfRound):
-    """
-    What to grant for which bet, in a currency of the round's own rate sheet, and the document that says why.
-
-    A negative amount is taken back from what was granted for the bet in that currency.
-    """
-
-    bet_id: str
-    player_id: str | None = None
-    amount_minor: int
-    currency: str
-    document: str
-
-
-class CompensationPayload(OfRoundPayload):
-    """The house grants something to a bettor of a cancelled round."""
-
-    makes = Compensate
-
-    bet_id = Identifier(required=True)
-    player_id = Identifier(metadata={"description": "If stated, it has to be that of the bet."})
-    amount_minor = MinorUnits(required=True, metadata={"description": "Negative: taken back."})
-    currency = CurrencyCode(required=True)
-    document = Text(required=True)
-
-
 @dataclass(frozen=True, slots=True)
 class CancelledRound:
     """A round with its rates, its live bets, and what was granted before, by bet and currency."""
@@ -87,99 +58,100 @@ class CancelledRound:
     compensations: int
 
 
-def require_possible(state: CancelledRound, request: Compensate) -> None:
-    """Raises: RoundNotCancelled, UnknownBet, NoRate, BadPayload, NotGranted."""
-    round_ = state.round
-    if state.round.state is not RoundState.CANCELLED:
-        message = f"Round {round_.round_id} of table {round_.table_id} is {round_.state}: nothing is to be compensated."
-        raise RoundNotCancelled(message, table_id=round_.table_id, round_id=round_.round_id, state=str(round_.state))
-    bet = state.live.get(request.bet_id)
-    if bet is None or request.player_id not in {None, bet.player_id}:
-        player = "" if request.player_id is None else f" of player {request.player_id}"
-        message = f"Round {round_.round_id} of table {round_.table_id} has no live bet {request.bet_id}{player}."
-        raise UnknownBet(message, table_id=round_.table_id, round_id=round_.round_id, bet_id=request.bet_id)
-    _cost(state, request)
-    before = state.granted_minor.get((request.bet_id, request.currency), 0)
-    if request.amount_minor < 0 and before + request.amount_minor < 0:
-        message = f"For bet {request.bet_id} {before} minor units of {request.currency} were granted."
-        raise NotGranted(message, bet_id=request.bet_id, currency=request.currency, given_minor=before)
-
-
-def granted(state: CancelledRound, request: Compensate, *, player_id: str) -> Done:
-    """Figure what is granted to a player, at the round's own rates. Raises: NoRate, BadPayload."""
-    recorded = {
-        "round": held_awards.of_round(state.round),
-        "bet_id": request.bet_id,
-        "player_id": player_id,
-        "amount_minor": request.amount_minor,
-        "currency": request.currency,
-        "cost": plain(_cost(state, request)),
-        "document": request.document,
-    }
-    postings = posting_rules.for_compensation(
-        request.amount_minor, request.currency, casino_id=state.round.casino_id, sheet=state.sheet
-    )
-    return Done(EntryKind.COMPENSATION, {"compensations": state.compensations}, recorded, postings)
-
-
-def _cost(state: CancelledRound, request: Compensate) -> Decimal:
-    cost = state.sheet.base_value(request.amount_minor, request.currency)
-    if abs(cost) >= LARGEST_AMOUNT:
-        raise bad_field(
-            "amount_minor", f"is worth {plain(cost)} {state.sheet.base}: more than any compensation could be"
-        )
-    return cost
-
-
-def decide(state: CancelledRound, request: Compensate) -> Done:
-    """Decide what is granted to the player of the bet. Raises: as `require_possible` and `granted`."""
-    require_possible(state, request)
-    return granted(state, request, player_id=state.live[request.bet_id].player_id)
-
-
-class CompensationKind(RoundKind[Compensate]):
-    """Compensate a bettor of a cancelled round."""
+@dataclass(frozen=True, kw_only=True)
+class Compensate(RoundKind[CancelledRound]):
+    """The house grants an amount to a bettor of a cancelled round, in a currency of the round's own rate sheet."""
 
     name = "compensation"
-    payload = CompensationPayload
-    acts = {EntryKind.COMPENSATION: "jackpot.round.compensated"}  # noqa: RUF012  declared in `Kind`
+    acts: ClassVar = {EntryKind.COMPENSATION: "jackpot.round.compensated"}
     needs_unretired = False
 
-    def version(self, session: Session, request: Compensate) -> str:
-        """Count the round's compensations: another that is granted meanwhile should be looked at first."""
-        return str(len(compensations.of_round(session, kinds.find_round(session, request))))
+    bet_id: Annotated[str, Identifier()]
+    player_id: Annotated[
+        str | None, Identifier(metadata={"description": "If stated, it has to be that of the bet."})
+    ] = None
+    amount_minor: Annotated[int, MinorUnits(metadata={"description": "Negative: taken back."})]
+    currency: Annotated[str, CurrencyCode()]
+    document: Annotated[str, Text()]
 
-    def stated(self, payload: object) -> Mapping[str, Any]:
-        """Return all that is asked for."""
-        request = self.read(payload)
+    @classmethod
+    def stated(cls, payload: object) -> Mapping[str, Any]:
+        """Return all that is requested."""
+        request = cls.read(payload)
         player = {} if request.player_id is None else {"player_id": request.player_id}
         names = ("bet_id", "amount_minor", "currency", "document")
-        return request.stated | player | {name: getattr(request, name) for name in names}
+        return request.round_ids | player | {name: getattr(request, name) for name in names}
 
-    def apply(self, session: Session, act: Act, request: Compensate) -> Applied:
-        """Book it. Raises: UnknownJackpot, UnknownRound, and as `decide`."""
-        round_ = kinds.find_round(session, request)
-        done = decide(_read(session, round_, request), request)
-        act_seq, applied = book(session, act, done, jackpot_id=round_.jackpot_id, subject=request.subject.name)
+    def version(self, session: Session) -> str:
+        """Count the round's compensations: another that is granted meanwhile should be looked at first."""
+        return str(len(compensations.of_round(session, self.find_round(session))))
+
+    def state(self, session: Session, _act: Act) -> CancelledRound:
+        """Read the round. Raises: UnknownJackpot, UnknownRound."""
+        round_ = self.find_round(session)
+        with pipelined(session) as pipe:
+            cursor = bet_records.send_of_round(pipe, round_.jackpot_id, self.round_name)
+        live = {bet.bet_id: bet for bet in bet_records.live(bet_records.booked_of(cursor))}
+        sheet, before = sheet_of(session, round_), compensations.of_round(session, round_)
+        return CancelledRound(round_, sheet, live, granted_before(before), len(before))
+
+    def require_possible(self, state: CancelledRound) -> None:
+        """Raises: RoundNotCancelled, UnknownBet, NoRate, BadPayload, NotGranted."""
+        round_ = state.round
+        if round_.state is not RoundState.CANCELLED:
+            message = f"Round {round_.round_id} of table {round_.table_id} is {round_.state}: no bet is compensated."
+            raise RoundNotCancelled(message, table_id=self.table_id, round_id=self.round_id, state=str(round_.state))
+        bet = state.live.get(self.bet_id)
+        if bet is None or self.player_id not in {None, bet.player_id}:
+            player = "" if self.player_id is None else f" of player {self.player_id}"
+            message = f"Round {round_.round_id} of table {round_.table_id} has no live bet {self.bet_id}{player}."
+            raise UnknownBet(message, table_id=self.table_id, round_id=self.round_id, bet_id=self.bet_id)
+        self._cost(state)
+        before = state.granted_minor.get((self.bet_id, self.currency), 0)
+        if self.amount_minor < 0 and before + self.amount_minor < 0:
+            message = f"For bet {self.bet_id} {before} minor units of {self.currency} were granted."
+            raise NotGranted(message, bet_id=self.bet_id, currency=self.currency, given_minor=before)
+
+    def decide(self, state: CancelledRound) -> Done:
+        """Decide what is granted to the player of the bet. Raises: as `require_possible` and `granted`."""
+        self.require_possible(state)
+        return self.granted(state, player_id=state.live[self.bet_id].player_id)
+
+    def granted(self, state: CancelledRound, *, player_id: str) -> Done:
+        """Figure what is granted to a player, at the round's own rates. Raises: NoRate, BadPayload."""
+        recorded = {
+            "round": held_awards.of_round(state.round),
+            "bet_id": self.bet_id,
+            "player_id": player_id,
+            "amount_minor": self.amount_minor,
+            "currency": self.currency,
+            "cost": plain(self._cost(state)),
+            "document": self.document,
+        }
+        postings = posting_rules.for_compensation(
+            self.amount_minor, self.currency, casino_id=state.round.casino_id, sheet=state.sheet
+        )
+        return Done(EntryKind.COMPENSATION, {"compensations": state.compensations}, recorded, postings)
+
+    def write(self, session: Session, _act: Act, act_seq: int, state: CancelledRound, done: Done) -> None:
+        """Write the compensation."""
         new = Compensation(
             act_seq,
-            request.bet_id,
+            self.bet_id,
             done.recorded["player_id"],
-            request.amount_minor,
-            request.currency,
+            self.amount_minor,
+            self.currency,
             Decimal(done.recorded["cost"]),
-            request.document,
+            self.document,
         )
-        compensations.add(session, round_, new)
-        return applied
+        compensations.add(session, state.round, new)
 
-
-def _read(session: Session, round_: Round, request: Compensate) -> CancelledRound:
-    with pipelined(session) as pipe:
-        cursor = bet_records.send_of_round(pipe, round_.jackpot_id, request.name)
-    live = {bet.bet_id: bet for bet in bet_records.live(bet_records.booked_of(cursor))}
-    sheet, before = kinds.sheet_of(session, round_), compensations.of_round(session, round_)
-    return CancelledRound(round_, sheet, live, granted_before(before), len(before))
+    def _cost(self, state: CancelledRound) -> Decimal:
+        cost = state.sheet.base_value(self.amount_minor, self.currency)
+        if abs(cost) >= LARGEST_AMOUNT:
+            message = f"is worth {plain(cost)} {state.sheet.base}: more than any compensation could be"
+            raise bad_field("amount_minor", message)
+        return cost
 
 
 def granted_before(rows: Any) -> dict[tuple[str, str], int]:  # noqa: ANN401  compensations, or their rows

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
-from marshmallow import ValidationError, fields, validates_schema
+from marshmallow import fields
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
@@ -27,18 +27,17 @@ from jackpot_service.records import acts, corrections
 from jackpot_service.records import awards as records
 from jackpot_service.records.verdicts import BookedAward
 from jackpot_service.usecases import jackpot_acts
-from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes import kinds
-from jackpot_service.usecases.changes.jackpots import book
-from jackpot_service.usecases.changes.kinds import Applied, Done, OfRound, OfRoundPayload, RoundKind
+from jackpot_service.usecases.acts import Act, Done
+from jackpot_service.usecases.changes.kinds import RoundKind, sheet_of
 from jackpot_service.usecases.fields import Identifier, ListOf
+from jackpot_service.usecases.payloads import bad_field
 
 MOST_BETS = 100_000
 """Far more than a round has."""
 
 
-Standing = tuple[MadeAward, AwardState | None]
-"""An award, and where it stands; None where it has taken no step."""
+AwardInState = tuple[MadeAward, AwardState | None]
+"""An award and its state; None where it has taken no step."""
 
 
 class NothingHeld(Conflict):
@@ -62,30 +61,6 @@ class RoundCorrected(Conflict):
     title = "The round was corrected since"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecideAwards(OfRound):
-    """Which awards of a round to decide, all that the decision could be about unless bets are named, and how."""
-
-    decision: Decision
-    bet_ids: Collection[str] = ()
-
-
-class HeldAwardsPayload(OfRoundPayload):
-    """Held awards of a round are approved or rejected, rejected ones reinstated."""
-
-    makes = DecideAwards
-
-    bet_ids = ListOf(Identifier(), most=MOST_BETS, data_key="bets")
-    decision = fields.Enum(Decision, by_value=True, required=True)
-
-    @validates_schema
-    def _bets_once(self, data: Mapping[str, Any], **_: object) -> None:
-        bet_ids = data.get("bet_ids", ())
-        if len(set(bet_ids)) != len(bet_ids):
-            message = "names a bet twice"
-            raise ValidationError(message, "bets")
-
-
 @dataclass(frozen=True, slots=True)
 class Running:
     """
@@ -104,46 +79,17 @@ class Running:
 @dataclass(frozen=True, slots=True)
 class RoundAwards:
     """
-    The awards of a settled round, each with where it stands, and what its settlement booked, on which UTC day.
+    The awards of a settled round, each with its state, and what its settlement booked, on which UTC day.
 
     `running` is seen of reinstatements alone.
     """
 
     round: Round
     sheet: RateSheet
-    awards: Sequence[Standing]
+    awards: Sequence[AwardInState]
     settled: Postings
     made_on: date
     running: Running | None = None
-
-
-def decide(state: RoundAwards, request: DecideAwards) -> Done:
-    """
-    Decide awards of a round.
-
-    Held ones that are approved become payable; the money of rejected ones returns to the accounts that paid it;
-    reinstated ones become payable from there.
-
-    Raises: NothingHeld, NothingRejected, RoundCorrected.
-    """
-    awards = meant(request, state.awards)
-    kind, recorded, postings = _DECIDED[request.decision](state, awards)
-    before = {"state": request.decision.state.value}
-    figures = of_decision(request.decision.step, awards, made_on=state.made_on)
-    return Done(kind, before, recorded, postings, figures=figures, of=Whose.of(state.round))
-
-
-def meant(request: DecideAwards, awards: Sequence[Standing]) -> list[MadeAward]:
-    """Find the awards that a decision is about. Raises: NothingHeld, NothingRejected."""
-    state, bet_ids = request.decision.state, set(request.bet_ids)
-    found = [one for one, stands in awards if stands is state and (not bet_ids or one.bet_id in bet_ids)]
-    missing = sorted(bet_ids - {one.bet_id for one in found})
-    if missing or not found:
-        named = f"bet {', '.join(missing)}" if missing else request.subject.name
-        refusal = NothingHeld if state is AwardState.HELD else NothingRejected
-        message = f"No award of {named} is {state}."
-        raise refusal(message, table_id=request.table_id, round_id=request.round_id, bet_ids=missing)
-    return found
 
 
 _Decided = tuple[EntryKind, Facts, Postings]
@@ -193,67 +139,103 @@ def _running(state: RoundAwards) -> Running:
     return running
 
 
-class HeldAwards(RoundKind[DecideAwards]):
-    """Decide held awards of a round."""
+@dataclass(frozen=True, kw_only=True)
+class DecideAwards(RoundKind[RoundAwards]):
+    """Held awards of a round are approved or rejected, rejected ones reinstated: all of them, unless bets are named."""
 
     name = "held-awards"
-    payload = HeldAwardsPayload
-    acts = {  # noqa: RUF012  declared in `Kind`
+    acts: ClassVar = {
         EntryKind.AWARDS_APPROVED: "jackpot.award.approved",
         EntryKind.AWARDS_REJECTED: "jackpot.award.rejected",
         EntryKind.AWARDS_REINSTATED: "jackpot.award.reinstated",
     }
 
-    def version(self, session: Session, request: DecideAwards) -> str:
+    bet_ids: Annotated[Collection[str], ListOf(Identifier(), most=MOST_BETS, data_key="bets")] = ()
+    decision: Annotated[Decision, fields.Enum(Decision, by_value=True)]
+
+    def require_sense(self) -> None:
+        """Raises: BadPayload."""
+        if len(set(self.bet_ids)) != len(self.bet_ids):
+            raise bad_field("bets", "names a bet twice")
+
+    @classmethod
+    def stated(cls, payload: object) -> Mapping[str, Any]:
+        """Return the round and the step. Which awards are decided, `decide` finds again."""
+        request = cls.read(payload)
+        return {**request.round_ids, "step": request.decision.step.value}
+
+    def version(self, session: Session) -> str:
         """
-        Name the awards that are to be decided, and where all of them stand; another decision on one makes it another.
+        Name the awards that are to be decided, and the states of all of them; a decision on one makes it another.
 
         Who pays for a reinstatement depends on the cycle, so that names its cycle too, and keeps it running.
         """
-        awards = _awards(session, kinds.find_round(session, request))
-        keys = {one.key for one in meant(request, _standing(awards))}
+        awards = _awards(session, self.find_round(session))
+        keys = {one.key for one in self.decided(_with_states(awards))}
         ids = [one.award_id for one in awards if records.made(one).key in keys]
-        named = f"{request.decision.state}-{len(ids)}-{sha256(' '.join(ids).encode()).hexdigest()[:16]}"
-        if request.decision is Decision.REINSTATE:
-            return f"{named}-{jackpot_acts.hold(session, request.jackpot_id).books.cycle.cycle}"
+        named = f"{self.decision.state}-{len(ids)}-{sha256(' '.join(ids).encode()).hexdigest()[:16]}"
+        if self.decision is Decision.REINSTATE:
+            return f"{named}-{jackpot_acts.hold(session, self.jackpot_id).books.cycle.cycle}"
         return named
 
-    def releases(self, session: Session, request: DecideAwards) -> Round | None:
+    def releases(self, session: Session) -> Round | None:
         """Return the round, unless its awards are to be rejected."""
-        return None if request.decision is Decision.REJECT else super().releases(session, request)
+        return None if self.decision is Decision.REJECT else super().releases(session)
 
-    def stated(self, payload: object) -> Mapping[str, Any]:
-        """Return the round and the step. Which awards are meant, `decide` finds again."""
-        request = self.read(payload)
-        return {**request.stated, "step": request.decision.step.value}
-
-    def apply(self, session: Session, act: Act, request: DecideAwards) -> Applied:
-        """Decide them. Raises: UnknownJackpot, UnknownRound, JackpotRetired, and as `decide`."""
-        round_ = kinds.find_round(session, request)
-        standing = _standing(_awards(session, round_))
-        awards = meant(request, standing)
-        running = _read_running(session, round_) if request.decision is Decision.REINSTATE else None
-        sheet = kinds.sheet_of(session, round_)
+    def state(self, session: Session, _act: Act) -> RoundAwards:
+        """Read the round and its awards. Raises: UnknownJackpot, UnknownRound, JackpotRetired, and as `decided`."""
+        round_ = self.find_round(session)
+        awards = _with_states(_awards(session, round_))
+        self.decided(awards)
+        running = _read_running(session, round_) if self.decision is Decision.REINSTATE else None
         settled, made_on = _settled(session, round_), records.made_on(session, round_.jackpot_id, round_.round_key)[0]
-        done = decide(RoundAwards(round_, sheet, standing, settled, made_on, running), request)
-        act_seq, applied = book(session, act, done, jackpot_id=round_.jackpot_id, subject=request.subject.name)
+        return RoundAwards(round_, sheet_of(session, round_), awards, settled, made_on, running)
+
+    def decided(self, awards: Sequence[AwardInState]) -> list[MadeAward]:
+        """Find the awards that the decision is about. Raises: NothingHeld, NothingRejected."""
+        state, bet_ids = self.decision.state, set(self.bet_ids)
+        chosen = [award for award, is_in in awards if is_in is state and (not bet_ids or award.bet_id in bet_ids)]
+        missing = sorted(bet_ids - {award.bet_id for award in chosen})
+        if missing or not chosen:
+            named = f"bet {', '.join(missing)}" if missing else self.subject
+            refusal = NothingHeld if state is AwardState.HELD else NothingRejected
+            message = f"No award of {named} is {state}."
+            raise refusal(message, table_id=self.table_id, round_id=self.round_id, bet_ids=missing)
+        return chosen
+
+    def decide(self, state: RoundAwards) -> Done:
+        """
+        Decide awards of a round.
+
+        Held ones that are approved become payable; the money of rejected ones returns to the accounts that paid it;
+        reinstated ones become payable from there.
+
+        Raises: NothingHeld, NothingRejected, RoundCorrected.
+        """
+        awards = self.decided(state.awards)
+        kind, recorded, postings = _DECIDED[self.decision](state, awards)
+        before = {"state": self.decision.state.value}
+        figures = of_decision(self.decision.step, awards, made_on=state.made_on)
+        return Done(kind, before, recorded, postings, figures=figures, of=Whose.of(state.round), document=awards)
+
+    def write(self, session: Session, act: Act, act_seq: int, state: RoundAwards, done: Done) -> None:
+        """Write the step that the awards take."""
         records.take_step(
             session,
-            request.decision.step,
-            [one.key for one in awards],
-            jackpot_id=round_.jackpot_id,
-            round_key=round_.round_key,
+            self.decision.step,
+            [award.key for award in done.document],
+            jackpot_id=self.jackpot_id,
+            round_key=state.round.round_key,
             taken_at=act.now,
             act_seq=act_seq,
         )
-        return applied
 
 
 def _awards(session: Session, round_: Round) -> tuple[BookedAward, ...]:
     return records.of_round(session, round_) if round_.state is RoundState.SETTLED else ()
 
 
-def _standing(awards: Sequence[BookedAward]) -> list[Standing]:
+def _with_states(awards: Sequence[BookedAward]) -> list[AwardInState]:
     return [(records.made(one), one.state) for one in awards]
 
 

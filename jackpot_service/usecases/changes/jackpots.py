@@ -1,35 +1,25 @@
-"""Kinds of change of one jackpot, which holds still meanwhile: what they see, and how they are booked."""
+"""Kinds of change of one jackpot, which holds still meanwhile: the state that they see, and what they may move."""
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol, TypeVar
+from typing import Annotated
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, plain
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import LARGEST_AMOUNT, JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.records import changes, pinned
-from jackpot_service.usecases import acts, jackpot_acts
-from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Done, Kind
+from jackpot_service.usecases import jackpot_acts
+from jackpot_service.usecases.acts import Act, Done
+from jackpot_service.usecases.changes.kinds import BookedKind
+from jackpot_service.usecases.fields import Identifier
 from jackpot_service.usecases.jackpot_acts import StillJackpot
-
-
-class AboutJackpot(Protocol):
-    """A request about a jackpot."""
-
-    @property
-    def jackpot_id(self) -> str:
-        """Whose id it is."""
-
-
-C = TypeVar("C", bound=AboutJackpot)
 
 
 class BadAmount(Refused):
@@ -90,56 +80,29 @@ def state_of(session: Session, jackpot: StillJackpot) -> JackpotState:
     )
 
 
-class JackpotKind(Kind[C]):
-    """A kind of change that is one entry of one jackpot."""
+@dataclass(frozen=True, kw_only=True)
+class JackpotKind(BookedKind[JackpotState]):
+    """A kind of change of one jackpot."""
 
-    @abstractmethod
-    def decide(self, state: JackpotState, request: C) -> Done:
-        """Decide it, purely. Raises: what it is refused by."""
+    jackpot_id: Annotated[str, Identifier()]
 
-    def look(self, _session: Session, state: JackpotState, _request: C) -> JackpotState:
-        """Look at what else the decision needs, which only `apply` can see."""
-        return state
+    @property
+    def act_subject(self) -> str:
+        """The jackpot."""
+        return f"jackpot {self.jackpot_id}"
 
-    def write(self, session: Session, act: Act, state: JackpotState, done: Done) -> None:
-        """Write what there is besides the entry. Raises: what only the moment refuses it by."""
-
-    def version(self, session: Session, request: C) -> str:
+    def version(self, session: Session) -> str:
         """
         Name the last approved change of the jackpot, and the cycle.
 
         Keeps the jackpot locked, so that the cycle is still that one when the change is made. Raises: UnknownJackpot.
         """
-        cycle = jackpot_acts.hold(session, request.jackpot_id).books.cycle.cycle
-        return f"{changes.last_approved(session, request.jackpot_id)}.{cycle}"
+        cycle = jackpot_acts.hold(session, self.jackpot_id).books.cycle.cycle
+        return f"{changes.last_approved(session, self.jackpot_id)}.{cycle}"
 
-    def apply(self, session: Session, act: Act, request: C) -> Applied:
-        """Book it. Raises: UnknownJackpot, JackpotRetired, and as `decide`."""
-        jackpot = jackpot_acts.hold_unretired(session, request.jackpot_id)
-        state = self.look(session, state_of(session, jackpot), request)
-        done = self.decide(state, request)
-        self.write(session, act, state, done)
-        subject = f"jackpot {jackpot.jackpot_id}"
-        _, applied = book(session, act, done, jackpot_id=jackpot.jackpot_id, subject=subject)
-        return applied
-
-
-def book(session: Session, act: Act, done: Done, *, jackpot_id: str, subject: str) -> tuple[int, Applied]:
-    """Book what was decided as an act with one entry in a jackpot's book; the act's seq, and what it did."""
-    act_seq, effect = acts.do(
-        session,
-        act,
-        done.kind,
-        book=jackpot_id,
-        subject=subject,
-        before=done.before,
-        recorded=done.recorded,
-        after=done.after,
-        postings=done.postings,
-        figures=done.figures,
-        of=done.of,
-    )
-    return act_seq, Applied(done.before, done.shown, (effect,))
+    def state(self, session: Session, _act: Act) -> JackpotState:
+        """Lock all stripes and read the jackpot. Raises: UnknownJackpot, JackpotRetired."""
+        return state_of(session, jackpot_acts.hold_unretired(session, self.jackpot_id))
 
 
 def facts_of_pools(pools: Pools) -> Facts:
@@ -152,6 +115,14 @@ def facts_of_pools(pools: Pools) -> Facts:
             "prize_fund": plain(pools.prize_fund),
         }
     }
+
+
+def moved(
+    kind: EntryKind, state: JackpotState, postings: Postings, recorded: Facts, *, before: Facts | None = None
+) -> Done:
+    """Book postings between the pools of a jackpot; the entry records the pools after them as well."""
+    after = {**recorded, **facts_of_pools(state.pools + postings.pools()), "positions": list(state.positions)}
+    return Done(kind, facts_of_pools(state.pools) if before is None else before, after, postings)
 
 
 def require_amount(amount: Decimal) -> None:

@@ -2,52 +2,37 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Annotated, ClassVar
 
 from jackpot_service.domain import posting_rules
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import POOL_DECIMALS, ZERO, has_decimals, negated, plain
-from jackpot_service.usecases.changes.jackpots import BadAmount, JackpotKind, JackpotState, facts_of_pools
-from jackpot_service.usecases.changes.kinds import Done, Subject
-from jackpot_service.usecases.fields import Amount, Identifier
-from jackpot_service.usecases.payloads import Payload
+from jackpot_service.usecases.acts import Done
+from jackpot_service.usecases.changes.jackpots import BadAmount, JackpotKind, JackpotState, moved
+from jackpot_service.usecases.fields import Amount
 
 
-@dataclass(frozen=True, slots=True)
-class TrueUp:
-    """By how much a prize fund is moved towards zero; None is exactly to zero, whatever it holds when approved."""
-
-    jackpot_id: str
-    amount: Decimal | None = None
-
-
-class TrueUpPayload(Payload):
-    """A prize fund is brought to zero, or towards it."""
-
-    makes = TrueUp
-
-    jackpot_id = Identifier(required=True)
-    amount = Amount(metadata={"description": "What the fund gets; negative: gives. Without it: exactly to zero."})
-
-
-class PrizeFundTrueUp(JackpotKind[TrueUp]):
-    """True up a prize fund."""
+@dataclass(frozen=True, kw_only=True)
+class TrueUp(JackpotKind):
+    """A prize fund is brought to zero, or towards it; without an amount exactly to zero, whatever it holds then."""
 
     name = "prize-fund-true-up"
-    payload = TrueUpPayload
-    acts = {EntryKind.PRIZE_FUND_TRUED_UP: "jackpot.prize-fund.trued-up"}  # noqa: RUF012  declared in `Kind`
+    about = "prize fund of jackpot {0.jackpot_id}"
+    acts: ClassVar = {EntryKind.PRIZE_FUND_TRUED_UP: "jackpot.prize-fund.trued-up"}
 
-    def subject(self, request: TrueUp) -> Subject:
-        """Name the prize fund."""
-        return Subject(f"prize fund of jackpot {request.jackpot_id}", request.jackpot_id)
+    amount: Annotated[
+        Decimal | None,
+        Amount(metadata={"description": "What the fund gets; negative: gives. Without it: exactly to zero."}),
+    ] = None
 
-    def decide(self, state: JackpotState, request: TrueUp) -> Done:
+    def decide(self, state: JackpotState) -> Done:
         """
         Decide a true-up: a surplus goes to the house, a shortage is paid by it; the fund's deviation is its risk.
 
         Raises: BadAmount if there is nothing to true up, or the amount leads away from zero or beyond it.
         """
         missing = negated(state.pools.prize_fund)
-        amount = missing if request.amount is None else request.amount
+        amount = missing if self.amount is None else self.amount
         is_towards_zero = min(missing, ZERO) <= amount <= max(missing, ZERO)
         if not amount or not has_decimals(amount, POOL_DECIMALS) or not is_towards_zero:
             message = (
@@ -56,9 +41,4 @@ class PrizeFundTrueUp(JackpotKind[TrueUp]):
             )
             raise BadAmount(message)
         postings = posting_rules.for_true_up(amount, base=state.base)
-        recorded = {
-            "amount": plain(amount),
-            **facts_of_pools(state.pools + postings.pools()),
-            "positions": list(state.positions),
-        }
-        return Done(EntryKind.PRIZE_FUND_TRUED_UP, facts_of_pools(state.pools), recorded, postings)
+        return moved(EntryKind.PRIZE_FUND_TRUED_UP, state, postings, {"amount": plain(amount)})

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, ClassVar
 
-from marshmallow import ValidationError, fields, validates_schema
+from marshmallow import fields
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
@@ -23,39 +23,13 @@ from jackpot_service.domain.rates import DEFAULT_BAND, Rates, RateSource, rates_
 from jackpot_service.domain.shapes import CURRENCY
 from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind, Subject
+from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
 from jackpot_service.usecases.fields import Amount, CurrencyCode, Day, Instant, ListOf, ObjectOf, Sha256, Text, Truth
 from jackpot_service.usecases.payloads import Payload, bad_field
 from jackpot_service.usecases.publish_rates import BadRate, PublishRates, publish_rates, sheet_at
 
 MOST_CURRENCIES = 300
 """More than there are."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeRates:
-    """
-    A new sheet. `rates` are base units per one unit; `removed_currencies` go, or with `replace_all` all others do.
-
-    `effective_at` is when it comes into force: if the payload leaves that to its booking, None until `complete`.
-    `band` is how far a rate may lie from the one before it and be believed.
-    """
-
-    base: str
-    rates: Rates
-    removed_currencies: tuple[str, ...]
-    replace_all: bool
-    effective_at: datetime | None = None
-    source: RateSource | None = None
-    band: Decimal = DEFAULT_BAND
-
-    @property
-    def in_force_from(self) -> datetime:
-        """When it comes into force. Raises: LookupError before it was completed."""
-        if self.effective_at is None:
-            message = "A change of rates is completed before it is looked at."
-            raise LookupError(message)
-        return self.effective_at
 
 
 class SourcePayload(Payload):
@@ -68,35 +42,6 @@ class SourcePayload(Payload):
     sha256 = Sha256(required=True)
 
 
-class RateSheetPayload(Payload):
-    """A base currency gets a new sheet."""
-
-    makes = ChangeRates
-
-    base = CurrencyCode(required=True)
-    rates = ObjectOf(Amount(), load_default=dict, metadata={"description": "Base units per one unit, by currency."})
-    removed_currencies = ListOf(CurrencyCode(), most=MOST_CURRENCIES, load_default=())
-    replace_all = Truth(load_default=False, metadata={"description": "What is not stated is removed."})
-    effective_at = Instant(metadata={"description": "Without it: from the approval on."})
-    source = fields.Nested(SourcePayload())
-
-    @validates_schema
-    def _sense(self, data: Mapping[str, Any], **_: object) -> None:
-        rates, removed_currencies = data["rates"], data["removed_currencies"]
-        if not all(CURRENCY.fullmatch(code) for code in rates):
-            message = "names something that is not a currency's three capital letters"
-            raise ValidationError(message, "rates")
-        if not rates and (data["replace_all"] or not removed_currencies):
-            message = "must hold at least one rate"
-            raise ValidationError(message, "rates")
-        if data["replace_all"] and removed_currencies:
-            message = "cannot be stated with replace_all, which removes all that is not stated"
-            raise ValidationError(message, "removed_currencies")
-        for place, code in enumerate(removed_currencies):
-            if code in rates or code in removed_currencies[:place]:
-                raise bad_field(f"removed_currencies/{place}", f"names {code}, of which something else is said as well")
-
-
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """What a change of rates makes: the rates, when they come into force, and their source."""
@@ -107,60 +52,97 @@ class Sheet:
     source: RateSource | None
 
 
-def decide(before: Rates, request: ChangeRates) -> Sheet:
-    """Put the request over the rates before. Raises: BadPayload for a currency that is not there to be removed."""
-    for place, code in enumerate(request.removed_currencies):
-        if code not in before:
-            raise bad_field(f"removed_currencies/{place}", f"names {code}, of which the sheet before has no rate")
-    rates = rates_after(
-        before, rates=request.rates, removed_currencies=request.removed_currencies, replace_all=request.replace_all
-    )
-    return Sheet(request.base, rates, request.in_force_from, request.source)
+@dataclass(frozen=True)
+class ChangeRates(Kind):
+    """
+    A base currency gets a new sheet.
 
-
-class RateSheetChange(Kind[ChangeRates]):
-    """Put a rate sheet in force."""
+    `rates` are base units per one unit; `removed_currencies` go, or with `replace_all` all others do. `effective_at` is
+    when it comes into force: if the payload leaves that to its booking, None until `completed`. `band` is how far a
+    rate may lie from the one before it and be believed.
+    """
 
     name = "rate-sheet"
-    payload = RateSheetPayload
+    about = "rate sheet {0.base}"
+    acts: ClassVar = {EntryKind.RATES_PUBLISHED: "jackpot.rates.published"}
     roles = frozenset({Role.RATES})
-    acts = {EntryKind.RATES_PUBLISHED: "jackpot.rates.published"}  # noqa: RUF012  declared in `Kind`
     needs_unretired = False
 
-    def complete(self, request: ChangeRates, conditions: Conditions) -> ChangeRates:
+    base: Annotated[str, CurrencyCode()]
+    rates: Annotated[
+        Rates,
+        ObjectOf(Amount(), load_default=dict, metadata={"description": "Base units per one unit, by currency."}),
+    ]
+    removed_currencies: Annotated[tuple[str, ...], ListOf(CurrencyCode(), most=MOST_CURRENCIES, load_default=())]
+    replace_all: Annotated[bool, Truth(load_default=False, metadata={"description": "What is not stated is removed."})]
+    effective_at: Annotated[datetime | None, Instant(metadata={"description": "Without it: from the approval on."})] = (
+        None
+    )
+    source: Annotated[RateSource | None, fields.Nested(SourcePayload())] = None
+    band: Decimal = DEFAULT_BAND
+
+    @property
+    def in_force_from(self) -> datetime:
+        """When it comes into force. Raises: LookupError before it was completed."""
+        if self.effective_at is None:
+            message = "A change of rates is completed before it is looked at."
+            raise LookupError(message)
+        return self.effective_at
+
+    def require_sense(self) -> None:
+        """Raises: BadPayload."""
+        rates, removed_currencies = self.rates, self.removed_currencies
+        if not all(CURRENCY.fullmatch(code) for code in rates):
+            raise bad_field("rates", "names something that is not a currency's three capital letters")
+        if not rates and (self.replace_all or not removed_currencies):
+            raise bad_field("rates", "must hold at least one rate")
+        if self.replace_all and removed_currencies:
+            message = "cannot be stated with replace_all, which removes all that is not stated"
+            raise bad_field("removed_currencies", message)
+        for place, code in enumerate(removed_currencies):
+            if code in rates or code in removed_currencies[:place]:
+                raise bad_field(f"removed_currencies/{place}", f"names {code}, of which something else is said as well")
+
+    def completed(self, conditions: Conditions) -> "ChangeRates":
         """Put in when it comes into force: without it, when booked. Raises: BadPayload for a time in the past."""
-        effective_at = request.effective_at or conditions.booked_at
+        effective_at = self.effective_at or conditions.booked_at
         if effective_at < conditions.booked_at:
             raise bad_field("effective_at", f"lies in the past: it is {facts.instant(conditions.booked_at)}")
-        return replace(request, effective_at=effective_at, band=conditions.rate_band)
+        return replace(self, effective_at=effective_at, band=conditions.rate_band)
 
-    def subject(self, request: ChangeRates) -> Subject:
-        """Name the sheet's base currency."""
-        return Subject(f"rate sheet {request.base}")
-
-    def version(self, session: Session, request: ChangeRates) -> str:
+    def version(self, session: Session) -> str:
         """Name the number of the sheet before; 0 if there is none."""
-        found = rate_sheets.in_force(session, request.base, at=request.in_force_from)
+        found = rate_sheets.in_force(session, self.base, at=self.in_force_from)
         return "0" if found is None else str(found.number)
 
-    def to_confirm(self, session: Session, request: ChangeRates) -> Mapping[str, str]:
+    def to_confirm(self, session: Session) -> Mapping[str, str]:
         """Find the rates that are hard to believe."""
-        return to_confirm(_before(session, request), request.rates, band=request.band)
+        return to_confirm(_before(session, self), self.rates, band=self.band)
 
-    def apply(self, session: Session, act: Act, request: ChangeRates) -> Applied:
+    def decide(self, before: Rates) -> Sheet:
+        """Put the request over the rates before. Raises: BadPayload for a currency that is not there to be removed."""
+        for place, code in enumerate(self.removed_currencies):
+            if code not in before:
+                raise bad_field(f"removed_currencies/{place}", f"names {code}, of which the sheet before has no rate")
+        rates = rates_after(
+            before, rates=self.rates, removed_currencies=self.removed_currencies, replace_all=self.replace_all
+        )
+        return Sheet(self.base, rates, self.in_force_from, self.source)
+
+    def apply(self, session: Session, act: Act) -> Applied:
         """
         Put the sheet in force. Its `until` is when a later sheet takes its place, None as long as there is none.
 
         Raises: BadPayload; UnknownCurrency; BadRate.
         """
-        new = decide(_before(session, request), request)
-        shown_before = sheet_at(session, request.base, at=new.effective_at)
+        new = self.decide(_before(session, self))
+        shown_before = sheet_at(session, self.base, at=new.effective_at)
         try:
             sheet = publish_rates(session, PublishRates(act, new.base, new.rates, new.effective_at, new.source))
         except (BadRate, UnknownCurrency) as error:
-            raise _pointed(error, request) from None
+            raise _pointed(error, self) from None
         after = facts.of_sheet(sheet, effective_at=new.effective_at, source=facts.of_rate_source(new.source))
-        following = rate_sheets.next_after(session, request.base, at=new.effective_at)
+        following = rate_sheets.next_after(session, self.base, at=new.effective_at)
         until = None if following is None else facts.instant(following.effective_at)
         return Applied(shown_before, {**after, "until": until})
 

@@ -61,17 +61,17 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
     """
     kind = KINDS[command.kind]
     require_role(command.act, kind)
-    parsed = kind.read(command.payload)
+    request = kind.read(command.payload)
     acts.lock(session)
     replayed = acts.find_replay(session, command.act, EntryKind.CHANGE_REQUESTED, _asked(command))
     if replayed is not None:
         return ChangeRequested(find(session, replayed.after["request_id"]), None, is_replay=True)
-    parsed = kind.complete(parsed, _conditions(session, command))
-    version = kind.version(session, parsed)
+    request = request.completed(_conditions(session, command))
+    version = request.version(session)
     if command.base_version is not None:
         changes.require_base_version(command.base_version, version)
-    preview = _tried(session, command.act, kind, parsed)
-    change = _change(session, command, kind, parsed, version)
+    preview = _tried(session, command.act, request)
+    change = _change(session, command, request, version)
     seq = acts.post(
         session,
         command.act,
@@ -96,7 +96,7 @@ def _conditions(session: Session, command: RequestChange) -> Conditions:
     return Conditions(acts.booking_time(session, command.act), command.act.request_id or "", command.rate_band)
 
 
-def require_role(act: Act, kind: Kind[Any]) -> None:
+def require_role(act: Act, kind: type[Kind]) -> None:
     """Raises: KindForbidden."""
     if act.principal.role not in kind.roles:
         message = f"A {kind.name} is for {', '.join(sorted(kind.roles))}, not for a key of role {act.principal.role}."
@@ -132,29 +132,28 @@ def _asked(command: RequestChange) -> Facts:
     }
 
 
-def _tried(session: Session, act: Act, kind: Kind[Any], parsed: object) -> Applied:
+def _tried(session: Session, act: Act, request: Kind) -> Applied:
     """Do the change and take it back, so that what it would be refused by is said at once."""
     attempt = session.begin_nested()
     try:
-        return kind.apply(session, Act(act.principal, act.now, decides=act.request_id, reason=act.reason), parsed)
+        return request.apply(session, Act(act.principal, act.now, decides=act.request_id, reason=act.reason))
     finally:
         attempt.rollback()
 
 
-def _change(session: Session, command: RequestChange, kind: Kind[Any], parsed: object, version: str) -> Change:
-    subject = kind.subject(parsed)
+def _change(session: Session, command: RequestChange, request: Kind, version: str) -> Change:
     if command.act.request_id is None or command.act.reason is None:
         message = "A change request has an id and a reason."
         raise ValueError(message)
     return Change(
         request_id=command.act.request_id,
         kind=command.kind,
-        subject=subject.name,
-        jackpot_id=subject.jackpot_id,
+        subject=request.subject,
+        jackpot_id=request.subject_jackpot_id,
         payload=command.payload,
         reason=command.act.reason,
         base_version=version,
-        to_confirm=kind.to_confirm(session, parsed),
+        to_confirm=request.to_confirm(session),
         maker=command.act.principal.name,
         made_at=command.act.now,
         expires_at=command.act.now + LIFETIME,
@@ -221,14 +220,13 @@ def decide_change(session: Session, command: DecideChange) -> ChangeDecidedNow:
     if command.outcome is Outcome.REJECTED:
         _record(session, command, change, decision)
         return ChangeDecidedNow(replace(change, decision=decision), None, is_replay=False)
-    parsed = kind.complete(
-        kind.read(change.payload), Conditions(acts.booking_time(session, command.act), change.request_id)
-    )
-    changes.require_base_version(change.base_version, kind.version(session, parsed))
+    conditions = Conditions(acts.booking_time(session, command.act), change.request_id)
+    request = kind.read(change.payload).completed(conditions)
+    changes.require_base_version(change.base_version, request.version(session))
     changes.require_confirmed(change, command.confirmed)
-    _require_no_key_maker(session, command, kind.releases(session, parsed))
+    _require_no_key_maker(session, command, request.releases(session))
     _record(session, command, change, decision)
-    applied = kind.apply(session, replace(command.act, request_id=None, decides=change.request_id), parsed)
+    applied = request.apply(session, replace(command.act, request_id=None, decides=change.request_id))
     return ChangeDecidedNow(replace(change, decision=decision), applied, is_replay=False)
 
 

@@ -1,10 +1,8 @@
 """The end of a jackpot: no more bets for good; its players' money goes to another, the house's back to the house."""
 
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
 from decimal import Decimal
-
-from marshmallow import validates_schema
+from typing import Annotated, ClassVar
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts, posting_rules
@@ -17,12 +15,11 @@ from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.records import changes, lives, references
 from jackpot_service.usecases import acts, jackpot_acts
-from jackpot_service.usecases.acts import Act, Effect
-from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState, facts_of_pools, state_of
-from jackpot_service.usecases.changes.kinds import Applied, Conditions, Done, Subject
+from jackpot_service.usecases.acts import Act, Done
+from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState, facts_of_pools, moved, state_of
+from jackpot_service.usecases.changes.kinds import Applied, Conditions
 from jackpot_service.usecases.fields import Identifier
 from jackpot_service.usecases.jackpot_acts import StillJackpot
-from jackpot_service.usecases.payloads import Payload
 
 
 class BadTarget(Refused):
@@ -54,30 +51,6 @@ class InsufficientFunds(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class RetireJackpot:
-    """Which jackpot ends, and which receives the players' money; the transfer is named by the change request."""
-
-    jackpot_id: str
-    to: str
-    request_id: str = ""
-
-
-class RetirementPayload(Payload):
-    """A jackpot ends and hands its players' money to another."""
-
-    makes = RetireJackpot
-
-    jackpot_id = Identifier(required=True)
-    to = Identifier(required=True, metadata={"description": "The jackpot that receives."})
-
-    @validates_schema
-    def _two_jackpots(self, data: dict[str, str], **_: object) -> None:
-        if data["to"] == data["jackpot_id"]:
-            message = "A jackpot does not receive its own money."
-            raise BadTarget(message, jackpot_id=data["to"])
-
-
-@dataclass(frozen=True, slots=True)
 class Balances:
     """The players' money that is transferred: of the meter, of the reserve and of the prize fund."""
 
@@ -91,27 +64,33 @@ class Balances:
         return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
 
 
-class Retirement(JackpotKind[RetireJackpot]):
-    """Retire a jackpot."""
+@dataclass(frozen=True, kw_only=True)
+class RetireJackpot(JackpotKind):
+    """A jackpot ends and hands its players' money to another; the transfer is named by the change request."""
 
     name = "retirement"
-    payload = RetirementPayload
-    acts = {EntryKind.JACKPOT_RETIRED: "jackpot.retired"}  # noqa: RUF012  declared in `Kind`
+    about = "jackpot {0.jackpot_id}"
+    acts: ClassVar = {EntryKind.JACKPOT_RETIRED: "jackpot.retired"}
 
-    def complete(self, request: RetireJackpot, conditions: Conditions) -> RetireJackpot:
+    to: Annotated[str, Identifier(metadata={"description": "The jackpot that receives."})]
+    request_id: str = ""
+
+    def require_sense(self) -> None:
+        """Raises: BadTarget if the jackpot itself would receive."""
+        if self.to == self.jackpot_id:
+            message = "A jackpot does not receive its own money."
+            raise BadTarget(message, jackpot_id=self.to)
+
+    def completed(self, conditions: Conditions) -> "RetireJackpot":
         """Put in the change request's id."""
-        return replace(request, request_id=conditions.request_id)
+        return replace(self, request_id=conditions.request_id)
 
-    def subject(self, request: RetireJackpot) -> Subject:
-        """Name the jackpot."""
-        return Subject(f"jackpot {request.jackpot_id}", request.jackpot_id)
-
-    def version(self, session: Session, request: RetireJackpot) -> str:
+    def version(self, session: Session) -> str:
         """Name the state of both. Raises: UnknownJackpot."""
-        references.require_base(session, request.to)
-        return f"{super().version(session, request)}/{changes.last_approved(session, request.to)}"
+        references.require_base(session, self.to)
+        return f"{super().version(session)}/{changes.last_approved(session, self.to)}"
 
-    def decide(self, state: JackpotState, request: RetireJackpot) -> Done:
+    def decide(self, state: JackpotState) -> Done:
         """
         Empty the pools of a retired jackpot: the players' money to the transfer, the house's part of the meter to it.
 
@@ -130,21 +109,19 @@ class Retirement(JackpotKind[RetireJackpot]):
             [
                 posting_rules.for_fill(pools.fill, base=base),
                 posting_rules.for_recovery(EXACT.subtract(pools.meter_house, pools.fill), base=base),
-                posting_rules.for_transfer(leaving, request_id=request.request_id, base=base),
+                posting_rules.for_transfer(leaving, request_id=self.request_id, base=base),
             ]
         )
         recorded = {
             "state": Life.RETIRED.value,
-            "to": request.to,
+            "to": self.to,
             "transferred": balances.facts,
             "to_house_seed": plain(postings.moved(accounts.HOUSE_SEED)),
-            **facts_of_pools(pools + postings.pools()),
-            "positions": list(state.positions),
         }
         before = {"state": state.life.value, **facts_of_pools(pools)}
-        return Done(EntryKind.JACKPOT_RETIRED, before, recorded, postings)
+        return moved(EntryKind.JACKPOT_RETIRED, state, postings, recorded, before=before)
 
-    def apply(self, session: Session, act: Act, request: RetireJackpot) -> Applied:
+    def apply(self, session: Session, act: Act) -> Applied:
         """
         Close the jackpot and empty it: two entries, one in each book, which together move nothing but between them.
 
@@ -153,27 +130,17 @@ class Retirement(JackpotKind[RetireJackpot]):
 
         Raises: UnknownJackpot, JackpotRetired, StillInPlay, BadTarget, TargetClosed, InsufficientFunds.
         """
-        ending = jackpot_acts.hold_unretired(session, request.jackpot_id)
-        _require_out_of_play(session, request.jackpot_id)
-        target = _held_target(session, request.to, ending)
-        done = self.decide(state_of(session, ending), request)
-        received = receive(state_of(session, target), done.recorded, request)
-        act_seq = acts.next_seq(session)
-        not_before = jackpot_acts.booking_time(session, act, (ending, target))
+        ending = jackpot_acts.hold_unretired(session, self.jackpot_id)
+        _require_out_of_play(session, self.jackpot_id)
+        target = _held_target(session, self.to, ending)
+        done = self.decide(state_of(session, ending))
+        received = receive(state_of(session, target), done.recorded, self)
+        act_seq, not_before = acts.next_seq(session), jackpot_acts.booking_time(session, act, (ending, target))
         effects = (
-            _book(session, act, ending, done, act_seq=act_seq, not_before=not_before),
-            _book(session, act, target, received, act_seq=act_seq, not_before=not_before),
+            jackpot_acts.book(session, act, ending, done, act_seq=act_seq, not_before=not_before, accepting=False),
+            jackpot_acts.book(session, act, target, received, act_seq=act_seq, not_before=not_before),
         )
-        acts.post(
-            session,
-            act,
-            done.kind,
-            subject=f"jackpot {request.jackpot_id}",
-            before=done.before,
-            after=done.recorded,
-            jackpot_id=request.jackpot_id,
-            effects=effects,
-        )
+        acts.record(session, act, done, subject=self.subject, book=self.jackpot_id, effects=effects)
         return Applied(done.before, done.recorded, effects)
 
 
@@ -191,13 +158,8 @@ def receive(state: JackpotState, sent: Facts, request: RetireJackpot) -> Done:
         accounts.PRIZE_FUND: balances.prize_fund if has_prize_fund else ZERO,
     }
     postings = posting_rules.for_transfer(coming, request_id=request.request_id, base=state.base)
-    recorded = {
-        "from": request.jackpot_id,
-        "transferred": balances.facts,
-        **facts_of_pools(state.pools + postings.pools()),
-        "positions": list(state.positions),
-    }
-    return Done(EntryKind.TRANSFER_RECEIVED, {}, recorded, postings)
+    recorded = {"from": request.jackpot_id, "transferred": balances.facts}
+    return moved(EntryKind.TRANSFER_RECEIVED, state, postings, recorded, before={})
 
 
 def _transferable(pools: Pools) -> Balances:
@@ -239,19 +201,3 @@ def _held_target(session: Session, jackpot_id: str, ending: StillJackpot) -> Sti
         message = f"Jackpot {jackpot_id} is {target.life}."
         raise TargetClosed(message, jackpot_id=jackpot_id)
     return target
-
-
-def _book(
-    session: Session, act: Act, jackpot: StillJackpot, done: Done, *, act_seq: int, not_before: datetime
-) -> Effect:
-    return jackpot_acts.book(
-        session,
-        act,
-        jackpot,
-        done.kind,
-        act_seq=act_seq,
-        not_before=not_before,
-        recorded=done.recorded,
-        postings=done.postings,
-        accepting=False if done.kind is EntryKind.JACKPOT_RETIRED else None,
-    )

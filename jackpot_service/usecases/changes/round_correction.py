@@ -5,10 +5,10 @@ The round is judged anew and paid for by a further entry; nothing is rewritten.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from marshmallow import fields, validate
 
@@ -35,9 +35,8 @@ from jackpot_service.records import awards, corrections, lives, rounds, verdicts
 from jackpot_service.records import bets as bet_records
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import round_terms
-from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.jackpots import book
-from jackpot_service.usecases.changes.kinds import Applied, Done, OfRound, OfRoundPayload, RoundKind
+from jackpot_service.usecases.acts import Act, Done
+from jackpot_service.usecases.changes.kinds import RoundKind
 from jackpot_service.usecases.fields import BoundedList, Whole
 from jackpot_service.usecases.payloads import Cards, HandSchema, Payload, hands_of
 from jackpot_service.usecases.settle_round import require_count
@@ -53,13 +52,6 @@ class RoundNotSettled(Conflict):
     title = "The round is not settled"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectRound(OfRound):
-    """Which round was settled wrongly, and its right result."""
-
-    result: Result
-
-
 class ResultPayload(Payload):
     """A result as a table server sends it, without its time."""
 
@@ -73,14 +65,6 @@ class ResultPayload(Payload):
         fields.Nested(HandSchema()), most=lambda: MOST_HANDS, required=True, validate=validate.Length(min=1)
     )
     dealer = Cards(load_default=())
-
-
-class CorrectionPayload(OfRoundPayload):
-    """A settled round is judged anew."""
-
-    makes = CorrectRound
-
-    result = fields.Nested(ResultPayload(), required=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +109,22 @@ def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
     return correction, Done(EntryKind.ROUND_CORRECTED, before, recorded, correction.postings, after, figures, of)
 
 
-class RoundCorrection(RoundKind[CorrectRound]):
-    """Correct a settled round."""
+@dataclass(frozen=True, kw_only=True)
+class CorrectRound(RoundKind[SettledRound]):
+    """A settled round is judged anew, by its right result."""
 
     name = "round-correction"
-    payload = CorrectionPayload
-    acts = {EntryKind.ROUND_CORRECTED: "jackpot.round.corrected"}  # noqa: RUF012  declared in `Kind`
+    acts: ClassVar = {EntryKind.ROUND_CORRECTED: "jackpot.round.corrected"}
 
-    def version(self, session: Session, request: CorrectRound) -> str:
+    result: Annotated[Result, fields.Nested(ResultPayload())]
+
+    @classmethod
+    def stated(cls, payload: object) -> Mapping[str, Any]:
+        """Return the round and its right result."""
+        request = cls.read(payload)
+        return {**request.round_ids, "result": of_result(request.result)}
+
+    def version(self, session: Session) -> str:
         """
         Name the state that a correction is made against, and keep it until the commit.
 
@@ -140,38 +132,37 @@ class RoundCorrection(RoundKind[CorrectRound]):
 
         Raises: UnknownRound, RoundNotSettled.
         """
-        round_ = _settled(session, request)
-        cycle = _lock_and_read(session, request.jackpot_id).cycle.cycle
+        round_ = _settled(session, self)
+        cycle = _lock_and_read(session, self.jackpot_id).cycle.cycle
         return f"{corrections.count(session, round_)}.{corrections.count_steps(session, round_)}.{cycle}"
 
-    def stated(self, payload: object) -> Mapping[str, Any]:
-        """Return the round and its right result."""
-        request = self.read(payload)
-        return {**request.stated, "result": of_result(request.result)}
-
-    def apply(self, session: Session, act: Act, request: CorrectRound) -> Applied:
+    def state(self, session: Session, _act: Act) -> SettledRound:
         """
-        Judge the round anew.
+        Lock all stripes of the jackpot, and read the round.
 
-        Locks all stripes of the jackpot. The round needs no lock: once it is settled, nothing but an act changes
-        anything about it.
+        The round needs no lock: once it is settled, nothing but an act changes anything about it.
 
-        Raises: UnknownRound, RoundNotSettled, JackpotRetired, BetCountMismatch, and as `decide`.
+        Raises: UnknownRound, RoundNotSettled, JackpotRetired, BetCountMismatch.
         """
-        round_ = _settled(session, request)
-        held = _lock_and_read(session, request.jackpot_id)
-        life = lives.life_of(session, request.jackpot_id, is_accepting=held.is_accepting)
-        require_not_retired(request.jackpot_id, life)
-        live = _live(session, request.jackpot_id, request.name)
-        require_count(request.result, live, name=request.name)
-        correction, done = decide(_state(session, round_, live, held), request.result)
-        act_seq, applied = book(session, act, done, jackpot_id=round_.jackpot_id, subject=request.subject.name)
-        corrections.add(session, round_, correction, act_seq=act_seq, now=act.now)
-        return applied
+        round_ = _settled(session, self)
+        held = _lock_and_read(session, self.jackpot_id)
+        require_not_retired(self.jackpot_id, lives.life_of(session, self.jackpot_id, is_accepting=held.is_accepting))
+        live = _live(session, self.jackpot_id, self.round_name)
+        require_count(self.result, live, name=self.round_name)
+        return _state(session, round_, live, held)
+
+    def decide(self, state: SettledRound) -> Done:
+        """Give the round another verdict. Raises: as `decide` of the module."""
+        correction, done = decide(state, self.result)
+        return replace(done, document=correction)
+
+    def write(self, session: Session, act: Act, act_seq: int, state: SettledRound, done: Done) -> None:
+        """Write the correction, its awards and those it takes back."""
+        corrections.add(session, state.round, done.document, act_seq=act_seq, now=act.now)
 
 
 def _settled(session: Session, request: CorrectRound) -> Round:
-    round_ = rounds.require(session, request.jackpot_id, request.name)
+    round_ = rounds.require(session, request.jackpot_id, request.round_name)
     if round_.state is not RoundState.SETTLED:
         message = f"Round {round_.round_id} of table {round_.table_id} is {round_.state}: it has no verdict to correct."
         raise RoundNotSettled(message, table_id=round_.table_id, round_id=round_.round_id, state=round_.state.value)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from marshmallow import ValidationError
 
@@ -16,19 +16,9 @@ from jackpot_service.domain.rules import BadRules, FundedBy, JackpotRules, Stake
 from jackpot_service.domain.settings import require_payable_stakes, with_settings
 from jackpot_service.domain.statistics import fixed_prize_cost, rounded
 from jackpot_service.records import references
-from jackpot_service.usecases.acts import Act
+from jackpot_service.usecases.acts import Act, Done
 from jackpot_service.usecases.changes.jackpots import JackpotKind, JackpotState
-from jackpot_service.usecases.changes.kinds import Done, Subject
-from jackpot_service.usecases.fields import Identifier, ObjectOf, ReadField
-from jackpot_service.usecases.payloads import Payload
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeRules:
-    """Which parameters of which jackpot get which values; None takes an optional one away."""
-
-    jackpot_id: str
-    settings: Mapping[str, str | None]
+from jackpot_service.usecases.fields import ObjectOf, ReadField
 
 
 class Setting(ReadField[str | None]):
@@ -44,32 +34,22 @@ class Setting(ReadField[str | None]):
         raise ValidationError(message)
 
 
-class RulesPayload(Payload):
-    """A jackpot gets new parameters, in force once it is won."""
-
-    makes = ChangeRules
-
-    jackpot_id = Identifier(required=True)
-    settings = ObjectOf(Setting(), required=True, metadata={"description": "Settings by name."})
-
-
-class RulesChange(JackpotKind[ChangeRules]):
-    """Change a jackpot's rules."""
+@dataclass(frozen=True, kw_only=True)
+class ChangeRules(JackpotKind):
+    """A jackpot gets new parameters, in force once it is won; None takes an optional one away."""
 
     name = "rules"
-    payload = RulesPayload
-    acts = {EntryKind.RULES_CHANGED: "jackpot.rules.changed"}  # noqa: RUF012  declared in `Kind`
+    about = "rules of jackpot {0.jackpot_id}"
+    acts: ClassVar = {EntryKind.RULES_CHANGED: "jackpot.rules.changed"}
 
-    def subject(self, request: ChangeRules) -> Subject:
-        """Name the rules."""
-        return Subject(f"rules of jackpot {request.jackpot_id}", request.jackpot_id)
+    settings: Annotated[Mapping[str, str | None], ObjectOf(Setting(), metadata={"description": "Settings by name."})]
 
-    def version(self, session: Session, request: ChangeRules) -> str:
+    def version(self, session: Session) -> str:
         """Name the newest version, pending or not: settings change that one. Raises: UnknownJackpot."""
-        references.require_base(session, request.jackpot_id)
-        return str(references.last_rules_version(session, request.jackpot_id))
+        references.require_base(session, self.jackpot_id)
+        return str(references.last_rules_version(session, self.jackpot_id))
 
-    def decide(self, state: JackpotState, request: ChangeRules) -> Done:
+    def decide(self, state: JackpotState) -> Done:
         """
         Change the newest rules. They are no cycle's until the next hit, which holds all stripes as this does.
 
@@ -78,7 +58,7 @@ class RulesChange(JackpotKind[ChangeRules]):
         """
         version = state.newest_version
         before = state.versions[version]
-        after = with_settings(before, request.settings)
+        after = with_settings(before, self.settings)
         if after == before:
             message = "These settings are those of the newest rules already."
             raise BadRules(message)
@@ -97,7 +77,7 @@ class RulesChange(JackpotKind[ChangeRules]):
         }
         return Done(EntryKind.RULES_CHANGED, _facts(version, before), recorded)
 
-    def write(self, session: Session, act: Act, state: JackpotState, done: Done) -> None:
+    def write(self, session: Session, act: Act, _act_seq: int, state: JackpotState, done: Done) -> None:
         """Write the new version. Raises: UnknownCurrency, BadRules for stakes whose awards could not be paid."""
         rules = done.recorded["rules"]
         after = from_document(rules["document"])

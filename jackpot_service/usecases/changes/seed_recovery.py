@@ -2,22 +2,22 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Annotated, ClassVar
 
 from jackpot_service.domain import posting_rules
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, plain
 from jackpot_service.domain.pools import Pools
+from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.jackpots import (
     JackpotKind,
     JackpotState,
-    facts_of_pools,
+    moved,
     require_amount,
     require_within,
 )
-from jackpot_service.usecases.changes.kinds import Done, Subject
-from jackpot_service.usecases.fields import Amount, Identifier
-from jackpot_service.usecases.payloads import Payload
+from jackpot_service.usecases.fields import Amount
 
 
 class SeedCommitted(Refused):
@@ -27,55 +27,32 @@ class SeedCommitted(Refused):
     title = "The house's seed is not free"
 
 
-@dataclass(frozen=True, slots=True)
-class RecoverSeed:
-    """How much the house takes back from which jackpot's meter; negative, how much it puts in."""
-
-    jackpot_id: str
-    amount: Decimal
-
-
-class SeedRecoveryPayload(Payload):
+@dataclass(frozen=True, kw_only=True)
+class RecoverSeed(JackpotKind):
     """The house takes back money of its own from the meter, or puts some in."""
 
-    makes = RecoverSeed
-
-    jackpot_id = Identifier(required=True)
-    amount = Amount(required=True, metadata={"description": "What the house gets; negative: puts in."})
-
-
-class SeedRecovery(JackpotKind[RecoverSeed]):
-    """Recover house seed."""
-
     name = "seed-recovery"
-    payload = SeedRecoveryPayload
-    acts = {EntryKind.SEED_RECOVERED: "jackpot.seed.recovered"}  # noqa: RUF012  declared in `Kind`
+    about = "seed of jackpot {0.jackpot_id}"
+    acts: ClassVar = {EntryKind.SEED_RECOVERED: "jackpot.seed.recovered"}
 
-    def subject(self, request: RecoverSeed) -> Subject:
-        """Name the seed."""
-        return Subject(f"seed of jackpot {request.jackpot_id}", request.jackpot_id)
+    amount: Annotated[Decimal, Amount(metadata={"description": "What the house gets; negative: puts in."})]
 
-    def decide(self, state: JackpotState, request: RecoverSeed) -> Done:
+    def decide(self, state: JackpotState) -> Done:
         """
         Decide a recovery. Players' money below zero is filled from the house's part first.
 
         Raises: BadAmount; SeedCommitted; AboveLimit if seed would be put in that the limit keeps off offer.
         """
-        require_amount(request.amount)
+        require_amount(self.amount)
         pools, base = state.pools, state.base
         fill = posting_rules.for_fill(pools.fill, base=base)
-        postings = fill + posting_rules.for_recovery(request.amount, base=base)
+        postings = fill + posting_rules.for_recovery(self.amount, base=base)
         after = pools + postings.pools()
-        if request.amount < ZERO:
+        if self.amount < ZERO:
             require_within(state.rules.limit, after, base=base)
         else:
-            _require_free(request.amount, after, state)
-        recorded = {
-            "amount": plain(request.amount),
-            **facts_of_pools(after),
-            "positions": list(state.positions),
-        }
-        return Done(EntryKind.SEED_RECOVERED, facts_of_pools(pools), recorded, postings)
+            _require_free(self.amount, after, state)
+        return moved(EntryKind.SEED_RECOVERED, state, postings, {"amount": plain(self.amount)})
 
 
 def _require_free(amount: Decimal, after: Pools, state: JackpotState) -> None:

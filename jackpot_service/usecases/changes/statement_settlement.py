@@ -4,25 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
-
-from marshmallow import validates_schema
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import accounts, currencies, posting_rules
 from jackpot_service.domain.errors import Conflict
-from jackpot_service.domain.facts import instant
+from jackpot_service.domain.facts import Facts, instant
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, has_decimals, plain
 from jackpot_service.domain.rules import LARGEST_AMOUNT
 from jackpot_service.ledger import balances, books
 from jackpot_service.records import references, statements
 from jackpot_service.records.statements import Account, SettledStatement
-from jackpot_service.usecases.acts import Act
-from jackpot_service.usecases.changes.jackpots import book
-from jackpot_service.usecases.changes.kinds import Applied, Done, Kind, Subject
+from jackpot_service.usecases.acts import Act, Done
+from jackpot_service.usecases.changes.kinds import BookedKind
 from jackpot_service.usecases.fields import Amount, CurrencyCode, Identifier, Instant, Text
-from jackpot_service.usecases.payloads import Payload, bad_field
+from jackpot_service.usecases.payloads import bad_field
 
 
 class StatementSettled(Conflict):
@@ -32,120 +29,97 @@ class StatementSettled(Conflict):
     title = "The statement was settled before"
 
 
-@dataclass(frozen=True, slots=True)
-class SettleStatement:
-    """What a casino paid (negative: was paid) for a period, and the reference under which."""
+class AccountBalance(NamedTuple):
+    """What a casino was owed, with the jackpot's stripes at these positions."""
 
-    jackpot_id: str
-    casino_id: str
-    currency: str
-    period_from: datetime
-    period_to: datetime
     amount: Decimal
-    reference: str
+    positions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SettleStatement(BookedKind[AccountBalance]):
+    """What a casino paid (negative: was paid) for a period is booked against the bank, under a reference."""
+
+    name = "statement-settlement"
+    about = "statement of casino {0.casino_id} in {0.currency}"
+    acts: ClassVar = {EntryKind.STATEMENT_SETTLED: "jackpot.statement.settled"}
+    is_of_casinos = True
+    needs_unretired = False
+
+    jackpot_id: Annotated[str, Identifier()]
+    casino_id: Annotated[str, Identifier()]
+    currency: Annotated[str, CurrencyCode()]
+    period_from: Annotated[datetime, Instant(data_key="from")]
+    period_to: Annotated[datetime, Instant(data_key="to")]
+    amount: Annotated[
+        Decimal, Amount(metadata={"description": "In units of the currency, positive where the casino paid."})
+    ]
+    reference: Annotated[str, Text()]
 
     @property
     def account(self) -> Account:
         """The account that is settled."""
         return Account(self.jackpot_id, self.casino_id, self.currency)
 
-
-class StatementPayload(Payload):
-    """What a casino paid is booked against the bank."""
-
-    makes = SettleStatement
-
-    jackpot_id = Identifier(required=True)
-    casino_id = Identifier(required=True)
-    currency = CurrencyCode(required=True)
-    period_from = Instant(required=True, data_key="from")
-    period_to = Instant(required=True, data_key="to")
-    amount = Amount(
-        required=True, metadata={"description": "In units of the currency, positive where the casino paid."}
-    )
-    reference = Text(required=True)
-
-    @validates_schema
-    def _sense(self, data: Mapping[str, Any], **_: object) -> None:
+    def require_sense(self) -> None:
         """Raises: BadPayload, UnknownCurrency."""
-        if data["period_from"] >= data["period_to"]:
+        if self.period_from >= self.period_to:
             raise bad_field("to", "must lie after from")
-        amount, currency = data["amount"], data["currency"]
-        decimals = currencies.known(currency).exponent
-        if amount == ZERO or not has_decimals(amount, decimals) or abs(amount) >= LARGEST_AMOUNT:
-            raise bad_field(
-                "amount", f"must be a payable amount of {currency}: not 0, with at most {decimals} decimals"
-            )
+        decimals = currencies.known(self.currency).exponent
+        if self.amount == ZERO or not has_decimals(self.amount, decimals) or abs(self.amount) >= LARGEST_AMOUNT:
+            message = f"must be a payable amount of {self.currency}: not 0, with at most {decimals} decimals"
+            raise bad_field("amount", message)
 
+    @classmethod
+    def stated(cls, payload: object) -> Mapping[str, Any]:
+        """Return all that is requested."""
+        return cls.read(payload)._facts()  # noqa: SLF001  its own
 
-def decide(balance: Decimal, positions: tuple[int, ...], request: SettleStatement) -> Done:
-    """Settle a statement against what the casino is owed with the jackpot's stripes at these positions."""
-    recorded = {
-        "jackpot_id": request.jackpot_id,
-        "casino_id": request.casino_id,
-        "currency": request.currency,
-        "reference": request.reference,
-        "from": instant(request.period_from),
-        "to": instant(request.period_to),
-        "amount": plain(request.amount),
-        "positions": list(positions),
-        "balance_before": plain(balance),
-        "balance_after": plain(EXACT.add(balance, request.amount)),
-    }
-    postings = posting_rules.for_statement(request.amount, casino_id=request.casino_id, currency=request.currency)
-    return Done(EntryKind.STATEMENT_SETTLED, {"balance": plain(balance)}, recorded, postings)
-
-
-class StatementSettlement(Kind[SettleStatement]):
-    """Settle a casino's statement."""
-
-    name = "statement-settlement"
-    payload = StatementPayload
-    acts = {EntryKind.STATEMENT_SETTLED: "jackpot.statement.settled"}  # noqa: RUF012  declared in `Kind`
-    is_of_casinos = True
-    needs_unretired = False
-
-    def subject(self, request: SettleStatement) -> Subject:
-        """Name the casino's account."""
-        return Subject(f"statement of casino {request.casino_id} in {request.currency}", request.jackpot_id)
-
-    def version(self, session: Session, request: SettleStatement) -> str:
+    def version(self, session: Session) -> str:
         """Name the act by which a statement of the account was settled last."""
-        return str(statements.last_act(session, request.account))
+        return str(statements.last_act(session, self.account))
 
-    def stated(self, payload: object) -> Mapping[str, Any]:
-        """Return all that is asked for."""
-        recorded = decide(ZERO, (), self.read(payload)).recorded
-        return {name: recorded[name] for name in recorded.keys() - {"positions", "balance_before", "balance_after"}}
-
-    def apply(self, session: Session, act: Act, request: SettleStatement) -> Applied:
-        """Book it. Raises: UnknownJackpot, UnknownCasino, StatementSettled, BadPayload for a period in the future."""
-        account = request.account
-        references.require_base(session, account.jackpot_id)
-        references.require_casino(session, account.casino_id)
-        if request.period_to > act.now:
+    def state(self, session: Session, act: Act) -> AccountBalance:
+        """Raises: UnknownJackpot, UnknownCasino, StatementSettled, BadPayload for a period in the future."""
+        references.require_base(session, self.jackpot_id)
+        references.require_casino(session, self.casino_id)
+        if self.period_to > act.now:
             raise bad_field("to", "must not lie in the future")
-        if statements.is_settled(session, account, request.reference):
-            message = f"Statement {request.reference} of casino {account.casino_id} in {account.currency} was settled."
-            raise StatementSettled(message, casino_id=account.casino_id, reference=request.reference)
-        positions, balance = _balance(session, account)
-        done = decide(balance, positions, request)
-        subject = self.subject(request).name
-        act_seq, applied = book(session, act, done, jackpot_id=account.jackpot_id, subject=subject)
-        settled = SettledStatement(
-            account,
-            request.reference,
-            request.period_from,
-            request.period_to,
-            request.amount,
-            positions,
-            balance,
-        )
+        if statements.is_settled(session, self.account, self.reference):
+            message = f"Statement {self.reference} of casino {self.casino_id} in {self.currency} was settled."
+            raise StatementSettled(message, casino_id=self.casino_id, reference=self.reference)
+        return _balance(session, self.account)
+
+    def decide(self, state: AccountBalance) -> Done:
+        """Settle a statement against what the casino is owed."""
+        recorded = {
+            **self._facts(),
+            "positions": list(state.positions),
+            "balance_before": plain(state.amount),
+            "balance_after": plain(EXACT.add(state.amount, self.amount)),
+        }
+        postings = posting_rules.for_statement(self.amount, casino_id=self.casino_id, currency=self.currency)
+        return Done(EntryKind.STATEMENT_SETTLED, {"balance": plain(state.amount)}, recorded, postings)
+
+    def write(self, session: Session, _act: Act, act_seq: int, state: AccountBalance, _done: Done) -> None:
+        """Write the settled statement."""
+        period = self.period_from, self.period_to
+        settled = SettledStatement(self.account, self.reference, *period, self.amount, state.positions, state.amount)
         statements.add(session, settled, act_seq=act_seq)
-        return applied
+
+    def _facts(self) -> Facts:
+        return {
+            "jackpot_id": self.jackpot_id,
+            "casino_id": self.casino_id,
+            "currency": self.currency,
+            "reference": self.reference,
+            "from": instant(self.period_from),
+            "to": instant(self.period_to),
+            "amount": plain(self.amount),
+        }
 
 
-def _balance(session: Session, account: Account) -> tuple[tuple[int, ...], Decimal]:
+def _balance(session: Session, account: Account) -> AccountBalance:
     """Sum what the casino is owed, from where the statement before was settled; bets that go on come after it."""
     with pipelined(session) as pipe:
         cursor = books.send_read(pipe, account.jackpot_id)
@@ -159,4 +133,4 @@ def _balance(session: Session, account: Account) -> tuple[tuple[int, ...], Decim
         since=since,
         positions=positions,
     )
-    return positions, EXACT.add(balance, moved)
+    return AccountBalance(EXACT.add(balance, moved), positions)
