@@ -1,14 +1,23 @@
-"""`jackpot audit`: the audit trail, a line an act."""
+"""`jackpot audit|exceptions`: what people did, what somebody has to look into, and what came of it."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import click
 
-from jackpot_service.cli.values import Identifier, Instant, Text, require_order
+from jackpot_service.api.exceptions import KINDS, ExceptionSchema
+from jackpot_service.cli.opening import opened_engine, signed_act
+from jackpot_service.cli.values import Identifier, Instant, Text, request_id_option, require_order
 from jackpot_service.cli.writing import json_line, json_option, limit_option, print_list
 from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import transact
+from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, NotedException
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
-from jackpot_service.reports.audit import AuditedAct, Wanted, latest_acts, shown
+from jackpot_service.domain.principals import SYSTEM_OPERATOR
+from jackpot_service.records import noted_exceptions
+from jackpot_service.reports import audit as acts
+from jackpot_service.reports.exceptions import latest_exceptions
+from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 
 
 @click.command("audit")
@@ -24,16 +33,16 @@ from jackpot_service.reports.audit import AuditedAct, Wanted, latest_acts, shown
 def audit(config: Config, /, *, limit: int, is_json: bool, kind: str | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
     """List administrative acts, the latest first, a line each: who did what, when and why."""
     require_order(query["booked_from"], query["booked_to"])
-    wanted = Wanted(kind=None if kind is None else EntryKind(kind), **query)
+    wanted = acts.Wanted(kind=None if kind is None else EntryKind(kind), **query)
     print_list(
         config,
-        lambda session, most: latest_acts(session, wanted, limit=most),
-        (lambda audited: json_line(shown(audited))) if is_json else _line,
+        lambda session, most: acts.latest_acts(session, wanted, limit=most),
+        (lambda audited: json_line(acts.shown(audited))) if is_json else _act_line,
         limit=limit,
     )
 
 
-def _line(audited: AuditedAct) -> str:
+def _act_line(audited: acts.AuditedAct) -> str:
     act = audited.act
     marks = "EMERGENCY  " if audited.is_emergency else ""
     asked = act.decides or act.request_id
@@ -44,4 +53,60 @@ def _line(audited: AuditedAct) -> str:
     )
 
 
-COMMANDS = (audit,)
+@click.group("exceptions")
+def exceptions() -> None:
+    """Late bets, miscounts, conflicts, rounds open too long, emergency approvals."""
+
+
+@exceptions.command("list")
+@click.option("--kind", type=click.Choice(KINDS))
+@click.option("--jackpot", "jackpot_id", type=Identifier())
+@click.option("--casino", "casino_id", type=Identifier())
+@click.option("--table", "table_id", type=Identifier())
+@click.option("--acknowledged/--unacknowledged", "is_acknowledged", default=None, help="Default: both.")
+@click.option("--from", "noticed_from", type=Instant(), help="Happened then or later.")
+@click.option("--to", "noticed_to", type=Instant(), help="Happened before then.")
+@limit_option
+@json_option
+@click.pass_obj
+def list_exceptions(config: Config, /, *, limit: int, is_json: bool, **query: Any) -> None:  # noqa: ANN401  as click passes them
+    """List exceptions, the latest first, a line each."""
+    require_order(query["noticed_from"], query["noticed_to"])
+    wanted = noted_exceptions.Wanted(**query)
+    opened_before = datetime.now(UTC) - config.longest_open
+    print_list(
+        config,
+        lambda session, most: latest_exceptions(
+            session, SYSTEM_OPERATOR, wanted, opened_before=opened_before, limit=most
+        ),
+        (lambda exception: json_line(ExceptionSchema().dump(exception))) if is_json else _exception_line,
+        limit=limit,
+    )
+
+
+@exceptions.command("acknowledge")
+@click.argument("exception_id", type=Identifier())
+@click.option("--reason", type=Text(), required=True, help="What came of it.")
+@request_id_option
+@click.pass_obj
+def acknowledge(config: Config, exception_id: str, reason: str, request_id: str) -> None:
+    """Say what came of an exception; JACKPOT_KEY says who you are."""
+    with opened_engine(config) as engine:
+        signed = signed_act(config, engine, request_id=request_id, reason=reason)
+        command = AcknowledgeException(signed, exception_id, signed.now - config.longest_open)
+        done = transact(engine, lambda session: acknowledge_exception(session, command))
+    said = "was acknowledged before, by this request" if done.is_replay else "acknowledged"
+    click.echo(f"Exception {exception_id}: {said}.", err=True)
+
+
+def _exception_line(exception: NotedException) -> str:
+    where = " ".join(filter(None, (exception.table_id, exception.round_id))) or exception.jackpot_id or "-"
+    marks = "EMERGENCY  " if exception.kind == EMERGENCY_APPROVAL else ""
+    looked = exception.acknowledgement
+    return (
+        f"{exception.exception_id}  {exception.noticed_at:%Y-%m-%d %H:%M:%S}Z  {marks}{exception.kind}  {where}  "
+        f"{exception.detail}{'' if looked is None else f'  [{looked.principal}: {looked.reason}]'}"
+    )
+
+
+COMMANDS = (audit, exceptions)

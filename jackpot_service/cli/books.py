@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine
+from jackpot_service.cli.progress import shown_progress
 from jackpot_service.cli.values import Identifier, Instant
 from jackpot_service.cli.writing import limit_option, opened, output_option, print_list
 from jackpot_service.config.settings import Config
@@ -88,7 +88,7 @@ def export_journal(config: Config, jackpot_id: str, form: str, as_of: datetime |
     with opened_engine(config) as engine, told(engine), reading(engine) as session:
         positions = None if as_of is None else positions_at(engine, jackpot_id, as_of, now=datetime.now(UTC))
         export = journal_export(session, jackpot_id, FORMS[form], positions=positions)
-        with opened(output) as file, counting.shown() as count:
+        with opened(output) as file, shown_progress() as count:
             for piece in pieces(session, export):
                 file.write(piece.content)
                 count(sum(piece.mark.positions), export.total, f"journal of {jackpot_id}")

@@ -13,9 +13,8 @@ import sqlalchemy
 
 from jackpot_service.api.jobs import JobSchema, JobView
 from jackpot_service.auth.authenticator import require_role
-from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine, require_no_owner, signed_act
-from jackpot_service.cli.signals import set_by_signals
+from jackpot_service.cli.progress import set_by_signals, shown_progress
 from jackpot_service.cli.values import Identifier, JsonDocument, request_id_option
 from jackpot_service.cli.writing import limit_option, opened, output_option, print_json, print_list
 from jackpot_service.config.settings import Config
@@ -151,7 +150,7 @@ def _found(engine: sqlalchemy.Engine, job_id: str) -> Job:
 def _over(engine: sqlalchemy.Engine, job_id: str) -> Job:
     """Wait until a job is over."""
     pause = threading.Event()
-    with counting.shown() as count:
+    with shown_progress() as count:
         while not (job := _found(engine, job_id)).is_over:
             count(job.done, job.total, f"job {job_id}")
             pause.wait(SECONDS_BETWEEN_LOOKS)

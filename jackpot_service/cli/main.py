@@ -23,7 +23,7 @@ MODULES: Final = {
     "db": "schema",
     "demo": "service",
     "events": "events",
-    "exceptions": "exceptions",
+    "exceptions": "audit",
     "jackpots": "documents",
     "jobs": "jobs",
     "keys": "keys",

@@ -1,32 +1,153 @@
 """Plays the demo: serves the ledger in a process of its own, and has the demo's tables play against it."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from decimal import Decimal
 
 import click
 import httpx
+import sqlalchemy
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from jackpot_demo import play
+from jackpot_demo import play, scene
 from jackpot_demo.errors import DemoBug
 from jackpot_demo.tally import in_words
-from jackpot_service.cli import demo_books
-from jackpot_service.cli.opening import OWNER_VARIABLE, bring_up, opened_engine, opened_owner_url
-from jackpot_service.cli.signals import set_by_signals
+from jackpot_service.auth.authenticator import Authenticator
+from jackpot_service.cli.opening import OWNER_VARIABLE, act, bring_up, opened_engine, opened_owner_url
+from jackpot_service.cli.progress import set_by_signals
+from jackpot_service.cli.verifying import print_verification
 from jackpot_service.config.settings import Config
+from jackpot_service.database.transactions import Session, snapshot, transact
+from jackpot_service.domain.currencies import CURRENCIES
+from jackpot_service.domain.errors import Unauthenticated
+from jackpot_service.domain.money import plain
+from jackpot_service.domain.principals import Principal, Role
+from jackpot_service.proof.proof import verify
+from jackpot_service.records import keys, rate_sheets, references
+from jackpot_service.records.pinned import Table
+from jackpot_service.reports.balances import award_totals, casino_balances
+from jackpot_service.reports.jackpots import jackpot_states
+from jackpot_service.usecases.casinos import add_casino, add_table
+from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot
+from jackpot_service.usecases.keys import KeyCreated, create_key, revoke_key
+from jackpot_service.usecases.publish_rates import PublishRates, publish_first_sheet
+
+KEYS_FILE = "demo-keys.json"
+
+REASON = "for the demo"
+
+LONGEST_START_S = 60
+LONGEST_STOP_S = 30
+
+
+def play_demo(
+    config: Config, host: str, port: int, workers: int, *, rounds: int | None, seed: int | None, pause: float
+) -> bool:
+    """Bring up the database, serve and play, print what the books say; return whether they are right."""
+    with opened_owner_url(config) as url:
+        bring_up(url)
+        stop = threading.Event()
+        set_by_signals(stop, [signal.SIGINT, signal.SIGTERM])
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # By nohup.
+            signal.signal(signal.SIGHUP, lambda *_: _hang_up())
+        with opened_engine(config) as engine:
+            keys = set_up(config, engine)
+            with _served(host, port, workers, stop) as base_url:
+                click.echo(f"The ledger is at {base_url}; demo keys are in {config.data_dir / KEYS_FILE}.")
+                click.echo("Ctrl-C ends all of it." if rounds is None else f"Playing {rounds:,} rounds.")
+                _play(base_url, keys, stop, rounds=rounds, seed=seed, pause=pause)
+            return print_books(engine)
+
+
+def _play(
+    base_url: str,
+    keys: Mapping[str, str],
+    stop: threading.Event,
+    *,
+    rounds: int | None,
+    seed: int | None,
+    pause: float,
+) -> None:
+    with _shown_rounds(rounds) as on_progress:
+        try:
+            play.run(
+                base_url,
+                keys,
+                rounds=rounds,
+                seed=time.time_ns() if seed is None else seed,
+                on_progress=on_progress,
+                stop=stop,
+                seconds_between_rounds=pause,
+            )
+        except DemoBug as error:
+            message = f"the demo met an answer that must not be: {error}"
+            raise click.ClickException(message) from error
+
+
+def _hang_up() -> None:
+    """Stop, since the terminal was closed; what is still printed goes nowhere, instead of failing."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, sys.stderr.fileno())
+    signal.raise_signal(signal.SIGTERM)
+
+
+@contextmanager
+def _served(host: str, port: int, workers: int, stop: threading.Event) -> Iterator[str]:
+    """
+    Serve in a process of its own session, so that Ctrl-C reaches only us, and we end it in order.
+
+    Its input is a pipe from here, which ends if we are killed; then the process ends too.
+    """
+    command = [sys.executable, "-m", "jackpot_service.cli", "serve", f"--host={host}", f"--port={port}"]
+    environment = {**os.environ, "JACKPOT_LOG_LEVEL": "error"}  # The demo provokes refusals all the time.
+    environment.pop(OWNER_VARIABLE, None)
+    process = subprocess.Popen(  # noqa: S603  our own program
+        [*command, f"--workers={workers}", "--until-input-ends"],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        env=environment,
+    )
+    base_url = f"http://{host}:{port}"
+    try:
+        _wait_until_ready(base_url, process, stop)
+        yield base_url
+    finally:
+        process.terminate()
+        try:
+            process.wait(LONGEST_STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_until_ready(base_url: str, process: "subprocess.Popen[bytes]", stop: threading.Event) -> None:
+    until = time.monotonic() + LONGEST_START_S
+    while time.monotonic() < until and process.poll() is None and not stop.wait(0.1):
+        try:
+            if httpx.get(f"{base_url}/readyz", trust_env=False).is_success:
+                return
+        except httpx.TransportError:
+            continue
+    if not stop.is_set():
+        message = "the service did not start"
+        raise click.ClickException(message)
+
 
 SECONDS_BETWEEN_LINES = 5.0
 
 
 @contextmanager
-def shown(rounds: int | None) -> Iterator[Callable[[play.Progress], None]]:
+def _shown_rounds(rounds: int | None) -> Iterator[Callable[[play.Progress], None]]:
     """Yield what to call after each round. Royal flushes have a line of their own."""
     console = Console()
     if console.is_terminal:
@@ -78,94 +199,100 @@ def _totals(progress: play.Progress) -> str:
     )
 
 
-LONGEST_START_S = 60
-LONGEST_STOP_S = 30
+def set_up(config: Config, engine: sqlalchemy.Engine) -> dict[str, str]:
+    """Set up the demo's casinos, rates, jackpots and tables where they are missing; returns table keys by casino."""
+    transact(engine, lambda session: _set_up_documents(session, config))
+    return _keys(config, engine)
 
 
-def play_demo(
-    config: Config, host: str, port: int, workers: int, *, rounds: int | None, seed: int | None, pause: float
-) -> bool:
-    """Bring up the database, serve and play, print what the books say; returns whether they are right."""
-    with opened_owner_url(config) as url:
-        bring_up(url)
-        return _play(config, host, port, workers, rounds=rounds, seed=seed, pause=pause)
+def _set_up_documents(session: Session, config: Config) -> None:
+    done = act(reason=REASON)
+    for casino in scene.CASINOS:
+        add_casino(session, done, casino_id=casino.casino_id, name=casino.name)
+    for base, rates in scene.SHEETS.items():
+        if not rate_sheets.last_number(session, base):
+            publish_first_sheet(session, PublishRates(done, base, rates, done.now))
+    for jackpot in scene.JACKPOTS:
+        if references.jackpot_base(session, jackpot.jackpot_id) is None:
+            open_jackpot(
+                session,
+                OpenJackpot(
+                    act=done,
+                    jackpot_id=jackpot.jackpot_id,
+                    rulebook=jackpot.rules,
+                    base=jackpot.currency,
+                    base_amount=Decimal(jackpot.base_amount),
+                    settings=jackpot.settings,
+                    stripes=config.stripes,
+                ),
+            )
+    for table in scene.TABLES:
+        add_table(session, done, Table(table.table_id, table.casino_id, table.game, table.jackpot_id))
 
 
-def _play(
-    config: Config, host: str, port: int, workers: int, *, rounds: int | None, seed: int | None, pause: float
-) -> bool:
-    """Serve in a process of its own, play against it, print what the books say; returns whether they are right."""
-    stop = threading.Event()
-    set_by_signals(stop, [signal.SIGINT, signal.SIGTERM])
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # By nohup.
-        signal.signal(signal.SIGHUP, lambda *_: _hang_up())
-    with opened_engine(config) as engine:
-        keys = demo_books.set_up(config, engine)
-        with _served(host, port, workers, stop) as base_url:
-            click.echo(f"The ledger is at {base_url}; demo keys are in {config.data_dir / demo_books.KEYS_FILE}.")
-            click.echo("Ctrl-C ends all of it." if rounds is None else f"Playing {rounds:,} rounds.")
-            with shown(rounds) as on_progress:
-                try:
-                    play.run(
-                        base_url,
-                        keys,
-                        rounds=rounds,
-                        seed=time.time_ns() if seed is None else seed,
-                        on_progress=on_progress,
-                        stop=stop,
-                        seconds_between_rounds=pause,
-                    )
-                except DemoBug as error:
-                    message = f"the demo met an answer that must not be: {error}"
-                    raise click.ClickException(message) from error
-        return demo_books.print_books(engine)
+def _keys(config: Config, engine: sqlalchemy.Engine) -> dict[str, str]:
+    """The demo's keys, kept for its next run in a file that only its owner may read."""
+    path = config.data_dir / KEYS_FILE
+    kept: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
+    authenticator = Authenticator(engine)
+    found = {
+        casino.casino_id: _key_in_force(authenticator, kept.get(casino.casino_id)) or _new_key(engine, casino.casino_id)
+        for casino in scene.CASINOS
+    }
+    if found != kept:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(found))
+    return found
 
 
-def _hang_up() -> None:
-    """Stop, since the terminal was closed; what is still printed goes nowhere, instead of failing."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.dup2(nowhere, sys.stderr.fileno())
-    signal.raise_signal(signal.SIGTERM)
-
-
-@contextmanager
-def _served(host: str, port: int, workers: int, stop: threading.Event) -> Iterator[str]:
-    """
-    Serve in a process of its own session, so that Ctrl-C reaches only us, and we end it in order.
-
-    Its input is a pipe from here, which ends if we are killed; then the process ends too.
-    """
-    command = [sys.executable, "-m", "jackpot_service.cli", "serve", f"--host={host}", f"--port={port}"]
-    environment = {**os.environ, "JACKPOT_LOG_LEVEL": "error"}  # The demo provokes refusals all the time.
-    environment.pop(OWNER_VARIABLE, None)
-    process = subprocess.Popen(  # noqa: S603  our own program
-        [*command, f"--workers={workers}", "--until-input-ends"],
-        stdin=subprocess.PIPE,
-        start_new_session=True,
-        env=environment,
-    )
-    base_url = f"http://{host}:{port}"
+def _key_in_force(authenticator: Authenticator, key: str | None) -> str | None:
     try:
-        _wait_until_ready(base_url, process, stop)
-        yield base_url
-    finally:
-        process.terminate()
-        try:
-            process.wait(LONGEST_STOP_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        authenticator.principal(f"Bearer {key}")
+    except Unauthenticated:
+        return None
+    return key
 
 
-def _wait_until_ready(base_url: str, process: "subprocess.Popen[bytes]", stop: threading.Event) -> None:
-    until = time.monotonic() + LONGEST_START_S
-    while time.monotonic() < until and process.poll() is None and not stop.wait(0.1):
-        try:
-            if httpx.get(f"{base_url}/readyz", trust_env=False).is_success:
-                return
-        except httpx.TransportError:
-            continue
-    if not stop.is_set():
-        message = "the service did not start"
-        raise click.ClickException(message)
+def _new_key(engine: sqlalchemy.Engine, casino_id: str) -> str:
+    """A key in place of those that were lost with the file, of which one may stay live."""
+    principal = Principal(f"demo-{casino_id}", Role.TABLE, casino_id)
+
+    def rotate(session: Session) -> KeyCreated:
+        for key_id in keys.live_ids(session, principal.name, of_subjects=False)[1:]:
+            revoke_key(session, act(reason="the demo lost it"), key_id)
+        return create_key(session, act(reason=REASON), principal)
+
+    return transact(engine, rotate).whole
+
+
+def print_books(engine: sqlalchemy.Engine) -> bool:
+    """Print meters, awards and casino balances, and verify the books; returns whether they are right."""
+    with snapshot(engine) as session:
+        click.echo("\nMeters")
+        for state in jackpot_states(session, at=datetime.now(UTC)):
+            click.echo(
+                f"  {state.jackpot_id:<10} {state.rules.base} {plain(state.meter.exact):>22}   cycle "
+                f"{state.meter.cycle}, reserve {plain(state.pools.reserve)}, prize fund {plain(state.pools.prize_fund)}"
+            )
+        click.echo("\nAwards")
+        for award in award_totals(session):
+            amount = _in_words(award.amount, award.currency)
+            click.echo(f"  {award.jackpot_id:<10} {award.tier:<16} {award.count:>8}   {award.currency} {amount:>20}")
+        click.echo("\nCasinos (negative: the casino owes the house)")
+        _print_balances(casino_balances(session))
+        click.echo("")
+        found = verify(session)
+    print_verification(found)
+    return found.is_clean
+
+
+def _print_balances(balances: Mapping[str, Mapping[str, Decimal]]) -> None:
+    for casino_id, amounts in balances.items():
+        stated = "   ".join(f"{currency} {_in_words(amount, currency)}" for currency, amount in amounts.items())
+        click.echo(f"  {casino_id:<10} {stated}")
+
+
+def _in_words(amount: Decimal, currency: str) -> str:
+    """Players' money as people write it: thousands apart, and the currency's decimals."""
+    return f"{amount:,.{CURRENCIES[currency].exponent}f}"

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 import sqlalchemy
 
-from jackpot_service.cli import counting
 from jackpot_service.cli.opening import opened_engine, opened_owner_url, opened_url
+from jackpot_service.cli.progress import shown_progress
 from jackpot_service.cli.seals import SealFiles, file_option, public_keys, seal_files
 from jackpot_service.config.settings import Config
 from jackpot_service.database import role
@@ -129,7 +129,7 @@ def _note_nothing(_reached: Reached) -> None:
 
 
 def _verified(session: Session, last: NotedVerification | None, on_reached: OnReached) -> Verification:
-    with counting.shown() as count:
+    with shown_progress() as count:
 
         def advance(progress: Progress) -> None:
             count(progress.done, progress.total, f"looks at entries, now of {progress.book}")

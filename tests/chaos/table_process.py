@@ -12,7 +12,7 @@ from pathlib import Path
 
 import orjson
 
-from jackpot_service.cli.signals import set_by_signals
+from jackpot_service.cli.progress import set_by_signals
 from tests.chaos.call_log import SUFFIX, CallLog
 from tests.chaos.caller import Caller
 from tests.chaos.table_server import Pace, Table, TableServer

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.cli import demo_books
+from jackpot_service.cli import playing
 from jackpot_service.cli.main import main
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
@@ -118,8 +118,8 @@ def test_a_person_who_signs_in_elsewhere_is_added_once_and_revoked_as_a_key(
 
 def test_a_demo_that_lost_its_keys_rotates_them(database_url: str, tmp_path: Path) -> None:
     engine = create_engine(Config(), database_url)
-    found = [demo_books.set_up(replace(Config(), data_dir=tmp_path / str(run)), engine) for run in range(4)]
-    again = demo_books.set_up(replace(Config(), data_dir=tmp_path / "3"), engine)
+    found = [playing.set_up(replace(Config(), data_dir=tmp_path / str(run)), engine) for run in range(4)]
+    again = playing.set_up(replace(Config(), data_dir=tmp_path / "3"), engine)
     engine.dispose()
 
     assert again == found[3]

@@ -10,7 +10,7 @@ LONGEST_S: Final = 60
 # In the moments before and after the lock of the event is free: a wait of no time at all is nothing else.
 PROGRAM: Final = f"""
 import os, random, signal, threading, time
-from jackpot_service.cli.signals import set_by_signals
+from jackpot_service.cli.progress import set_by_signals
 
 for _ in range({TIMES}):
     stop = threading.Event()

@@ -14,7 +14,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from jackpot_service.cli import counting
+from jackpot_service.cli import progress
 from jackpot_service.database import deadlines
 from jackpot_service.proof.verification import Verification
 from jackpot_service.reports.finance import registry
@@ -198,7 +198,7 @@ def test_in_a_pipe_it_says_a_line_now_and_then(
 ) -> None:
     play(database_url)
     quiet = jackpot("verify")
-    monkeypatch.setattr(counting, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
 
     told = jackpot("verify")
 

@@ -1,8 +1,15 @@
-"""How a long command shows how far it is, on standard error: a bar on a terminal, a line now and then elsewhere."""
+"""
+How a long command shows how far it is, and how signals stop it.
 
+On a terminal there is a bar, elsewhere a line now and then, on standard error.
+"""
+
+import signal
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from queue import SimpleQueue
 
 import click
 from rich.console import Console
@@ -18,7 +25,7 @@ OnCount = Callable[[int, int | None, str], None]
 
 
 @contextmanager
-def shown() -> Iterator[OnCount]:
+def shown_progress() -> Iterator[OnCount]:
     """Yield what to call as the work goes on; a command that is done at once shows nothing where there is no bar."""
     console = Console(stderr=True)
     if console.is_terminal:
@@ -67,3 +74,21 @@ def _line(done: int, total: int | None, what: str, *, per_second: float) -> str:
 
 def _rate(per_second: float) -> str:
     return f"{per_second:,.0f}/s"
+
+
+def set_by_signals(stop: threading.Event, numbers: Iterable[signal.Signals]) -> None:
+    """
+    Have an event set by signals, in a thread.
+
+    A handler runs within whatever the main thread is at. If that is `stop.wait`, which holds the event's lock for a
+    moment, a `stop.set` of the handler would wait for this lock for ever. A `SimpleQueue` has no such moment.
+    """
+    received: SimpleQueue[int] = SimpleQueue()
+    for number in numbers:
+        signal.signal(number, lambda number, _: received.put(number))
+    threading.Thread(target=_set_after, args=[received, stop], name="signals", daemon=True).start()
+
+
+def _set_after(received: "SimpleQueue[int]", stop: threading.Event) -> None:
+    received.get()
+    stop.set()
