@@ -1,4 +1,9 @@
-"""Three nodes of Patroni as docs/production sets them up: a leader dies or freezes, and no acknowledged bet is lost."""
+"""
+Three nodes of Patroni as docs/production sets them up.
+
+A leader that dies under load loses no acknowledged bet; one that freezes is replaced. What becomes of bets when it
+freezes under load is the campaign's to find out (`CHAOS=patroni make chaos`).
+"""
 
 import re
 import shutil
