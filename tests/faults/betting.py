@@ -35,6 +35,11 @@ class Answered:
                 self.codes[answer.json()["code"]] += 1
             self.changed.notify_all()
 
+    def forget_longest(self) -> None:
+        """Begin anew to note how long the longest answer took."""
+        with self.changed:
+            self.longest_s = 0
+
     def fail(self, reason: str) -> None:
         with self.changed:
             self.failures.append(reason)

@@ -322,6 +322,26 @@ def test_a_server_that_takes_a_connection_and_says_nothing_is_given_up() -> None
         assert isinstance(ended(lambda: transact(engine, nothing)), Busy)
 
 
+@pytest.mark.parametrize("hangs_in", ["connect", "statement"])
+def test_a_call_to_a_silent_host_waits_no_longer_than_its_time(
+    database: Database, stopped: list[int], monkeypatch: pytest.MonkeyPatch, hangs_in: str
+) -> None:
+    """By the waits that the call began, all attempts together: no machine is too slow for that."""
+    waited_s: list[float] = []
+    spend = deadlines.Seconds.spend
+
+    def counted(patience: deadlines.Seconds) -> None:
+        waited_s.append(deadlines.SLICE_S)
+        spend(patience)
+
+    monkeypatch.setattr(deadlines.Seconds, "spend", counted)
+    with silent_server() as port:
+        engine = create_engine(HASTY, url_of(port)) if hangs_in == "connect" else database.engine(HASTY)
+        act = nothing if hangs_in == "connect" else asking_a_frozen_one(stopped)
+        assert isinstance(ended(lambda: transact(engine, act)), Busy)
+    assert 0 < sum(waited_s) <= HASTY.request_timeout_s + 1
+
+
 def test_a_host_that_is_silent_is_passed_over_and_asked_last_from_then_on(database: Database) -> None:
     with silent_server() as port:
         hosts = Hosts()

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -40,6 +40,22 @@ LONGEST_COMMIT_S = 5.0
 
 SLACK_S = 8.0
 """How much later than it must a call may be answered, on a machine that does much else: a hang is a minute."""
+
+
+TRIES = 3
+"""At least once of so many times nothing may be late: a machine that does much else may be so twice."""
+
+
+def once_in_time(attempt: Callable[[], float], *, bound_s: float) -> None:
+    """Try until something took no longer than it must; at no time may it take much longer."""
+    took_s: list[float] = []
+    for _ in range(TRIES):
+        took_s.append(attempt())
+        assert took_s[-1] < bound_s + SLACK_S
+        if took_s[-1] < bound_s:
+            print(f"{took_s[-1]:.2f} s of {bound_s:g} s")  # noqa: T201  the figure of docs/decisions/deadlines.md
+            return
+    pytest.fail(f"every time it took longer than {bound_s} s: {took_s}")
 
 
 @dataclass
@@ -102,22 +118,27 @@ def require_booked(url: str, answered: Answered) -> None:
 def test_every_call_is_answered_while_the_whole_database_hangs_and_bets_flow_when_it_goes_on(
     played: Played, durable: embedded.Cluster
 ) -> None:
-    with betting(played.service.base_url, played.table, TABLES) as answered:
+    def longest_answer_s() -> float:
         answered.wait_for_acknowledgements(100)
+        answered.forget_longest()
+        took = []
         with frozen_server(durable):
             answered.wait_for_answers(TABLES, each=2)
             for path in ("/healthz", "/v1/reports/trial-balance", "/v1/jackpots/live/meter", "/v1/audit", "/metrics"):
                 status, took_s = played.get(path)
                 assert status == (200 if path == "/healthz" else 503), path
-                assert took_s < REQUEST_TIMEOUT_S + 1 + SLACK_S, path
+                took.append(took_s)
             status, took_s = played.get("/readyz")
             assert status == 503
             assert took_s < 2 + SLACK_S
         answered.wait_for_acknowledgements(100)
         wait_until_ready(played)
+        return max(*took, answered.longest_s)
+
+    with betting(played.service.base_url, played.table, TABLES) as answered:
+        once_in_time(longest_answer_s, bound_s=REQUEST_TIMEOUT_S + 1)
         assert played.job_is_done()
     assert answered.statuses.keys() <= {200, 201, 503}
-    assert answered.longest_s < REQUEST_TIMEOUT_S + 1 + SLACK_S
     assert '"event": "deadline-passed"' in played.service.log.read_text()
     require_booked(durable.service_url(), answered)
 
