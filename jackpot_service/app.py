@@ -16,13 +16,11 @@ from jackpot_service.api import (
     description,
     events,
     exceptions,
-    headers,
-    health,
     jackpots,
     jobs,
     keys,
     meters,
-    metrics,
+    monitoring,
     parsing,
     periods,
     problems,
@@ -30,14 +28,12 @@ from jackpot_service.api import (
     reports,
     round_records,
     rounds,
-    suspensions,
 )
-from jackpot_service.api.asgi import InThreads
+from jackpot_service.api.asgi import REQUEST_ID, InThreads, add_headers, request_id
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.api.entrance import Entrance
 from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.fast_path import FastPath, Routes
-from jackpot_service.api.headers import REQUEST_ID, request_id
 from jackpot_service.api.places import Places, Turns
 from jackpot_service.api.readiness import Readiness
 from jackpot_service.api.recent import Recent
@@ -70,7 +66,7 @@ BLUEPRINTS = (
     rounds.blueprint,
     round_records.blueprint,
     jackpots.blueprint,
-    suspensions.blueprint,
+    jackpots.suspensions,
     meters.blueprint,
     rates.blueprint,
     changes.blueprint,
@@ -82,8 +78,8 @@ BLUEPRINTS = (
     periods.blueprint,
     events.blueprint,
     jobs.blueprint,
-    health.blueprint,
-    metrics.blueprint,
+    monitoring.health,
+    monitoring.metrics,
 )
 
 
@@ -153,7 +149,7 @@ def create_app(
         entrance=Entrance(config, authenticator, monotonic=monotonic),
         routes=routes,
         calls=(rounds.bets_call(config), meters.METER_CALL),
-        open_calls=health.CALLS,
+        open_calls=monitoring.OPEN_CALLS,
     )
     return app
 
@@ -161,7 +157,7 @@ def create_app(
 def _in_threads(app: Application, context: RequestContext, *, longest_s: float) -> InThreads:
     """Have Flask called in threads, of which there are as many as may be held in all."""
     places = (context.calls.places, context.events.places, context.reports)
-    threads = sum(one.at_most for one in places) + SPARE_THREADS
+    threads = sum(kind.at_most for kind in places) + SPARE_THREADS
     return InThreads(app, ThreadPoolExecutor(threads, "flask"), longest_s=longest_s)
 
 
@@ -237,7 +233,7 @@ def _name_request() -> None:
 
 def _add_headers(response: flask.Response) -> flask.Response:
     response.headers[REQUEST_ID] = flask.g.request_id
-    headers.add(response.headers)
+    add_headers(response.headers)
     return response
 
 

@@ -6,20 +6,28 @@ that is there goes back in one piece. One that is made while it is sent is made 
 before is on its way, until its caller goes away; between two pieces it keeps no thread.
 
 The libraries for this pass every piece of every answer from thread to loop and wait (docs/decisions/server.md).
+
+Every answer, of the application or of the server itself, has the id of its request and says what browsers and caches
+may do with it.
 """
 
 import asyncio
 import io
+import random
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote_to_bytes
 
+from werkzeug.datastructures import Headers as NamedHeaders
+
 from jackpot_service.database import deadlines
+from jackpot_service.database.transactions import Busy
+from jackpot_service.domain.shapes import IDENTIFIER
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -30,6 +38,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
+
+T = TypeVar("T")
 
 PRESENCE: Final = "presence"
 """Under which the state of a call, and in Flask its environment, may hold the `Presence` of its caller."""
@@ -51,6 +61,33 @@ class Presence:
 
     def __init__(self) -> None:
         self.has_left = False
+
+
+REQUEST_ID: Final = "X-Request-Id"
+
+
+def request_id(sent: str) -> str:
+    """Return the id that a request sent, if it is one, or else a new one."""
+    # Not secret; and the system's random source is a call into the kernel.
+    return sent if IDENTIFIER.fullmatch(sent) else f"{random.getrandbits(128):032x}"
+
+
+_ALWAYS: Final = ("X-Content-Type-Options", "nosniff")
+_UNLESS_SAID: Final = ("Cache-Control", "no-store")
+
+_CACHE_CONTROL: Final = _UNLESS_SAID[0].lower().encode()
+_PLAIN: Final = ((_ALWAYS[0].lower().encode(), _ALWAYS[1].encode()), (_CACHE_CONTROL, _UNLESS_SAID[1].encode()))
+
+
+def add_headers(headers: NamedHeaders) -> None:
+    """Add the headers to an answer of Flask. A meter may be kept, if it is asked for again each time."""
+    headers[_ALWAYS[0]] = _ALWAYS[1]
+    headers.setdefault(*_UNLESS_SAID)
+
+
+def headers_lacking(headers: Sequence[tuple[bytes, bytes]]) -> Sequence[tuple[bytes, bytes]]:
+    """Return the headers that an answer of the fast path lacks, which has its names in small letters."""
+    return _PLAIN[:1] if any(name == _CACHE_CONTROL for name, _ in headers) else _PLAIN
 
 
 def _nothing() -> None:
@@ -211,3 +248,26 @@ def _named(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[str, str]]:
     for name, value in headers:
         if b"_" not in name:
             yield name.decode("latin-1"), value.decode("latin-1")
+
+
+async def by_thread(threads: Executor, ask: Callable[[], T], *, ends_at: float) -> T:
+    """
+    Have one of the threads ask, and return what it finds; others of the loop run meanwhile.
+
+    All of it ends with the call, at `ends_at` of the steady clock: the wait for a thread, and what is asked of the
+    database. Raises: whatever `ask` raises; Busy.
+    """
+    found = asyncio.get_running_loop().run_in_executor(threads, _within, ask, ends_at)
+    try:
+        await asyncio.wait({found}, timeout=max(0.0, ends_at - time.monotonic()))
+        if found.done():
+            return found.result()
+    finally:
+        found.cancel()  # If no thread has begun, none does.
+    message = "What this needs was not found out in time; nothing was written."
+    raise Busy(message)
+
+
+def _within(ask: Callable[[], T], ends_at: float) -> T:
+    with deadlines.until(ends_at):
+        return ask()

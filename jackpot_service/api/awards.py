@@ -5,10 +5,18 @@ from typing import Any
 
 from marshmallow import fields
 
-from jackpot_service.api import schemas
 from jackpot_service.api.lists import Cursor, ListQuerySchema, cursor, key_in, page, page_schema
-from jackpot_service.api.request_context import Blueprint, act, look, now, principal
-from jackpot_service.api.schemas import AnswerSchema, AwardSchema, Moment, RequestSchema, described, listed, word
+from jackpot_service.api.request_context import Blueprint, act, look, principal, signed
+from jackpot_service.api.schemas import (
+    AnswerSchema,
+    AwardSchema,
+    IdentifiedSchema,
+    Moment,
+    described,
+    listed,
+    of_award,
+    word,
+)
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.principals import Role
@@ -16,7 +24,6 @@ from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardRecord, Position, Wanted
 from jackpot_service.usecases.acknowledge_payment import AcknowledgePayment, acknowledge_payment
-from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.fields import Identifier, Instant, Text
 
 READERS = (Role.TABLE, Role.FINANCE, Role.OPERATOR, Role.AUDITOR)
@@ -46,10 +53,9 @@ class AwardsQuerySchema(ListQuerySchema):
     after = Cursor(position_in)
 
 
-class PaymentRequestSchema(RequestSchema):
+class PaymentRequestSchema(IdentifiedSchema):
     """That an award was paid to its player."""
 
-    request_id = schemas.request_id()
     reference = Text(load_default=None, metadata={"description": "The casino's own."})
     paid_at = Instant(load_default=None, metadata={"description": "When the player was paid."})
 
@@ -81,7 +87,7 @@ class AwardRecordSchema(AwardSchema):
     def write(record: Any) -> dict[str, Any]:  # noqa: ANN401  as the base
         """Write an award with its round."""
         return {
-            **schemas.of_award(record.award),
+            **of_award(record.award),
             "jackpot_id": record.jackpot_id,
             "casino_id": record.casino_id,
             "table_id": record.table_id,
@@ -129,9 +135,7 @@ def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, in
 
     Not by who made a key by which the round was played, nor by a key that the same person made: 403 `key-maker`.
     """
-    command = AcknowledgePayment(
-        Act(principal(), now(), request_id=body["request_id"]), award_id, body["reference"], body["paid_at"]
-    )
+    command = AcknowledgePayment(signed(body), award_id, body["reference"], body["paid_at"])
     done = act(lambda session: acknowledge_payment(session, command))
     return done.record, 200 if done.is_replay else 201
 

@@ -11,7 +11,7 @@ from functools import partial
 
 import sqlalchemy
 
-from jackpot_service.api.in_time import by_thread
+from jackpot_service.api.asgi import by_thread
 from jackpot_service.database.async_executor import AsyncExecutor, NeedsThread
 from jackpot_service.database.fair_queue import Path
 from jackpot_service.database.groups import Grouping

@@ -8,17 +8,15 @@ from typing import Any
 import structlog
 from marshmallow import fields, validate
 
-from jackpot_service.api import schemas
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
-from jackpot_service.api.request_context import Blueprint, act_or_rehearse, context, look, now, principal
-from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described, listed, word
+from jackpot_service.api.request_context import Blueprint, act_or_rehearse, context, look, now, principal, signed
+from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, RequestSchema, described, listed, word
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import Change, ChangeState, Outcome
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import changes as records
-from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied
 from jackpot_service.usecases.changes.registry import KINDS
 from jackpot_service.usecases.changes.requests import (
@@ -58,13 +56,11 @@ class ChangesQuerySchema(ListQuerySchema):
     kind = fields.String(validate=validate.OneOf(list(KINDS)), load_default=None)
 
 
-class ChangeRequestSchema(RequestSchema):
+class ChangeRequestSchema(ReasonedSchema):
     """What is asked for, and why."""
 
-    request_id = schemas.request_id()
     kind = fields.String(validate=validate.OneOf(list(KINDS)), required=True)
     payload = JsonObject(required=True, metadata={"description": "What such a change needs."})
-    reason = Text(required=True)
     base_version = Text(load_default=None, metadata={"description": "The version that the maker saw."})
 
 
@@ -161,9 +157,8 @@ class ChangeSchema(AnswerSchema):
 @blueprint.alt_response(200, schema=ChangeSchema(), description="It was asked for before, or this is a dry run.")
 def post_change(query: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[ChangeView, int]:
     """Ask for a change. With `dry_run=true` nothing is recorded, and the answer shows what approving it would do."""
-    act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     command = RequestChange(
-        act, body["kind"], body["payload"], body["base_version"], rate_band=context().config.rate_band
+        signed(body), body["kind"], body["payload"], body["base_version"], rate_band=context().config.rate_band
     )
     done = act_or_rehearse(lambda session: request_change(session, command), dry_run=query["dry_run"])
     return ChangeView(done.change, done.preview, now()), 200 if done.is_replay or query["dry_run"] else 201
@@ -207,7 +202,7 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
     Who made a key by which a round was played approves nothing that its players get: 403 `key-maker`.
     """
     command = DecideChange(
-        act=Act(principal(), now(), reason=body["reason"]),
+        act=signed(body),
         request_id=request_id,
         outcome=Outcome.APPROVED,
         confirmed=body["confirmed"],
@@ -225,6 +220,6 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
 @blueprint.response(200, ChangeSchema())
 def post_rejection(body: Mapping[str, Any], request_id: str) -> ChangeView:
     """Reject a change that somebody else asked for. The same again is a replay."""
-    command = DecideChange(Act(principal(), now(), reason=body["reason"]), request_id, Outcome.REJECTED)
+    command = DecideChange(signed(body), request_id, Outcome.REJECTED)
     done = act_or_rehearse(lambda session: decide_change(session, command), dry_run=False)
     return ChangeView(done.change, None, now())

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import structlog
 
-from jackpot_service.api.in_time import by_thread
+from jackpot_service.api.asgi import by_thread
 from jackpot_service.auth.authenticator import Authenticator, require_role
 from jackpot_service.config.settings import Config
 from jackpot_service.domain.errors import LimitReached, Unauthenticated

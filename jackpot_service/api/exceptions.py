@@ -9,10 +9,9 @@ import sqlalchemy
 import structlog
 from marshmallow import fields, validate
 
-from jackpot_service.api import schemas
 from jackpot_service.api.lists import Cursor, PeriodQuerySchema, matching, page, page_schema
-from jackpot_service.api.request_context import Blueprint, act, context, now, principal
-from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, described
+from jackpot_service.api.request_context import Blueprint, act, context, now, principal, signed
+from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, described
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.acceptance import StakeOutOfRange
@@ -28,9 +27,8 @@ from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.reports.exceptions import latest_exceptions
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
-from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.cancel_round import CancellationConflict
-from jackpot_service.usecases.fields import Flag, Identifier, Text
+from jackpot_service.usecases.fields import Flag, Identifier
 from jackpot_service.usecases.settle_round import BetCountMismatch, ResultConflict
 
 log = structlog.get_logger()
@@ -127,11 +125,8 @@ class ExceptionsQuerySchema(PeriodQuerySchema):
     acknowledged = Flag(load_default=None)
 
 
-class AcknowledgementRequestSchema(RequestSchema):
+class AcknowledgementRequestSchema(ReasonedSchema):
     """What came of it."""
-
-    request_id = schemas.request_id()
-    reason = Text(required=True)
 
 
 class AcknowledgementSchema(AnswerSchema):
@@ -189,8 +184,7 @@ def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:
 @blueprint.alt_response(200, schema=ExceptionSchema(), description="The same acknowledgement again.")
 def post_acknowledgement(body: Mapping[str, Any], exception_id: str) -> tuple[Mapping[str, Any], int]:
     """Say what came of an exception, once; an open round stays listed until it ends."""
-    signed = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
-    command = AcknowledgeException(signed, exception_id, _opened_before())
+    command = AcknowledgeException(signed(body), exception_id, _opened_before())
     done = act(lambda session: acknowledge_exception(session, command))
     return _acknowledged(exception_id, done.act), 200 if done.is_replay else 201
 

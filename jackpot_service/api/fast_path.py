@@ -24,9 +24,18 @@ from marshmallow import ValidationError
 from werkzeug.exceptions import HTTPException
 
 from jackpot_service.api import asgi
-from jackpot_service.api.asgi import PRESENCE, InThreads, Receive, Scope, Send, path_of
+from jackpot_service.api.asgi import (
+    PRESENCE,
+    REQUEST_ID,
+    InThreads,
+    Receive,
+    Scope,
+    Send,
+    headers_lacking,
+    path_of,
+    request_id,
+)
 from jackpot_service.api.entrance import Entrance
-from jackpot_service.api.headers import REQUEST_ID, lacking, request_id
 from jackpot_service.api.parsing import invalid_by
 from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.problems import MEDIA_TYPE, Problem, problem_of
@@ -208,7 +217,7 @@ async def _send(answered: Answer | Problem, named: str, send: Send, *, is_head: 
         body = b"" if answered.body is None else orjson.dumps(answered.body)
         media_type, status = b"application/json", answered.status.value
         headers += answered.headers
-    headers += lacking(headers)
+    headers += headers_lacking(headers)
     if body:
         headers += [(b"content-type", media_type), (b"content-length", b"%d" % len(body))]
     await asgi.answer(send, status, headers, b"" if is_head else body)

@@ -1,17 +1,18 @@
-"""Jackpots to read: state, paytable, rules, hits. Their meters are in `meters`."""
+"""Jackpots: their state, paytable, rules and hits; suspending and resuming them. Their meters are in `meters`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from marshmallow import fields
 
 from jackpot_service.api.lists import MOST_LISTED, Cursor, ListQuerySchema, cursor, matching, page, page_schema
-from jackpot_service.api.request_context import Blueprint, look, now, principal
+from jackpot_service.api.request_context import Blueprint, act, look, now, principal, signed
 from jackpot_service.api.schemas import (
     AnswerSchema,
     AwardSchema,
     MeterSchema,
     Moment,
+    ReasonedSchema,
     RequestSchema,
     decimal,
     described,
@@ -29,6 +30,7 @@ from jackpot_service.domain.rules import JackpotRules, as_document
 from jackpot_service.domain.shapes import IDENTIFIER
 from jackpot_service.reports.jackpots import Hit, JackpotState, jackpot_state, jackpot_states, last_hits, pending_rules
 from jackpot_service.usecases.fields import CurrencyCode, QueryNumber
+from jackpot_service.usecases.jackpots import ChangeSuspension, SuspensionChanged, resume_jackpot, suspend_jackpot
 
 DEFAULT_HITS = 25
 
@@ -215,3 +217,47 @@ def get_hits(query: Mapping[str, Any], jackpot_id: str) -> Mapping[str, Any]:
         lambda session, limit: last_hits(session, jackpot_id, limit=limit, before=query["after"]),
         lambda hit: cursor(hit.settlement.cycle),
     )
+
+
+suspensions = Blueprint(
+    "suspensions", __name__, url_prefix="/v1/jackpots", description="Suspending jackpots, and resuming them."
+)
+
+
+class SuspensionRequestSchema(ReasonedSchema):
+    """Why, under the caller's id."""
+
+
+class JackpotStateSchema(AnswerSchema):
+    """How the jackpot stood after the request; of a replay, as it did then."""
+
+    jackpot_id = fields.String(required=True)
+    state = word(Life, attribute="life")
+
+
+@suspensions.route("/<id:jackpot_id>/suspension", methods=["PUT"])
+@allow(Role.OPERATOR)
+@suspensions.arguments(SuspensionRequestSchema())
+@suspensions.response(201, JackpotStateSchema(), description="It takes no bets from now on.")
+@suspensions.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")
+def put_suspension(body: Mapping[str, Any], jackpot_id: str) -> tuple[SuspensionChanged, int]:
+    """Refuse a jackpot's bets from now on; all else goes on. A service account may do it too."""
+    return _changed(body, jackpot_id, suspend_jackpot)
+
+
+@suspensions.route("/<id:jackpot_id>/resumption", methods=["PUT"])
+@allow(Role.OPERATOR)
+@suspensions.arguments(SuspensionRequestSchema())
+@suspensions.response(201, JackpotStateSchema(), description="It takes bets from now on.")
+@suspensions.alt_response(200, schema=JackpotStateSchema(), description="The same request again.")
+def put_resumption(body: Mapping[str, Any], jackpot_id: str) -> tuple[SuspensionChanged, int]:
+    """Take a jackpot's bets again. A user does it; a retired jackpot is never resumed."""
+    return _changed(body, jackpot_id, resume_jackpot)
+
+
+def _changed(
+    body: Mapping[str, Any], jackpot_id: str, use_case: Callable[[Session, ChangeSuspension], SuspensionChanged]
+) -> tuple[SuspensionChanged, int]:
+    command = ChangeSuspension(signed(body), jackpot_id)
+    done = act(lambda session: use_case(session, command))
+    return done, 200 if done.is_replay else 201

@@ -5,15 +5,13 @@ from typing import Any
 
 from marshmallow import fields
 
-from jackpot_service.api import schemas
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
-from jackpot_service.api.request_context import Blueprint, act, look, now, principal
-from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, SortedTexts, described, word
+from jackpot_service.api.request_context import Blueprint, act, look, signed
+from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, SortedTexts, described, word
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.domain.principals import LONGEST_NAME, Principal, Role
 from jackpot_service.records import keys as records
 from jackpot_service.records.keys import ListedKey
-from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.fields import BoundedList, Identifier, Text, Truth
 from jackpot_service.usecases.keys import create_key, find, revoke_key
 
@@ -31,10 +29,9 @@ blueprint = Blueprint(
 MOST_TABLES = 1000
 
 
-class NewKeySchema(RequestSchema):
+class NewKeySchema(ReasonedSchema):
     """Whom a key is for. The first of a name makes the principal, every later one must agree with it."""
 
-    request_id = schemas.request_id()
     principal = Text(required=True, metadata={"description": "Who it is.", "maxLength": LONGEST_NAME})
     role = fields.Enum(Role, by_value=True, required=True)
     casino_id = Identifier(load_default=None)
@@ -42,14 +39,10 @@ class NewKeySchema(RequestSchema):
     service_account = Truth(
         load_default=False, metadata={"description": "No person stands behind it: it approves nothing."}
     )
-    reason = Text(required=True)
 
 
-class RevocationSchema(RequestSchema):
+class RevocationSchema(ReasonedSchema):
     """Why."""
-
-    request_id = schemas.request_id()
-    reason = Text(required=True)
 
 
 class KeySchema(AnswerSchema):
@@ -112,7 +105,6 @@ def post_key(body: Mapping[str, Any]) -> tuple[tuple[ListedKey, str | None], int
     Not one that approves changes, nor an operator's, unless it is your own: those are created on the command line. If
     the answer is lost, the same request again shows the key's id: revoke it, and create another.
     """
-    done = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     whom = Principal(
         body["principal"],
         body["role"],
@@ -120,7 +112,7 @@ def post_key(body: Mapping[str, Any]) -> tuple[tuple[ListedKey, str | None], int
         frozenset(body["table_ids"]),
         is_automaton=body["service_account"],
     )
-    created = act(lambda session: create_key(session, done, whom))
+    created = act(lambda session: create_key(session, signed(body), whom))
     key = look(lambda session: find(session, created.key_id))
     return (key, created.key), 200 if created.key is None else 201
 
@@ -132,6 +124,5 @@ def post_key(body: Mapping[str, Any]) -> tuple[tuple[ListedKey, str | None], int
 @blueprint.alt_response(200, schema=KeySchema(), description="This request revoked it before.")
 def post_revocation(body: Mapping[str, Any], key_id: str) -> tuple[ListedKey, int]:
     """Revoke a key, for good."""
-    done = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
-    revoked = act(lambda session: revoke_key(session, done, key_id))
+    revoked = act(lambda session: revoke_key(session, signed(body), key_id))
     return revoked.key, 200 if revoked.is_replay else 201

@@ -13,10 +13,9 @@ from typing import Any, ClassVar
 import sqlalchemy
 from marshmallow import fields
 
-from jackpot_service.api import schemas
 from jackpot_service.api.lists import ListQuerySchema, cursor, page, page_schema
-from jackpot_service.api.request_context import Blueprint, context, now, principal, report_place
-from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, WrittenSchema, described
+from jackpot_service.api.request_context import Blueprint, context, principal, report_place, signed
+from jackpot_service.api.schemas import AnswerSchema, Moment, ReasonedSchema, WrittenSchema, described
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import read, rehearse, transact
@@ -33,7 +32,7 @@ from jackpot_service.reports.finance.spans import midnight
 from jackpot_service.reports.making import made
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, PeriodClosed, close_period, closed_before
-from jackpot_service.usecases.fields import ReadField, Text, instant_or_day
+from jackpot_service.usecases.fields import ReadField, instant_or_day
 
 
 def closed(engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: float | None = None) -> PeriodClosed:
@@ -86,11 +85,9 @@ class Edge(ReadField[datetime]):
         return found if isinstance(found, datetime) else midnight(found)
 
 
-class ClosingSchema(RequestSchema):
+class ClosingSchema(ReasonedSchema):
     """Up to when, and why; a period begins where the one before ended."""
 
-    request_id = schemas.request_id()
-    reason = Text(required=True)
     end = Edge(data_key="to", required=True)
 
 
@@ -138,9 +135,8 @@ def get_closed_periods(query: Mapping[str, Any]) -> Mapping[str, Any]:
 def post_closed_period(body: Mapping[str, Any]) -> tuple[ClosedPeriod, int]:
     """Close everything before an instant that is over: what its reports say is kept by hashes."""
     require_house(principal())
-    act = Act(principal(), now(), request_id=body["request_id"], reason=body["reason"])
     longest_s = context().config.report_timeout_s
     # Each report may take so long; the rest is a call as any other.
     with deadlines.anew(longest_s * len(REPORTS) + context().config.request_timeout_s), report_place():
-        done = closed(context().engine, act, body["end"], longest_s=longest_s)
+        done = closed(context().engine, signed(body), body["end"], longest_s=longest_s)
     return done.period, 200 if done.is_replay else 201

@@ -8,11 +8,11 @@ many ask the service.
 import asyncio
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import psycopg
 import sqlalchemy
@@ -54,16 +54,10 @@ class Ready:
         """Whether bets can be taken."""
         return self.database_writable and self.migrations_current and self.clock_right and self.bets_accepted
 
-    def as_body(self) -> Mapping[str, Any]:
-        """Return what is answered."""
-        return {
-            "status": "ready" if self.is_ready else "not-ready",
-            "database_writable": self.database_writable,
-            "migrations_current": self.migrations_current,
-            "clock_right": self.clock_right,
-            "bets_accepted": self.bets_accepted,
-            "warnings": list(self.warnings),
-        }
+    @property
+    def status(self) -> str:
+        """Return what is said of it in a word."""
+        return "ready" if self.is_ready else "not-ready"
 
 
 class Readiness:

@@ -26,6 +26,7 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import Session, read, rehearse, transact
 from jackpot_service.domain.principals import Principal
 from jackpot_service.reports.jackpots import JackpotState
+from jackpot_service.usecases.acts import Act
 
 T = TypeVar("T")
 View = TypeVar("View", bound=Callable[..., Any])
@@ -114,6 +115,11 @@ def principal() -> Principal:
     """Who is calling; set before any view runs."""
     found: Principal = flask.g.principal
     return found
+
+
+def signed(body: Mapping[str, Any]) -> Act:
+    """Return the act, now, of the caller, by the id and the reason that a body may state."""
+    return Act(principal(), now(), request_id=body.get("request_id"), reason=body.get("reason"))
 
 
 def end_turn() -> None:

@@ -12,8 +12,8 @@ import flask
 from marshmallow import Schema, ValidationError, fields, validate
 
 from jackpot_service.api import fast_path
+from jackpot_service.api.asgi import by_thread
 from jackpot_service.api.exceptions import TO_KEEP, CallContent, keep, kept_if_refused, record_of
-from jackpot_service.api.in_time import by_thread
 from jackpot_service.api.parsing import read_json
 from jackpot_service.api.places import Caller
 from jackpot_service.api.request_context import Blueprint, RequestContext, act, answer, context, now, principal

@@ -22,7 +22,7 @@ from jackpot_service.domain.pools import Meter
 from jackpot_service.domain.rounds import RoundState, RoundView
 from jackpot_service.domain.rules import Tier
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
-from jackpot_service.usecases.fields import Identifier, StrictSchema
+from jackpot_service.usecases.fields import Identifier, StrictSchema, Text
 
 DECIMAL = r"^-?\d+(\.\d+)?$"
 
@@ -76,13 +76,20 @@ def listed(item: type[Schema], description: str | None = None, **kwargs: Any) ->
     return fields.List(fields.Nested(item()), required=True, metadata=metadata, **kwargs)
 
 
-def request_id() -> Identifier:
-    """Return the field of the caller's id of an administrative act."""
-    return Identifier(required=True, metadata={"description": "The caller's id of this request, kept for ever."})
-
-
 class RequestSchema(StrictSchema):
     """A body or a query."""
+
+
+class IdentifiedSchema(RequestSchema):
+    """A request for an act, under an id of the caller's."""
+
+    request_id = Identifier(required=True, metadata={"description": "The caller's id of this request, kept for ever."})
+
+
+class ReasonedSchema(IdentifiedSchema):
+    """A request for an act that has its reason in the audit trail."""
+
+    reason = Text(required=True)
 
 
 class AnswerSchema(Schema):

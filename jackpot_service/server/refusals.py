@@ -6,7 +6,7 @@ from typing import Final
 
 import orjson
 
-from jackpot_service.api.headers import REQUEST_ID, request_id
+from jackpot_service.api.asgi import REQUEST_ID, request_id
 from jackpot_service.api.problems import MEDIA_TYPE
 
 

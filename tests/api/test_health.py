@@ -14,8 +14,8 @@ import pytest
 import sqlalchemy
 
 from jackpot_service.api import asgi, readiness
+from jackpot_service.api.asgi import REQUEST_ID
 from jackpot_service.api.bet_groups import FAILING_S
-from jackpot_service.api.headers import REQUEST_ID
 from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.database import deadlines
 from jackpot_service.database.transactions import is_writable

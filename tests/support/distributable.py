@@ -148,10 +148,10 @@ class _Check:
     def calls(self, statement: Any) -> None:
         """Check the functions that stand anywhere in a statement and read a jackpot's rows."""
         for call in _all_nodes(statement):
-            name = call.funcname[-1].sval if isinstance(call, nodes.FuncCall) else None
+            name = str(call.funcname[-1].sval) if isinstance(call, nodes.FuncCall) else ""
             place = self._catalogue.relations.get(name)
             if place is not None and (len(call.args or ()) <= place or not self._note(call.args[place])):
-                self.found.add(Breach(Rule.UNRESTRICTED, str(name)))
+                self.found.add(Breach(Rule.UNRESTRICTED, name))
 
     def _with_queries(self, statement: Any, known: frozenset[str]) -> frozenset[str]:
         clause = getattr(statement, "withClause", None)

@@ -1,35 +1,106 @@
 """
-Business figures for a Prometheus that asks with a key; every worker reads the same books, so any may answer.
+What watches the service: health, readiness and figures for a Prometheus.
 
-What workers count themselves they count together (`telemetry/counters.py`).
+The event loop answers whether the process is alive and can write, behind no other call. The figures of the books need
+a key; every worker reads the same books, so any may answer. What workers count themselves they count together
+(`telemetry/counters.py`).
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from http import HTTPStatus
+from typing import Any, Final
 
 import flask
+from marshmallow import fields
 from prometheus_client import generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
-from jackpot_service.api.request_context import Blueprint, look, now, principal
-from jackpot_service.auth.authenticator import allow, require_house
+from jackpot_service.api import fast_path
+from jackpot_service.api.readiness import Ready
+from jackpot_service.api.request_context import Blueprint, RequestContext, context, look, now, principal
+from jackpot_service.api.schemas import AnswerSchema, described
+from jackpot_service.auth.authenticator import allow, anyone, require_house
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.gauges import Gauges, gauges
 from jackpot_service.telemetry import counters
 from jackpot_service.usecases.changes.registry import KINDS
 
-blueprint = Blueprint("metrics", __name__, description="For those who watch the service.")
+ALIVE: Final = {"status": "ok"}
+
+health = Blueprint("health", __name__, description="For load balancers; no key.")
+
+
+class HealthSchema(AnswerSchema):
+    """How it is."""
+
+    status = fields.String(required=True)
+
+
+class ReadinessSchema(AnswerSchema):
+    """What it depends on."""
+
+    status = fields.String(required=True)
+    database_writable = fields.Boolean(required=True)
+    migrations_current = fields.Boolean(required=True)
+    clock_right = described(fields.Boolean, "Whether its clock and the database's differ by two seconds at most.")
+    bets_accepted = described(fields.Boolean, "False for a moment after bets failed for want of the database.")
+    warnings = described(fields.List, "What somebody should look into soon.", cls_or_instance=fields.String())
+
+
+_READINESS: Final = ReadinessSchema()
+
+
+@health.route("/healthz", methods=["GET"])
+@anyone
+@health.response(200, HealthSchema())
+def get_health() -> Mapping[str, Any]:
+    """Show that the process answers."""
+    return ALIVE
+
+
+@health.route("/readyz", methods=["GET"])
+@anyone
+@health.response(200, ReadinessSchema())
+@health.alt_response(503, schema=ReadinessSchema(), description="It cannot take bets now.")
+def get_readiness() -> tuple[Ready, int]:
+    """Show whether it can take bets: the database is a writable primary of the right schema, and the clock is right."""
+    ready = context().readiness.look()
+    return ready, _status_of(ready)
+
+
+def _status_of(ready: Ready) -> HTTPStatus:
+    return HTTPStatus.OK if ready.is_ready else HTTPStatus.SERVICE_UNAVAILABLE
+
+
+async def _take_health(_context: RequestContext) -> fast_path.Answer:
+    return fast_path.Answer(ALIVE)
+
+
+async def _take_readiness(context: RequestContext) -> fast_path.Answer:
+    ready = await context.readiness.found()
+    return fast_path.Answer(_READINESS.dump(ready), _status_of(ready))
+
+
+OPEN_CALLS: Final = (
+    fast_path.OpenCall(re.compile("/healthz"), _take_health),
+    fast_path.OpenCall(re.compile("/readyz"), _take_readiness),
+)
+"""The same calls as the event loop answers them."""
+
+
+metrics = Blueprint("metrics", __name__, description="For those who watch the service.")
 
 TEXT: Final = "text/plain"
 
 
-@blueprint.route("/metrics", methods=["GET"])
+@metrics.route("/metrics", methods=["GET"])
 @allow(Role.AUDITOR, Role.OPERATOR, Role.FINANCE)
-@blueprint.response(200, {"type": "string"}, content_type=TEXT, description="In the text format of Prometheus.")
+@metrics.response(200, {"type": "string"}, content_type=TEXT, description="In the text format of Prometheus.")
 def get_metrics() -> flask.Response:
     """
     Show ages of rate sheets, jackpots' pools, waiting changes, kept refusals and months ahead: floats, to be watched.
