@@ -20,10 +20,10 @@ from bench.figures import Figure
 from bench.month import Calendar
 from bench.site import Site
 from bench.targets import REPORT_MS, Target
-from jackpot_service.exports.files.json_rows import rows_of
-from jackpot_service.reports.finance.frame import Asked, By
+from jackpot_service.exports.files import json_rows
 from jackpot_service.reports.finance.registry import report_of
 from jackpot_service.reports.making import made
+from jackpot_service.reports.questions import By, Parameters
 from jackpot_service.reports.reconciling import AFTER_MIDNIGHT, reconcile_next
 
 NAME = "reports"
@@ -64,10 +64,10 @@ class _Question:
     def title(self) -> str:
         return f"{self.name}{self.words and ' '}{self.words}"
 
-    def asked(self, end: datetime) -> Asked:
+    def asked(self, end: datetime) -> Parameters:
         """Ask it of the days before an instant, the first of them whole."""
         start = datetime.combine(end, self.day_starts, end.tzinfo) - timedelta(days=self.days)
-        return Asked(start=start, end=end, **self.stated)
+        return Parameters(start=start, end=end, **self.stated)
 
 
 _QUESTIONS = (
@@ -160,13 +160,13 @@ def _ask(engine: sqlalchemy.Engine, question: _Question, end: datetime) -> _Answ
     asked = question.asked(end)
     with made(engine, report_of(question.name), asked, now=end + timedelta(days=1)) as document:
         shown = document.narrowed(question.section)
-        rows = sum(1 for section in shown.sections for _ in rows_of(section))
+        rows = sum(1 for section in shown.sections for _ in json_rows(section))
     return _Answer(rows, (perf_counter() - began) * 1e3)
 
 
 def _require_reconciled(engine: sqlalchemy.Engine, calendar: Calendar) -> None:
     """The reconciliation counts the figures that differ."""
-    asked = Asked(start=calendar.begins_at, end=calendar.ends_at)
+    asked = Parameters(start=calendar.begins_at, end=calendar.ends_at)
     with made(engine, report_of("reconciliation"), asked, now=calendar.ends_at) as document:
         for jackpot_id, _, differing in document.narrowed("summary").sections[0].rows:
             if differing:

@@ -45,7 +45,7 @@ def test_every_report_is_described_as_what_it_is() -> None:
     for name, report in REPORTS.items():
         assert described[name].startswith("\\* ") is report.is_for_casinos, name
         assert all(f"`{by}`" in described[name] for by in report.by), name
-        assert all(f"Needs `{needed}`" in described[name] for needed in report.needs), name
+        assert all(f"Needs `{needed}`" in described[name] for needed in report.required), name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -12,7 +12,7 @@ from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.domain.principals import Role
-from jackpot_service.reports.audit import Wanted, latest_acts, shown
+from jackpot_service.reports.audit import ActQuery, latest_acts, shown
 from jackpot_service.usecases.fields import Identifier, Text
 
 KINDS = sorted(kind.value for kind in ACT_KINDS)
@@ -68,7 +68,7 @@ class ActSchema(AnswerSchema):
 @blueprint.response(200, page_schema(ActSchema, "Acts"))
 def get_audit(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List administrative acts, the latest first; `from` is included, `to` is not."""
-    wanted = Wanted(
+    wanted = ActQuery(
         principal=query["principal"],
         kind=None if query["kind"] is None else EntryKind(query["kind"]),
         jackpot_id=query["jackpot_id"],

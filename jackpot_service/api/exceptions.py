@@ -25,7 +25,7 @@ from jackpot_service.records.acts import RecordedAct
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.reports.exceptions import latest_exceptions
+from jackpot_service.reports.audit import latest_exceptions
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 from jackpot_service.usecases.cancel_round import CancellationConflict
 from jackpot_service.usecases.fields import Flag, Identifier

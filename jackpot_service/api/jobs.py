@@ -1,4 +1,4 @@
-"""Jobs: long exports, asked for, watched, fetched as files."""
+"""Jobs: long exports, created, watched, fetched as files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +14,9 @@ from jackpot_service.api.schemas import AnswerSchema, Moment, RequestSchema, des
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.jobs import JOB_ID, Job, JobState
-from jackpot_service.exports.jobs import asking
-from jackpot_service.exports.jobs.asking import ASKERS, AskJob
-from jackpot_service.exports.jobs.kinds import Asker
-from jackpot_service.exports.jobs.registry import KINDS
+from jackpot_service.exports.jobs import requests
+from jackpot_service.exports.jobs.kinds import Requester
+from jackpot_service.exports.jobs.requests import KINDS, REQUESTERS, CreateJob
 from jackpot_service.records import jobs as records
 from jackpot_service.usecases.fields import Identifier, JsonObject
 
@@ -30,14 +29,14 @@ blueprint = Blueprint(
 
 
 class JobsQuerySchema(ListQuerySchema):
-    """Which jobs."""
+    """A query for jobs."""
 
     after = Cursor(matching(JOB_ID))
     state = fields.Enum(JobState, by_value=True, load_default=None)
 
 
 class JobRequestSchema(RequestSchema):
-    """What to do."""
+    """A request for a job."""
 
     request_id = Identifier(
         required=True, metadata={"description": "The caller's own id: the same again is the same job."}
@@ -49,28 +48,28 @@ class JobRequestSchema(RequestSchema):
             "description": (
                 "Of `journal`: `jackpot_id`, `format` (`beancount` or `hledger`), and perhaps `positions`, the seqs of "
                 "the jackpot's stripes up to which it is written, or `as_of`, the time before which it was booked; "
-                "otherwise everything committed by now. Of `report`: its `name`, `format` (`csv` or `xlsx`), and what "
-                "`GET /v1/reports/{name}` takes besides, `by` as a list; it is made as of the time at which it is "
-                "asked for, or earlier if `to` or `as_of` say so."
+                "otherwise everything committed by now. Of `report`: its `name`, `format` (`csv` or `xlsx`), and the "
+                "other parameters of `GET /v1/reports/{name}`, `by` as a list; it is made as of the time of the "
+                "request, or of `to` or `as_of` if that is earlier."
             )
         },
     )
 
 
 class JobCancellationSchema(RequestSchema):
-    """Nothing has to be said."""
+    """An empty object."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """A job, and how long its file is kept."""
+    """A job, and the time for which its file is kept."""
 
     job: Job
     kept: timedelta
 
 
 class Rate(fields.Float):
-    """So many a second, to a tenth."""
+    """A rate per second, to a tenth."""
 
     def _serialize(self, value: Any, *_: Any, **__: Any) -> float | None:  # noqa: ANN401  as the base
         return None if value is None else round(value, 1)
@@ -84,14 +83,14 @@ class Seconds(fields.Integer):
 
 
 class ProgressSchema(AnswerSchema):
-    """How far a job is."""
+    """The progress of a job."""
 
     done = described(fields.Integer, "In what the kind counts: of `journal` entries, of `report` rows.")
     total = described(fields.Integer, "Null where nobody knows before it is begun.", allow_none=True)
     rate_per_second = described(Rate, "Of the present attempt.", attribute="per_second", allow_none=True)
     remaining_seconds = described(Seconds, "At that rate.", attribute="remaining", allow_none=True)
-    heartbeat_at = described(Moment, "When its runner was last heard of.", allow_none=True)
-    attempts = described(fields.Integer, "How often it was taken up since the last chunk that it goes on from.")
+    heartbeat_at = described(Moment, "The last sign of life of its worker.", allow_none=True)
+    attempts = described(fields.Integer, "The attempts since the last chunk that it goes on from.")
 
 
 class JobFileSchema(AnswerSchema):
@@ -135,34 +134,34 @@ class JobSchema(AnswerSchema):
 
 
 @blueprint.route("", methods=["POST"])
-@allow(*ASKERS)
+@allow(*REQUESTERS)
 @blueprint.arguments(JobRequestSchema())
 @blueprint.response(201, JobSchema(), description="It waits for its turn.")
 @blueprint.alt_response(200, schema=JobSchema(), description="The same request again.")
 def post_job(body: Mapping[str, Any]) -> tuple[JobView, int]:
-    """Ask for a job. A key with a casino may ask for reports of its own casino, not for a jackpot's whole journal."""
-    asker = Asker(principal(), now(), context().config.longest_open)
-    command = AskJob(asker, body["request_id"], KINDS[body["kind"]], body["parameters"])
-    asked = asking.ask(context().engine, command)
-    return _shown(asked.job), 200 if asked.is_replay else 201
+    """Create a job. A key with a casino may create reports of its own casino, not a jackpot's whole journal."""
+    requester = Requester(principal(), now(), context().config.longest_open)
+    command = CreateJob(requester, body["request_id"], KINDS[body["kind"]], body["parameters"])
+    created = requests.create(context().engine, command)
+    return _shown(created.job), 200 if created.is_replay else 201
 
 
 @blueprint.route("", methods=["GET"])
-@allow(*ASKERS)
+@allow(*REQUESTERS)
 @blueprint.arguments(JobsQuerySchema(), location="query")
 @blueprint.response(200, page_schema(JobSchema, "Jobs"))
 def get_jobs(query: Mapping[str, Any]) -> Mapping[str, Any]:
-    """List jobs, the latest first; a key with a casino sees those that keys of its casino asked for."""
+    """List jobs, the latest first; a key with a casino sees those of its casino's keys."""
 
     def rows(session: Session, limit: int) -> list[JobView]:
-        found = records.latest(session, principal(), limit=limit, before=query["after"], state=query["state"])
-        return [_shown(job) for job in found]
+        latest = records.latest(session, principal(), limit=limit, before=query["after"], state=query["state"])
+        return [_shown(job) for job in latest]
 
     return page(query, rows, lambda view: view.job.job_id)
 
 
 @blueprint.route("/<id:job_id>", methods=["GET"])
-@allow(*ASKERS)
+@allow(*REQUESTERS)
 @blueprint.response(200, JobSchema())
 def get_job(job_id: str) -> JobView:
     """Show a job: how far it is, at which rate, and how long it will still take."""
@@ -170,29 +169,29 @@ def get_job(job_id: str) -> JobView:
 
 
 @blueprint.route("/<id:job_id>/file", methods=["GET"])
-@allow(*ASKERS)
+@allow(*REQUESTERS)
 @blueprint.response(200, {"type": "string", "format": "binary"}, content_type="*/*", description="The whole file.")
 def get_job_file(job_id: str) -> flask.Response:
     """Read the file of a job that is done, under its name and media type; 409 until then, 404 when it was removed."""
     job = _visible(job_id)
-    asking.require_file(job)
-    response = flask.Response(asking.file_of(context().engine, job), content_type=job.media_type)
+    requests.require_file(job)
+    response = flask.Response(requests.file_of(context().engine, job), content_type=job.media_type)
     response.headers["Content-Disposition"] = f'attachment; filename="{job.file_name}"'
     response.content_length = job.size
     return response
 
 
 @blueprint.route("/<id:job_id>/cancellation", methods=["POST"])
-@allow(*ASKERS)
+@allow(*REQUESTERS)
 @blueprint.arguments(JobCancellationSchema())
 @blueprint.response(200, JobSchema())
 def post_job_cancellation(_body: Mapping[str, Any], job_id: str) -> JobView:
-    """End a job. One that is over stays as it is, and the answer says how that is."""
-    return _shown(act(lambda session: asking.cancel(session, principal(), job_id, now=now())))
+    """End a job. One that is over stays as it is, and the answer has its state."""
+    return _shown(act(lambda session: requests.cancel(session, principal(), job_id, now=now())))
 
 
 def _visible(job_id: str) -> Job:
-    return look(lambda session: asking.visible(session, principal(), job_id))
+    return look(lambda session: requests.visible(session, principal(), job_id))
 
 
 def _shown(job: Job) -> JobView:

@@ -23,13 +23,13 @@ from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Peri
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
 from jackpot_service.records import closed_periods
-from jackpot_service.reports.bounds import in_time
+from jackpot_service.reports.documents import sha256_of
 from jackpot_service.reports.finance import registry
-from jackpot_service.reports.finance.frame import Asked, Report
-from jackpot_service.reports.finance.hashing import sha256_of
+from jackpot_service.reports.finance.frame import Report
+from jackpot_service.reports.finance.period import midnight
 from jackpot_service.reports.finance.registry import REPORTS
-from jackpot_service.reports.finance.spans import midnight
-from jackpot_service.reports.making import made
+from jackpot_service.reports.making import in_time, made
+from jackpot_service.reports.questions import Parameters
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, PeriodClosed, close_period, closed_before
 from jackpot_service.usecases.fields import ReadField, instant_or_day
@@ -64,7 +64,7 @@ def _sha256(
     engine: sqlalchemy.Engine, report: Report, period: Period, *, now: datetime, longest_s: float | None
 ) -> str:
     until = math.inf if longest_s is None else time.monotonic() + longest_s
-    asked = Asked(start=period.start, end=period.end)
+    asked = Parameters(start=period.start, end=period.end)
     with made(engine, report, asked, now=now, longest_s=longest_s) as document:
         return sha256_of(in_time(document, until))
 

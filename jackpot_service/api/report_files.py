@@ -9,8 +9,8 @@ from typing import IO
 import flask
 import structlog
 
-from jackpot_service.exports.files import csv_file, xlsx_file
-from jackpot_service.exports.files.names import file_name
+from jackpot_service.exports import files, xlsx_file
+from jackpot_service.exports.files import file_name
 from jackpot_service.reports.documents import Document
 
 CHUNK = 64 * 1024
@@ -28,10 +28,10 @@ def csv(document: Document, opened: ExitStack) -> flask.Response:
     The books stay open until the last line is read, or the caller goes away. What goes wrong before the first part is
     written is raised here, and so answered as a problem.
     """
-    parts = _parts(csv_file.lines(document))
+    parts = _parts(files.csv_lines(document))
     first = next(parts)
     to_close = opened.pop_all()
-    response = _attached(_to_the_end(first, parts, to_close), document, csv_file.MEDIA_TYPE, "csv")
+    response = _attached(_to_the_end(first, parts, to_close), document, files.CSV_TYPE, "csv")
     response.call_on_close(to_close.close)  # Of an answer to HEAD not even the first part is asked for.
     return response
 

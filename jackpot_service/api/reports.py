@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import fields as fields_of
 from datetime import datetime
 from typing import Any, ClassVar, Final
 
@@ -16,48 +15,30 @@ from jackpot_service.api.schemas import AnswerSchema, RequestSchema, described, 
 from jackpot_service.auth.authenticator import allow, require_house
 from jackpot_service.database import deadlines
 from jackpot_service.domain.principals import Role
-from jackpot_service.exports.files import csv_file, xlsx_file
-from jackpot_service.exports.files.json_rows import rows_of
-from jackpot_service.reports import questions
-from jackpot_service.reports.bounds import bounded, in_time
-from jackpot_service.reports.cells import as_text
-from jackpot_service.reports.documents import Sort
+from jackpot_service.exports import files, xlsx_file
+from jackpot_service.exports.files import json_rows
+from jackpot_service.reports import making, questions
+from jackpot_service.reports.documents import ColumnType, as_text
 from jackpot_service.reports.finance import frame
-from jackpot_service.reports.finance.frame import By, Report
+from jackpot_service.reports.finance.frame import Report
 from jackpot_service.reports.finance.registry import REPORTS, report_of
-from jackpot_service.reports.making import made
-from jackpot_service.reports.questions import Edge, Question
-from jackpot_service.usecases.fields import Identifier, Instant, ReadField, instant_or_day
+from jackpot_service.reports.making import bounded, in_time, made
+from jackpot_service.reports.questions import By, Question, QuestionSchema
+from jackpot_service.usecases.fields import Identifier, ReadField
 
 JSON, CSV, XLSX = "json", "csv", "xlsx"
 
 FILES = {
-    csv_file.MEDIA_TYPE.partition(";")[0]: {"schema": {"type": "string"}},
+    files.CSV_TYPE.partition(";")[0]: {"schema": {"type": "string"}},
     xlsx_file.MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}},
 }
-"""What a report is answered as besides JSON."""
+"""The formats of a report besides JSON."""
 
 blueprint = Blueprint("reports", __name__, url_prefix="/v1/reports", description="What the books say, as of any time.")
 
 
-class EdgeField(ReadField[Edge]):
-    """The edge of a period: an instant, or a day."""
-
-    described: ClassVar = {
-        "type": "string",
-        "description": (
-            "A time by RFC 3339, or a day: the gaming day of the casino that is asked about, if one is, by its id or "
-            "by a table; otherwise it begins at 00:00 UTC."
-        ),
-    }
-
-    def read(self, value: object) -> Edge:
-        """Raises: ValidationError."""
-        return instant_or_day(value)
-
-
 class Groupings(ReadField[tuple[By, ...]]):
-    """What to sum by: names, with commas between."""
+    """Groupings: names, with commas between."""
 
     described: ClassVar = {"type": "string", "description": f"Of {', '.join(By)}, with commas between."}
 
@@ -70,17 +51,10 @@ class Groupings(ReadField[tuple[By, ...]]):
         raise ValidationError(message)
 
 
-class ReportQuerySchema(RequestSchema):
-    """Of what a report is asked: `from` is included, `to` and `as_of` are not."""
+class ReportQuerySchema(QuestionSchema, RequestSchema):
+    """A question about a report, and the format of the answer: `from` is included, `to` and `as_of` are not."""
 
-    start = EdgeField(data_key="from", load_default=None)
-    end = EdgeField(data_key="to", load_default=None)
-    as_of = Instant(load_default=None)
-    jackpot_id = Identifier(load_default=None)
-    casino_id = Identifier(load_default=None)
-    table_id = Identifier(load_default=None)
-    round_id = Identifier(load_default=None)
-    by = Groupings(load_default=None)
+    by = Groupings()
     format = fields.String(load_default=JSON, validate=validate.OneOf([JSON, CSV, XLSX]))
     section = Identifier(
         load_default=None, metadata={"description": "Only this one. A CSV file holds one: the first, unless stated."}
@@ -92,9 +66,9 @@ class ColumnSchema(AnswerSchema):
 
     name = fields.String(required=True)
     title = fields.String(required=True)
-    type = word(Sort, "What its values are.", attribute="sort")
+    type = word(ColumnType, "The type of its values.")
     currency = described(fields.String, "Of amounts: their currency.", allow_none=True)
-    currency_in = described(fields.String, "Of amounts: the column that tells each row's currency.", allow_none=True)
+    currency_in = described(fields.String, "Of amounts: the column that has each row's currency.", allow_none=True)
 
 
 class Rows(fields.List[Any]):
@@ -104,7 +78,7 @@ class Rows(fields.List[Any]):
         super().__init__(fields.Dict(), **kwargs)
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **_: Any) -> list[Any]:  # noqa: ANN401, ARG002  as the base
-        return list(rows_of(obj))
+        return list(json_rows(obj))
 
 
 class SectionSchema(AnswerSchema):
@@ -132,7 +106,7 @@ class ReportSchema(AnswerSchema):
     made_at = DocumentTime(required=True)
     start = described(DocumentTime, "Included; null is the beginning of the books.", data_key="from", allow_none=True)
     end = described(DocumentTime, "Not included; null is all that was booked.", data_key="to", allow_none=True)
-    scope = described(fields.Dict, "What else was asked.")
+    scope = described(fields.Dict, "The other parameters.")
     positions = described(fields.Dict, "By book: each stripe's last entry that counts.")
     opening_positions = described(fields.Dict, "By jackpot that was open then: each stripe's last entry before `from`.")
     report_version = described(
@@ -148,7 +122,7 @@ class ReportSchema(AnswerSchema):
     )
     content_sha256 = described(
         fields.String,
-        "What it said when its period was closed, as a SHA-256; null if that was another version of it.",
+        "The SHA-256 of its content when its period was closed; null if that was another version of it.",
         attribute="content_sha256",
         allow_none=True,
     )
@@ -159,16 +133,16 @@ _REPORT: Final = ReportSchema()
 
 
 class ReportNameSchema(AnswerSchema):
-    """A report that can be asked."""
+    """A report that can be made."""
 
     name = fields.String(required=True)
     title = fields.String(required=True)
-    required = described(fields.List, "What has to be stated.", cls_or_instance=fields.String())
+    required = described(fields.List, "Required parameters.", cls_or_instance=fields.String())
     optional = described(
-        fields.List, "What may be stated besides jackpot, period and instant.", cls_or_instance=fields.String()
+        fields.List, "Optional parameters, besides jackpot, period and instant.", cls_or_instance=fields.String()
     )
-    by = described(fields.List, "What it can sum by.", cls_or_instance=fields.String())
-    default = described(fields.List, "What it sums by unless the query says.", cls_or_instance=fields.String())
+    by = described(fields.List, "Its groupings.", cls_or_instance=fields.String())
+    default = described(fields.List, "Its groupings where a query names none.", cls_or_instance=fields.String())
     sections = described(fields.List, "The names of its sections.", cls_or_instance=fields.String())
 
 
@@ -182,16 +156,16 @@ class ReportNamesSchema(AnswerSchema):
 @allow(Role.FINANCE, Role.AUDITOR)
 @blueprint.response(200, ReportNamesSchema())
 def get_reports() -> Mapping[str, Any]:
-    """List the reports there are, and what each takes."""
+    """List the reports there are, and their parameters."""
     of_casino = principal().casino_id is not None
     items = [
         {
             "name": one.name,
             "title": one.title,
-            "required": sorted(one.needs),
-            "optional": sorted(one.takes - one.needs),
+            "required": sorted(one.required),
+            "optional": sorted(one.optional),
             "by": one.by,
-            "default": one.usual or one.by[:1],
+            "default": one.default or one.by[:1],
             "sections": one.sections,
         }
         for one in REPORTS.values()
@@ -207,7 +181,7 @@ def get_reports() -> Mapping[str, Any]:
 @blueprint.doc(responses={200: {"content": FILES}})
 def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
     """
-    Make a report; asked again for the same period, or as of the same instant, it gives the same figures.
+    Make a report; for the same period, or as of the same instant, it gives the same figures for ever.
 
     JSON shows 10,000 rows of a section at most, files have no such bound. As CSV a report is sent while it is read; if
     something goes wrong on the way, the last line says that the file is not complete.
@@ -220,8 +194,10 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
     with deadlines.anew(config.report_timeout_s + config.request_timeout_s), ExitStack() as opened:
         opened.enter_context(report_place())
         at = now()
-        asked = look(lambda session: questions.asked(session, report, question, config.longest_open, now=at))
-        whole = opened.enter_context(made(context().engine, report, asked, now=at, longest_s=config.report_timeout_s))
+        parameters = look(lambda session: making.parameters_of(session, report, question, config.longest_open, now=at))
+        whole = opened.enter_context(
+            made(context().engine, report, parameters, now=at, longest_s=config.report_timeout_s)
+        )
         document = whole.narrowed(query["section"])
         if query["format"] == CSV:
             return report_files.csv(document, opened)
@@ -232,8 +208,7 @@ def get_report(query: Mapping[str, Any], name: str) -> flask.Response:
 
 
 def _question(report: Report, query: Mapping[str, Any]) -> Question:
-    """Raises: RoleForbidden, UnknownCasino for what somebody who is bound to a casino may not see."""
+    """Raises: RoleForbidden, UnknownCasino for a report that a casino's key may not see."""
     if not report.is_for_casinos:
         require_house(principal())
-    stated = {field.name: query[field.name] for field in fields_of(Question) if query[field.name] is not None}
-    return questions.of_casino(Question(**stated), principal().casino_id)
+    return questions.within_casino(questions.question_of(query), principal().casino_id)

@@ -16,7 +16,6 @@ from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
 from jackpot_service.records import noted_exceptions
 from jackpot_service.reports import audit as acts
-from jackpot_service.reports.exceptions import latest_exceptions
 from jackpot_service.usecases.acknowledge_exception import AcknowledgeException, acknowledge_exception
 
 
@@ -33,7 +32,7 @@ from jackpot_service.usecases.acknowledge_exception import AcknowledgeException,
 def audit(config: Config, /, *, limit: int, is_json: bool, kind: str | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
     """List administrative acts, the latest first, a line each: who did what, when and why."""
     require_order(query["booked_from"], query["booked_to"])
-    wanted = acts.Wanted(kind=None if kind is None else EntryKind(kind), **query)
+    wanted = acts.ActQuery(kind=None if kind is None else EntryKind(kind), **query)
     print_list(
         config,
         lambda session, most: acts.latest_acts(session, wanted, limit=most),
@@ -76,7 +75,7 @@ def list_exceptions(config: Config, /, *, limit: int, is_json: bool, **query: An
     opened_before = datetime.now(UTC) - config.longest_open
     print_list(
         config,
-        lambda session, most: latest_exceptions(
+        lambda session, most: acts.latest_exceptions(
             session, SYSTEM_OPERATOR, wanted, opened_before=opened_before, limit=most
         ),
         (lambda exception: json_line(ExceptionSchema().dump(exception))) if is_json else _exception_line,

@@ -14,7 +14,8 @@ from jackpot_service.database.transactions import read, reading, told
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
-from jackpot_service.exports.journal import FORMS, journal_export, pieces
+from jackpot_service.exports.accounting import FORMS
+from jackpot_service.exports.journal import journal_export, pieces
 from jackpot_service.records import awards as records
 from jackpot_service.records.awards import AwardRecord, Wanted
 from jackpot_service.reports.jackpots import jackpot_state

@@ -21,13 +21,12 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal
-from jackpot_service.exports.jobs import asking
-from jackpot_service.exports.jobs.asking import ASKERS, AskJob
-from jackpot_service.exports.jobs.days import Days
-from jackpot_service.exports.jobs.kinds import Asker
-from jackpot_service.exports.jobs.registry import KINDS
+from jackpot_service.exports.jobs import requests
+from jackpot_service.exports.jobs.kinds import Requester
+from jackpot_service.exports.jobs.requests import KINDS, REQUESTERS, CreateJob
 from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.records import jobs as records
+from jackpot_service.reports.reconciling import Days
 from jackpot_service.telemetry import logs
 
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -49,8 +48,8 @@ def jobs() -> None:
 def create(config: Config, kind: str, parameters: dict[str, Any], request_id: str) -> None:
     """Create a job; PARAMETERS is JSON, or @FILE. Its id is printed. JACKPOT_KEY says who you are."""
     with opened_engine(config) as engine:
-        asker = Asker(_whoever(config, engine), datetime.now(UTC), config.longest_open)
-        created = asking.ask(engine, AskJob(asker, request_id, KINDS[kind], parameters))
+        requester = Requester(_caller(config, engine), datetime.now(UTC), config.longest_open)
+        created = requests.create(engine, CreateJob(requester, request_id, KINDS[kind], parameters))
     if created.is_replay:
         click.echo(f"It was created before; it is {created.job.state}.", err=True)
     click.echo(created.job.job_id)
@@ -62,10 +61,10 @@ def create(config: Config, kind: str, parameters: dict[str, Any], request_id: st
 @click.pass_obj
 def list_jobs(config: Config, state: str | None, limit: int) -> None:
     """List the latest jobs, a line each."""
-    wanted = None if state is None else JobState(state)
+    in_state = None if state is None else JobState(state)
     print_list(
         config,
-        lambda session, most: records.latest(session, SYSTEM_OPERATOR, limit=most, state=wanted),
+        lambda session, most: records.latest(session, SYSTEM_OPERATOR, limit=most, state=in_state),
         _line,
         limit=limit,
     )
@@ -77,7 +76,7 @@ def list_jobs(config: Config, state: str | None, limit: int) -> None:
 def show(config: Config, job_id: str) -> None:
     """Show a job."""
     with opened_engine(config) as engine:
-        job = _found(engine, job_id)
+        job = _job(engine, job_id)
     print_json(JobSchema().dump(JobView(job, config.files_kept)))
 
 
@@ -87,8 +86,8 @@ def show(config: Config, job_id: str) -> None:
 def cancel(config: Config, job_id: str) -> None:
     """End a job; one that is over stays as it is."""
     with opened_engine(config) as engine:
-        by, now = _whoever(config, engine), datetime.now(UTC)
-        job = transact(engine, lambda session: asking.cancel(session, by, job_id, now=now))
+        by, now = _caller(config, engine), datetime.now(UTC)
+        job = transact(engine, lambda session: requests.cancel(session, by, job_id, now=now))
     click.echo(f"Job {job_id} is {job.state}.", err=True)
 
 
@@ -100,17 +99,17 @@ def cancel(config: Config, job_id: str) -> None:
 def fetch(config: Config, job_id: str, wait: bool, output: Path | None) -> None:  # noqa: FBT001
     """Write the file of a job that is done to standard output."""
     with opened_engine(config) as engine:
-        job = _over(engine, job_id) if wait else _found(engine, job_id)
-        asking.require_file(job)
+        job = _finished(engine, job_id) if wait else _job(engine, job_id)
+        requests.require_file(job)
         with opened(output) as file:
-            for content in asking.file_of(engine, job):
+            for content in requests.file_of(engine, job):
                 file.write(content)
 
 
 @jobs.command("worker")
-@click.option("--beside", is_flag=True, hidden=True, help="Of a server: give way to it, and end with it.")
+@click.option("--supervised", is_flag=True, hidden=True, help="By a server: give way to it, and end with it.")
 @click.pass_obj
-def worker(config: Config, beside: bool) -> None:  # noqa: FBT001
+def worker(config: Config, supervised: bool) -> None:  # noqa: FBT001
     """Do jobs, and reconcile days, until Ctrl-C or SIGTERM; a job is taken up where it was left."""
     require_no_owner(config)
     logs.configure(config.log_level)
@@ -118,7 +117,7 @@ def worker(config: Config, beside: bool) -> None:  # noqa: FBT001
         stop = threading.Event()
         runner = Runner(engine, config.files_kept, stop, idle=Days(engine, stop).reconcile_next)
         set_by_signals(stop, [signal.SIGINT, signal.SIGTERM])
-        if beside:
+        if supervised:
             os.nice(NICENESS)
             threading.Thread(target=_stop_at_end_of_input, args=[stop], daemon=True).start()
         runner.work()
@@ -130,28 +129,28 @@ def _stop_at_end_of_input(stop: threading.Event) -> None:
     stop.set()
 
 
-def _whoever(config: Config, engine: sqlalchemy.Engine) -> Principal:
+def _caller(config: Config, engine: sqlalchemy.Engine) -> Principal:
     """
     Return the owner of the key in JACKPOT_KEY; where it is not set, the machine's operator.
 
-    Raises: Unauthenticated if it is not in force; RoleForbidden unless it may ask over HTTP as well.
+    Raises: Unauthenticated if it is not in force; RoleForbidden unless it may create jobs over HTTP as well.
     """
     if config.key is None:
         return SYSTEM_OPERATOR
     principal = signed_act(config, engine, request_id=None, reason=None).principal
-    require_role(principal, ASKERS)
+    require_role(principal, REQUESTERS)
     return principal
 
 
-def _found(engine: sqlalchemy.Engine, job_id: str) -> Job:
-    return read(engine, lambda session: asking.visible(session, SYSTEM_OPERATOR, job_id))
+def _job(engine: sqlalchemy.Engine, job_id: str) -> Job:
+    return read(engine, lambda session: requests.visible(session, SYSTEM_OPERATOR, job_id))
 
 
-def _over(engine: sqlalchemy.Engine, job_id: str) -> Job:
+def _finished(engine: sqlalchemy.Engine, job_id: str) -> Job:
     """Wait until a job is over."""
     pause = threading.Event()
     with shown_progress() as count:
-        while not (job := _found(engine, job_id)).is_over:
+        while not (job := _job(engine, job_id)).is_over:
             count(job.done, job.total, f"job {job_id}")
             pause.wait(SECONDS_BETWEEN_LOOKS)
         count(job.done, job.total, f"job {job_id}")

@@ -1,31 +1,32 @@
 """`jackpot reports …`: what the books say, on the terminal or as a file."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from jackpot_service.api.periods import closed
 from jackpot_service.auth.authenticator import require_house, require_role
 from jackpot_service.cli.opening import opened_engine, signed_act
-from jackpot_service.cli.values import Day, Identifier, Instant, InstantOrDay, reason_option, request_id_option
+from jackpot_service.cli.values import Day, Value, reason_option, request_id_option
 from jackpot_service.cli.writing import opened, output_option
 from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import read
 from jackpot_service.domain.principals import Role
-from jackpot_service.exports.files import csv_file, text_table, xlsx_file
-from jackpot_service.reports import questions
-from jackpot_service.reports.bounds import bounded
+from jackpot_service.exports import files, xlsx_file
+from jackpot_service.reports import making, questions
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.finance import frame
-from jackpot_service.reports.finance.frame import By
 from jackpot_service.reports.finance.registry import REPORTS, report_of
-from jackpot_service.reports.making import made
-from jackpot_service.reports.questions import Question
+from jackpot_service.reports.making import bounded, made
+from jackpot_service.reports.questions import By, QuestionSchema
+from jackpot_service.usecases.fields import Identifier, Instant, InstantOrDay
 
 TEXT, CSV, XLSX = "text", "csv", "xlsx"
+
+_METAVARS: Final = {Identifier: "id", Instant: "time", InstantOrDay: "time or day"}
 
 
 @click.group("reports")
@@ -41,18 +42,22 @@ def list_reports() -> None:
         click.echo(f"{report.name:<20} {report.title}{by}")
 
 
+def _question_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command an option for each field of a question."""
+    for name, field in reversed(QuestionSchema().fields.items()):
+        option, text = (field.data_key or name).removesuffix("_id").replace("_", "-"), field.metadata.get("description")
+        of_type = (
+            click.Choice([one.value for one in By])
+            if name == "by"
+            else Value(_METAVARS[type(field)], field.deserialize)
+        )
+        command = click.option(f"--{option}", name, type=of_type, multiple=name == "by", help=text)(command)
+    return command
+
+
 @reports.command("show")
 @click.argument("name", type=click.Choice(list(REPORTS)))
-@click.option("--from", "start", type=InstantOrDay(), help="An instant, or a day; included. Default: the beginning.")
-@click.option(
-    "--to", "end", type=InstantOrDay(), help="An instant, or a day; not included. Default: all that is booked."
-)
-@click.option("--as-of", type=Instant(), help="What was booked before this instant, whatever came later.")
-@click.option("--jackpot", "jackpot_id", type=Identifier())
-@click.option("--casino", "casino_id", type=Identifier())
-@click.option("--table", "table_id", type=Identifier())
-@click.option("--round", "round_id", type=Identifier())
-@click.option("--by", type=click.Choice([one.value for one in By]), multiple=True, help="What to sum by.")
+@_question_options
 @click.option("--format", "form", type=click.Choice([TEXT, CSV, XLSX]), default=TEXT, show_default=True)
 @click.option("--section", help="Only this one. A CSV file holds one: the first, unless stated.")
 @output_option
@@ -65,7 +70,6 @@ def show_report(
     form: str,
     section: str | None,
     output: Path | None,
-    by: tuple[str, ...],
     **query: Any,  # noqa: ANN401  the fields of a question
 ) -> None:
     """
@@ -75,11 +79,13 @@ def show_report(
     """
     report = report_of(name)
     frame.require_section(report, section)
-    question = Question(by=tuple(map(By, by)), **query)
+    question = questions.question_of({**query, "by": tuple(map(By, query["by"]))})
     with opened_engine(config) as engine:
         now = datetime.now(UTC)
-        asked = read(engine, lambda session: questions.asked(session, report, question, config.longest_open, now=now))
-        with made(engine, report, asked, now=now) as whole:
+        parameters = read(
+            engine, lambda session: making.parameters_of(session, report, question, config.longest_open, now=now)
+        )
+        with made(engine, report, parameters, now=now) as whole:
             _write(whole.narrowed(section), form, output)
 
 
@@ -103,9 +109,9 @@ def _write(document: Document, form: str, output: Path | None) -> None:
     if form == XLSX:
         _write_workbook(document, output)
     elif form == CSV:
-        _write_lines(csv_file.lines(document), output)
+        _write_lines(files.csv_lines(document), output)
     else:
-        _write_lines([f"{line}\n" for line in text_table.lines(bounded(document))], output)
+        _write_lines([f"{line}\n" for line in files.text_lines(bounded(document))], output)
 
 
 def _write_workbook(document: Document, output: Path | None) -> None:

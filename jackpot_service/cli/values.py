@@ -13,7 +13,7 @@ from marshmallow import ValidationError
 
 from jackpot_service.api.parsing import KeyTwice, NotJson, read_json
 from jackpot_service.domain.money import EXACT
-from jackpot_service.reports.finance.spans import midnight
+from jackpot_service.reports.finance.period import midnight
 from jackpot_service.usecases import fields
 
 T = TypeVar("T")

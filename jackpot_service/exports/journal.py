@@ -2,26 +2,31 @@
 A jackpot's journal as text, in pieces, from its beginning or from the end of any piece.
 
 The same jackpot, form and positions give the same bytes for ever, however often the writing was interrupted: where a
-piece ends depends only on what is in it.
+piece ends depends only on its content. Entries are ordered by booking time, then by stripe, then by seq. A stripe's
+entries never go back in time, so its chain has that order, and K streams merged give it without a sort. Entries up to
+a vector of positions never change. So the pages need not be read in one snapshot, which would keep the database from
+cleaning up for as long as a client is slow.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import heapq
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import Refused
-from jackpot_service.exports.beancount import BEANCOUNT
-from jackpot_service.exports.entries import entries
-from jackpot_service.exports.forms import Declared, Form, Heading, written
-from jackpot_service.exports.hledger import HLEDGER
-from jackpot_service.ledger.schema import StripeRow
+from jackpot_service.exports.accounting import Declared, ExportedEntry, Form, Heading
+from jackpot_service.ledger.schema import EntryRow, StripeRow
 from jackpot_service.records import references
+from jackpot_service.records.rounds import RoundName
+from jackpot_service.records.schema import RoundRow
 
-FORMS: Final[Mapping[str, Form]] = MappingProxyType({form.name: form for form in (BEANCOUNT, HLEDGER)})
+IN_MEMORY: Final = 4096
+"""How many entries are in memory at a time, over all stripes; a stripe has at least `SMALLEST_PAGE`."""
+
+SMALLEST_PAGE: Final = 16
 
 PIECE_BYTES: Final = 256 * 1024
 """A piece ends with the entry that fills it."""
@@ -104,7 +109,7 @@ def pieces(
     if after is None:
         text.add(export.form.heading(Heading(export.jackpot_id, export.base, export.positions)))
     for entry in entries(session, export.jackpot_id, after=text.positions, upto=export.positions):
-        text.add(written(export.form, entry, text.declared))
+        text.add(export.form.entry(entry, text.declared))
         text.positions[entry.stripe_no] = entry.seq
         if text.size >= piece_bytes:
             yield text.piece()
@@ -135,3 +140,69 @@ class _Text:
         content, self.parts, self.size = b"".join(self.parts), [], 0
         declared = sorted(self.declared.currencies), sorted(self.declared.accounts)
         return JournalPiece(content, Mark(tuple(self.positions), *map(tuple, declared)))
+
+
+def entries(session: Session, jackpot_id: str, *, after: Sequence[int], upto: Sequence[int]) -> Iterator[ExportedEntry]:
+    """Read the entries after one vector of positions, up to another; both have a position for each stripe."""
+    page = max(SMALLEST_PAGE, IN_MEMORY // max(1, len(upto)))
+    of_stripes = (
+        _of_stripe(session, jackpot_id, stripe_no, after=first, upto=last, page=page)
+        for stripe_no, (first, last) in enumerate(zip(after, upto, strict=True))
+    )
+    return heapq.merge(*of_stripes, key=lambda entry: entry.order)
+
+
+def _of_stripe(
+    session: Session, jackpot_id: str, stripe_no: int, *, after: int, upto: int, page: int
+) -> Iterator[ExportedEntry]:
+    while after < upto:
+        found = _page(session, jackpot_id, stripe_no, after=after, upto=upto, limit=page)
+        if not found:
+            return
+        yield from found
+        after = found[-1].seq
+
+
+def _page(
+    session: Session, jackpot_id: str, stripe_no: int, *, after: int, upto: int, limit: int
+) -> list[ExportedEntry]:
+    its_round = and_(RoundRow.jackpot_id == jackpot_id, RoundRow.round_key == EntryRow.round_key)
+    rows = session.execute(
+        select(
+            EntryRow.seq,
+            EntryRow.kind,
+            EntryRow.principal,
+            EntryRow.booked_at,
+            EntryRow.digest,
+            EntryRow.round_key,
+            RoundRow.table_id,
+            RoundRow.round_id,
+            EntryRow.accounts,
+            EntryRow.currencies,
+            EntryRow.amounts,
+            EntryRow.movements,
+        )
+        .join(RoundRow, its_round, isouter=True)
+        .where(
+            EntryRow.jackpot_id == jackpot_id,
+            EntryRow.stripe_no == stripe_no,
+            EntryRow.seq > after,
+            EntryRow.seq <= upto,
+        )
+        .order_by(EntryRow.seq)
+        .limit(limit)
+    )
+    return [
+        ExportedEntry(
+            jackpot_id,
+            stripe_no,
+            seq,
+            kind,
+            principal,
+            booked_at,
+            digest,
+            None if round_key is None else RoundName(table_id, round_id),
+            tuple(zip(*lines, strict=True)),
+        )
+        for seq, kind, principal, booked_at, digest, round_key, table_id, round_id, *lines in rows
+    ]

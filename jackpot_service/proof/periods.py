@@ -16,9 +16,10 @@ from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.proof.decoding import unless_refused
 from jackpot_service.proof.verification import NotCompared
 from jackpot_service.records import closed_periods
+from jackpot_service.reports.documents import sha256_of
 from jackpot_service.reports.finance import frame, registry
-from jackpot_service.reports.finance.frame import Asked, Report
-from jackpot_service.reports.finance.hashing import sha256_of
+from jackpot_service.reports.finance.frame import Report
+from jackpot_service.reports.questions import Parameters
 
 Found = Iterator[Mismatch]
 
@@ -62,7 +63,7 @@ def _report_is(session: Session, report: Report, closed: ClosedPeriod, kept: str
 
 
 def _hash(session: Session, report: Report, closed: ClosedPeriod) -> str | None:
-    asked = Asked(start=closed.period.start, end=closed.period.end)
+    asked = Parameters(start=closed.period.start, end=closed.period.end)
     document = frame.make(session, report, asked, made_at=closed.period.end)
     return sha256_of(document)
 

@@ -14,16 +14,15 @@ from jackpot_service.proof.decoding import is_written_alike, unless_refused
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.records import reconciled_days
 from jackpot_service.records.reconciled_days import DayPart
-from jackpot_service.reports.finance import two_sides
-from jackpot_service.reports.finance.side_sums import as_json
-from jackpot_service.reports.finance.spans import DAY, Part, is_same, midnight
+from jackpot_service.reports.finance import reconciled_sums
+from jackpot_service.reports.finance.period import DAY, Part, is_same, midnight
 
 Found = Iterator[Mismatch]
 
 
 def of_book(session: Session, book: str) -> Sequence[DayPart]:
     """The days of a book that reports add up, in their order."""
-    return reconciled_days.days(session, book, report_version=two_sides.REPORT_VERSION)
+    return reconciled_days.days(session, book, report_version=reconciled_sums.REPORT_VERSION)
 
 
 def check(
@@ -58,9 +57,9 @@ def _of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:
     if not (is_same(kept.starts, due.start) and is_same(kept.ends, due.end)):
         yield _mismatch(book, kept.day, f"was read after {kept.starts} up to {kept.ends}, and is {due}")
         return
-    made = two_sides.read(session, book, jackpot.base, due)
-    sums: object = reconciled_days.sums(session, book, report_version=two_sides.REPORT_VERSION, day=kept.day)
-    for was, is_ in zip_longest(sums if isinstance(sums, list) else [sums], map(as_json, made)):
+    made = reconciled_sums.read_sums(session, book, jackpot.base, due)
+    sums: object = reconciled_days.sums(session, book, report_version=reconciled_sums.REPORT_VERSION, day=kept.day)
+    for was, is_ in zip_longest(sums if isinstance(sums, list) else [sums], (one.as_json() for one in made)):
         if not is_written_alike(was, is_):
             yield _mismatch(book, kept.day, f"was kept as {was}, and its documents and entries make {is_}")
             return

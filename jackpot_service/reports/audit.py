@@ -1,17 +1,21 @@
 """The audit trail: every administrative act, the latest first, with who, when, why, before and after."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, or_
 
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.principals import Principal
 from jackpot_service.ledger.schema import EntryRow
-from jackpot_service.records import acts
+from jackpot_service.records import acts, noted_exceptions
 from jackpot_service.records.acts import RecordedAct
+from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.records.schema import ActRow, ChangeDecisionRow
 
 SECRETS = frozenset({"secret_hash"})
@@ -19,7 +23,7 @@ SECRETS = frozenset({"secret_hash"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ActQuery:
     """
     Which acts to list; None asks for all. The period, by booking time, does not include its end.
 
@@ -43,7 +47,7 @@ class AuditedAct:
     is_emergency: bool
 
 
-def latest_acts(session: Session, wanted: Wanted, *, limit: int, before: int | None = None) -> list[AuditedAct]:
+def latest_acts(session: Session, wanted: ActQuery, *, limit: int, before: int | None = None) -> list[AuditedAct]:
     """
     List acts, the latest first: those before one.
 
@@ -63,7 +67,7 @@ def latest_acts(session: Session, wanted: Wanted, *, limit: int, before: int | N
     return [AuditedAct(RecordedAct(*recorded), is_emergency) for *recorded, is_emergency in session.execute(question)]
 
 
-def _conditions(session: Session, wanted: Wanted) -> list[ColumnElement[bool]]:
+def _conditions(session: Session, wanted: ActQuery) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
     if wanted.principal is not None:
         conditions.append(EntryRow.principal == wanted.principal)
@@ -107,3 +111,20 @@ def _without_secrets(document: Any) -> Any:  # noqa: ANN401  any JSON
     if isinstance(document, list):
         return [_without_secrets(value) for value in document]
     return document
+
+
+def latest_exceptions(
+    session: Session,
+    principal: Principal,
+    wanted: Wanted,
+    *,
+    opened_before: datetime,
+    limit: int,
+    before: str | None = None,
+) -> Sequence[NotedException]:
+    """List the exceptions that a principal may see; `opened_before` says which open rounds are among them."""
+    if principal.casino_id is not None:
+        if wanted.casino_id not in {None, principal.casino_id}:
+            return ()
+        wanted = replace(wanted, casino_id=principal.casino_id)
+    return noted_exceptions.latest(session, wanted, opened_before=opened_before, limit=limit, before=before)

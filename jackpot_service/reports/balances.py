@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sqlalchemy import and_, func, select, text
+from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
-from jackpot_service.domain.money import from_minor
-from jackpot_service.records.schema import AwardRow, RateRow, RoundRow, RulesVersionRow
 
 _CASINO_BALANCES = text(
     """
@@ -28,6 +26,18 @@ _CASINO_ACCOUNTS = text(
     WHERE account = :account
     GROUP BY jackpot_id, currency
     ORDER BY jackpot_id, currency
+    """
+)
+
+_AWARD_TOTALS = text(
+    """
+    SELECT a.jackpot_id, a.tier, a.currency, count(*), sum(a.amount_minor * CAST('1e-' || s.exponent AS numeric))
+    FROM awards a
+    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN jackpots j ON j.jackpot_id = a.jackpot_id
+    JOIN rates s ON s.base = j.base AND s.number = r.rate_sheet AND s.currency = a.currency
+    GROUP BY a.jackpot_id, a.tier, a.currency
+    ORDER BY a.jackpot_id, a.tier, a.currency
     """
 )
 
@@ -68,35 +78,4 @@ def casino_accounts(session: Session, casino_id: str) -> tuple[CasinoAccount, ..
 
 def award_totals(session: Session) -> tuple[AwardTotal, ...]:
     """Sum the awards by jackpot, tier and currency; the exponent is the one pinned with each round's rate sheet."""
-    found = session.execute(
-        select(
-            AwardRow.jackpot_id,
-            AwardRow.tier,
-            AwardRow.currency,
-            RateRow.exponent,
-            func.count(),
-            func.sum(AwardRow.amount_minor),
-        )
-        .join(
-            RoundRow,
-            and_(RoundRow.jackpot_id == AwardRow.jackpot_id, RoundRow.round_key == AwardRow.round_key),
-        )
-        .join(
-            RulesVersionRow,
-            and_(RulesVersionRow.jackpot_id == RoundRow.jackpot_id, RulesVersionRow.version == RoundRow.rules_version),
-        )
-        .join(
-            RateRow,
-            and_(
-                RateRow.base == RulesVersionRow.document["base"].astext,
-                RateRow.number == RoundRow.rate_sheet,
-                RateRow.currency == AwardRow.currency,
-            ),
-        )
-        .group_by(AwardRow.jackpot_id, AwardRow.tier, AwardRow.currency, RateRow.exponent)
-        .order_by(AwardRow.jackpot_id, AwardRow.tier, AwardRow.currency)
-    )
-    return tuple(
-        AwardTotal(jackpot_id, tier, currency, count, from_minor(int(amount_minor), exponent))
-        for jackpot_id, tier, currency, exponent, count, amount_minor in found
-    )
+    return tuple(AwardTotal(*row) for row in session.execute(_AWARD_TOTALS))

@@ -1,22 +1,33 @@
-"""What every report is: a head that says what it shows and as of when, and sections of rows with typed columns."""
+"""Every report's form: a head that states its question and the positions it stands on, and sections of typed rows."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any, Final
+
+import orjson
 
 from jackpot_service.domain.closed_periods import KeptReport
+from jackpot_service.domain.money import plain
 from jackpot_service.ledger.instants import Positions
 
 Value = str | int | Decimal | datetime | date | None
-"""What a cell holds: exact, or nothing."""
+"""The value of a cell: exact, or nothing."""
 
 Row = Sequence[Value]
 
+NamedRow = Mapping[Any, Any]
+"""Values by the names of columns: a row of a statement, or one with further values."""
 
-class Sort(StrEnum):
-    """What a column's values are, and so how each format writes them."""
+HEAD: Final = "head"
+"""The name of the head, for a question about one section."""
+
+
+class ColumnType(StrEnum):
+    """The type of a column's values, by which each format writes them."""
 
     TEXT = "text"
     COUNT = "count"
@@ -30,15 +41,15 @@ class Sort(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Column:
     """
-    A column: its name in files and answers, its title for people, the sort of its values.
+    A column: its name in files, answers and statements, its title for people, the type of its values.
 
-    An amount is in units of a currency: `currency`, or the one that the column named `currency_in` tells in each row.
-    A number is exact and no money, such as a rate; a percent is one hundred times a ratio.
+    An amount is in units of a currency: `currency`, or each row's value of the column `currency_in`. A number is exact
+    and no money, such as a rate; a percent is one hundred times a ratio.
     """
 
     name: str
     title: str
-    sort: Sort = Sort.TEXT
+    type: ColumnType = ColumnType.TEXT
     currency: str | None = None
     currency_in: str | None = None
 
@@ -48,7 +59,7 @@ class Section:
     """
     A table of a report. Its rows may be read from the books while they are written out: once, and in order.
 
-    `count` tells how many there will be, of rows that may be too many to be held.
+    `count` counts rows that may be too many to be held.
     """
 
     name: str
@@ -63,11 +74,10 @@ class Document:
     """
     A report that was made, at `made_at`, by this version of the service.
 
-    `start` and `end` bound what it covers, the end not included; None is the beginning of the books, and all that was
-    booked when it was made. `positions` are those of each book that it stands on, at its end: asked again as of the
-    same instant, it says the same. `opening_positions` are those at its start, if it has one, of the jackpots that were
-    open by then. `report_version` is that of the report, `kept` what was kept of it, in its version of then, when
-    exactly its period was closed.
+    `start` and `end` bound its period, the end not included; None is the beginning of the books, and all that was
+    booked when it was made. `positions` are those of each of its books, at its end: as of the same instant, it is the
+    same for ever. `opening_positions` are those at its start, if it has one, of the jackpots that were open by then.
+    `kept` is the hash, and the version of the report, that was kept when exactly its period was closed.
     """
 
     name: str
@@ -85,9 +95,88 @@ class Document:
 
     @property
     def content_sha256(self) -> str | None:
-        """The SHA-256 of what it said when its period was closed: none if that was another version of it."""
+        """The SHA-256 of its content when its period was closed: none if that was another version of it."""
         return None if self.kept is None or self.kept.report_version != self.report_version else self.kept.sha256
 
     def narrowed(self, name: str | None) -> "Document":
-        """The same with the section of a name only, with none for that of the head; unless one is named, with all."""
+        """Return it with the section of a name only, with none for that of the head; unless one is named, with all."""
         return self if name is None else replace(self, sections=[one for one in self.sections if one.name == name])
+
+
+def rows_of(columns: Sequence[Column], named: Iterable[NamedRow]) -> Iterator[Row]:
+    """Return rows from mappings that hold, among other values, one by the name of each column."""
+    names = [column.name for column in columns]
+    for one in named:
+        yield tuple(one[name] for name in names)
+
+
+def as_text(value: Value) -> str:
+    """Return a value as text, the same in every format: exact, without exponent, times in UTC; nothing is ''."""
+    match value:
+        case None:
+            return ""
+        case Decimal():
+            return plain(value)
+        case datetime():
+            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        case date():
+            return value.isoformat()
+        case _:
+            return str(value)
+
+
+def head_of(document: Document) -> list[tuple[str, str]]:
+    """Return a report's head as names and texts, in the order in which people read it."""
+    return [
+        ("report", document.name),
+        ("title", document.title),
+        ("from", as_text(document.start) or "the beginning"),
+        ("to", as_text(document.end) or "all that was booked"),
+        *document.scope.items(),
+        ("made at", as_text(document.made_at)),
+        ("version", document.version),
+        *_closed(document),
+        *_positions("opening position", document.opening_positions),
+        *_positions("position", document.positions),
+    ]
+
+
+def _positions(name: str, positions: Mapping[str, Positions]) -> list[tuple[str, str]]:
+    return [(f"{name} of {book}", ".".join(map(str, seqs))) for book, seqs in sorted(positions.items())]
+
+
+def _closed(document: Document) -> list[tuple[str, str]]:
+    if document.kept is None:
+        return []
+    if document.content_sha256 is not None:
+        return [("closed as", document.content_sha256)]
+    then, now = document.kept.report_version, document.report_version
+    return [("closed in", f"version {then} of the report, whose version is {now} now: no hash of this was kept")]
+
+
+def sha256_of(document: Document) -> str:
+    """
+    Compute the SHA-256 of a report's question, positions and rows; not of when and by which version it was made.
+
+    It reads all rows. The lines of JSON under the hash are: one for the head, one for each section's columns, one a
+    row. Strangers compute it from answers by docs/reports.md, which says the same; a change of it raises all report
+    versions.
+    """
+    digest = hashlib.sha256()
+    head = [
+        document.name,
+        as_text(document.start),
+        as_text(document.end),
+        sorted(document.scope.items()),
+        sorted((book, list(positions)) for book, positions in document.positions.items()),
+    ]
+    digest.update(_line(head))
+    for section in document.sections:
+        digest.update(_line([section.name, *(column.name for column in section.columns)]))
+        for row in section.rows:
+            digest.update(_line([as_text(value) for value in row]))
+    return digest.hexdigest()
+
+
+def _line(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)

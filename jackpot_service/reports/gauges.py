@@ -13,8 +13,8 @@ from jackpot_service.ledger.schema import StripeRow
 from jackpot_service.records import partitions, rate_sheets, reconciled_days
 from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.records.schema import ChangeDecisionRow, ChangeRequestRow, ExceptionRow, JackpotRow
-from jackpot_service.reports.finance import two_sides
-from jackpot_service.reports.finance.spans import midnight
+from jackpot_service.reports.finance import reconciled_sums
+from jackpot_service.reports.finance.period import midnight
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def months_ahead(session: Session, *, at: datetime) -> int:
 
 def _days_behind(session: Session, *, at: datetime) -> int:
     today = at.astimezone(UTC).date()
-    due = reconciled_days.due(session, report_version=two_sides.REPORT_VERSION, before=midnight(today))
+    due = reconciled_days.due(session, report_version=reconciled_sums.REPORT_VERSION, before=midnight(today))
     return 0 if due is None else (today - due.day).days
 
 

@@ -1,22 +1,52 @@
-"""How a report is asked: the instants that it stands on are fixed first, then it is read in one snapshot."""
+"""
+Making a report: the instants of its question are resolved first, then it is read in one snapshot, within bounds.
 
-from collections.abc import Generator, Iterator
+Once an instant is resolved, nothing is booked before it any more, so that its positions are final. Stripes that have
+not passed it are raised to it one at a time, each in a transaction of its own, which locks it for no longer than a bet
+does. No row is written for it: see docs/decisions/instants.md.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
+from typing import Final
 
 import sqlalchemy
+from sqlalchemy import text
 
-from jackpot_service.database.transactions import HeldUp, read, snapshot
+from jackpot_service.database.transactions import HeldUp, Session, read, snapshot, transact
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.errors import Unavailable
+from jackpot_service.domain.errors import Conflict, Refused, Unavailable
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.records import references
-from jackpot_service.reports.documents import Document
+from jackpot_service.reports import questions
+from jackpot_service.reports.documents import Document, Row, Section
 from jackpot_service.reports.finance import frame
-from jackpot_service.reports.finance.frame import Asked, Report
-from jackpot_service.reports.resolving import resolve
+from jackpot_service.reports.finance.frame import Report
+from jackpot_service.reports.questions import Parameters, Question
+
+MOST_ROWS: Final = 10_000
+"""Rows of a section in an answer that is held in memory; files have no such bound."""
+
+_IS_REPLICA = text("SELECT pg_is_in_recovery()")
+
+
+class InstantAhead(Refused):
+    """An instant that has not come: further entries may be booked before it."""
+
+    code = "instant-ahead"
+    title = "The instant lies ahead"
+
+
+class InstantNotResolved(Conflict):
+    """A replica cannot keep the books from changing before an instant: only the primary can."""
+
+    code = "instant-not-resolved"
+    title = "The instant was not resolved on the primary"
 
 
 class ReportTookTooLong(Unavailable):
@@ -26,20 +56,44 @@ class ReportTookTooLong(Unavailable):
     title = "The report took too long"
 
 
+class ReportTooLong(Conflict):
+    """More rows than an answer holds."""
+
+    code = "report-too-long"
+    title = "The report has too many rows for this"
+
+
+def parameters_of(
+    session: Session, report: Report, question: Question, longest_open: timedelta, *, now: datetime
+) -> Parameters:
+    """
+    Return a report's parameters: a question's, with instants in the place of days.
+
+    Raises: BadQuestion; UnknownCasino; InstantAhead for the later of two ends, since nobody resolves that one.
+    """
+    parameters = Parameters(**question.stated, longest_open=longest_open)
+    frame.require_possible(report, parameters)
+    start, end = questions.edges_of(session, question)
+    ends = sorted(one for one in (end, question.as_of) if one is not None)
+    for later in ends[1:]:
+        _require_past(later, now=now)
+    return replace(parameters, start=start, end=ends[0] if ends else None)
+
+
 @contextmanager
 def made(
-    engine: sqlalchemy.Engine, report: Report, asked: Asked, *, now: datetime, longest_s: float | None = None
+    engine: sqlalchemy.Engine, report: Report, parameters: Parameters, *, now: datetime, longest_s: float | None = None
 ) -> Iterator[Document]:
     """
     Make a report; its rows are read as long as the block runs, which `longest_s` bounds unless it is None.
 
     Raises: as `fix`; ReportTookTooLong.
     """
-    fix(engine, report, asked, now=now)
+    fix(engine, report, parameters, now=now)
     try:
         with snapshot(engine, longest_s=longest_s) as session:
-            document = frame.make(session, report, asked, made_at=now)
-            with _read_no_further(document):
+            document = frame.make(session, report, parameters, made_at=now)
+            with _closing_rows(document):
                 yield document
     except HeldUp as error:
         if longest_s is None:
@@ -49,8 +103,8 @@ def made(
 
 
 @contextmanager
-def _read_no_further(document: Document) -> Iterator[None]:
-    """After the block no row is read any more: whoever stopped in the midst of a list leaves no cursor open."""
+def _closing_rows(document: Document) -> Iterator[None]:
+    """After the block no row is read any more: a reader who stops in the midst of a list leaves no cursor open."""
     try:
         yield
     finally:
@@ -59,32 +113,101 @@ def _read_no_further(document: Document) -> Iterator[None]:
                 section.rows.close()
 
 
-def fix(engine: sqlalchemy.Engine, report: Report, asked: Asked, *, now: datetime) -> None:
+def fix(engine: sqlalchemy.Engine, report: Report, parameters: Parameters, *, now: datetime) -> None:
     """
-    Fix the instants of a question in each book that it is about: from then on the report says the same for ever.
+    Fix the instants of a report in each of its books: from then on the report says the same for ever.
 
     The later instant is resolved, which a stripe that has passed it has passed with the earlier one. The reference book
     comes first: from then on no jackpot is opened before the instant, so those that are there then are all that ever
-    belong to it. What cannot be asked, and unknown names, are refused before anything is written.
+    belong to it. Impossible parameters, and unknown names, are refused before anything is written.
 
-    Raises: BadQuestion, UnknownJackpot, UnknownCasino, UnknownTable, UnknownRound; what `resolve` raises.
+    Raises: BadQuestion, UnknownJackpot, UnknownCasino, UnknownTable, UnknownRound; as `resolve`.
     """
-    frame.require_possible(report, asked)
-    read(engine, partial(frame.books_of, asked=asked))
-    edges = [edge for edge in (asked.start, asked.end) if edge is not None]
+    frame.require_possible(report, parameters)
+    read(engine, partial(frame.books_of, parameters=parameters))
+    edges = [edge for edge in (parameters.start, parameters.end) if edge is not None]
     if not edges:
         return
     resolve(engine, REFERENCE_BOOK, max(edges), now=now)
-    for jackpot_id in read(engine, partial(frame.books_of, asked=asked))[1:]:
+    for jackpot_id in read(engine, partial(frame.books_of, parameters=parameters))[1:]:
         resolve(engine, jackpot_id, max(edges), now=now)
 
 
 def positions_at(engine: sqlalchemy.Engine, jackpot_id: str, instant: datetime, *, now: datetime) -> Positions:
     """
-    Fix an instant in a jackpot's book, and find where its stripes stood.
+    Resolve an instant in a jackpot's book, and return the positions of its stripes then.
 
-    Raises: UnknownJackpot; what `resolve` raises.
+    Raises: UnknownJackpot; as `resolve`.
     """
     read(engine, partial(references.require_base, jackpot_id=jackpot_id))
     resolve(engine, jackpot_id, instant, now=now)
     return read(engine, partial(instants.at, book=jackpot_id, instant=instant))
+
+
+def resolve(engine: sqlalchemy.Engine, book: str, instant: datetime, *, now: datetime) -> None:
+    """
+    Let nothing be booked in a book before an instant any more; the book must exist.
+
+    Stripe 0 is raised first. A stripe that is added later is not behind stripe 0, so the list that is made after it is
+    whole.
+
+    Raises: InstantAhead, and InstantNotResolved on a replica, unless every stripe has passed the instant.
+    """
+    find_behind = partial(instants.behind, book=book, instant=instant)
+    behind = read(engine, find_behind)
+    if not behind:
+        return
+    read(engine, partial(_require_resolvable, instant=instant, now=now))
+    if behind[0] == 0:
+        _raise(engine, book, [0], instant)
+        behind = read(engine, find_behind)
+    if behind:
+        _raise(engine, book, behind, instant)
+
+
+def _require_past(instant: datetime, *, now: datetime) -> None:
+    """Raises: InstantAhead."""
+    if instant > now:
+        message = f"{instant.isoformat()} has not come yet."
+        raise InstantAhead(message)
+
+
+def _require_resolvable(session: Session, instant: datetime, *, now: datetime) -> None:
+    _require_past(instant, now=now)
+    if session.scalar(_IS_REPLICA):
+        message = f"Ask the primary about {instant.isoformat()} first; a replica then answers the same."
+        raise InstantNotResolved(message)
+
+
+def _raise(engine: sqlalchemy.Engine, book: str, stripe_nos: Sequence[int], instant: datetime) -> None:
+    transact(engine, partial(instants.raise_stripes, book=book, stripe_nos=stripe_nos, instant=instant))
+
+
+def in_time(document: Document, until: float) -> Document:
+    """Let the rows of a report be read until an instant of the monotonic clock; later ones raise HeldUp."""
+
+    def in_time_only(section: Section) -> Iterator[Row]:
+        for row in section.rows:
+            if time.monotonic() > until:
+                message = "The reading took too long."
+                raise HeldUp(message)
+            yield row
+
+    return _with_rows(document, in_time_only)
+
+
+def bounded(document: Document) -> Document:
+    """Let no section of a report have more rows than are held in memory; the next one raises ReportTooLong."""
+
+    def first_only(section: Section) -> Iterator[Row]:
+        for number, row in enumerate(section.rows):
+            if number == MOST_ROWS:
+                message = f"{section.title} has more than {MOST_ROWS:,} rows: ask for a file, or for less."
+                raise ReportTooLong(message, section=section.name, rows=MOST_ROWS)
+            yield row
+
+    return _with_rows(document, first_only)
+
+
+def _with_rows(document: Document, rows: Callable[[Section], Iterable[Row]]) -> Document:
+    return replace(document, sections=[replace(section, rows=rows(section)) for section in document.sections])

@@ -1,28 +1,44 @@
-"""Reconciling days that are over, one at a time: a report of a month then has only its edges to read."""
+"""Reconciling days that are over, one at a time: a report of a month then has only its partial days to read."""
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
+from time import monotonic
 from typing import Final
 
 import sqlalchemy
+import structlog
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, read, snapshot, transact
 from jackpot_service.ledger import instants
 from jackpot_service.records import reconciled_days
 from jackpot_service.records.reconciled_days import DayPart, DueDay, ReconciledDay
-from jackpot_service.reports.finance import two_sides
-from jackpot_service.reports.finance.side_sums import Sum, added_up, as_json
-from jackpot_service.reports.finance.spans import DAY, Part, midnight
-from jackpot_service.reports.resolving import resolve
+from jackpot_service.reports.finance import reconciled_sums
+from jackpot_service.reports.finance.period import DAY, Part, midnight
+from jackpot_service.reports.finance.reconciled_sums import Sum, added_up
+from jackpot_service.reports.making import resolve
 
 AFTER_MIDNIGHT: Final = timedelta(hours=1)
 """How long a day has been over when it is read: by then busy books are past it, and nothing has to be locked for it."""
 
 SLICE: Final = 20_000
 """About so many entries are read between two looks at whether to stop: a second's work."""
+
+LONGEST_REST_S: Final = 2.0
+"""It rests as long as it worked on the last day, but no longer than this: a job waits for it."""
+
+LOOK_EVERY_S: Final = 30.0
+"""How long it looks for no day after it found none: they come once a day, and a look is in the way of bets."""
+
+FIRST_PAUSE_S: Final = 60.0
+"""How long a jackpot is left alone of which a day could not be read; each time twice as long, up to the longest."""
+
+LONGEST_PAUSE_S: Final = 3600.0
+
+log = structlog.get_logger()
 
 _IS_ALONE = text("SELECT pg_try_advisory_xact_lock(hashtext('reconciling'))")
 
@@ -45,12 +61,12 @@ def reconcile_next(
     stop: threading.Event | None = None,
 ) -> DueDay | None:
     """
-    Read the first day that waits, of all jackpots but some, and keep what it came to; None if there was none to keep.
+    Read the first day that waits, of all jackpots but some, and store its sums; None if there was none to store.
 
-    Of several who would, one does: he holds a lock until the day is kept. It is over by the database's clock, unless
-    `now` is said, and nothing can be booked in it any more. It is left when `stop` is set.
+    Of several processes one does it, under a lock until the sums are stored. The day is over by the database's clock,
+    unless `now` is given, and nothing can be booked in it any more. It is left when `stop` is set.
 
-    Raises: Unavailable; DayUnread for what goes wrong while the day is read.
+    Raises: Unavailable; DayUnread for an error while the day is read.
     """
     with snapshot(engine) as alone:
         if not alone.scalar(_IS_ALONE):
@@ -59,29 +75,82 @@ def reconcile_next(
         before = datetime.combine((now - AFTER_MIDNIGHT).astimezone(UTC), time(), UTC)
         due = read(
             engine,
-            partial(reconciled_days.due, report_version=two_sides.REPORT_VERSION, before=before, without=without),
+            partial(reconciled_days.due, report_version=reconciled_sums.REPORT_VERSION, before=before, without=without),
         )
         if due is None:
             return None
         try:
             resolve(engine, due.jackpot_id, midnight(due.day + DAY), now=now)
             with snapshot(engine) as session:
-                found = _read(session, due, stop or threading.Event())
-            if found is None:
+                day = _read_day(session, due, stop or threading.Event())
+            if day is None:
                 return None
-            transact(engine, partial(reconciled_days.add, read=found, now=now))
+            transact(engine, partial(reconciled_days.add, read=day, now=now))
         except Exception as error:
             raise DayUnread(due) from error
         return due
 
 
-def _read(session: Session, due: DueDay, stop: threading.Event) -> ReconciledDay | None:
+def _read_day(session: Session, due: DueDay, stop: threading.Event) -> ReconciledDay | None:
     ends = instants.before(session, due.jackpot_id, midnight(due.day + DAY))
     starts = instants.before(session, due.jackpot_id, midnight(due.day))
     sums: list[Sum] = []
     for part in Part(starts, ends).slices(SLICE):
         if stop.is_set():
             return None
-        sums = added_up([*sums, *two_sides.read(session, due.jackpot_id, due.base, part)])
-    found = [as_json(one) for one in sums]
-    return ReconciledDay(due.jackpot_id, two_sides.REPORT_VERSION, DayPart(due.day, starts, ends), found)
+        sums = added_up([*sums, *reconciled_sums.read_sums(session, due.jackpot_id, due.base, part)])
+    stored = [one.as_json() for one in sums]
+    return ReconciledDay(due.jackpot_id, reconciled_sums.REPORT_VERSION, DayPart(due.day, starts, ends), stored)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pause:
+    """Until when a jackpot is left alone, by the monotonic clock, and for how long that was."""
+
+    until: float
+    length_s: float
+
+
+@dataclass(slots=True)
+class Days:
+    """Reconciles days, one at a time, until `stop` is set; `clock` is the database's unless one is given."""
+
+    engine: sqlalchemy.Engine
+    stop: threading.Event
+    clock: Callable[[], datetime] | None = None
+    monotonic: Callable[[], float] = monotonic
+    _rest_s: float = field(default=0, init=False)
+    _next_look: float = field(default=0, init=False)
+    _pauses: dict[str, _Pause] = field(default_factory=dict, init=False)
+
+    def reconcile_next(self) -> bool:
+        """Reconcile the first day that waits; returns whether there was one. Raises: Unavailable."""
+        self.stop.wait(min(self._rest_s, LONGEST_REST_S))
+        began, self._rest_s = self.monotonic(), 0
+        if began < self._next_look:
+            return False
+        paused = [jackpot_id for jackpot_id, pause in self._pauses.items() if began < pause.until]
+        now = None if self.clock is None else self.clock()
+        try:
+            day = reconcile_next(self.engine, now=now, without=paused, stop=self.stop)
+        except DayUnread as error:
+            pause = self._paused(error.due.jackpot_id)
+            log.exception("day-not-reconciled", **_named(error.due), again_in_s=pause.length_s)
+            return False
+        if day is None:
+            self._next_look = began + LOOK_EVERY_S
+            return False
+        self._pauses.pop(day.jackpot_id, None)
+        self._rest_s = self.monotonic() - began
+        log.info("day-reconciled", **_named(day))
+        return True
+
+    def _paused(self, jackpot_id: str) -> _Pause:
+        last = self._pauses.get(jackpot_id)
+        length_s = FIRST_PAUSE_S if last is None else min(2 * last.length_s, LONGEST_PAUSE_S)
+        self._pauses[jackpot_id] = pause = _Pause(self.monotonic() + length_s, length_s)
+        return pause
+
+
+def _named(day: DueDay) -> dict[str, str]:
+    return {"jackpot_id": day.jackpot_id, "day": day.day.isoformat()}

@@ -15,7 +15,7 @@ from typing import Final
 
 import structlog
 
-COMMAND: Final = (sys.executable, "-m", "jackpot_service.cli", "jobs", "worker", "--beside")
+COMMAND: Final = (sys.executable, "-m", "jackpot_service.cli", "jobs", "worker", "--supervised")
 
 OF_TERMINALS: Final = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGHUP})
 """What a terminal sends to all processes in it. Those that the service starts never take them: they are ended by it."""

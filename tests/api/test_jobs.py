@@ -9,8 +9,9 @@ import pytest
 from jackpot_service.database import transactions
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
-from jackpot_service.exports.jobs.asking import MOST_WAITING
-from jackpot_service.exports.journal import FORMS, journal_export, pieces
+from jackpot_service.exports.accounting import FORMS
+from jackpot_service.exports.jobs.requests import MOST_WAITING
+from jackpot_service.exports.journal import journal_export, pieces
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.world import World

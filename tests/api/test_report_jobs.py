@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 
 from jackpot_service.domain.principals import Role
-from jackpot_service.exports.files import csv_file, xlsx_file
-from jackpot_service.exports.jobs.asking import MOST_WAITING
+from jackpot_service.exports import files, xlsx_file
+from jackpot_service.exports.jobs.requests import MOST_WAITING
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.reports.finance.play import Play
 from tests.support import story, workbooks
@@ -168,7 +168,7 @@ def test_the_file_says_what_it_is_and_what_it_is_called(opened: World) -> None:
 
     shown = [opened.get(f"/v1/jobs/{job['job_id']}").ok() for job in jobs]
 
-    assert [one["file"]["media_type"] for one in shown] == [csv_file.MEDIA_TYPE, xlsx_file.MEDIA_TYPE]
+    assert [one["file"]["media_type"] for one in shown] == [files.CSV_TYPE, xlsx_file.MEDIA_TYPE]
     for one, form in zip(shown, ("csv", "xlsx"), strict=True):
         stamp = f"{datetime.fromisoformat(one['asked_at']).astimezone(UTC):%Y%m%dT%H%M%SZ}"
         assert one["file"]["name"] == f"trial-balance-{stamp}.{form}"

@@ -14,9 +14,9 @@ from jackpot_service.api import report_files
 from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.exports.files import csv_file, xlsx_file
-from jackpot_service.reports import bounds
-from jackpot_service.reports.documents import Column, Row, Section, Sort
+from jackpot_service.exports import files, xlsx_file
+from jackpot_service.reports import making
+from jackpot_service.reports.documents import Column, ColumnType, Row, Section
 from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Report, Scope
 from tests.support import workbooks
@@ -183,7 +183,7 @@ def downloaded(world: World, key: str, path: str) -> bytes:
 
 def test_a_file_says_what_it_is_and_what_it_is_called(world: World, fay: str) -> None:
     headers = {"Authorization": f"Bearer {fay}"}
-    for form, media_type in (("csv", csv_file.MEDIA_TYPE), ("xlsx", xlsx_file.MEDIA_TYPE)):
+    for form, media_type in (("csv", files.CSV_TYPE), ("xlsx", xlsx_file.MEDIA_TYPE)):
         response = world.app.test_client().get(f"{BALANCE}?format={form}", headers=headers)
 
         assert response.headers["Content-Type"] == media_type
@@ -201,7 +201,7 @@ def test_one_section_can_be_asked_for_in_every_format(world: World, fay: str) ->
     assert list(sheets) == ["head", "totals"]
 
     lines = asked(world, "trial-balance", format="csv", section="totals").text.splitlines()
-    assert lines[0] == "jackpot_id,currency,opening,taken_out,put_in,closing"
+    assert lines[0] == "jackpot_id,currency,opening,debit,credit,closing"
     assert asked(world, "trial-balance", format="csv").text.splitlines()[0].startswith("jackpot_id,account,")
 
 
@@ -228,7 +228,7 @@ def test_a_head_request_is_answered_without_a_body_and_keeps_nothing_open(world:
 
 # Long, slow and broken ones.
 
-NUMBERS: Final = (Column("n", "Number", Sort.COUNT), Column("text", "Text"))
+NUMBERS: Final = (Column("n", "Number", ColumnType.COUNT), Column("text", "Text"))
 
 
 def listing(make: Any, monkeypatch: pytest.MonkeyPatch, name: str = "listing") -> None:
@@ -251,7 +251,7 @@ def count_to(most: int) -> Any:
 
 
 def test_json_holds_so_many_rows_and_files_hold_all(world: World, fay: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "MOST_ROWS", 50)
+    monkeypatch.setattr(making, "MOST_ROWS", 50)
     listing(count_to(50), monkeypatch)
     assert len(rows(world, "listing")) == 50
     listing(count_to(51), monkeypatch)

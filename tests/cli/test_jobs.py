@@ -17,9 +17,9 @@ import sqlalchemy
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
+from jackpot_service.exports.accounting import FORMS
 from jackpot_service.exports.jobs import runner as runners
 from jackpot_service.exports.jobs.runner import Runner
-from jackpot_service.exports.journal import FORMS
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.reports import bounds
+from jackpot_service.reports import making
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.cli.test_command_line import Ended, program
 from tests.support.bets import bet
@@ -68,7 +68,7 @@ def test_csv_keeps_its_line_ends_also_in_a_file(jackpot: Jackpot, tmp_path: Path
     jackpot("reports", "show", "trial-balance", "--format", "csv", "--output", str(path)).ok()
 
     content = path.read_bytes()
-    assert content.startswith(b"jackpot_id,account,currency,opening,taken_out,put_in,closing\r\n")
+    assert content.startswith(b"jackpot_id,account,currency,opening,debit,credit,closing\r\n")
     assert content.count(b"\n") == content.count(b"\r\n")
     assert [one.name for one in tmp_path.iterdir()] == ["balance.csv"]
 
@@ -76,7 +76,7 @@ def test_csv_keeps_its_line_ends_also_in_a_file(jackpot: Jackpot, tmp_path: Path
 def test_what_is_too_long_for_a_terminal_goes_to_a_file(
     jackpot: Jackpot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(bounds, "MOST_ROWS", 1)
+    monkeypatch.setattr(making, "MOST_ROWS", 1)
     path = tmp_path / "bets.csv"
     show = ("reports", "show", "rounds", "--section", "bets")
 

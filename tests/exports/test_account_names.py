@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from jackpot_service.domain import accounts
 from jackpot_service.domain.shapes import IDENTIFIER_PATTERN
-from jackpot_service.exports.names import FIXED, account_of, component_of, name_of, text_of
+from jackpot_service.exports.account_names import FIXED, account_of, component_of, name_of, text_of
 
 NAME: Final = re.compile(r"(Assets|Liabilities|Equity)(:[A-Z0-9][A-Za-z0-9-]*)+")
 """What beancount takes for an account, in ASCII."""

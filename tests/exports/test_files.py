@@ -13,9 +13,8 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.exports.files import csv_file, text_table, xlsx_file
-from jackpot_service.reports.cells import as_text, head_of
-from jackpot_service.reports.documents import Column, Document, Row, Section, Sort
+from jackpot_service.exports import files, xlsx_file
+from jackpot_service.reports.documents import Column, ColumnType, Document, Row, Section, as_text, head_of
 from tests.support import workbooks
 
 pytestmark = pytest.mark.slow
@@ -38,7 +37,7 @@ def document(*sections: Section, **scope: str) -> Document:
 
 
 def written(one: Section) -> str:
-    return "".join(csv_file.lines(document(one)))
+    return "".join(files.csv_lines(document(one)))
 
 
 def parsed(text: str) -> list[list[str]]:
@@ -92,7 +91,9 @@ def test_the_head_says_what_it_is_of_when_and_where_the_books_stood() -> None:
 
 def test_csv_is_of_lines_that_end_with_cr_lf_under_a_header() -> None:
     rows = [("a", Decimal("1.50")), ("b", None)]
-    text = written(section(Column("id", "Id"), Column("amount", "Amount", Sort.AMOUNT, currency="EUR"), rows=rows))
+    text = written(
+        section(Column("id", "Id"), Column("amount", "Amount", ColumnType.AMOUNT, currency="EUR"), rows=rows)
+    )
 
     assert text == "id,amount\r\na,1.5\r\nb,\r\n"
 
@@ -100,7 +101,9 @@ def test_csv_is_of_lines_that_end_with_cr_lf_under_a_header() -> None:
 def test_csv_keeps_quotes_commas_and_line_ends_inside_a_cell() -> None:
     names = ['say "so"', "a,b", "one\r\ntwo", "one\ntwo", "one\rtwo", '"', ",", " spaced "]
 
-    text = written(section(Column("name", "Name"), Column("n", "N", Sort.COUNT), rows=[(name, 1) for name in names]))
+    text = written(
+        section(Column("name", "Name"), Column("n", "N", ColumnType.COUNT), rows=[(name, 1) for name in names])
+    )
 
     assert parsed(text) == [["name", "n"], *([name, "1"] for name in names)]
     assert '"say ""so""",1\r\n' in text
@@ -111,13 +114,15 @@ def test_csv_hides_formulas_in_texts_and_the_text_can_be_had_back() -> None:
 
     found = [row[0] for row in parsed(written(section(Column("text", "Text"), rows=[(text,) for text in texts])))[1:]]
 
-    assert not [cell for cell in found if cell.startswith(csv_file.FORMULA)]
+    assert not [cell for cell in found if cell.startswith(files.FORMULA)]
     assert [cell for cell in found if not cell.startswith("'")] == list(HARMLESS)
     assert [cell.removeprefix("'") for cell in found] == texts
 
 
 def test_csv_leaves_figures_as_they_are() -> None:
-    columns = [Column(sort.value, sort.value, sort) for sort in (Sort.AMOUNT, Sort.NUMBER, Sort.PERCENT)]
+    columns = [
+        Column(sort.value, sort.value, sort) for sort in (ColumnType.AMOUNT, ColumnType.NUMBER, ColumnType.PERCENT)
+    ]
 
     text = written(section(*columns, rows=[(Decimal(-5), Decimal("-0.1"), Decimal(-100))]))
 
@@ -127,7 +132,7 @@ def test_csv_leaves_figures_as_they_are() -> None:
 def test_csv_without_a_section_is_the_head_as_every_format_shows_it() -> None:
     made = document(section(Column("a", "A"), rows=[("a",)]), jackpot="=j1").narrowed("head")
 
-    found = parsed("".join(csv_file.lines(made)))
+    found = parsed("".join(files.csv_lines(made)))
 
     assert found[0] == ["name", "value"]
     assert ["jackpot", "'=j1"] in found
@@ -139,8 +144,8 @@ def test_csv_is_written_in_bounded_memory_however_long_it_is() -> None:
         for number in range(100_000):
             yield f"row {number}", Decimal(number)
 
-    columns = (Column("a", "A"), Column("b", "B", Sort.AMOUNT, currency="EUR"))
-    lines = csv_file.lines(document(section(*columns, rows=rows())))
+    columns = (Column("a", "A"), Column("b", "B", ColumnType.AMOUNT, currency="EUR"))
+    lines = files.csv_lines(document(section(*columns, rows=rows())))
     tracemalloc.start()
     try:
         count = sum(1 for _ in lines)
@@ -183,7 +188,7 @@ def test_a_workbook_has_a_sheet_for_its_head_and_one_for_each_section() -> None:
 def test_money_is_a_number_at_its_currencys_precision_with_the_exact_figure_beside_it(
     currency: str, amount: str, number: str, pattern: str
 ) -> None:
-    ((figure, exact),) = cells(Column("amount", "Amount", Sort.AMOUNT, currency=currency), Decimal(amount))
+    ((figure, exact),) = cells(Column("amount", "Amount", ColumnType.AMOUNT, currency=currency), Decimal(amount))
 
     assert figure is not None
     assert exact is not None
@@ -192,7 +197,7 @@ def test_money_is_a_number_at_its_currencys_precision_with_the_exact_figure_besi
 
 
 def test_money_whose_currency_stands_in_its_row_has_that_ones_precision() -> None:
-    amount = Column("amount", "Amount", Sort.AMOUNT, currency_in="currency")
+    amount = Column("amount", "Amount", ColumnType.AMOUNT, currency_in="currency")
     rows = [
         (Decimal("1.005"), "EUR"),
         (Decimal("1.5"), "JPY"),
@@ -208,7 +213,7 @@ def test_money_whose_currency_stands_in_its_row_has_that_ones_precision() -> Non
 
 
 def test_rates_counts_days_and_instants_are_what_they_are() -> None:
-    columns = [Column(sort.value, sort.value.title(), sort) for sort in Sort if sort is not Sort.AMOUNT]
+    columns = [Column(sort.value, sort.value.title(), sort) for sort in ColumnType if sort is not ColumnType.AMOUNT]
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     row = ("text", 1234, Decimal("0.0873"), Decimal("-12.34567"), at, date(2026, 1, 2))
 
@@ -230,7 +235,11 @@ def test_rates_counts_days_and_instants_are_what_they_are() -> None:
 
 
 def test_nothing_leaves_its_cells_empty_and_the_others_in_their_columns() -> None:
-    columns = [Column("a", "A", Sort.AMOUNT, currency="EUR"), Column("b", "B", Sort.COUNT), Column("c", "C")]
+    columns = [
+        Column("a", "A", ColumnType.AMOUNT, currency="EUR"),
+        Column("b", "B", ColumnType.COUNT),
+        Column("c", "C"),
+    ]
 
     _, found = workbook(document(section(*columns, rows=[(None, None, "x")])))["some"]
 
@@ -257,7 +266,7 @@ def test_a_text_that_no_cell_holds_says_that_it_was_cut() -> None:
 def test_more_rows_than_a_sheet_takes_go_on_on_further_sheets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xlsx_file, "MOST_ROWS", 3)
     for count, sheets in ((0, 1), (1, 1), (3, 1), (4, 2), (6, 2), (7, 3)):
-        one = section(Column("n", "N", Sort.COUNT), rows=iter([(number,) for number in range(count)]))
+        one = section(Column("n", "N", ColumnType.COUNT), rows=iter([(number,) for number in range(count)]))
 
         found = {name: sheet for name, sheet in workbook(document(one)).items() if name != "head"}
 
@@ -269,7 +278,7 @@ def test_more_rows_than_a_sheet_takes_go_on_on_further_sheets(monkeypatch: pytes
 
 def test_a_section_of_a_long_name_has_a_sheet_of_a_name_that_excel_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xlsx_file, "MOST_ROWS", 1)
-    long = Section("n" * 40, "Long", [Column("n", "N", Sort.COUNT)], [(1,), (2,)])
+    long = Section("n" * 40, "Long", [Column("n", "N", ColumnType.COUNT)], [(1,), (2,)])
 
     names = list(workbook(document(long)))[1:]
 
@@ -315,10 +324,10 @@ def test_a_sheet_that_is_larger_than_a_plain_zip_holds_is_written_all_the_same(m
 
 
 def test_a_terminal_shows_figures_at_the_right_and_texts_at_the_left() -> None:
-    columns = [Column("a", "Account"), Column("b", "Amount", Sort.AMOUNT, currency="EUR")]
+    columns = [Column("a", "Account"), Column("b", "Amount", ColumnType.AMOUNT, currency="EUR")]
     rows = [("pool", Decimal("1.5")), ("house", Decimal(-1000))]
 
-    lines = list(text_table.lines(document(section(*columns, rows=rows))))
+    lines = list(files.text_lines(document(section(*columns, rows=rows))))
 
     assert lines[-5:] == [
         "",
@@ -332,6 +341,6 @@ def test_a_terminal_shows_figures_at_the_right_and_texts_at_the_left() -> None:
 def test_a_terminal_is_told_nothing_by_a_text() -> None:
     rows = [("\x1b[2Jx",), ("two\nlines",), ("é 日本",)]
 
-    lines = list(text_table.lines(document(section(Column("a", "A"), rows=rows))))[-3:]
+    lines = list(files.text_lines(document(section(Column("a", "A"), rows=rows))))[-3:]
 
     assert lines == [r"  \x1b[2Jx", r"  two\nlines", "  é 日本"]

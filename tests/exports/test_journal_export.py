@@ -22,22 +22,22 @@ from jackpot_service.database import transactions
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.money import EXACT, ZERO, plain
-from jackpot_service.exports.entries import entries
+from jackpot_service.exports.account_names import account_of
+from jackpot_service.exports.accounting import FORMS
 from jackpot_service.exports.journal import (
-    FORMS,
     JournalExport,
     JournalPiece,
     Mark,
     PositionsUnknown,
     committed_positions,
+    entries,
     journal_export,
     pieces,
 )
-from jackpot_service.exports.names import account_of
 from jackpot_service.records.settings_in_force import UnknownJackpot
-from jackpot_service.reports.finance.frame import Asked
 from jackpot_service.reports.finance.trial_balance import REPORT as TRIAL_BALANCE
 from jackpot_service.reports.making import made
+from jackpot_service.reports.questions import Parameters
 from tests.support import busy_day, history
 from tests.support.bets import bet
 from tests.support.fixtures import world
@@ -99,7 +99,7 @@ def bean_check(path: Path) -> tuple[int, str]:
 
 def trial_balance(url: str, jackpot_id: str, end: datetime) -> tuple[tuple[int, ...], Balances]:
     """What the report says as of an instant: the positions that it stands on, and what every account holds there."""
-    asked = Asked(jackpot_id=jackpot_id, end=end)
+    asked = Parameters(jackpot_id=jackpot_id, end=end)
     with history.engine_of(url) as engine, made(engine, TRIAL_BALANCE, asked, now=end) as document:
         accounts = next(section for section in document.sections if section.name == "accounts")
         places = [

@@ -19,8 +19,8 @@ from jackpot_service.database import embedded
 from jackpot_service.database.transactions import Busy, transact
 from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.exports.jobs import asking
-from jackpot_service.exports.jobs.registry import KINDS
+from jackpot_service.exports.jobs import requests
+from jackpot_service.exports.jobs.requests import KINDS
 from jackpot_service.records import jobs as records
 from jackpot_service.server import job_supervisor
 from jackpot_service.server.job_supervisor import job_runner
@@ -173,7 +173,7 @@ def test_a_runner_killed_midway_through_a_report_is_followed_by_another_that_mak
     done = job(engine, job_id)
     assert (done.state, done.done) == (JobState.DONE, 30 * (1 + TIMES))
     whole = b"".join(piece.content for piece in KINDS["report"].pieces(engine, done.parameters, None))
-    assert b"".join(asking.file_of(engine, done)) == whole
+    assert b"".join(requests.file_of(engine, done)) == whole
 
 
 def test_a_runner_whose_database_was_away_goes_on_after_the_last_chunk(
@@ -215,7 +215,7 @@ def test_a_server_does_jobs_beside_its_calls(service: Service, engine: sqlalchem
 
     assert file.headers["Content-Type"] == "text/plain; charset=utf-8"
     done = job(engine, asked["job_id"])
-    assert file.content == b"".join(asking.file_of(engine, done))
+    assert file.content == b"".join(requests.file_of(engine, done))
     assert len(file.content) == done.size == int(file.headers["Content-Length"])
 
 
@@ -273,7 +273,7 @@ def runners() -> list[int]:
     """The runners among the processes that this one has started."""
     children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
     pids = [int(pid) for path in children for pid in path.read_text().split()]
-    return [pid for pid in pids if b"jobs\0worker\0--beside" in _command(pid)]
+    return [pid for pid in pids if b"jobs\0worker\0--supervised" in _command(pid)]
 
 
 def _command(pid: int) -> bytes:

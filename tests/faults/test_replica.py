@@ -21,7 +21,7 @@ from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.proof.proof import verify
 from jackpot_service.reports.finance.registry import REPORTS
-from jackpot_service.reports.resolving import InstantNotResolved
+from jackpot_service.reports.making import InstantNotResolved
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.keys import create_key
 from tests.races import scene

@@ -19,7 +19,7 @@ from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.reports.finance import registry
-from jackpot_service.reports.resolving import resolve as resolve_in
+from jackpot_service.reports.making import resolve as resolve_in
 from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied

@@ -12,12 +12,12 @@ import sqlalchemy
 from jackpot_service.database.transactions import reading, transact
 from jackpot_service.domain.jobs import JobState
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.exports.jobs import asking
-from jackpot_service.exports.jobs.asking import AskJob
-from jackpot_service.exports.jobs.kinds import Asker
-from jackpot_service.exports.jobs.registry import KINDS
+from jackpot_service.exports.accounting import FORMS
+from jackpot_service.exports.jobs import requests
+from jackpot_service.exports.jobs.kinds import Requester
+from jackpot_service.exports.jobs.requests import KINDS, CreateJob
 from jackpot_service.exports.jobs.runner import Runner
-from jackpot_service.exports.journal import FORMS, journal_export, pieces
+from jackpot_service.exports.journal import journal_export, pieces
 from jackpot_service.records import jobs as records
 from jackpot_service.reports.reconciling import reconcile_next
 from tests.exports.jobs import kinds
@@ -39,8 +39,8 @@ JOURNAL = {"jackpot_id": "live", "format": "beancount"}
 def ask(
     engine: sqlalchemy.Engine, request_id: str, kind: str = "journal", parameters: Mapping[str, object] = JOURNAL
 ) -> str:
-    asker = Asker(AUDITOR, scene.now(), timedelta(minutes=15))
-    return asking.ask(engine, AskJob(asker, request_id, KINDS[kind], parameters)).job.job_id
+    requester = Requester(AUDITOR, scene.now(), timedelta(minutes=15))
+    return requests.create(engine, CreateJob(requester, request_id, KINDS[kind], parameters)).job.job_id
 
 
 def runner(engine: sqlalchemy.Engine, doing: Kinds | None = None) -> Runner:
@@ -84,7 +84,7 @@ def read_at_once(racer: Racer) -> int:
 def cancel_at_once(racer: Racer, job_ids: list[str]) -> None:
     racer.meet()
     for job_id in job_ids:
-        transact(racer.engine, lambda session, job_id=job_id: asking.cancel(session, AUDITOR, job_id, now=scene.now()))  # type: ignore[misc]
+        transact(racer.engine, partial(requests.cancel, principal=AUDITOR, job_id=job_id, now=scene.now()))
 
 
 def play(engine: sqlalchemy.Engine) -> None:
@@ -101,7 +101,7 @@ def require_whole(engine: sqlalchemy.Engine, job_id: str) -> None:
         assert job.state is JobState.DONE
         export = journal_export(session, "live", FORMS["beancount"], positions=job.parameters["positions"])
         whole = b"".join(piece.content for piece in pieces(session, export))
-    assert b"".join(asking.file_of(engine, job)) == whole
+    assert b"".join(requests.file_of(engine, job)) == whole
 
 
 def test_what_is_asked_for_at_once_under_one_id_is_one_job(engine: sqlalchemy.Engine, database_url: str) -> None:

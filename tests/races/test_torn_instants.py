@@ -19,7 +19,7 @@ from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.records import references
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.reports.resolving import resolve
+from jackpot_service.reports.making import resolve
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.races import books, scene

@@ -12,8 +12,8 @@ from jackpot_service.database.transactions import read
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.reports.resolving import InstantAhead
-from jackpot_service.reports.resolving import resolve as resolve_in
+from jackpot_service.reports.making import InstantAhead
+from jackpot_service.reports.making import resolve as resolve_in
 from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.races.books import wait_until_one_waits
 from tests.support.bets import bet

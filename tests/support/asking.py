@@ -10,7 +10,8 @@ import pytest
 
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.finance import registry
-from jackpot_service.reports.finance.frame import Report, Takes
+from jackpot_service.reports.finance.frame import Report
+from jackpot_service.reports.questions import Parameter
 from tests.support.answers import Answer, Body
 from tests.support.world import World
 
@@ -19,7 +20,7 @@ Rows = list[Mapping[str, Any]]
 
 def stated(report: Report) -> dict[str, str]:
     """What has to be stated of a report that cannot be asked without."""
-    return {"casino_id": "c1"} if Takes.CASINO in report.needs else {}
+    return {"casino_id": "c1"} if Parameter.CASINO in report.required else {}
 
 
 def asked(world: World, name: str, **query: object) -> Answer:

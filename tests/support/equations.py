@@ -60,12 +60,12 @@ def require_one_balance(told: Mapping[str, Sections]) -> None:
 
 def _trial_balance(told: Sections) -> None:
     for row in (*told["accounts"], *told["totals"]):
-        assert total((amount(row, "opening"), negated(amount(row, "taken_out")), amount(row, "put_in"))) == amount(
+        assert total((amount(row, "opening"), negated(amount(row, "debit")), amount(row, "credit"))) == amount(
             row, "closing"
         )
     for row in told["totals"]:
         assert (amount(row, "opening"), amount(row, "closing")) == (ZERO, ZERO)
-    figures = ("opening", "taken_out", "put_in", "closing")
+    figures = ("opening", "debit", "credit", "closing")
     by_currency = ("jackpot_id", "currency")
     assert sums(told["accounts"], by_currency, figures) == sums(told["totals"], by_currency, figures)
 
@@ -109,7 +109,7 @@ def _contributions(told: Sections) -> None:
 
 def _casino_statement(told: Sections) -> None:
     """What was owed before, what then came of it and what was settled come to what is owed at the end, day by day."""
-    moved = [name for name, _ in MOVEMENTS.values()]
+    moved = list(MOVEMENTS.values())
     for row in (*told["accounts"], *told["days"]):
         assert total(amounts(row, moved)) == amount(row, "net")
         assert total(amounts(row, ("opening", "net", "settled"))) == amount(row, "closing")

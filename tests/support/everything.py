@@ -10,9 +10,8 @@ from jackpot_service.api.periods import closed
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.exports.jobs.asking import AskJob, ask
-from jackpot_service.exports.jobs.kinds import Asker
-from jackpot_service.exports.jobs.registry import KINDS
+from jackpot_service.exports.jobs.kinds import Requester
+from jackpot_service.exports.jobs.requests import KINDS, CreateJob, create
 from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.ledger import days as kept_days
 from jackpot_service.ledger.verified import Reached
@@ -40,8 +39,8 @@ def write(engine: sqlalchemy.Engine) -> None:
     transact(engine, lambda session: create_key(session, Act(SYSTEM_OPERATOR, now), auditor))
     _administer(engine)
     close_a_period(engine, now)
-    asker = Asker(auditor, now, timedelta(minutes=15))
-    ask(engine, AskJob(asker, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"}))
+    requester = Requester(auditor, now, timedelta(minutes=15))
+    create(engine, CreateJob(requester, "j1", KINDS["journal"], {"jackpot_id": "live", "format": "beancount"}))
     assert Runner(engine, timedelta(days=7)).run_next()
     assert reconcile_next(engine, now=now + timedelta(days=2))
     seal(engine, now)

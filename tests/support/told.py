@@ -9,10 +9,10 @@ import sqlalchemy
 from flask.testing import FlaskClient
 
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.reports.cells import as_text
-from jackpot_service.reports.finance.frame import Asked
+from jackpot_service.reports.documents import as_text
 from jackpot_service.reports.finance.registry import report_of
 from jackpot_service.reports.making import made
+from jackpot_service.reports.questions import Parameters
 from tests.support import equations
 from tests.support.answers import Answer, Body
 from tests.support.asking import stated
@@ -37,7 +37,7 @@ def by_books(
 ) -> Told:
     """Ask the books for a report, as every door does."""
     report = report_of(name)
-    asked = Asked(start=start, end=end, casino_id=stated(report).get("casino_id"))
+    asked = Parameters(start=start, end=end, casino_id=stated(report).get("casino_id"))
     with made(engine, report, asked, now=now) as document:
         rows: dict[str, equations.Rows] = {}
         for section in document.sections:

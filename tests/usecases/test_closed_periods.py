@@ -14,7 +14,7 @@ from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.finance.registry import REPORTS
-from jackpot_service.reports.resolving import resolve
+from jackpot_service.reports.making import resolve
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, close_period
 from tests.support import people, workbooks

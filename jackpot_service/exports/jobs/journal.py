@@ -1,4 +1,4 @@
-"""The kind of job that exports a jackpot's journal as the text of another program; see `reports.export.journal`."""
+"""The kind of job that exports a jackpot's journal as the text of another program; see `exports/journal.py`."""
 
 from collections.abc import Generator, Mapping
 from dataclasses import asdict, dataclass
@@ -12,8 +12,9 @@ from jackpot_service.database.transactions import read, reading
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.shapes import LARGEST_MINOR
-from jackpot_service.exports.jobs.kinds import Asker, JobForbidden, Json, Kind, Piece, Settled
-from jackpot_service.exports.journal import FORMS, PIECE_BYTES, JournalExport, Mark, journal_export, pieces
+from jackpot_service.exports.accounting import FORMS
+from jackpot_service.exports.jobs.kinds import JobForbidden, Json, Kind, Piece, Requester, Settled
+from jackpot_service.exports.journal import PIECE_BYTES, JournalExport, Mark, journal_export, pieces
 from jackpot_service.ledger.stripes import MOST_STRIPES
 from jackpot_service.reports.making import positions_at
 from jackpot_service.usecases.fields import Identifier, Instant, ListOf, Whole
@@ -23,11 +24,11 @@ MEDIA_TYPE = "text/plain; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JournalRequest:
     """
-    Whose journal, in which form, and up to where: up to positions, or what was booked before `as_of`.
+    The jackpot of a journal, its format, and its end: positions, or the instant `as_of` before which it was booked.
 
-    Neither of these two: everything committed by now.
+    Without these two it has everything committed by now.
     """
 
     jackpot_id: str
@@ -37,9 +38,9 @@ class Asked:
 
 
 class JournalParameters(Payload):
-    """Whose journal, in which form, and up to where."""
+    """The jackpot of a journal, its format, and its end."""
 
-    makes = Asked
+    makes = JournalRequest
 
     jackpot_id = Identifier(required=True)
     form = fields.String(required=True, data_key="format", validate=validate.OneOf(list(FORMS)))
@@ -53,28 +54,28 @@ class JournalParameters(Payload):
             raise ValidationError(message, "as_of")
 
 
-def _read(parameters: Json) -> Asked:
-    asked: Asked = load(JournalParameters, parameters, at="/parameters")
-    return asked
+def _read(parameters: Json) -> JournalRequest:
+    request: JournalRequest = load(JournalParameters, parameters, at="/parameters")
+    return request
 
 
-def _require(principal: Principal, _asked: Asked) -> None:
+def _require(principal: Principal, _request: JournalRequest) -> None:
     if principal.casino_id is not None:
         message = "A jackpot's whole journal is the house's; this key is a casino's."
         raise JobForbidden(message)
 
 
-def _settle(engine: sqlalchemy.Engine, asked: Asked, asker: Asker) -> Settled:
-    form, positions = FORMS[asked.form], asked.positions
-    if asked.as_of is not None:
-        positions = positions_at(engine, asked.jackpot_id, asked.as_of, now=asker.now)
-    export = read(engine, lambda session: journal_export(session, asked.jackpot_id, form, positions=positions))
+def _settle(engine: sqlalchemy.Engine, request: JournalRequest, requester: Requester) -> Settled:
+    form, positions = FORMS[request.form], request.positions
+    if request.as_of is not None:
+        positions = positions_at(engine, request.jackpot_id, request.as_of, now=requester.now)
+    export = read(engine, lambda session: journal_export(session, request.jackpot_id, form, positions=positions))
     return Settled(
         {
             "jackpot_id": export.jackpot_id,
             "base": export.base,
             "format": form.name,
-            "as_of": instant(asked.as_of),
+            "as_of": instant(request.as_of),
             "positions": list(export.positions),
         },
         export.total,
@@ -83,8 +84,8 @@ def _settle(engine: sqlalchemy.Engine, asked: Asked, asker: Asker) -> Settled:
     )
 
 
-def journal(*, piece_bytes: int = PIECE_BYTES) -> Kind[Asked]:
-    """The kind, with pieces of a size; a journal's pieces are the same only if their size is."""
+def journal(*, piece_bytes: int = PIECE_BYTES) -> Kind[JournalRequest]:
+    """Return the kind, with pieces of a size; a journal's pieces are the same only if their size is."""
 
     def make(engine: sqlalchemy.Engine, parameters: Json, position: Json | None) -> Generator[Piece, None, None]:
         export = JournalExport(

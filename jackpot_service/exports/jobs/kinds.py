@@ -1,4 +1,4 @@
-"""What the mechanism of jobs has to know of a kind of job."""
+"""The kinds of jobs, as the mechanism of jobs sees them."""
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ Json = Mapping[str, Any]
 
 
 class JobForbidden(Forbidden):
-    """The caller may ask for jobs, and not for this one."""
+    """The caller may create jobs, but not this one."""
 
     code = "job-forbidden"
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
-    """Who asks for a job, when, and for how long rounds may be open in his house before they are exceptions."""
+class Requester:
+    """The principal and time of a request for a job; rounds open for longer than `longest_open` are exceptions."""
 
     principal: Principal
     now: datetime
@@ -47,9 +47,9 @@ class Settled:
 @dataclass(frozen=True, slots=True)
 class Piece:
     """
-    The next part of a file, and what must be kept to go on after it.
+    The next part of a file, and the position after which the file goes on.
 
-    The same parameters and position must lead to the same bytes, of which there may be none: then it only tells how
+    The same parameters and position must lead to the same bytes, of which there may be none: then it only shows how
     much is done. A kind that cannot go on from the middle of its file gives the position None: taken up again, it
     begins at the beginning, and what it had written is thrown away. `total` is how much there is to do, where `Settled`
     did not know it and the kind does by now.
@@ -66,15 +66,15 @@ class Kind(Generic[A]):
     """
     A kind of job, as functions of the mechanism's steps.
 
-    `read` turns what was asked into a value and raises BadPayload (or another refusal) for what cannot be. `require`
-    raises JobForbidden if somebody may not ask for it. `settle` puts in what the asking leaves to the moment, and
-    refuses what is not there; it may fix instants, which are fixed even if nothing comes of the job. `pieces` makes the
-    file of settled parameters, from its beginning or after a position; it opens the sessions that it needs, and may
-    take as long as it likes for a piece.
+    `read` turns parameters into a request, and raises BadPayload (or another refusal) for invalid ones. `require`
+    raises JobForbidden if a principal may not make the request. `settle` completes it with the present state, and
+    refuses unknown names; it may fix instants, which stay fixed even if the job is not done. `pieces` makes the file of
+    settled parameters, from its beginning or after a position; it opens the sessions that it needs, and may take any
+    time for a piece.
     """
 
     name: str
     read: Callable[[Json], A]
     require: Callable[[Principal, A], None]
-    settle: Callable[[sqlalchemy.Engine, A, Asker], Settled]
+    settle: Callable[[sqlalchemy.Engine, A, Requester], Settled]
     pieces: Callable[[sqlalchemy.Engine, Json, Json | None], Generator[Piece, None, None]]

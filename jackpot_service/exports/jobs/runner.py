@@ -1,7 +1,7 @@
 """
 Doing jobs: one after another, each outside of any transaction, under a lease that is renewed while it is worked on.
 
-A chunk, and how far the job is with it, are one transaction: whatever ends a runner, another goes on after the last
+A chunk, and how far the job is with it, are one transaction: when a runner ends, another goes on after the last
 chunk. A runner whose database is away waits and takes the job up again.
 """
 
@@ -20,7 +20,7 @@ from jackpot_service.database.transactions import Session, told, transact
 from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.domain.jobs import Job
 from jackpot_service.exports.jobs.kinds import Kind
-from jackpot_service.exports.jobs.registry import KINDS
+from jackpot_service.exports.jobs.requests import KINDS
 from jackpot_service.records import leases
 from jackpot_service.records.leases import Chunk, Lease, LeaseLost
 
@@ -54,7 +54,7 @@ class Runner:
     idle: Callable[[], bool] = lambda: False
 
     def work(self) -> None:
-        """Do jobs, remove files, and do what else there is, until it is told to stop."""
+        """Do jobs, remove files, and do what else there is, until `stop` is set."""
         while not self.stop.is_set():
             try:
                 is_busy = self.run_next() or self.remove_some() or self.idle()
@@ -110,11 +110,11 @@ class Runner:
         log.warning("job-given-up", job_id=job.job_id, kind=job.kind, error=error)
         self._change(job, leases.fail, error)
 
-    def _change(self, job: Job, change: Callable[..., None], *what: object) -> None:
+    def _change(self, job: Job, change: Callable[..., None], *values: object) -> None:
         """Write something of a job that is still ours. Raises: LeaseLost, Unavailable."""
 
         def act(session: Session) -> None:
-            change(session, job.job_id, self.lease, *what)
+            change(session, job.job_id, self.lease, *values)
 
         transact(self.engine, act)
 

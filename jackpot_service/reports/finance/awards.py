@@ -1,12 +1,22 @@
-"""Awards: every one that was made in a period, what became of it up to the end, and their sums."""
+"""
+Awards: every one that was made in a period, its later steps up to the end, and their sums.
 
-from collections.abc import Sequence
+Those of whole days are sums of figures: as they were made, then moved by the steps that they took. Those of partial
+days are looked at one by one.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.reports.documents import Column, Section, Sort
-from jackpot_service.reports.finance import award_totals
-from jackpot_service.reports.finance.frame import Report, Scope, Takes
-from jackpot_service.reports.finance.long_lists import LongList
+from jackpot_service.reports.documents import Row, Section
+from jackpot_service.reports.finance import award_figures
+from jackpot_service.reports.finance.award_figures import STATES, Amounts
+from jackpot_service.reports.finance.columns import amounts, base_amounts, columns, counts, instants, texts
+from jackpot_service.reports.finance.frame import LongList, Report, Scope, list_parameters
+from jackpot_service.reports.finance.period import BookPeriod
+from jackpot_service.reports.questions import Parameter
 
 # An award took the steps of which the entry in the jackpot's book stands before the end. A payment has none: there the
 # act counts. Acts that decide about awards hold all of them in their effects: they are read once, not for each award.
@@ -42,9 +52,9 @@ taken AS MATERIALIZED (
     GROUP BY s.round_key, s.bet_id, s.tier, s.correction
 )
 SELECT a.award_id, r.casino_id, r.table_id, r.round_id, a.bet_id, b.hand, b.player_id, a.tier,
-       a.amount_minor * CAST('1e-' || rate.exponent AS numeric), a.currency, a.cost, a.funded_by, a.correction,
-       taken.state, made.booked_at, taken.approved_at, taken.rejected_at, taken.reinstated_at, taken.paid_at,
-       taken.payment_reference, taken.reversed_at
+       a.amount_minor * CAST('1e-' || rate.exponent AS numeric) AS amount, a.currency, a.cost, a.funded_by,
+       a.correction, taken.state, made.booked_at AS made_at, taken.approved_at, taken.rejected_at,
+       taken.reinstated_at, taken.paid_at, taken.payment_reference, taken.reversed_at
 FROM made
 JOIN awards a ON a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
 JOIN taken ON taken.round_key = a.round_key AND taken.bet_id = a.bet_id AND taken.tier = a.tier
@@ -55,63 +65,103 @@ JOIN rates rate ON rate.base = :base AND rate.number = r.rate_sheet AND rate.cur
 ORDER BY made.booked_at, made.stripe_no, made.seq, a.bet_id, a.tier
 """
 
-JACKPOT = Column("jackpot_id", "Jackpot")
-BASE = Column("base", "Base currency")
-AMOUNT = Column("amount", "Amount", Sort.AMOUNT, currency_in="currency")
-COST = Column("cost", "Cost", Sort.AMOUNT, currency_in="base")
-
-AWARDS = (
-    JACKPOT,
-    BASE,
-    Column("award_id", "Award"),
-    Column("casino_id", "Casino"),
-    Column("table_id", "Table"),
-    Column("round_id", "Round"),
-    Column("bet_id", "Bet"),
-    Column("hand", "Hand"),
-    Column("player_id", "Player"),
-    Column("tier", "Tier"),
-    AMOUNT,
-    Column("currency", "Currency"),
-    COST,
-    Column("funded_by", "Paid by"),
-    Column("correction", "Correction", Sort.COUNT),
-    Column("state", "State"),
-    Column("made_at", "Made", Sort.INSTANT),
-    Column("approved_at", "Approved", Sort.INSTANT),
-    Column("rejected_at", "Rejected", Sort.INSTANT),
-    Column("reinstated_at", "Reinstated", Sort.INSTANT),
-    Column("paid_at", "Paid", Sort.INSTANT),
-    Column("payment_reference", "Payment"),
-    Column("reversed_at", "Reversed", Sort.INSTANT),
+# The list of awards has the steps that were taken by the end in the same words.
+_ONE_BY_ONE = text(
+    """
+    WITH made AS MATERIALIZED (
+        SELECT *
+        FROM verdicts_between(
+            :jackpot_id, CAST(:casino_id AS text), CAST(:table_id AS text),
+            CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+        )
+    ),
+    decided AS MATERIALIZED (
+        SELECT * FROM acts_with_effects(:jackpot_id)
+    )
+    SELECT one.tier, one.currency, one.state, count(*), sum(one.amount_minor) * unit.one, sum(one.cost)
+    FROM made
+    CROSS JOIN LATERAL (
+        SELECT a.tier, a.currency, a.amount_minor, a.cost,
+               (SELECT of.state
+                FROM award_steps s
+                JOIN award_step_states AS of ON of.step = s.step
+                LEFT JOIN decided ON decided.act_seq = s.act_seq
+                WHERE s.jackpot_id = a.jackpot_id AND s.round_key = a.round_key AND s.bet_id = a.bet_id
+                  AND s.tier = a.tier AND s.correction = a.correction AND (
+                      s.act_seq IS NULL OR CASE WHEN decided.effect_seq IS NULL THEN s.act_seq <= :acts_end
+                                                ELSE decided.effect_seq <= :upto END
+                  )
+                ORDER BY of.place DESC
+                LIMIT 1) AS state
+        FROM awards a
+        WHERE a.jackpot_id = :jackpot_id AND a.round_key = made.round_key AND a.correction = made.correction
+        OFFSET 0  -- They are looked up round by round: no statistics count them.
+    ) AS one
+    JOIN currency_units(:base) AS unit ON unit.currency = one.currency
+    WHERE one.state IS NOT NULL
+    GROUP BY one.tier, one.currency, one.state, unit.one
+    """
 )
 
-TOTALS = (
-    JACKPOT,
-    BASE,
-    Column("tier", "Tier"),
-    Column("currency", "Currency"),
-    Column("state", "State"),
-    Column("awards", "Awards", Sort.COUNT),
-    AMOUNT,
-    COST,
+_MONEY = (*amounts(amount="Amount"), *base_amounts(cost="Cost"))
+
+AWARDS = columns(
+    "jackpot_id base",
+    texts(award_id="Award"),
+    "casino_id table_id round_id bet_id hand player_id tier",
+    _MONEY[:1],
+    "currency",
+    _MONEY[1:],
+    texts(funded_by="Paid by"),
+    counts(correction="Correction"),
+    "state",
+    instants(made_at="Made", approved_at="Approved", rejected_at="Rejected", reinstated_at="Reinstated"),
+    instants(paid_at="Paid"),
+    texts(payment_reference="Payment"),
+    instants(reversed_at="Reversed"),
 )
+
+TOTALS = columns("jackpot_id base tier currency state awards", _MONEY)
+
+Key = tuple[str, str, str]
+"""The tier, currency and state of awards."""
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
-    """List awards in the order in which they were made, and sum them up by what became of them."""
-    awards = LongList(session, _LIST, scope)
+    """List awards in the order in which they were made, and sum them up by their state at the end."""
     return (
-        Section("awards", "Awards", AWARDS, awards, awards.count),
-        Section("totals", "Awards by tier, currency and state", TOTALS, award_totals.rows(session, scope)),
+        LongList(session, _LIST, scope, AWARDS).section("awards", "Awards"),
+        Section("totals", "Awards by tier, currency and state", TOTALS, _totals(session, scope)),
     )
+
+
+def _totals(session: Session, scope: Scope) -> Iterator[Row]:
+    """Sum the awards of each jackpot, in the order of tier, currency and state."""
+    for book in scope.books:
+        for key, of in award_figures.added_up(_by_state(session, scope, book)):
+            yield (book.jackpot_id, book.base, *key, of.awards, of.amount, of.cost)
+
+
+def _by_state(session: Session, scope: Scope, book: BookPeriod) -> Iterator[tuple[Key, Amounts]]:
+    """Each step moves awards from a state, if they were there before, to another."""
+    if book.partial_days:
+        query = {**list_parameters(scope, book), **book.divided}
+        for *key, awards, amount, cost in session.execute(_ONE_BY_ONE, query):
+            tier, currency, state = key
+            yield (tier, currency, state), Amounts(int(awards), amount, cost)
+    if book.has_whole_days:
+        for one in award_figures.steps_of_whole_days(session, scope, book):
+            before, after = STATES[one.step]
+            yield (one.tier, one.currency, after), one.amounts
+            if before is not None:
+                yield (one.tier, one.currency, before), one.amounts.times(-1)
 
 
 REPORT = Report(
     "awards",
     "Awards",
     make,
-    frozenset({Takes.CASINO, Takes.TABLE}),
+    frozenset({Parameter.CASINO, Parameter.TABLE}),
     sections=("awards", "totals"),
     is_for_casinos=True,
     is_kept=False,

@@ -1,7 +1,7 @@
 """
-A casino's statement: what it owes by the stakes that it collected, less the awards that it pays out for the jackpot.
+A casino's statement: its liability for the stakes that it collected, less the awards that it pays out for the jackpot.
 
-It is written as its reader thinks, the other way round than the books: positive is what the casino owes.
+It has the sign of its reader, the opposite of the books': a positive balance is owed by the casino.
 """
 
 from collections import defaultdict
@@ -17,59 +17,51 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import EXACT, ZERO, negated, total
-from jackpot_service.reports.documents import Column, Row, Section, Sort
-from jackpot_service.reports.finance import figures, frame, held, parts
+from jackpot_service.reports.documents import Row, Section, rows_of
+from jackpot_service.reports.finance import figures, held_awards
+from jackpot_service.reports.finance.columns import amounts, columns, counts, days, instants, texts
 from jackpot_service.reports.finance.figures import Key
-from jackpot_service.reports.finance.frame import Report, Scope, Stand, Takes
+from jackpot_service.reports.finance.frame import Report, Scope
+from jackpot_service.reports.finance.period import BookPeriod
+from jackpot_service.reports.questions import Parameter
 
-MOVEMENTS: Final[Mapping[Movement, tuple[str, str]]] = {
-    Movement.CONTRIBUTION: ("stakes", "Stakes"),
-    Movement.REVERSAL: ("refunds", "Refunds"),
-    Movement.AWARD: ("awards", "Awards"),
-    Movement.RELEASE: ("releases", "Held awards released"),
-    Movement.COMPENSATION: ("compensations", "Compensations"),
-    Movement.CORRECTION: ("corrections", "Corrections of rounds"),
+MOVEMENTS: Final[Mapping[Movement, str]] = {
+    Movement.CONTRIBUTION: "stakes",
+    Movement.REVERSAL: "refunds",
+    Movement.AWARD: "awards",
+    Movement.RELEASE: "releases",
+    Movement.COMPENSATION: "compensations",
+    Movement.CORRECTION: "corrections",
 }
-"""What a casino comes to owe or be owed, in the order of the columns; only payments are beside it."""
+"""The columns of movements of a casino's account, in their order; payments are a column of their own."""
 
 _FIGURES = (
-    Column("opening", "Owed at the beginning", Sort.AMOUNT, currency_in="currency"),
-    *(Column(name, title, Sort.AMOUNT, currency_in="currency") for name, title in MOVEMENTS.values()),
-    Column("net", "Net of the period", Sort.AMOUNT, currency_in="currency"),
-    Column("settled", "Settled with the bank (negative: it paid)", Sort.AMOUNT, currency_in="currency"),
-    Column("closing", "Owed at the end", Sort.AMOUNT, currency_in="currency"),
+    *amounts(opening="Opening balance", stakes="Stakes", refunds="Refunds", awards="Awards"),
+    *amounts(releases="Held awards released", compensations="Compensations", corrections="Corrections of rounds"),
+    *amounts(net="Net of the period", settled="Settled with the bank (negative: it paid)", closing="Closing balance"),
 )
 
-ACCOUNTS = (
-    Column("jackpot_id", "Jackpot"),
-    Column("currency", "Currency"),
-    *_FIGURES,
-    Column("held_awards", "Memorandum: held awards at the end", Sort.COUNT),
-    Column("held", "Memorandum: held at the end, owed by nobody yet", Sort.AMOUNT, currency_in="currency"),
+ACCOUNTS = columns(
+    "jackpot_id currency",
+    _FIGURES,
+    counts(held_awards="Memorandum: held awards at the end"),
+    amounts(held="Memorandum: contingent (held) at the end"),
 )
 
-DAYS = (
-    Column("jackpot_id", "Jackpot"),
-    Column("currency", "Currency"),
-    Column("gaming_day", "Gaming day", Sort.DAY),
-    *_FIGURES,
-)
+DAYS = columns("jackpot_id currency", days(gaming_day="Gaming day"), _FIGURES)
 
-SETTLED = (
-    Column("reference", "Reference"),
-    Column("jackpot_id", "Jackpot"),
-    Column("currency", "Currency"),
-    Column("period_from", "Period from", Sort.INSTANT),
-    Column("period_to", "Period to", Sort.INSTANT),
-    Column("owed_before", "Owed before", Sort.AMOUNT, currency_in="currency"),
-    Column("amount", "Paid by the casino (negative: to it)", Sort.AMOUNT, currency_in="currency"),
-    Column("booked_at", "Booked at", Sort.INSTANT),
-    Column("act", "Act", Sort.COUNT),
+SETTLED = columns(
+    texts(reference="Reference"),
+    "jackpot_id currency",
+    instants(period_from="Period from", period_to="Period to"),
+    amounts(owed_before="Owed before", amount="Paid by the casino (negative: to it)"),
+    "booked_at act",
 )
 
 _SETTLED = text(
     """
-    SELECT s.reference, s.currency, s.period_from, s.period_to, s.balance_before, s.amount, e.booked_at, f.act_seq
+    SELECT s.reference, s.jackpot_id, s.currency, s.period_from, s.period_to, -s.balance_before AS owed_before,
+           s.amount, e.booked_at, f.act_seq AS act
     FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
     JOIN statement_settlements s ON s.jackpot_id = :jackpot_id AND s.act_seq = f.act_seq
     JOIN entries e ON e.jackpot_id = :jackpot_id AND e.stripe_no = 0 AND e.seq = f.seq
@@ -79,50 +71,50 @@ _SETTLED = text(
 )
 
 Amounts = Mapping[Movement, Decimal]
-"""What a casino's account moved, by movement, positive where it came to owe."""
+"""The sums of a casino's account by movement, positive where its liability rose."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Account:
-    """A casino's account in a currency of a jackpot: what it owed before, and what then came of it, day by day."""
+    """A casino's account in a currency of a jackpot: its balance before, and its movements day by day."""
 
     opening: Decimal
     days: Mapping[date, Amounts]
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
-    """State what a casino owes, by jackpot and currency, day by day, and what was settled."""
-    casino_id = str(scope.asked.casino_id)
-    lines, days, settled = list[Row](), list[Row](), list[Row]()
-    for stand in scope.stands:
-        found = _accounts(session, stand, casino_id)
-        kept = {one.currency: one for one in held.at_end(session, stand) if one.casino_id == casino_id}
-        for currency in sorted({*found, *kept}):
-            account = found.get(currency, _Account(ZERO, {}))
-            one = kept.get(currency)
-            memorandum = (0, ZERO) if one is None else (one.awards, one.amount)
+    """State the balance of a casino, by jackpot and currency, day by day, and its settled statements."""
+    casino_id = str(scope.parameters.casino_id)
+    lines, by_day, settled = list[Row](), list[Row](), list[Row]()
+    for book in scope.books:
+        by_currency = _accounts(session, book, casino_id)
+        held = [one for one in held_awards.at_end(session, book) if one.casino_id == casino_id]
+        for currency in sorted({*by_currency, *(one.currency for one in held)}):
+            account = by_currency.get(currency, _Account(ZERO, {}))
+            contingent = [one.amount for one in held if one.currency == currency]
             whole = _line(account.opening, account.days.values())
-            lines.append((stand.jackpot_id, currency, *whole, *memorandum))
-            days += _day_by_day(stand.jackpot_id, currency, account)
-        settled += _settled(session, stand, casino_id)
+            lines.append((book.jackpot_id, currency, *whole, len(contingent), total(contingent)))
+            by_day += _day_by_day(book.jackpot_id, currency, account)
+        query = {**book.bounds, "casino_id": casino_id}
+        settled += rows_of(SETTLED, session.execute(_SETTLED, query).mappings())
     owes = f"Casino {casino_id} owes (negative: is owed), by jackpot and currency"
     return (
         Section("accounts", owes, ACCOUNTS, lines),
-        Section("days", f"{owes}, gaming day by gaming day", DAYS, days),
+        Section("days", f"{owes}, gaming day by gaming day", DAYS, by_day),
         Section("settled", f"Statements of casino {casino_id} that were settled in the period", SETTLED, settled),
     )
 
 
-def _accounts(session: Session, stand: Stand, casino_id: str) -> dict[str, _Account]:
-    """Each account of the casino in a jackpot's book, by currency, as the statement signs it."""
+def _accounts(session: Session, book: BookPeriod, casino_id: str) -> dict[str, _Account]:
+    """Return each account of the casino in a jackpot's book, by currency, as the statement signs it."""
     opening, days = (
         defaultdict[str, Decimal](lambda: ZERO),
         defaultdict[str, defaultdict[date, dict[Movement, Decimal]]](lambda: defaultdict(dict)),
     )
-    for moved in figures.movements(session, frame.until_start(session, stand)):
+    for moved in figures.movements(session, book.until_start(session)):
         if moved.account == accounts.casino(casino_id):
             opening[moved.currency] = EXACT.subtract(opening[moved.currency], moved.amount)
-    for moved in figures.movements(session, stand, by=(Key.GAMING_DAY,)):
+    for moved in figures.movements(session, book, by=(Key.GAMING_DAY,)):
         if moved.account == accounts.casino(casino_id):
             days[moved.currency][moved.key[Key.GAMING_DAY]][moved.movement] = negated(moved.amount)
     return {currency: _Account(opening[currency], days[currency]) for currency in sorted({*opening, *days})}
@@ -145,19 +137,11 @@ def _day_by_day(jackpot_id: str, currency: str, account: _Account) -> Iterator[R
         balance = shown[-1]
 
 
-def _settled(session: Session, stand: Stand, casino_id: str) -> Iterator[Row]:
-    found = session.execute(_SETTLED, parts.bounds(stand) | {"casino_id": casino_id})
-    for reference, currency, period_from, period_to, balance_before, amount, booked_at, act in found:
-        owed = negated(balance_before)
-        yield (reference, stand.jackpot_id, currency, period_from, period_to, owed, amount, booked_at, act)
-
-
 REPORT = Report(
     "casino-statement",
     "Statement of a casino",
     make,
-    takes=frozenset({Takes.CASINO}),
-    needs=frozenset({Takes.CASINO}),
+    required=frozenset({Parameter.CASINO}),
     sections=("accounts", "days", "settled"),
     is_for_casinos=True,
     is_kept=False,

@@ -1,24 +1,23 @@
-"""What bets contributed, and beside it what was taken back of it, where that was charged, and what is left of both."""
+"""Contributions of bets; next to them the amounts taken back of them, where those were charged, and the net."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.money import EXACT, ZERO
-from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
+from jackpot_service.domain.money import EXACT, ZERO, negated
+from jackpot_service.reports.documents import Column, ColumnType, Section, Value, rows_of
 from jackpot_service.reports.finance import figures
-from jackpot_service.reports.finance.figures import Key, Of, Stakes
-from jackpot_service.reports.finance.frame import Asked, By, Report, Scope, Takes
+from jackpot_service.reports.finance.columns import amounts, base_amounts, columns, counts, days, texts
+from jackpot_service.reports.finance.figures import Key, Stakes
+from jackpot_service.reports.finance.frame import Report, Scope
+from jackpot_service.reports.questions import By, Parameter, Parameters
 
 BY: Final = (By.CASINO, By.CURRENCY, By.JACKPOT, By.TABLE, By.DAY, By.MONTH)
 
-USUAL: Final = (By.CASINO, By.CURRENCY)
-
-Figures = tuple[Decimal, ...]
-"""How many bets, then their amounts in the order of `AMOUNTS`."""
+DEFAULT: Final = (By.CASINO, By.CURRENCY)
 
 AMOUNTS: Final = {
     "stakes": "stakes",
@@ -29,20 +28,19 @@ AMOUNTS: Final = {
     "house": "house",
     "adjustments": "house:adjustments",
 }
-"""What bets come to: their stakes, in their own currency; what these are worth; and where that went."""
+"""The amounts of bets: their stakes, in their own currency; the worth of these; and its parts by account."""
 
-PARTS: Final = {"bets": "Bets", "reversed": "Taken back", "net": "Net"}
+PARTS: Final = {"": "Bets", "reversed_": "Taken back", "net_": "Net"}
+"""The beginnings of the names of columns; net figures are those of bets, less those taken back."""
 
-NOTHING: Final[Figures] = (ZERO,) * (1 + len(AMOUNTS))
-
-Sums = defaultdict[tuple[Value, ...], Figures]
-"""Figures by what rows are summed by, as asked; the base currency comes last."""
+_Sums = defaultdict[tuple[Value, ...], defaultdict[str, Decimal]]
+"""The figures of rows by column, by the groupings of the report; the base currency comes last."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Grouping:
     """
-    What rows are summed by.
+    The groupings of rows.
 
     A day is the casino's gaming day where every row is of one casino, otherwise the jackpots', which is UTC.
     """
@@ -51,10 +49,10 @@ class _Grouping:
     has_gaming_days: bool
 
     @classmethod
-    def of(cls, asked: Asked) -> "_Grouping":
-        """What was asked for, or what is usual."""
-        by = asked.by or USUAL
-        of_casino = {By.CASINO, By.TABLE}.intersection(by) or asked.casino_id or asked.table_id
+    def of(cls, parameters: Parameters) -> "_Grouping":
+        """Return the stated groupings, or the default."""
+        by = parameters.by or DEFAULT
+        of_casino = {By.CASINO, By.TABLE}.intersection(by) or parameters.casino_id or parameters.table_id
         return cls(by, has_gaming_days=bool(of_casino))
 
     @property
@@ -62,111 +60,96 @@ class _Grouping:
         return Key.GAMING_DAY if self.has_gaming_days else Key.DAY
 
     def keys(self) -> list[Key]:
-        """What figures are summed by."""
+        """Return the keys of the sums."""
         known = {By.CASINO: Key.CASINO, By.TABLE: Key.TABLE, By.CURRENCY: Key.CURRENCY}
         of_days = [self.day] if {By.DAY, By.MONTH}.intersection(self.by) else []
         return [*(known[one] for one in self.by if one in known), *of_days]
 
     def values(self, key: Mapping[Key, Any], jackpot_id: str) -> tuple[Value, ...]:
-        """What a row says that it is of."""
-        found: dict[By, Value] = {By.JACKPOT: jackpot_id}
-        found |= {By.CASINO: key.get(Key.CASINO), By.TABLE: key.get(Key.TABLE), By.CURRENCY: key.get(Key.CURRENCY)}
+        """Return the values of a row's groupings."""
+        known: dict[By, Value] = {By.JACKPOT: jackpot_id}
+        known |= {By.CASINO: key.get(Key.CASINO), By.TABLE: key.get(Key.TABLE), By.CURRENCY: key.get(Key.CURRENCY)}
         if self.day in key:
-            found |= {By.DAY: key[self.day], By.MONTH: f"{key[self.day]:%Y-%m}"}
-        return tuple(found[one] for one in self.by)
+            known |= {By.DAY: key[self.day], By.MONTH: f"{key[self.day]:%Y-%m}"}
+        return tuple(known[one] for one in self.by)
 
-    def columns(self) -> list[Column]:
-        """The columns of `values`."""
-        days = "gaming day" if self.has_gaming_days else "day (UTC)"
-        known = {
-            By.CASINO: Column("casino_id", "Casino"),
-            By.CURRENCY: Column("currency", "Currency of stakes"),
-            By.JACKPOT: Column("jackpot_id", "Jackpot"),
-            By.TABLE: Column("table_id", "Table"),
-            By.DAY: Column("day", days.capitalize(), Sort.DAY),
-            By.MONTH: Column("month", f"Month of the {days}"),
+    def columns(self) -> tuple[Column, ...]:
+        """Return the columns of `values`."""
+        name = "gaming day" if self.has_gaming_days else "day (UTC)"
+        known: dict[By, str | tuple[Column, ...]] = {
+            By.CASINO: "casino_id",
+            By.CURRENCY: texts(currency="Currency of stakes"),
+            By.JACKPOT: "jackpot_id",
+            By.TABLE: "table_id",
+            By.DAY: days(day=name.capitalize()),
+            By.MONTH: texts(month=f"Month of the {name}"),
         }
-        return [known[one] for one in self.by]
+        return columns(*(known[one] for one in self.by))
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
-    """Sum bets and refunds as asked, and all of them by base currency."""
-    grouping, of = _Grouping.of(scope.asked), Of(scope.asked.casino_id, scope.asked.table_id)
-    booked, reversed_ = (Sums(lambda: NOTHING) for _ in range(2))
-    for stand in scope.stands:
-        for bets in figures.bets(session, stand, by=grouping.keys(), of=of):
-            _add(booked, (*grouping.values(bets.key, stand.jackpot_id), stand.base), _figures(bets))
-        for back in figures.refunds(session, stand, by=grouping.keys(), of=of):
-            _add(reversed_, (*grouping.values(back.key, stand.jackpot_id), stand.base), _figures(back))
-    rows = _rows(booked, reversed_, has_stakes=By.CURRENCY in grouping.by)
-    totals = _rows(_by_base(booked), _by_base(reversed_), has_stakes=False)
-    columns = _columns(grouping.columns(), has_stakes=By.CURRENCY in grouping.by)
+    """Sum bets and refunds by the groupings, and all of them by base currency."""
+    grouping = _Grouping.of(scope.parameters)
+    sums, totals = (_Sums(lambda: defaultdict(lambda: ZERO)) for _ in range(2))
+    for book in scope.books:
+        parts = {
+            part: sums_of(session, book, by=grouping.keys(), filters=scope.parameters)
+            for part, sums_of in (("", figures.bets), ("reversed_", figures.refunds))
+        }
+        for part, of_part in parts.items():
+            for one in of_part:
+                key = (*grouping.values(one.key, book.jackpot_id), book.base)
+                _add(sums[key], part, one)
+                _add(totals[book.base,], part, one)
     return (
-        Section("contributions", "Contributions", columns, rows),
-        Section("totals", "All of them, by base currency", _columns([], has_stakes=False), totals),
+        _section("contributions", "Contributions", grouping.columns(), sums, has_stakes=By.CURRENCY in grouping.by),
+        _section("totals", "All of them, by base currency", (), totals, has_stakes=False),
     )
 
 
-def _figures(one: Stakes) -> Figures:
-    parts = (one.meter, one.reserve, one.prize_fund, one.house, one.adjustments)
-    return (Decimal(one.bets), one.stakes, one.value, *parts)
+def _add(sums: defaultdict[str, Decimal], part: str, one: Stakes) -> None:
+    for name in ("bets", *AMOUNTS):
+        value = Decimal(getattr(one, name))
+        sums[f"{part}{name}"] = EXACT.add(sums[f"{part}{name}"], value)
+        sums[f"net_{name}"] = EXACT.add(sums[f"net_{name}"], negated(value) if part else value)
 
 
-def _add(sums: Sums, key: tuple[Value, ...], more: Figures) -> None:
-    sums[key] = tuple(map(EXACT.add, sums[key], more))
+def _section(name: str, title: str, keys: Sequence[Column], sums: _Sums, *, has_stakes: bool) -> Section:
+    """Return rows in the order of their keys: ids, currencies, days and months are in the order of their texts."""
+    key_columns = columns(keys, "base")
+    shown = columns(key_columns, *(_columns(part, has_stakes=has_stakes) for part in PARTS))
+    rows = (
+        {
+            **{column.name: value for column, value in zip(key_columns, key, strict=True)},
+            **{f"{part}bets": int(sums[key][f"{part}bets"]) for part in PARTS},
+            **{column.name: sums[key][column.name] for column in shown if column.type is ColumnType.AMOUNT},
+        }
+        for key in sorted(sums, key=lambda key: tuple(map(str, key)))
+    )
+    return Section(name, title, shown, rows_of(shown, rows))
 
 
-def _by_base(sums: Sums) -> Sums:
-    summed = Sums(lambda: NOTHING)
-    for key, of_key in sums.items():
-        _add(summed, key[-1:], of_key)
-    return summed
-
-
-def _rows(booked: Sums, reversed_: Sums, *, has_stakes: bool) -> Iterator[Row]:
-    """Bets, what was taken back, and the net: column by column the third is the first less the second."""
-    for key in sorted({*booked, *reversed_}, key=_in_order):
-        first, second = booked.get(key, NOTHING), reversed_.get(key, NOTHING)
-        parts = {"bets": first, "reversed": second, "net": tuple(map(EXACT.subtract, first, second))}
-        yield (*key, *(value for name, part in parts.items() for value in _shown(name, part, has_stakes=has_stakes)))
-
-
-def _in_order(key: tuple[Value, ...]) -> tuple[str, ...]:
-    """Ids, currencies, days and months are in the order of their texts."""
-    return tuple(map(str, key))
-
-
-def _shown(name: str, part: Figures, *, has_stakes: bool) -> Iterable[Value]:
-    amounts = dict(zip(AMOUNTS, part[1:], strict=True))
-    return (int(part[0]), *(amounts[one] for one in _amounts(name, has_stakes=has_stakes)))
-
-
-def _amounts(name: str, *, has_stakes: bool) -> list[str]:
-    """Which amounts a part shows: stakes where a row is of one currency; no bet is charged to the house when made."""
-    left_out = {*(() if has_stakes else ("stakes",)), *(("adjustments",) if name == "bets" else ())}
-    return [one for one in AMOUNTS if one not in left_out]
-
-
-def _columns(keys: Sequence[Column], *, has_stakes: bool) -> list[Column]:
-    columns = [*keys, Column("base", "Base currency")]
-    for name, title in PARTS.items():
-        before = "" if name == "bets" else f"{name}_"
-        columns.append(Column(f"{before}bets", "Bets" if name == "bets" else f"{title}: bets", Sort.COUNT))
-        for amount in _amounts(name, has_stakes=has_stakes):
-            currency_in = "currency" if amount == "stakes" else "base"
-            columns.append(
-                Column(f"{before}{amount}", f"{title}: {AMOUNTS[amount]}", Sort.AMOUNT, currency_in=currency_in)
-            )
-    return columns
+def _columns(part: str, *, has_stakes: bool) -> tuple[Column, ...]:
+    """Return the columns of a part: stakes where a row is of one currency; no bet is charged to the house when made."""
+    title = PARTS[part]
+    left_out = {"" if has_stakes else "stakes", "" if part else "adjustments"}
+    return columns(
+        counts(**{f"{part}bets": f"{title}: bets" if part else title}),
+        *(
+            (amounts if name == "stakes" else base_amounts)(**{f"{part}{name}": f"{title}: {of_amount}"})
+            for name, of_amount in AMOUNTS.items()
+            if name not in left_out
+        ),
+    )
 
 
 REPORT = Report(
     "contributions",
     "Contributions of bets, and what was taken back of them",
     make,
-    takes=frozenset({Takes.CASINO, Takes.TABLE, Takes.BY}),
+    optional=frozenset({Parameter.CASINO, Parameter.TABLE, Parameter.BY}),
     by=BY,
-    usual=USUAL,
+    default=DEFAULT,
     sections=("contributions", "totals"),
     is_for_casinos=True,
 )

@@ -1,82 +1,126 @@
 """
-Exceptions: what somebody has to look into, what came of it, and the rounds that were open for too long at the end.
+Exceptions: events that somebody has to look into, the result, and the rounds that were open for too long at the end.
 
-Refusals are kept beside the books: one belongs to the instant at which it was noticed, and is written right after.
+Refusals are kept outside of the books: one belongs to the instant at which it was noticed, and is written right after.
 """
 
-from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.exceptions import NotedException
+from jackpot_service.domain.exceptions import ROUND_OPEN, NotedException
+from jackpot_service.domain.rounds import first_key_at
+from jackpot_service.ledger.long_rounds import ENDED, LIFE, LONG, LONG_LIVED
 from jackpot_service.records import noted_exceptions
 from jackpot_service.records.noted_exceptions import Wanted
-from jackpot_service.reports.documents import Column, Row, Section, Sort
-from jackpot_service.reports.finance import open_rounds
-from jackpot_service.reports.finance.figures import Of
-from jackpot_service.reports.finance.frame import Asked, Report, Scope, Takes
+from jackpot_service.reports.documents import NamedRow, Row, Section, rows_of
+from jackpot_service.reports.finance.columns import columns, counts, instants, texts
+from jackpot_service.reports.finance.frame import Report, Scope
+from jackpot_service.reports.finance.period import BookPeriod
+from jackpot_service.reports.questions import MINUTE, Parameter, Parameters
 
 _ACKNOWLEDGED = (
-    Column("acknowledged_at", "Acknowledged at", Sort.INSTANT),
-    Column("acknowledged_by", "Acknowledged by"),
-    Column("reason", "What came of it"),
+    *instants(acknowledged_at="Acknowledged at"),
+    *texts(acknowledged_by="Acknowledged by", reason="What came of it"),
 )
 
-KINDS = (
-    Column("kind", "Kind"),
-    Column("exceptions", "Exceptions", Sort.COUNT),
-    Column("acknowledged", "Acknowledged", Sort.COUNT),
-    Column("unacknowledged", "Not acknowledged", Sort.COUNT),
+KINDS = columns("kind", counts(exceptions="Exceptions", acknowledged="Acknowledged", unacknowledged="Not acknowledged"))
+
+EXCEPTIONS = columns(
+    instants(noticed_at="Noticed at"),
+    "kind jackpot_id casino_id table_id round_id",
+    texts(principal="Whose call, or approval", detail="What happened"),
+    _ACKNOWLEDGED,
+    texts(exception_id="Exception"),
 )
 
-EXCEPTIONS = (
-    Column("noticed_at", "Noticed at", Sort.INSTANT),
-    Column("kind", "Kind"),
-    Column("jackpot_id", "Jackpot"),
-    Column("casino_id", "Casino"),
-    Column("table_id", "Table"),
-    Column("round_id", "Round"),
-    Column("principal", "Whose call, or approval"),
-    Column("detail", "What happened"),
-    *_ACKNOWLEDGED,
-    Column("exception_id", "Exception"),
+OPEN_ROUNDS = columns(
+    instants(opened_at="Open since"),
+    counts(minutes="Minutes open"),
+    "jackpot_id casino_id table_id round_id bets",
+    _ACKNOWLEDGED,
 )
 
-OPEN_ROUNDS = (
-    Column("opened_at", "Open since", Sort.INSTANT),
-    Column("minutes", "Minutes open", Sort.COUNT),
-    Column("jackpot_id", "Jackpot"),
-    Column("casino_id", "Casino"),
-    Column("table_id", "Table"),
-    Column("round_id", "Round"),
-    Column("bets", "Bets", Sort.COUNT),
-    *_ACKNOWLEDGED,
+_UP_TO_THE_END = "coalesce((CAST(:ends AS bigint[]))[{stripe_no} + 1], 0)"
+
+# Open at the end are those that are open still, and those whose ending stands after it. Of the latter an index holds
+# those that lived long; rounds of the last minutes before the end are looked at one by one: see `ledger/long_rounds`.
+# MATERIALIZED leaves no other way to the long ones: by their keys, all rounds that there were before might be read.
+_OPEN = text(
+    f"""
+    WITH long_lived AS MATERIALIZED (
+        SELECT jackpot_id, round_key, stripe_no, seq
+        FROM entries
+        WHERE {LONG_LIVED} AND {LIFE} @> CAST(:end AS timestamptz)
+    ),
+    ended_since AS (
+        SELECT round_key
+        FROM long_lived
+        WHERE jackpot_id = :jackpot_id AND round_key < :long_before
+          AND seq > {_UP_TO_THE_END.format(stripe_no="stripe_no")}
+        UNION ALL
+        SELECT round_key
+        FROM entries
+        WHERE jackpot_id = :jackpot_id AND round_key >= :long_before AND round_key < :opened_before AND {ENDED}
+          AND seq > {_UP_TO_THE_END.format(stripe_no="stripe_no")}
+    ),
+    open_since AS (
+        SELECT r.*
+        FROM rounds r
+        WHERE r.state = 'open' AND r.jackpot_id = :jackpot_id AND r.round_key < :opened_before
+        UNION ALL
+        SELECT r.*
+        FROM ended_since e
+        JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = e.round_key
+    )
+    SELECT r.jackpot_id, r.table_id, r.round_id, r.casino_id, r.opened_at, known.bets,
+           act.booked_at AS acknowledged_at, act.principal AS acknowledged_by, a.reason
+    FROM open_since r
+    JOIN entries o ON o.jackpot_id = r.jackpot_id AND o.round_key = r.round_key AND o.step = 1
+                  AND o.seq <= {_UP_TO_THE_END.format(stripe_no="o.stripe_no")}
+    CROSS JOIN LATERAL (
+        SELECT count(*) FILTER (WHERE w.bet_id IS NULL OR v.seq IS NULL) AS bets
+        FROM bets b
+        JOIN entries e ON e.jackpot_id = b.jackpot_id AND e.round_key = b.round_key AND e.step = b.step
+                      AND e.seq <= {_UP_TO_THE_END.format(stripe_no="e.stripe_no")}
+        LEFT JOIN voids w ON w.jackpot_id = b.jackpot_id AND w.round_key = b.round_key AND w.bet_id = b.bet_id
+        LEFT JOIN entries v ON v.jackpot_id = w.jackpot_id AND v.round_key = w.round_key AND v.step = w.step
+                           AND v.seq <= {_UP_TO_THE_END.format(stripe_no="v.stripe_no")}
+        WHERE b.jackpot_id = r.jackpot_id AND b.round_key = r.round_key
+    ) AS known
+    LEFT JOIN exception_acknowledgements k
+           ON k.exception_id = exception_id(r.opened_at, concat_ws(' ', '{ROUND_OPEN}', r.table_id, r.round_id))
+          AND k.entry_seq <= :acts_end
+    LEFT JOIN acts a ON a.seq = k.entry_seq
+    LEFT JOIN entries act ON act.jackpot_id = '-' AND act.stripe_no = 0 AND act.seq = k.entry_seq
+    WHERE (CAST(:casino_id AS text) IS NULL OR r.casino_id = :casino_id)
+      AND (CAST(:table_id AS text) IS NULL OR r.table_id = :table_id)
+    ORDER BY r.round_key
+    """  # noqa: S608  the parts are ours
 )
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """List the exceptions of the period by kind and one by one, and the open rounds."""
-    wanted, acts_end = _wanted(scope.asked), scope.acts_end
-    counts = noted_exceptions.counts_between(session, wanted, acts_end=acts_end)
-    kinds = [(kind, count, acknowledged, count - acknowledged) for kind, count, acknowledged in counts]
-    listed = map(_row, noted_exceptions.between(session, wanted, acts_end=acts_end))
-    count = sum(count for _, count, _ in counts)
-    minutes = scope.asked.longest_open // timedelta(minutes=1)
-    left_open = f"Rounds that were open for more than {minutes} minutes at the end"
+    parameters, acts_end = scope.parameters, scope.acts_end
+    noticed = Wanted(
+        jackpot_id=parameters.jackpot_id,
+        casino_id=parameters.casino_id,
+        table_id=parameters.table_id,
+        noticed_from=parameters.start,
+        noticed_to=parameters.end,
+    )
+    counted = noted_exceptions.counts_between(session, noticed, acts_end=acts_end)
+    kinds = [(kind, count, acknowledged, count - acknowledged) for kind, count, acknowledged in counted]
+    listed = map(_row, noted_exceptions.between(session, noticed, acts_end=acts_end))
+    count = sum(count for _, count, _ in counted)
+    left_open = f"Rounds that were open for more than {parameters.longest_open // MINUTE} minutes at the end"
     return (
         Section("kinds", "Exceptions of the period, by kind", KINDS, kinds),
         Section("exceptions", "Exceptions of the period", EXCEPTIONS, listed, lambda: count),
-        Section("open_rounds", left_open, OPEN_ROUNDS, _open_rounds(session, scope)),
-    )
-
-
-def _wanted(asked: Asked) -> Wanted:
-    return Wanted(
-        jackpot_id=asked.jackpot_id,
-        casino_id=asked.casino_id,
-        table_id=asked.table_id,
-        noticed_from=asked.start,
-        noticed_to=asked.end,
+        Section("open_rounds", left_open, OPEN_ROUNDS, rows_of(OPEN_ROUNDS, _open_rounds(session, scope))),
     )
 
 
@@ -87,25 +131,39 @@ def _row(one: NotedException) -> Row:
     return (one.noticed_at, one.kind, *place, one.principal, one.detail, *looked, one.exception_id)
 
 
-def _open_rounds(session: Session, scope: Scope) -> Iterator[Row]:
-    end = scope.asked.end or scope.made_at
-    of = Of(scope.asked.casino_id, scope.asked.table_id)
-    for stand in scope.stands:
-        found = open_rounds.at_end(
-            session, stand, end=end, longest_open=scope.asked.longest_open, acts_end=scope.acts_end, of=of
-        )
-        for one in found:
-            minutes = (end - one.opened_at) // timedelta(minutes=1)
-            place = (stand.jackpot_id, one.casino_id, one.table_id, one.round_id)
-            looked = (one.acknowledged_at, one.acknowledged_by, one.reason)
-            yield (one.opened_at, minutes, *place, one.bets, *looked)
+def _open_rounds(session: Session, scope: Scope) -> Iterator[NamedRow]:
+    end = scope.parameters.end or scope.made_at
+    for book in scope.books:
+        for one in open_at_end(session, book, scope.parameters, end=end, acts_end=scope.acts_end):
+            yield {**one, "minutes": (end - one["opened_at"]) // MINUTE}
+
+
+def open_at_end(
+    session: Session, book: BookPeriod, parameters: Parameters, *, end: datetime, acts_end: int
+) -> Iterable[NamedRow]:
+    """
+    List rounds that were open for longer than `longest_open`, the longest open first, whatever became of them since.
+
+    Acts up to `acts_end` count. `end` is the instant at whose positions the book's period ends; where it ends with all
+    that is booked, any will do.
+    """
+    opened_before = end - parameters.longest_open
+    query = {
+        **book.bounds,
+        "end": end,
+        "opened_before": first_key_at(opened_before),
+        "long_before": first_key_at(min(opened_before, end - LONG)),
+        "acts_end": acts_end,
+        **parameters.in_sql,
+    }
+    return session.execute(_OPEN, query).mappings()
 
 
 REPORT = Report(
     "exceptions",
     "Exceptions",
     make,
-    takes=frozenset({Takes.CASINO, Takes.TABLE}),
+    frozenset({Parameter.CASINO, Parameter.TABLE}),
     sections=("kinds", "exceptions", "open_rounds"),
     is_for_casinos=True,
     is_kept=False,

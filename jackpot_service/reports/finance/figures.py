@@ -1,7 +1,7 @@
 """
-Sums of what was booked in a part of a jackpot's book: whole days as they are kept, the rest from entries' figures.
+Sums of a period of a jackpot's book: whole days as they are kept, partial days from the figures of their entries.
 
-Every posting is counted once: those of bets by `bets`, all others by `postings`; `movements` puts both together.
+Every posting is counted once: those of bets by `bets`, all others by `postings`; `movements` adds both together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,15 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.journal import Movement
-from jackpot_service.reports.finance import parts, relations
-from jackpot_service.reports.finance.frame import Stand
+from jackpot_service.reports.finance import relations
+from jackpot_service.reports.finance.period import BookPeriod
+from jackpot_service.reports.finance.relations import EVERYWHERE
+from jackpot_service.reports.questions import Filters
 
 
 class Key(StrEnum):
     """
-    What sums are kept apart by. A day is of UTC, a gaming day the casino's.
+    The key of a sum. A day is of UTC, a gaming day the casino's.
 
     A cycle is the one that an entry stands after. Where an entry is of no round, its table is '', and its casino whose
     account it moves, or ''.
@@ -38,28 +40,11 @@ class Key(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Of:
-    """Whose figures: of all casinos and tables, or of one."""
-
-    casino_id: str | None = None
-    table_id: str | None = None
-
-    @property
-    def stated(self) -> list[Key]:
-        """Which of them is meant."""
-        values = {Key.CASINO: self.casino_id, Key.TABLE: self.table_id}
-        return [key for key, value in values.items() if value is not None]
-
-
-EVERYWHERE = Of()
-
-
-@dataclass(frozen=True, slots=True)
 class Stakes:
     """
-    Bets accepted or refunded: how many, their stakes in units of their currency, their base value, where its parts go.
+    Bets accepted or refunded: their number, their stakes in units of their currency, their base value, and its parts.
 
-    `adjustments` bears the parts of meter and reserve of refunded bets whose cycle had been won.
+    `adjustments` has the parts of meter and reserve of refunded bets whose cycle had been won.
     """
 
     key: Mapping[Key, Any]
@@ -75,7 +60,7 @@ class Stakes:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What postings of a movement put into an account, in one currency, and how many they were."""
+    """The sum of the postings of a movement to an account, in one currency."""
 
     key: Mapping[Key, Any]
     account: Account
@@ -84,58 +69,60 @@ class Moved:
     amount: Decimal
 
 
-def bets(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[Stakes]:
-    """Sum what the bets of a part contributed, in the order of the key."""
-    return stakes(session, stand, [FigureKind.BETS], by=by, of=of)
+def bets(session: Session, book: BookPeriod, *, by: Sequence[Key] = (), filters: Filters = EVERYWHERE) -> list[Stakes]:
+    """Sum the bets of a period, in the order of the key."""
+    return stakes(session, book, [FigureKind.BETS], by=by, filters=filters)
 
 
-def refunds(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[Stakes]:
-    """Sum what was refunded in a part, less what corrections booked again, in the order of the key."""
-    return stakes(session, stand, relations.REFUNDS, by=by, of=of)
+def refunds(
+    session: Session, book: BookPeriod, *, by: Sequence[Key] = (), filters: Filters = EVERYWHERE
+) -> list[Stakes]:
+    """Sum the refunds of a period, less what corrections booked again, in the order of the key."""
+    return stakes(session, book, relations.REFUNDS, by=by, filters=filters)
 
 
 def stakes(
-    session: Session, stand: Stand, kinds: Sequence[FigureKind], *, by: Sequence[Key] = (), of: Of = EVERYWHERE
+    session: Session,
+    book: BookPeriod,
+    kinds: Sequence[FigureKind],
+    *,
+    by: Sequence[Key] = (),
+    filters: Filters = EVERYWHERE,
 ) -> list[Stakes]:
-    """Sum bets or refunds of a part, in the order of the key."""
-    summed = relations.stakes(by, kinds, stated=of.stated, has_beside=bool(stand.span.beside))
-    question = relations.united(by, relations.SUMS_OF_STAKES, [summed])
-    found = session.execute(text(question), parameters(stand, of))
+    """Sum bets or refunds of a period, in the order of the key."""
+    statement = relations.united(by, relations.SUMS_OF_STAKES, [relations.stakes(by, kinds, book, filters=filters)])
     return [
         Stakes(_key(by, row), int(row.bets), *(getattr(row, name) for name in relations.SUMS_OF_STAKES[1:]))
-        for row in found
+        for row in session.execute(text(statement), {**book.divided, **filters.in_sql})
         if row.bets is not None
     ]
 
 
-def postings(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[Moved]:
-    """Sum the postings of a part but those of bets, by account, currency and movement, in the order of the key."""
-    summed = relations.postings(by, stated=of.stated, has_beside=bool(stand.span.beside))
-    return _moved(session, stand, [summed], by, of)
+def postings(
+    session: Session, book: BookPeriod, *, by: Sequence[Key] = (), filters: Filters = EVERYWHERE
+) -> list[Moved]:
+    """Sum the postings of a period but those of bets, by account, currency and movement, in the order of the key."""
+    return _moved(session, book, [relations.postings(by, book, filters=filters)], by, filters)
 
 
-def movements(session: Session, stand: Stand, *, by: Sequence[Key] = (), of: Of = EVERYWHERE) -> list[Moved]:
-    """Sum all postings of a part by account, currency and movement, in the order of the key."""
-    summed = [
-        relation(by, stated=of.stated, has_beside=bool(stand.span.beside))
-        for relation in (relations.postings, relations.contributions)
-    ]
-    return _moved(session, stand, summed, by, of)
+def movements(
+    session: Session, book: BookPeriod, *, by: Sequence[Key] = (), filters: Filters = EVERYWHERE
+) -> list[Moved]:
+    """Sum all postings of a period by account, currency and movement, in the order of the key."""
+    summed = [relation(by, book, filters=filters) for relation in (relations.postings, relations.contributions)]
+    return _moved(session, book, summed, by, filters)
 
 
-def _moved(session: Session, stand: Stand, summed: Sequence[str], by: Sequence[Key], of: Of) -> list[Moved]:
+def _moved(
+    session: Session, book: BookPeriod, summed: Sequence[str], by: Sequence[Key], filters: Filters
+) -> list[Moved]:
     keys = [*by, *(name for name in relations.MOVED if name not in by)]
-    found = session.execute(text(relations.united(keys, ["amount"], summed)), parameters(stand, of))
+    statement = text(relations.united(keys, ["amount"], summed))
     return [
         Moved(_key(by, row), Account(row.account), row.currency, Movement(row.movement), row.amount)
-        for row in found
+        for row in session.execute(statement, {**book.divided, **filters.in_sql})
         if row.amount
     ]
-
-
-def parameters(stand: Stand, of: Of = EVERYWHERE) -> dict[str, Any]:
-    """The parameters of questions of `relations` about a part."""
-    return {**parts.divided(stand), "of_casino_id": of.casino_id, "of_table_id": of.table_id}
 
 
 def _key(by: Sequence[Key], row: Row[Any]) -> dict[Key, str | int | date]:

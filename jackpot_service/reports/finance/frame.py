@@ -1,96 +1,39 @@
-"""What a finance report is made of: what it can be asked, the books it stands on, and how it becomes a document."""
+"""The frame of finance reports: their parameters, the books they stand on, and how they become documents."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
-from enum import StrEnum
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.closed_periods import KeptReport, Period
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.rounds import first_key_at
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
+from jackpot_service.ledger.long_rounds import LONG
 from jackpot_service.records import closed_periods, references, rounds
 from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.records.rounds import UnknownRound
 from jackpot_service.records.schema import JackpotRow
-from jackpot_service.reports.documents import Document, Section
-from jackpot_service.reports.finance import spans
-from jackpot_service.reports.finance.spans import Part, Span
+from jackpot_service.reports.documents import HEAD, Column, Document, Row, Section
+from jackpot_service.reports.finance import period
+from jackpot_service.reports.finance.period import BookPeriod
+from jackpot_service.reports.questions import BadQuestion, By, Parameter, Parameters
 from jackpot_service.version import service_version
 
-HEAD: Final = "head"
-"""For those who ask for one section: what is asked, of when and by whom it was made, and where the books stood."""
-
-
-class BadQuestion(Refused):
-    """The report cannot be asked that."""
-
-    code = "question-invalid"
-    title = "Invalid parameters of the report"
-
-
-class By(StrEnum):
-    """What rows are summed by."""
-
-    JACKPOT = "jackpot"
-    CASINO = "casino"
-    TABLE = "table"
-    CURRENCY = "currency"
-    DAY = "day"
-    MONTH = "month"
-    CYCLE = "cycle"
-
-
-class Takes(StrEnum):
-    """What a report can be asked besides of which jackpot, period and instant."""
-
-    CASINO = "casino_id"
-    TABLE = "table_id"
-    ROUND = "round_id"
-    BY = "by"
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """
-    What somebody asks of a report: of all jackpots or one, and so of casinos, tables and rounds.
-
-    `start` is included and `end` is not; None is the beginning of the books, and all that is booked now. A round that
-    is open for longer than `longest_open` is an exception.
-    """
-
-    jackpot_id: str | None = None
-    casino_id: str | None = None
-    table_id: str | None = None
-    start: datetime | None = None
-    end: datetime | None = None
-    by: tuple[By, ...] = ()
-    round_id: str | None = None
-    longest_open: timedelta = field(default=timedelta(minutes=15), compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Stand:
-    """A jackpot's book as a report sees it: the part that it covers, and where it stood before and at the end."""
-
-    jackpot_id: str
-    base: str
-    start: Positions
-    end: Positions
-    span: Span
+PAGE: Final = 1000
+"""How many rows of a list are in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a report is made from: the question, the books, and the acts up to `acts_end` in the reference book."""
+    """The basis of a report: its parameters, the books, and the acts up to `acts_end` in the reference book."""
 
-    asked: Asked
-    stands: Sequence[Stand]
+    parameters: Parameters
+    books: Sequence[BookPeriod]
     acts_end: int
     made_at: datetime
 
@@ -98,49 +41,50 @@ class Scope:
 @dataclass(frozen=True, slots=True)
 class Report:
     """
-    A report: how it is called, what it takes, and how its sections are made, in a session that sees one instant.
+    A report: its name and title, its parameters, and how its sections are made, in a session that sees one instant.
 
-    `by` are the groupings that it knows, `usual` what it does unless asked, the first of them if that is not said.
-    `sections` are their names, in their order, whatever is asked. `needs` is what has to be stated of what it takes.
-    `is_for_casinos` tells whether somebody who is bound to a casino may ask it, of that casino. `is_kept` tells whether
-    closing a period keeps its hash; `report_version` is raised whenever the same books make it say something else.
+    `by` are its groupings; `default` are those of a question that names none, the first of them unless stated.
+    `sections` are the names of its sections, in their order, whatever the question. `optional` parameters may be
+    stated, `required` ones must be. `is_for_casinos`: a key that is bound to a casino may read it, of that casino.
+    `is_kept`: closing a period keeps its hash. `report_version` is raised whenever it says something else of the same
+    books.
     """
 
     name: str
     title: str
     make: Callable[[Session, Scope], Sequence[Section]]
-    takes: frozenset[Takes] = field(default_factory=frozenset)
+    optional: frozenset[Parameter] = frozenset()
     by: tuple[By, ...] = ()
-    usual: tuple[By, ...] = ()
+    default: tuple[By, ...] = ()
     sections: tuple[str, ...] = ()
-    needs: frozenset[Takes] = field(default_factory=frozenset)
+    required: frozenset[Parameter] = field(default_factory=frozenset)
     is_for_casinos: bool = False
     is_kept: bool = True
     report_version: int = 1
 
 
-def books_of(session: Session, asked: Asked) -> tuple[str, ...]:
+def books_of(session: Session, parameters: Parameters) -> tuple[str, ...]:
     """
-    The books that a report stands on: the reference book, then jackpots by id.
+    Return the books that a report stands on: the reference book, then jackpots by id.
 
-    Raises: UnknownJackpot; UnknownCasino; UnknownTable, also for one of another casino than is asked about;
-    UnknownRound, if no table that is asked about has one of its id now, whatever the period.
+    Raises: UnknownJackpot; UnknownCasino; UnknownTable, also for one of another casino than the report's;
+    UnknownRound, if no table of the report has a round of its id now, whatever the period.
     """
-    if asked.casino_id is not None:
-        references.require_casino(session, asked.casino_id)
-    if asked.table_id is not None:
-        _require_table(session, asked.table_id, casino_id=asked.casino_id)
-    jackpot_ids = _jackpots_of(session, asked)
-    if asked.round_id is not None:
-        _require_round(session, jackpot_ids, asked.round_id, asked)
+    if parameters.casino_id is not None:
+        references.require_casino(session, parameters.casino_id)
+    if parameters.table_id is not None:
+        _require_table(session, parameters.table_id, casino_id=parameters.casino_id)
+    jackpot_ids = _jackpots_of(session, parameters)
+    if parameters.round_id is not None:
+        _require_round(session, jackpot_ids, parameters.round_id, parameters)
     return (REFERENCE_BOOK, *jackpot_ids)
 
 
-def _jackpots_of(session: Session, asked: Asked) -> Sequence[str]:
-    if asked.jackpot_id is None:
+def _jackpots_of(session: Session, parameters: Parameters) -> Sequence[str]:
+    if parameters.jackpot_id is None:
         return references.jackpot_ids(session)
-    references.require_base(session, asked.jackpot_id)
-    return (asked.jackpot_id,)
+    references.require_base(session, parameters.jackpot_id)
+    return (parameters.jackpot_id,)
 
 
 def _require_table(session: Session, table_id: str, *, casino_id: str | None) -> None:
@@ -150,118 +94,131 @@ def _require_table(session: Session, table_id: str, *, casino_id: str | None) ->
         raise UnknownTable(message, table_id=table_id)
 
 
-def _require_round(session: Session, jackpot_ids: Iterable[str], round_id: str, asked: Asked) -> None:
-    of = {"casino_id": asked.casino_id, "table_id": asked.table_id}
-    if not any(rounds.is_at_some_table(session, one, round_id, **of) for one in jackpot_ids):
+def _require_round(session: Session, jackpot_ids: Iterable[str], round_id: str, parameters: Parameters) -> None:
+    if not any(rounds.is_at_some_table(session, one, round_id, **parameters.in_sql) for one in jackpot_ids):
         message = f"No table that is asked about has a round {round_id}."
         raise UnknownRound(message, round_id=round_id)
 
 
-def require_possible(report: Report, asked: Asked) -> None:
-    """Raises: BadQuestion for what the report does not take, or needs, or a period that ends before it begins."""
-    stated = {
-        Takes.CASINO: asked.casino_id,
-        Takes.TABLE: asked.table_id,
-        Takes.ROUND: asked.round_id,
-        Takes.BY: asked.by,
-    }
-    for name, value in stated.items():
-        if value and name not in report.takes:
+def require_possible(report: Report, parameters: Parameters) -> None:
+    """Raises: BadQuestion for parameters that the report does not have, or lacks, or a period that ends too early."""
+    for name in Parameter:
+        is_stated = bool(parameters.stated[name])
+        if is_stated and name not in report.optional | report.required:
             message = f"The report {report.name} takes no {name}."
             raise BadQuestion(message)
-        if not value and name in report.needs:
+        if not is_stated and name in report.required:
             message = f"The report {report.name} needs a {name}."
             raise BadQuestion(message)
-    unknown = [by for by in asked.by if by not in report.by]
-    if unknown or len(set(asked.by)) < len(asked.by):
+    if not set(parameters.by) <= set(report.by) or len(set(parameters.by)) < len(parameters.by):
         message = f"The report {report.name} sums by {', '.join(report.by) or 'nothing'}, each once."
         raise BadQuestion(message)
-    if asked.start is not None and asked.end is not None and asked.end < asked.start:
+    if parameters.start is not None and parameters.end is not None and parameters.end < parameters.start:
         message = "The period ends before it begins."
         raise BadQuestion(message)
 
 
 def require_section(report: Report, name: str | None) -> None:
-    """Raises: BadQuestion for one that the report does not have; None is all of them, HEAD what stands above them."""
+    """Raises: BadQuestion for a section that the report does not have; None is all of them, HEAD their head."""
     if name not in {None, HEAD, *report.sections}:
         message = f"The report {report.name} has no section {name}; it has {', '.join((HEAD, *report.sections))}."
         raise BadQuestion(message)
 
 
-def make(session: Session, report: Report, asked: Asked, *, made_at: datetime) -> Document:
+def make(session: Session, report: Report, parameters: Parameters, *, made_at: datetime) -> Document:
     """
     Make a report, in a session that sees one instant; its rows may be read while it is written out.
 
-    It says the same for ever if the instants that are asked about were resolved before.
+    It says the same for ever if the instants of its parameters were resolved before.
     """
-    scope = _scope(session, asked, made_at=made_at)
-    stated = {
-        "jackpot": asked.jackpot_id,
-        "casino": asked.casino_id,
-        "table": asked.table_id,
-        "round": asked.round_id,
-        "by": ", ".join(asked.by),
-    }
+    scope = _scope(session, parameters, made_at=made_at)
+    stated = {name.removesuffix("_id"): value for name, value in parameters.stated.items()}
+    stated["by"] = ", ".join(parameters.by)
     return Document(
         name=report.name,
         title=report.title,
         version=service_version(),
         made_at=made_at,
-        start=asked.start,
-        end=asked.end,
+        start=parameters.start,
+        end=parameters.end,
         scope={name: value for name, value in stated.items() if value},
-        positions={REFERENCE_BOOK: (scope.acts_end,), **{stand.jackpot_id: stand.end for stand in scope.stands}},
-        opening_positions={stand.jackpot_id: stand.start for stand in scope.stands if asked.start and stand.start},
+        positions={REFERENCE_BOOK: (scope.acts_end,), **{book.jackpot_id: book.end for book in scope.books}},
+        opening_positions={book.jackpot_id: book.start for book in scope.books if parameters.start and book.start},
         sections=report.make(session, scope),
         report_version=report.report_version,
-        kept=kept(session, report, asked),
+        kept=kept(session, report, parameters),
     )
 
 
-def kept(session: Session, report: Report, asked: Asked) -> KeptReport | None:
-    """What was kept of a report, in any version, if it was: of exactly its period, and of the whole house."""
-    if asked.end is None or asked != Asked(start=asked.start, end=asked.end):
+def kept(session: Session, report: Report, parameters: Parameters) -> KeptReport | None:
+    """Return the hash of a report, in any version, that was kept of exactly its period and of the whole house."""
+    if parameters.end is None or parameters != Parameters(start=parameters.start, end=parameters.end):
         return None
-    closed = closed_periods.find(session, Period(asked.start, asked.end))
+    closed = closed_periods.find(session, Period(parameters.start, parameters.end))
     return None if closed is None else closed.reports.get(report.name)
 
 
-def until_start(session: Session, stand: Stand) -> Stand:
-    """The part of a jackpot's book before the one that a report covers: what opening balances are summed from."""
-    return _from_the_beginning(session, stand, stand.start)
-
-
-def until_end(session: Session, stand: Stand) -> Stand:
-    """A jackpot's book from its beginning to the end of what a report covers: what closing balances are summed from."""
-    return _from_the_beginning(session, stand, stand.end)
-
-
-def whole_days(stand: Stand) -> Stand:
-    """The whole days of a part, and nothing beside them."""
-    return replace(stand, span=replace(stand.span, beside=()))
-
-
-def one_by_one(jackpot_id: str, base: str, part: Part) -> Stand:
-    """A part of a jackpot's book for those who read all of its entries: no day of it is taken as a whole."""
-    return Stand(jackpot_id, base, part.start, part.end, Span(jackpot_id, part, date.min, date.min, [part]))
-
-
-def _from_the_beginning(session: Session, stand: Stand, end: Positions) -> Stand:
-    nothing = (0,) * len(end)
-    span = spans.between(session, stand.jackpot_id, nothing, end)
-    return Stand(stand.jackpot_id, stand.base, nothing, end, span)
-
-
-def _scope(session: Session, asked: Asked, *, made_at: datetime) -> Scope:
+def _scope(session: Session, parameters: Parameters, *, made_at: datetime) -> Scope:
     def at(book: str, instant: datetime | None) -> Positions:
         return instants.now(session, book) if instant is None else instants.at(session, book, instant)
 
-    stands = []
-    for jackpot_id in books_of(session, asked)[1:]:
-        end = at(jackpot_id, asked.end)
+    books = []
+    for jackpot_id in books_of(session, parameters)[1:]:
+        end = at(jackpot_id, parameters.end)
         if not any(end):
-            continue  # It was opened later; what is told of earlier does not change by that.
-        start = (0,) * len(end) if asked.start is None else at(jackpot_id, asked.start)
+            continue  # The jackpot was opened later; reports of earlier instants do not change by that.
+        start = (0,) * len(end) if parameters.start is None else at(jackpot_id, parameters.start)
         base = session.execute(select(JackpotRow.base).where(JackpotRow.jackpot_id == jackpot_id)).scalar_one()
-        stands.append(Stand(jackpot_id, base, start, end, spans.between(session, jackpot_id, start, end)))
-    return Scope(asked, stands, sum(at(REFERENCE_BOOK, asked.end)), made_at)
+        books.append(period.between(session, jackpot_id, base, start, end))
+    return Scope(parameters, books, sum(at(REFERENCE_BOOK, parameters.end)), made_at)
+
+
+@dataclass(frozen=True, slots=True)
+class LongList:
+    """
+    A list that is as long as the books, read through a cursor of the server while it is written out.
+
+    The statement's aliases are the columns after the jackpot and its base currency, which come first in each row.
+    """
+
+    session: Session
+    statement: str
+    scope: Scope
+    columns: Sequence[Column]
+
+    def __iter__(self) -> Iterator[Row]:
+        """Read the rows, a page at a time."""
+        names = [column.name for column in self.columns[2:]]
+        for book in self.scope.books:
+            query = list_parameters(self.scope, book)
+            with self.session.execute(text(self.statement), query, execution_options={"yield_per": PAGE}) as rows:
+                for row in rows.columns(*names):
+                    yield (book.jackpot_id, book.base, *row)
+
+    def count(self) -> int:
+        """Count the rows: the database looks for all of them, and hands over none."""
+        query = text(f"SELECT count(*) FROM ({self.statement}) AS listed")  # noqa: S608  the statements are ours
+        counts = (self.session.scalar(query, list_parameters(self.scope, book)) for book in self.scope.books)
+        return sum(count for count in counts if count is not None)
+
+    def section(self, name: str, title: str) -> Section:
+        """Return the list as a section."""
+        return Section(name, title, self.columns, self, self.count)
+
+
+def list_parameters(scope: Scope, book: BookPeriod) -> Mapping[str, Any]:
+    """
+    Return the parameters of a statement about all entries of a period, one by one.
+
+    `start` and `upto` bound stripe 0. Most of the period's rounds were opened after `usual_key`.
+    """
+    bounds, start = book.bounds, scope.parameters.start
+    return {
+        **bounds,
+        "start": bounds["starts"][0],
+        "upto": book.end[0],
+        "usual_key": 0 if start is None else first_key_at(start - LONG),
+        "acts_end": scope.acts_end,
+        **scope.parameters.in_sql,
+        "round_id": scope.parameters.round_id,
+    }

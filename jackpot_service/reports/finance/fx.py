@@ -1,7 +1,7 @@
 """
-Foreign currencies: turnover and awards at the rounds' own rates, what is left of both, and what that is worth now.
+Foreign currencies: turnover and awards at the rounds' own rates, the position that remains, and its worth now.
 
-Bets keep their rates for ever. What a later sheet makes of the position is shown here and written nowhere.
+Bets keep their rates for ever. The worth of the position at a later sheet is shown here and written nowhere.
 """
 
 from collections import defaultdict
@@ -14,63 +14,66 @@ from jackpot_service.domain import accounts
 from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, product, total
 from jackpot_service.records import pinned, rate_sheets
 from jackpot_service.records.rate_sheets import SheetHead
-from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
-from jackpot_service.reports.finance import award_lines, award_sums, figures, frame, variances
+from jackpot_service.reports.documents import Column, Row, Section, Value
+from jackpot_service.reports.finance import award_figures, award_subledger, figures
+from jackpot_service.reports.finance.columns import (
+    amounts,
+    base_amounts,
+    columns,
+    compared,
+    counts,
+    instants,
+    numbers,
+    percents,
+)
 from jackpot_service.reports.finance.figures import Key
-from jackpot_service.reports.finance.frame import Report, Scope, Stand
+from jackpot_service.reports.finance.frame import Report, Scope
+from jackpot_service.reports.finance.period import BookPeriod
 
-_KEY = (Column("jackpot_id", "Jackpot"), Column("currency", "Currency"), Column("base", "Base currency"))
+_KEY = columns("jackpot_id currency base")
 
 
-def _both(name: str, title: str) -> tuple[Column, Column]:
-    return (
-        Column(name, title, Sort.AMOUNT, currency_in="currency"),
-        Column(f"{name}_base", f"{title}, at the rounds' own rates", Sort.AMOUNT, currency_in="base"),
+def _both(**titles: str) -> tuple[Column, ...]:
+    """Return columns of amounts, each with the one of its worth."""
+    return columns(
+        *(
+            (*amounts(**{name: title}), *base_amounts(**{f"{name}_base": f"{title}, at the rounds' own rates"}))
+            for name, title in titles.items()
+        )
     )
 
 
-PERIOD = (
-    *_KEY,
-    Column("opening", "Position at the beginning", Sort.AMOUNT, currency_in="currency"),
-    *_both("turnover", "Turnover"),
-    *_both("refunds", "Refunds"),
-    *_both("awards", "Awards"),
-    *_both("compensations", "Compensations"),
-    *_both("net", "Net"),
-    Column("closing", "Position at the end", Sort.AMOUNT, currency_in="currency"),
-    Column("variance", "Variance", Sort.AMOUNT, currency_in="currency"),
-    Column("variance_percent", "Variance, %", Sort.PERCENT),
+PERIOD = columns(
+    _KEY,
+    amounts(opening="Opening balance"),
+    _both(turnover="Turnover", refunds="Refunds", awards="Awards", compensations="Compensations", net="Net"),
+    amounts(closing="Closing balance"),
+    "variance variance_percent",
 )
 
-_RATE = (
-    Column("rate_sheet", "Rate sheet in force", Sort.COUNT),
-    Column("effective_at", "In force since", Sort.INSTANT),
-)
+_RATE = (*counts(rate_sheet="Rate sheet in force"), *instants(effective_at="In force since"))
 
 _REVALUED = (
-    Column("revalued", "Worth at that rate", Sort.AMOUNT, currency_in="base"),
-    Column("difference", "Unrealised difference", Sort.AMOUNT, currency_in="base"),
-    Column("difference_percent", "Unrealised difference, %", Sort.PERCENT),
+    *base_amounts(revalued="Worth at that rate", difference="Unrealised difference"),
+    *percents(difference_percent="Unrealised difference, %"),
 )
 
-POSITIONS = (
-    *_KEY,
-    Column("position", "Position at the end", Sort.AMOUNT, currency_in="currency"),
-    Column("value", "Worth at the rounds' own rates", Sort.AMOUNT, currency_in="base"),
-    *_RATE,
-    Column("rate", "Rate", Sort.NUMBER),
-    *_REVALUED,
+POSITIONS = columns(
+    _KEY,
+    amounts(position="Closing balance"),
+    base_amounts(value="Worth at the rounds' own rates"),
+    _RATE,
+    numbers(rate="Rate"),
+    _REVALUED,
 )
 
-RESIDUE = (
-    Column("jackpot_id", "Jackpot"),
-    Column("base", "Base currency"),
-    Column("value", "Positions at the rounds' own rates", Sort.AMOUNT, currency_in="base"),
-    Column("booked", "Booked in the base currency", Sort.AMOUNT, currency_in="base"),
-    Column("variance", "Variance", Sort.AMOUNT, currency_in="base"),
-    Column("variance_percent", "Variance, %", Sort.PERCENT),
-    *_RATE,
-    *_REVALUED,
+RESIDUE = columns(
+    "jackpot_id base",
+    base_amounts(value="Positions at the rounds' own rates", booked="Booked in the base currency"),
+    base_amounts(variance="Variance"),
+    "variance_percent",
+    _RATE,
+    _REVALUED,
 )
 
 
@@ -115,7 +118,7 @@ class _InForce:
 
     @classmethod
     def at_end(cls, session: Session, scope: Scope, base: str) -> "_InForce":
-        head = rate_sheets.in_force(session, base, at=scope.asked.end or scope.made_at, upto=scope.acts_end)
+        head = rate_sheets.in_force(session, base, at=scope.parameters.end or scope.made_at, upto=scope.acts_end)
         return cls(head, None if head is None else pinned.sheet(session, base, head.number))
 
     @property
@@ -146,20 +149,20 @@ class _Position:
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """Show each currency of each jackpot but its base: the period, the position at its end, and what that is worth."""
     currencies, positions, residue = list[Row](), list[Row](), list[Row]()
-    for stand in scope.stands:
-        before = frame.until_start(session, stand)
-        earlier, flows = _flows(session, before), _flows(session, stand)
-        opening, moved = _exchanged(session, before), _exchanged(session, stand)
-        in_force, found = _InForce.at_end(session, scope, stand.base), list[_Position]()
-        for currency in sorted({*earlier, *flows, *opening, *moved} - {stand.base}):
-            key, closing = (stand.jackpot_id, currency, stand.base), EXACT.add(opening[currency], moved[currency])
+    for book in scope.books:
+        before = book.until_start(session)
+        earlier, flows = _flows(session, before), _flows(session, book)
+        opening, moved = _exchanged(session, before), _exchanged(session, book)
+        in_force, found = _InForce.at_end(session, scope, book.base), list[_Position]()
+        for currency in sorted({*earlier, *flows, *opening, *moved} - {book.base}):
+            key, closing = (book.jackpot_id, currency, book.base), EXACT.add(opening[currency], moved[currency])
             value = earlier[currency].net.plus(flows[currency].net).value
             found.append(_Position(currency, _Worth(closing, value), in_force.rate(currency)))
             currencies.append((*key, *_period(flows[currency], opening[currency], closing)))
             positions.append((*key, *_position(found[-1], in_force)))
         if found:
-            booked = EXACT.add(opening[stand.base], moved[stand.base])
-            residue.append((stand.jackpot_id, stand.base, *_residue(found, negated(booked), in_force)))
+            booked = EXACT.add(opening[book.base], moved[book.base])
+            residue.append((book.jackpot_id, book.base, *_residue(found, negated(booked), in_force)))
     return (
         Section("currencies", "Turnover and awards in other currencies than the base", PERIOD, currencies),
         Section("positions", "What is left of them, and what it is worth at the end", POSITIONS, positions),
@@ -167,26 +170,26 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     )
 
 
-def _flows(session: Session, stand: Stand) -> defaultdict[str, _Flow]:
+def _flows(session: Session, book: BookPeriod) -> defaultdict[str, _Flow]:
     """What documents say of a part, by currency."""
     flows = defaultdict[str, _Flow](_Flow)
-    for bets in figures.bets(session, stand, by=(Key.CURRENCY,)):
+    for bets in figures.bets(session, book, by=(Key.CURRENCY,)):
         flows[bets.key[Key.CURRENCY]].turnover = _Worth(bets.stakes, bets.value)
-    for back in figures.refunds(session, stand, by=(Key.CURRENCY,)):
+    for back in figures.refunds(session, book, by=(Key.CURRENCY,)):
         flows[back.key[Key.CURRENCY]].refunds = _Worth(back.stakes, back.value)
-    for one in award_sums.credited(award_sums.steps(session, stand)):
-        flows[one.currency].awards = flows[one.currency].awards.plus(_Worth(one.amount, one.cost))
-    for line in award_lines.of_compensations(session, stand):
+    for one in award_figures.credited(award_figures.steps(session, book)):
+        flows[one.currency].awards = flows[one.currency].awards.plus(_Worth(one.amounts.amount, one.amounts.cost))
+    for line in award_subledger.of_compensations(session, book):
         if line.account.startswith(accounts.CASINO):
             flow = flows[line.currency]
             flow.compensations = flow.compensations.plus(_Worth(line.amount, line.value))
     return flows
 
 
-def _exchanged(session: Session, stand: Stand) -> defaultdict[str, Decimal]:
+def _exchanged(session: Session, book: BookPeriod) -> defaultdict[str, Decimal]:
     """What entries of a part put into the accounts where amounts change currency, by their currency."""
     sums = defaultdict[str, Decimal](lambda: ZERO)
-    for moved in figures.movements(session, stand):
+    for moved in figures.movements(session, book):
         if moved.account == accounts.exchange(moved.currency):
             sums[moved.currency] = EXACT.add(sums[moved.currency], moved.amount)
     return sums
@@ -195,8 +198,8 @@ def _exchanged(session: Session, stand: Stand) -> defaultdict[str, Decimal]:
 def _period(flow: _Flow, opening: Decimal, closing: Decimal) -> Row:
     """Opening position, what came and went, closing position: the variance is what documents do not explain."""
     worths = (flow.turnover, flow.refunds, flow.awards, flow.compensations, flow.net)
-    two = variances.compared(EXACT.add(opening, flow.net.amount), closing)
-    return (opening, *(figure for one in worths for figure in (one.amount, one.value)), *two[1:])
+    variance = compared(EXACT.add(opening, flow.net.amount), closing)[1:]
+    return (opening, *(figure for one in worths for figure in (one.amount, one.value)), *variance)
 
 
 def _position(one: _Position, in_force: _InForce) -> Row:
@@ -208,14 +211,14 @@ def _residue(positions: Sequence[_Position], booked: Decimal, in_force: _InForce
     value = total(one.left.value for one in positions)
     known = [one.revalued for one in positions if one.revalued is not None]
     revalued = total(known) if len(known) == len(positions) else None
-    return (*variances.compared(value, booked), *in_force.named, *_revalued(value, revalued))
+    return (*compared(value, booked), *in_force.named, *_revalued(value, revalued))
 
 
 def _revalued(value: Decimal, revalued: Decimal | None) -> Row:
     """What it is worth at the sheet in force, the difference to what it was, and that in per cent."""
     if revalued is None:
         return (None, None, None)
-    return variances.compared(value, revalued)[1:]
+    return compared(value, revalued)[1:]
 
 
 REPORT = Report("fx", "Foreign currencies and their revaluation", make, sections=("currencies", "positions", "residue"))

@@ -1,126 +1,183 @@
 """Hits: every jackpot won in the period, how each payoff was arrived at, and the order in which they came."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
+from sqlalchemy import text
+
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.money import POOL_DECIMALS, RateSheet, from_minor, plain, product
+from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
 from jackpot_service.domain.statistics import rounded_down
-from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
-from jackpot_service.reports.finance import payoffs, won
-from jackpot_service.reports.finance.frame import Report, Scope, Stand
-from jackpot_service.reports.finance.won import Won
+from jackpot_service.records import pinned
+from jackpot_service.reports.documents import NamedRow, Section, rows_of
+from jackpot_service.reports.finance import pools
+from jackpot_service.reports.finance.columns import amounts, base_amounts, columns, counts, numbers, texts
+from jackpot_service.reports.finance.frame import Report, Scope
+from jackpot_service.reports.finance.period import BookPeriod
 
 SHARE_DECIMALS = 18
 
-HITS = (
-    Column("jackpot_id", "Jackpot"),
-    Column("cycle", "Cycle", Sort.COUNT),
-    Column("booked_at", "Booked at", Sort.INSTANT),
-    Column("casino_id", "Casino"),
-    Column("table_id", "Table"),
-    Column("round_id", "Round"),
-    Column("policy", "Several winners"),
-    Column("currency", "Currency"),
-    Column("meter", "Meter on offer, M", Sort.AMOUNT, currency_in="currency"),
-    Column("overflow", "Overflow", Sort.AMOUNT, currency_in="currency"),
-    Column("weight", "Weight of the round, W", Sort.AMOUNT, currency_in="currency"),
-    Column("share", "Share of a unit, M / W", Sort.NUMBER),
-    Column("entitled", "Entitled together", Sort.AMOUNT, currency_in="currency"),
-    Column("awards", "Awards from the meter", Sort.COUNT),
-    Column("paid", "Paid from the meter", Sort.AMOUNT, currency_in="currency"),
-    Column("carried", "Carried", Sort.AMOUNT, currency_in="currency"),
-    Column("house_seed", "House seed", Sort.AMOUNT, currency_in="currency"),
-    Column("meter_after", "New meter", Sort.AMOUNT, currency_in="currency"),
-    Column("reserve_after", "New reserve", Sort.AMOUNT, currency_in="currency"),
-    Column("rules_version", "Rules version", Sort.COUNT),
-    Column("rate_sheet", "Rate sheet", Sort.COUNT),
+# A hit is the entry that opened a cycle after the first. Its settlement never changes. `cut` is the position of every
+# stripe, the hit included; `entries` counts all of the cycle, with the hit; `awards` are those that the meter paid.
+_HITS = text(
+    """
+    SELECT s.jackpot_id, CAST(:base AS text) AS currency, CAST(:base AS text) AS base, s.cycle, e.stripe_no, e.seq,
+           c.cut, e.received_at, e.booked_at, r.round_key, r.table_id, r.round_id, r.casino_id, r.rules_version,
+           r.rate_sheet, s.policy,
+           s.meter_before AS meter, s.weight, s.overflow, s.carried, s.house_seed, s.meter_after, s.reserve_after,
+           s.entitlements, paid.awards, paid.cost AS paid,
+           CAST((SELECT sum(position) FROM unnest(c.cut) AS position) - before.positions AS bigint) AS entries
+    FROM cycles c
+    JOIN entries e ON e.jackpot_id = c.jackpot_id AND e.stripe_no = c.stripe_no AND e.seq = c.seq
+    JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+    JOIN settlements s ON s.jackpot_id = e.jackpot_id AND s.round_key = e.round_key
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS awards, coalesce(sum(a.cost), 0) AS cost
+        FROM awards a
+        WHERE a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.correction = 0 AND a.funded_by = 'meter'
+    ) AS paid
+    CROSS JOIN LATERAL (
+        SELECT sum(position) AS positions
+        FROM cycles o CROSS JOIN LATERAL unnest(o.cut) AS position
+        WHERE o.jackpot_id = c.jackpot_id AND o.cycle = c.cycle - 1
+    ) AS before
+    WHERE c.jackpot_id = :jackpot_id AND c.cycle = ANY(:cycles)
+    ORDER BY c.cycle
+    """
 )
 
-ORDER = (
-    Column("jackpot_id", "Jackpot"),
-    Column("cycle", "Cycle", Sort.COUNT),
-    Column("position", "Position on stripe 0", Sort.COUNT),
-    Column("stripe_no", "Booked on stripe", Sort.COUNT),
-    Column("seq", "at position", Sort.COUNT),
-    Column("table_id", "Table"),
-    Column("round_id", "Round"),
-    Column("received_at", "Received at", Sort.INSTANT),
-    Column("booked_at", "Booked at", Sort.INSTANT),
-    Column("entries", "Entries of its cycle", Sort.COUNT),
-    Column("positions", "Positions of all stripes"),
+_AWARDS = text(
+    """
+    SELECT a.bet_id, b.player_id, b.hand, array_to_string(h.cards, ' ') AS cards, a.tier, a.funded_by, a.currency,
+           b.stake_minor, a.amount_minor, a.cost
+    FROM awards a
+    JOIN bets b ON b.jackpot_id = a.jackpot_id AND b.round_key = a.round_key AND b.bet_id = a.bet_id
+    JOIN hands h ON h.jackpot_id = b.jackpot_id AND h.round_key = b.round_key AND h.hand = b.hand
+    WHERE a.jackpot_id = :jackpot_id AND a.round_key = :round_key AND a.correction = 0
+    ORDER BY a.bet_id, a.tier
+    """
 )
+
+HITS = columns(
+    "jackpot_id cycle booked_at casino_id table_id round_id policy currency",
+    amounts(meter="Meter on offer, M", overflow="Overflow", weight="Weight of the round, W"),
+    numbers(share="Share of a unit, M / W"),
+    amounts(entitled="Entitled together"),
+    counts(awards="Awards from the meter"),
+    amounts(paid="Paid from the meter", carried="Carried", house_seed="House seed"),
+    amounts(meter_after="New meter", reserve_after="New reserve"),
+    "rules_version rate_sheet",
+)
+
+PAYOFFS = columns(
+    "jackpot_id cycle table_id round_id bet_id player_id hand",
+    texts(cards="Cards"),
+    "tier paid_from currency",
+    amounts(stake="Stake"),
+    numbers(rate="Rate"),
+    "base",
+    base_amounts(stake_value="Stake x rate", meter="Meter M", weight="Weight W"),
+    texts(formula="Due by", due_exact="Due, as a fraction"),
+    amounts(due="Due", payable="Payable"),
+    base_amounts(cost="Cost"),
+)
+
+ORDER = columns(
+    "jackpot_id cycle",
+    counts(position="Position on stripe 0", stripe_no="Booked on stripe", seq="at position"),
+    "table_id round_id received_at booked_at",
+    counts(entries="Entries of its cycle"),
+    texts(positions="Positions of all stripes"),
+)
+
+Hit = NamedRow
+"""A row of `_HITS`, with the columns of the report that are computed from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The basis of a hit's awards; `claims` are the entitlements of winning hands, where the round does not share."""
+
+    hit: Hit
+    rules: JackpotRules
+    sheet: RateSheet
+    claims: Mapping[tuple[str, str], Fraction]
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """Show hits in the order of the ledger; the payoffs of each are read while they are written out."""
-    hits = [(stand, won.hits(session, stand)) for stand in scope.stands]
+    hits = [hit for book in scope.books for hit in hits_of(session, book)]
+    payoffs = (payoff for hit in hits for payoff in _payoffs(session, hit))
     return (
-        Section("hits", "Hits", HITS, [_hit(stand, one) for stand, of_jackpot in hits for one in of_jackpot]),
-        Section("payoffs", "How each payoff was arrived at", payoffs.PAYOFFS, _payoffs(session, hits)),
-        Section("order", "The order of hits", ORDER, [row for one in hits for row in _order(*one)]),
+        Section("hits", "Hits", HITS, list(rows_of(HITS, hits))),
+        Section("payoffs", "How each payoff was arrived at", PAYOFFS, rows_of(PAYOFFS, payoffs)),
+        Section("order", "The order of hits", ORDER, list(rows_of(ORDER, hits))),
     )
 
 
-def _hit(stand: Stand, hit: Won) -> Row:
-    return (
-        stand.jackpot_id,
-        hit.cycle,
-        hit.booked_at,
-        hit.casino_id,
-        hit.table_id,
-        hit.round_id,
-        hit.policy,
-        stand.base,
-        hit.meter,
-        hit.overflow,
-        hit.weight,
-        *_share_or_entitled(hit),
-        hit.awards,
-        hit.paid,
-        hit.carried,
-        hit.house_seed,
-        hit.meter_after,
-        hit.reserve_after,
-        hit.rules_version,
-        hit.rate_sheet,
-    )
-
-
-def _share_or_entitled(hit: Won) -> tuple[Value, Value]:
-    """Where the round shares, every bettor has the same share; otherwise each winning hand its own entitlement."""
-    if hit.entitlements:
-        entitled = sum((Fraction(claim["amount"]) for claim in hit.entitlements), Fraction(0))
-        return None, rounded_down(entitled, SHARE_DECIMALS)
-    return rounded_down(Fraction(hit.meter) / Fraction(hit.weight), SHARE_DECIMALS), None
-
-
-def _payoffs(session: Session, hits: Iterable[tuple[Stand, Sequence[Won]]]) -> Iterator[Row]:
-    for stand, of_jackpot in hits:
-        for hit in of_jackpot:
-            yield from payoffs.rows(session, stand, hit)
-
-
-def _order(stand: Stand, hits: Sequence[Won]) -> Iterator[Row]:
+def hits_of(session: Session, book: BookPeriod) -> list[Hit]:
     """
+    Return the hits of a period, in the order of the ledger.
+
     The first committed takes the meter: every hit holds all stripes, so its cut lies beyond the one before on each.
-
-    Whatever the clocks say, stripe 0 tells the order of hits and of the acts that moved money by hand between them.
+    Whatever the clocks show, stripe 0 has the order of hits and of the acts that moved money by hand between them.
     """
-    for hit in hits:
-        positions = ".".join(map(str, hit.cut))
-        yield (
-            stand.jackpot_id,
-            hit.cycle,
-            hit.cut[0],
-            hit.stripe_no,
-            hit.seq,
-            hit.table_id,
-            hit.round_id,
-            hit.received_at,
-            hit.booked_at,
-            hit.entries,
-            positions,
-        )
+    opened = [cycle.cycle for cycle in pools.opened_by_hits(session, book)]
+    rows = session.execute(_HITS, {"jackpot_id": book.jackpot_id, "base": book.base, "cycles": opened}).mappings()
+    return [
+        {**row, **_share(row), "position": row["cut"][0], "positions": ".".join(map(str, row["cut"]))} for row in rows
+    ]
+
+
+def _share(hit: Hit) -> Hit:
+    """Where the round shares, every bettor has the same share; otherwise each winning hand its own entitlement."""
+    if hit["entitlements"]:
+        entitled = sum((Fraction(claim["amount"]) for claim in hit["entitlements"]), Fraction(0))
+        return {"share": None, "entitled": rounded_down(entitled, SHARE_DECIMALS)}
+    return {"share": rounded_down(Fraction(hit["meter"]) / Fraction(hit["weight"]), SHARE_DECIMALS), "entitled": None}
+
+
+def _payoffs(session: Session, hit: Hit) -> Iterator[NamedRow]:
+    """Show the awards of a hit by bet and tier, those that the prize fund paid too."""
+    rules = pinned.rules(session, hit["jackpot_id"], hit["rules_version"])
+    sheet = pinned.sheet(session, hit["base"], hit["rate_sheet"])
+    claims = {(one["bet_id"], one["tier"]): Fraction(one["amount"]) for one in hit["entitlements"]}
+    terms = _Terms(hit, rules, sheet, claims)
+    awards = session.execute(_AWARDS, {"jackpot_id": hit["jackpot_id"], "round_key": hit["round_key"]}).mappings()
+    for award in awards:
+        yield {**hit, **award, **_calculation(award, terms)}
+
+
+def _calculation(award: NamedRow, terms: _Terms) -> NamedRow:
+    rate = terms.sheet.rate(award["currency"])
+    stake = from_minor(award["stake_minor"], rate.exponent)
+    formula, due = _due(award, Fraction(stake), Fraction(rate.base_per_unit), terms)
+    return {
+        "paid_from": award["funded_by"].replace("_", " "),
+        "stake": stake,
+        "rate": rate.base_per_unit,
+        "stake_value": product(stake, rate.base_per_unit),
+        "formula": formula,
+        "due_exact": str(due),
+        "due": rounded_down(due, POOL_DECIMALS),
+        "payable": from_minor(award["amount_minor"], rate.exponent),
+    }
+
+
+def _due(award: NamedRow, stake: Fraction, rate: Fraction, terms: _Terms) -> tuple[str, Fraction]:
+    """Return the formula of an award, and its amount before it was rounded down to a payable minor unit."""
+    hit = terms.hit
+    if award["funded_by"] == FundedBy.PRIZE_FUND:
+        prize = terms.rules.prizes[Tier(award["tier"])]
+        assert isinstance(prize, StakeMultiple)  # noqa: S101  narrows a type: no other prize is a prize fund's
+        return f"stake x {prize.times}", stake * prize.times
+    if terms.rules.is_shared:
+        return "stake x M / W", stake * Fraction(hit["meter"]) / Fraction(hit["weight"])
+    entitled = terms.claims[award["bet_id"], award["tier"]]
+    shown = plain(rounded_down(entitled, POOL_DECIMALS))
+    return f"entitled to {shown} of M, {hit['policy']}; / rate", entitled / rate
 
 
 REPORT = Report("hits", "Hits", make, sections=("hits", "payoffs", "order"))

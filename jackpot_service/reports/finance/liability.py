@@ -1,79 +1,61 @@
-"""Liability: what each jackpot holds for players at the end, and whose money it is, the players' or the house's."""
+"""Liability: the amounts that each jackpot holds for players at the end, players' money and the house's."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from itertools import chain
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import METER_HOUSE
 from jackpot_service.domain.money import EXACT, ZERO, total
-from jackpot_service.reports.documents import Column, Row, Section, Sort
-from jackpot_service.reports.finance import pool_sums, standing_awards
-from jackpot_service.reports.finance.frame import Report, Scope, Stand
+from jackpot_service.reports.documents import Row, Section
+from jackpot_service.reports.finance import award_figures, held_awards, pools
+from jackpot_service.reports.finance.columns import amounts, base_amounts, columns, texts
+from jackpot_service.reports.finance.frame import Report, Scope
+from jackpot_service.reports.finance.period import BookPeriod
 
-_MONEY = (
-    Column("currency", "Currency"),
-    Column("players", "Players' money", Sort.AMOUNT, currency_in="currency"),
-    Column("house", "House's money", Sort.AMOUNT, currency_in="currency"),
-    Column("total", "Together", Sort.AMOUNT, currency_in="currency"),
-)
+_MONEY = columns("currency", amounts(players="Players' money", house="House's money", total="Together"))
 
-ITEMS = (Column("jackpot_id", "Jackpot"), Column("item", "Item"), *_MONEY)
+ITEMS = columns("jackpot_id", texts(item="Item"), _MONEY)
 
-JACKPOTS = (Column("jackpot_id", "Jackpot"), *_MONEY)
+JACKPOTS = columns("jackpot_id", _MONEY)
 
-UNPAID = (
-    Column("jackpot_id", "Jackpot"),
-    Column("paid_from", "Paid from"),
-    Column("currency", "Currency"),
-    Column("awards", "Awards", Sort.COUNT),
-    Column("amount", "Amount", Sort.AMOUNT, currency_in="currency"),
-    Column("base", "Base currency"),
-    Column("cost", "Cost", Sort.AMOUNT, currency_in="base"),
-)
+UNPAID = columns("jackpot_id paid_from currency awards", amounts(amount="Amount"), "base", base_amounts(cost="Cost"))
 
 Item = tuple[str, Decimal, Decimal]
-"""What is held, how much of it is the players' money, and how much the house's."""
+"""An item that is held, its part that is the players' money, and the house's."""
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
-    """Show what is held for players, by jackpot, in all, and beside it the awards that left the pools and wait."""
-    held = [(stand, list(_held(session, stand, acts_end=scope.acts_end))) for stand in scope.stands]
+    """Show the amounts held for players, by jackpot, in all, and the awards that left the pools and are unpaid."""
+    held = [(book, list(_held(session, book))) for book in scope.books]
+    by_jackpot = [(book.jackpot_id, book.base, *_together(items)) for book, items in held]
+    unpaid = [row for book in scope.books for row in _unpaid(session, book, acts_end=scope.acts_end)]
     return (
-        Section("liability", "Liability", ITEMS, [row for stand, items in held for row in _rows(stand, items)]),
-        Section(
-            "jackpots",
-            "Total liability by jackpot",
-            JACKPOTS,
-            [(stand.jackpot_id, stand.base, *_together(items)) for stand, items in held],
-        ),
+        Section("liability", "Liability", ITEMS, [row for book, items in held for row in _rows(book, items)]),
+        Section("jackpots", "Total liability by jackpot", JACKPOTS, by_jackpot),
         Section("totals", "Total liability by currency", _MONEY, list(_by_currency(held))),
-        Section(
-            "unpaid",
-            "Memorandum: awarded and payable, not yet told to be paid",
-            UNPAID,
-            [row for stand in scope.stands for row in _unpaid(session, stand, acts_end=scope.acts_end)],
-        ),
+        Section("unpaid", "Memorandum: awarded and payable, payment not yet acknowledged", UNPAID, unpaid),
     )
 
 
-def _held(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Item]:
+def _held(session: Session, book: BookPeriod) -> Iterator[Item]:
     """
     Players' money that late refunds brought below zero stands as it is; the next entry that holds all stripes fills it.
 
-    A prize fund below zero owes players nothing: what is missing in it is the house's risk, and stands as that.
+    A prize fund below zero owes players nothing: its deficit is the house's risk, and stands as that.
     """
-    pools = pool_sums.before(session, stand) + pool_sums.pools_of(pool_sums.movements(session, stand))
-    held = standing_awards.held_by_origin(session, stand, acts_end=acts_end)
-    of_house = held.pop(METER_HOUSE, ZERO)
-    yield "meter", pools.meter_players, pools.meter_house
-    yield "reserve", pools.reserve, ZERO
-    yield "held awards", total(held.values()), of_house
-    yield "prize fund", max(pools.prize_fund, ZERO), min(pools.prize_fund, ZERO)
+    closing = pools.opening_pools(session, book) + pools.pools_of(pools.movements(session, book))
+    costs = held_awards.costs_by_origin(session, book)
+    of_house = costs.pop(METER_HOUSE, ZERO)
+    yield "meter", closing.meter_players, closing.meter_house
+    yield "reserve", closing.reserve, ZERO
+    yield "held awards", total(costs.values()), of_house
+    yield "prize fund", max(closing.prize_fund, ZERO), min(closing.prize_fund, ZERO)
 
 
-def _rows(stand: Stand, items: Iterable[Item]) -> Iterator[Row]:
+def _rows(book: BookPeriod, items: Iterable[Item]) -> Iterator[Row]:
     for name, players, house in items:
-        yield (stand.jackpot_id, name, stand.base, players, house, EXACT.add(players, house))
+        yield (book.jackpot_id, name, book.base, players, house, EXACT.add(players, house))
 
 
 def _together(items: Sequence[Item]) -> tuple[Decimal, Decimal, Decimal]:
@@ -81,23 +63,24 @@ def _together(items: Sequence[Item]) -> tuple[Decimal, Decimal, Decimal]:
     return players, house, EXACT.add(players, house)
 
 
-def _by_currency(held: Sequence[tuple[Stand, Sequence[Item]]]) -> Iterator[Row]:
-    for base in sorted({stand.base for stand, _ in held}):
-        items = [item for stand, of_jackpot in held if stand.base == base for item in of_jackpot]
+def _by_currency(held: Sequence[tuple[BookPeriod, Sequence[Item]]]) -> Iterator[Row]:
+    for base in sorted({book.base for book, _ in held}):
+        items = [item for book, of_jackpot in held if book.base == base for item in of_jackpot]
         yield (base, *_together(items))
 
 
-def _unpaid(session: Session, stand: Stand, *, acts_end: int) -> Iterator[Row]:
-    for one in standing_awards.unpaid(session, stand, acts_end=acts_end):
-        yield (
-            stand.jackpot_id,
-            one.funded_by.replace("_", " "),
-            one.currency,
-            one.amounts.awards,
-            one.amounts.amount,
-            stand.base,
-            one.amounts.cost,
+def _unpaid(session: Session, book: BookPeriod, *, acts_end: int) -> Iterator[Row]:
+    """Sum the awards that were payable at the end: those that casinos were credited with, less those paid."""
+    credited = award_figures.credited(award_figures.steps(session, book.until_end(session)))
+    paid = award_figures.payments(session, book, acts_end=acts_end)
+    sums = award_figures.added_up(
+        chain(
+            (((of.funded_by, of.currency), of.amounts) for of in credited),
+            (((of.funded_by, of.currency), of.amounts.times(-1)) for of in paid),
         )
+    )
+    for (funded_by, currency), of in sums:
+        yield (book.jackpot_id, funded_by.replace("_", " "), currency, of.awards, of.amount, book.base, of.cost)
 
 
 REPORT = Report("liability", "Liability to players", make, sections=("liability", "jackpots", "totals", "unpaid"))

@@ -1,9 +1,7 @@
-"""Meters: what each jackpot has on offer and in its pools at the end, and what made its meter rise and fall."""
+"""Meters: the amount each jackpot has on offer and in its pools at the end, and why its meter rose and fell."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from sqlalchemy import Row as Found
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
@@ -11,57 +9,41 @@ from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import negated
 from jackpot_service.domain.rules import from_document
-from jackpot_service.reports.documents import Column, Row, Section, Sort
-from jackpot_service.reports.finance import cycles, pool_sums
-from jackpot_service.reports.finance.frame import Report, Scope, Stand
+from jackpot_service.reports.documents import NamedRow, Section, rows_of
+from jackpot_service.reports.finance import pools
+from jackpot_service.reports.finance.columns import amounts, columns, counts, numbers, texts
+from jackpot_service.reports.finance.frame import Report, Scope
+from jackpot_service.reports.finance.period import BookPeriod
 
-METERS = (
-    Column("jackpot_id", "Jackpot"),
-    Column("currency", "Currency"),
-    Column("cycle", "Cycle", Sort.COUNT),
-    Column("display", "Display", Sort.AMOUNT, currency_in="currency"),
-    Column("meter", "Booked meter", Sort.AMOUNT, currency_in="currency"),
-    Column("overflow", "Overflow", Sort.AMOUNT, currency_in="currency"),
-    Column("reserve", "Reserve", Sort.AMOUNT, currency_in="currency"),
-    Column("prize_fund", "Prize fund", Sort.AMOUNT, currency_in="currency"),
-    Column("in", "In", Sort.AMOUNT, currency_in="currency"),
-    Column("reversed", "Reversed", Sort.AMOUNT, currency_in="currency"),
-    Column("hits", "Hits", Sort.COUNT),
-    Column("wins", "Wins", Sort.AMOUNT, currency_in="currency"),
-    Column("returned", "Wins returned", Sort.AMOUNT, currency_in="currency"),
-    Column("adjustments", "Adjustments", Sort.AMOUNT, currency_in="currency"),
-    Column("corrections", "Corrections", Sort.AMOUNT, currency_in="currency"),
-    Column("reset_amount", "Reset amount", Sort.AMOUNT, currency_in="currency"),
-    Column("limit", "Limit", Sort.AMOUNT, currency_in="currency"),
+METERS = columns(
+    "jackpot_id currency cycle",
+    amounts(display="Display", meter="Booked meter", overflow="Overflow", reserve="Reserve", prize_fund="Prize fund"),
+    amounts(in_="In", reversed="Reversed"),
+    counts(hits="Hits"),
+    amounts(wins="Wins", returned="Wins returned", adjustments="Adjustments", corrections="Corrections"),
+    amounts(reset_amount="Reset amount", limit="Limit"),
 )
 
-PARAMETERS = (
-    Column("jackpot_id", "Jackpot"),
-    Column("version", "Version", Sort.COUNT),
-    Column("booked_at", "Booked at", Sort.INSTANT),
-    Column("asked_by", "Asked by"),
-    Column("done_by", "Done by"),
-    Column("reason", "Reason"),
-    Column("from_cycle", "In force from cycle", Sort.COUNT),
-    Column("meter_rate", "To the meter", Sort.NUMBER),
-    Column("reserve_rate", "To the reserve", Sort.NUMBER),
-    Column("prize_fund_rate", "To the prize fund", Sort.NUMBER),
-    Column("house_rate", "To the house", Sort.NUMBER),
-    Column("currency", "Currency"),
-    Column("base_amount", "Base amount", Sort.AMOUNT, currency_in="currency"),
-    Column("reset_amount", "Reset amount", Sort.AMOUNT, currency_in="currency"),
-    Column("limit", "Limit", Sort.AMOUNT, currency_in="currency"),
-    Column("largest_stake", "Largest stake", Sort.AMOUNT, currency_in="currency"),
-    Column("token", "Token", Sort.AMOUNT, currency_in="currency"),
-    Column("held_threshold", "Held from", Sort.AMOUNT, currency_in="currency"),
-    Column("policy", "Several winners"),
+PARAMETERS = columns(
+    "jackpot_id",
+    counts(version="Version"),
+    "booked_at",
+    texts(asked_by="Asked by", done_by="Done by"),
+    "reason",
+    counts(from_cycle="In force from cycle"),
+    numbers(meter_rate="To the meter", reserve_rate="To the reserve", prize_fund_rate="To the prize fund"),
+    numbers(house_rate="To the house"),
+    "currency",
+    amounts(base_amount="Base amount", reset_amount="Reset amount", limit="Limit", largest_stake="Largest stake"),
+    amounts(token="Token", held_threshold="Held from"),  # noqa: S106  the stake of a side bet, no secret
+    "policy",
 )
 
 # The entry that wrote a version is of stripe 0; the act that booked it names it among its effects.
 _VERSIONS = text(
     """
-    SELECT v.version, e.booked_at, asked.maker AS asked_by, e.principal AS done_by, t.reason AS done_because,
-           asked.reason AS asked_because, v.document,
+    SELECT v.version, e.booked_at, asked.maker AS asked_by, e.principal AS done_by,
+           coalesce(asked.reason, t.reason) AS reason, v.document,
            (SELECT min(c.cycle) FROM cycles c
             WHERE c.jackpot_id = v.jackpot_id AND c.rules_version = v.version
               AND c.seq <= coalesce((CAST(:ends AS bigint[]))[c.stripe_no + 1], 0)) AS from_cycle,
@@ -80,69 +62,52 @@ _VERSIONS = text(
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """Show each jackpot's meters, and the parameters under which they ran, as of the end."""
-    meters = [_meters(session, stand) for stand in scope.stands]
-    parameters = [row for stand in scope.stands for row in _parameters(session, stand)]
+    meters = (_meters(session, book) for book in scope.books)
+    parameters = (version for book in scope.books for version in _parameters(session, book))
     return (
-        Section("meters", "Meters", METERS, meters),
-        Section("parameters", "Parameters, with every change of them", PARAMETERS, parameters),
+        Section("meters", "Meters", METERS, list(rows_of(METERS, meters))),
+        Section(
+            "parameters", "Parameters, with every change of them", PARAMETERS, list(rows_of(PARAMETERS, parameters))
+        ),
     )
 
 
-def _meters(session: Session, stand: Stand) -> Row:
-    running = cycles.running_at_end(session, stand)
-    moved = pool_sums.movements(session, stand)
-    pools = pool_sums.before(session, stand) + pool_sums.pools_of(moved)
-    by = {movement: pool_sums.put_into(moved, METER_PLAYERS, METER_HOUSE, by=movement) for movement in Movement}
+def _meters(session: Session, book: BookPeriod) -> NamedRow:
+    running = pools.running_at_end(session, book)
+    moved = pools.movements(session, book)
+    held = pools.opening_pools(session, book) + pools.pools_of(moved)
+    by = {movement: pools.put_into(moved, METER_PLAYERS, METER_HOUSE, by=movement) for movement in Movement}
     limit = running.rules.limit
-    return (
-        stand.jackpot_id,
-        stand.base,
-        running.cycle,
-        pools.on_offer(limit),
-        pools.meter,
-        pools.overflow(limit),
-        pools.reserve,
-        pools.prize_fund,
-        by[Movement.CONTRIBUTION],
-        negated(by[Movement.REVERSAL]),
-        len(cycles.opened_by_hits(session, stand)),
-        negated(by[Movement.AWARD]),
-        by[Movement.RETURN],
-        by[Movement.ADJUSTMENT],
-        by[Movement.CORRECTION],
-        running.rules.reset_amount,
-        limit,
-    )
+    return {
+        "jackpot_id": book.jackpot_id,
+        "currency": book.base,
+        "cycle": running.cycle,
+        "display": held.on_offer(limit),
+        "meter": held.meter,
+        "overflow": held.overflow(limit),
+        "reserve": held.reserve,
+        "prize_fund": held.prize_fund,
+        "in": by[Movement.CONTRIBUTION],
+        "reversed": negated(by[Movement.REVERSAL]),
+        "hits": len(pools.opened_by_hits(session, book)),
+        "wins": negated(by[Movement.AWARD]),
+        "returned": by[Movement.RETURN],
+        "adjustments": by[Movement.ADJUSTMENT],
+        "corrections": by[Movement.CORRECTION],
+        "reset_amount": running.rules.reset_amount,
+        "limit": limit,
+    }
 
 
-def _parameters(session: Session, stand: Stand) -> Iterator[Row]:
-    asked = {"jackpot_id": stand.jackpot_id, "ends": list(stand.end), "meter_house": METER_HOUSE}
-    for found in session.execute(_VERSIONS, asked):
-        yield (stand.jackpot_id, *_version(found))
-
-
-def _version(found: Found[Any]) -> Row:
-    rules = from_document(found.document)
-    return (
-        found.version,
-        found.booked_at,
-        found.asked_by,
-        found.done_by,
-        found.asked_because or found.done_because,
-        found.from_cycle,
-        rules.split.meter,
-        rules.split.reserve,
-        rules.split.prize_fund,
-        rules.split.house,
-        rules.base,
-        found.base_amount,
-        rules.reset_amount,
-        rules.limit,
-        rules.largest_stake,
-        rules.token,
-        rules.held_threshold,
-        rules.policy.value,
-    )
+def _parameters(session: Session, book: BookPeriod) -> Iterator[NamedRow]:
+    query = {"jackpot_id": book.jackpot_id, "ends": list(book.end), "meter_house": METER_HOUSE}
+    for version in session.execute(_VERSIONS, query).mappings():
+        rules = from_document(version["document"])
+        rates = {f"{name}_rate": getattr(rules.split, name) for name in ("meter", "reserve", "prize_fund", "house")}
+        names = ("reset_amount", "limit", "largest_stake", "token", "held_threshold")
+        amounts_of_rules = {name: getattr(rules, name) for name in names}
+        terms = {"jackpot_id": book.jackpot_id, "currency": rules.base, "policy": rules.policy.value}
+        yield {**version, **rates, **amounts_of_rules, **terms}
 
 
 REPORT = Report("meters", "Meters", make, sections=("meters", "parameters"))

@@ -1,4 +1,4 @@
-"""Pool movements: what each pool opened with, what each movement put into it or took out, and what it closed with."""
+"""Pool movements: the opening balance of each pool, each movement of it, and its closing balance."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,14 @@ from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FU
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import EXACT, total
 from jackpot_service.domain.pools import Pools
-from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
-from jackpot_service.reports.finance import cycles, figures, pool_sums
+from jackpot_service.reports.documents import Row, Section, Value
+from jackpot_service.reports.finance import figures, pools
+from jackpot_service.reports.finance.columns import amounts, columns, days, texts
 from jackpot_service.reports.finance.figures import Key, Moved
-from jackpot_service.reports.finance.frame import BadQuestion, By, Report, Scope, Stand, Takes
-from jackpot_service.reports.finance.pool_sums import Movements
+from jackpot_service.reports.finance.frame import Report, Scope
+from jackpot_service.reports.finance.period import BookPeriod
+from jackpot_service.reports.finance.pools import Movements
+from jackpot_service.reports.questions import BadQuestion, By, Parameter
 
 POOLS: Final[Mapping[str, tuple[Account, ...]]] = {
     "meter players": (METER_PLAYERS,),
@@ -22,23 +25,16 @@ POOLS: Final[Mapping[str, tuple[Account, ...]]] = {
     "reserve": (RESERVE,),
     "prize fund": (PRIZE_FUND,),
 }
-"""What a row is about. Of the meter there are three rows: its two parts, then both together."""
+"""The pool of each row. Of the meter there are three rows: its two parts, then both together."""
 
-_KEYS: Final = {
-    By.DAY: Column("day", "Day", Sort.DAY),
-    By.MONTH: Column("month", "Month"),
-    By.CYCLE: Column("cycle", "Cycle", Sort.COUNT),
-}
+_KEYS: Final = {By.DAY: days(day="Day"), By.MONTH: texts(month="Month"), By.CYCLE: columns("cycle")}
 
-_FIGURES = (
-    Column("pool", "Pool"),
-    Column("currency", "Currency"),
-    Column("opening", "Opening", Sort.AMOUNT, currency_in="currency"),
-    *(
-        Column(one.value, one.value.replace("_", " ").capitalize(), Sort.AMOUNT, currency_in="currency")
-        for one in Movement
-    ),
-    Column("closing", "Closing", Sort.AMOUNT, currency_in="currency"),
+_FIGURES = columns(
+    texts(pool="Pool"),
+    "currency",
+    amounts(opening="Opening"),
+    amounts(**{one.value: one.value.replace("_", " ").capitalize() for one in Movement}),
+    amounts(closing="Closing"),
 )
 
 
@@ -55,55 +51,54 @@ def make(session: Session, scope: Scope) -> Sequence[Section]:
     by = _by(scope)
     rows: list[Row] = []
     totals: list[Row] = []
-    for stand in scope.stands:
-        opening = pool_sums.before(session, stand)
-        rows += _rows(stand, opening, _periods(session, stand, by))
-        totals += _rows(stand, opening, [_Period((), pool_sums.movements(session, stand))])
-    jackpot = Column("jackpot_id", "Jackpot")
+    for book in scope.books:
+        opening = pools.opening_pools(session, book)
+        rows += _rows(book, opening, _periods(session, book, by))
+        totals += _rows(book, opening, [_Period((), pools.movements(session, book))])
     return (
-        Section("movements", f"Movements by {by}", (jackpot, _KEYS[by], *_FIGURES), rows),
-        Section("totals", "Movements of the whole period", (jackpot, *_FIGURES), totals),
+        Section("movements", f"Movements by {by}", columns("jackpot_id", _KEYS[by], _FIGURES), rows),
+        Section("totals", "Movements of the whole period", columns("jackpot_id", _FIGURES), totals),
     )
 
 
 def _by(scope: Scope) -> By:
     """Raises: BadQuestion."""
-    if len(scope.asked.by) > 1:
+    if len(scope.parameters.by) > 1:
         message = f"The report {REPORT.name} sums by one of {', '.join(REPORT.by)} at a time."
         raise BadQuestion(message)
-    return next(iter(scope.asked.by), By.DAY)
+    return next(iter(scope.parameters.by), By.DAY)
 
 
-def _periods(session: Session, stand: Stand, by: By) -> Iterator[_Period]:
+def _periods(session: Session, book: BookPeriod, by: By) -> Iterator[_Period]:
     """The days and months in which anything moved, or the cycles in which anything was booked, in their order."""
     key = Key.CYCLE if by is By.CYCLE else Key.DAY
-    booked = cycles.with_entries(session, stand) if by is By.CYCLE else ()
+    booked = pools.cycles_with_entries(session, book) if by is By.CYCLE else ()
     together: dict[Value, list[Moved]] = {cycle: [] for cycle in booked}
-    for line in figures.movements(session, stand, by=(key,)):
+    for line in figures.movements(session, book, by=(key,)):
         together.setdefault(_named(line.key[key], by), []).append(line)
     for name, lines in together.items():
-        yield _Period((name,), pool_sums.summed(stand, lines))
+        yield _Period((name,), pools.in_base(book, lines))
 
 
 def _named(key: Value, by: By) -> Value:
     return f"{key:%Y-%m}" if by is By.MONTH else key
 
 
-def _rows(stand: Stand, opening: Pools, periods: Iterable[_Period]) -> Iterator[Row]:
+def _rows(book: BookPeriod, opening: Pools, periods: Iterable[_Period]) -> Iterator[Row]:
     """Each pool of each period opens with what it closed with before."""
-    held = {name: pool_sums.held_in(opening, *pool) for name, pool in POOLS.items()}
+    held = {name: pools.balance(opening, *pool) for name, pool in POOLS.items()}
     for period in periods:
         for name, pool in POOLS.items():
-            amounts = [pool_sums.put_into(period.moved, *pool, by=movement) for movement in Movement]
+            amounts = [pools.put_into(period.moved, *pool, by=movement) for movement in Movement]
             before, held[name] = held[name], EXACT.add(held[name], total(amounts))
-            yield (stand.jackpot_id, *period.key, name, stand.base, before, *amounts, held[name])
+            yield (book.jackpot_id, *period.key, name, book.base, before, *amounts, held[name])
 
 
 REPORT = Report(
     "pool-movements",
     "Pool movements",
     make,
-    frozenset({Takes.BY}),
+    frozenset({Parameter.BY}),
     (By.DAY, By.MONTH, By.CYCLE),
     sections=("movements", "totals"),
 )

@@ -1,8 +1,8 @@
 """
-The reconciliation: turnover times rate against what the pools got, and every sub-ledger against the journal.
+The reconciliation: turnover times rate against the pools' contributions, and every sub-ledger against the journal.
 
-What is expected is figured from documents (bets, rules, rates, voids, cards, awards and their steps, acts), what is
-booked from the entries' postings, each read one by one: so a variance shows what differs, and is never zero by itself.
+The expected figures come from documents (bets, rules, rates, voids, cards, awards and their steps, acts), the booked
+ones from the entries' postings, each read one by one: so a variance shows what differs, and is never zero by itself.
 """
 
 from collections import defaultdict
@@ -17,11 +17,13 @@ from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import ZERO, product, total
 from jackpot_service.domain.rules import Split
 from jackpot_service.records import pinned
-from jackpot_service.reports.documents import Column, Row, Section, Sort
-from jackpot_service.reports.finance import figures, frame, held, two_sides, variances
-from jackpot_service.reports.finance.award_lines import METER
-from jackpot_service.reports.finance.frame import Report, Scope, Stand
-from jackpot_service.reports.finance.side_sums import Side, Sum
+from jackpot_service.reports.documents import Row, Section
+from jackpot_service.reports.finance import figures, held_awards, reconciled_sums
+from jackpot_service.reports.finance.award_subledger import METER
+from jackpot_service.reports.finance.columns import amounts, columns, compared, counts, numbers
+from jackpot_service.reports.finance.frame import Report, Scope
+from jackpot_service.reports.finance.period import BookPeriod
+from jackpot_service.reports.finance.reconciled_sums import Side, Sum
 
 K = TypeVar("K")
 
@@ -32,111 +34,83 @@ _RATES: Mapping[Account, Callable[[Split], Decimal]] = {
     accounts.HOUSE_MARGIN: lambda split: split.house,
     accounts.HOUSE_ADJUSTMENTS: lambda split: total((split.meter, split.reserve)),
 }
-"""What of stakes an account gets; the house's adjustments, what it bears of those whose cycle had been won."""
+"""The rate of each account; the house's adjustments bear the meter's and the reserve's where a cycle had been won."""
 
-_TWO = variances.columns(("expected", "Expected"), ("booked", "Booked"), currency_in="currency")
+_COMPARED = columns(amounts(expected="Expected", booked="Booked"), "variance variance_percent")
 
-SUMMARY = (
-    Column("jackpot_id", "Jackpot"),
-    Column("compared", "Figures compared", Sort.COUNT),
-    Column("differing", "Figures that differ", Sort.COUNT),
+SUMMARY = columns("jackpot_id", counts(compared="Figures compared", differing="Figures that differ"))
+
+BY_RATE = columns(
+    "jackpot_id rules_version account currency",
+    amounts(value="Base value of the stakes"),
+    numbers(rate="Rate"),
+    _COMPARED,
 )
 
-BY_RATE = (
-    Column("jackpot_id", "Jackpot"),
-    Column("rules_version", "Rules version", Sort.COUNT),
-    Column("account", "Account"),
-    Column("currency", "Currency"),
-    Column("value", "Base value of the stakes", Sort.AMOUNT, currency_in="currency"),
-    Column("rate", "Rate", Sort.NUMBER),
-    *_TWO,
-)
+ACCOUNTS = columns("jackpot_id account currency movement", _COMPARED)
 
-ACCOUNTS = (
-    Column("jackpot_id", "Jackpot"),
-    Column("account", "Account"),
-    Column("currency", "Currency"),
-    Column("movement", "Movement"),
-    *_TWO,
-)
-
-HELD = (
-    Column("jackpot_id", "Jackpot"),
-    Column("account", "Account"),
-    Column("currency", "Currency"),
-    Column("awards", "Held awards", Sort.COUNT),
-    *_TWO,
-)
+HELD = columns("jackpot_id account currency", counts(awards="Held awards"), _COMPARED)
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
-    """Compare, jackpot by jackpot; what differs is counted first."""
-    contributions, reversals, ledgers, holding, summary = (list[Row]() for _ in range(5))
-    for stand in scope.stands:
-        two = _TwoSides(session, stand)
-        found = (
-            list(two.by_rate(Movement.CONTRIBUTION)),
-            list(two.by_rate(Movement.REVERSAL)),
-            list(two.by_account()),
-            [_held(session, stand)],
+    """Compare, jackpot by jackpot; the figures that differ are counted first."""
+    contributions, reversals, ledgers, held, summary = (list[Row]() for _ in range(5))
+    for book in scope.books:
+        sums = reconciled_sums.sums_of(session, book)
+        rows_by_section = (
+            (contributions, list(_by_rate(session, book, sums, Movement.CONTRIBUTION))),
+            (reversals, list(_by_rate(session, book, sums, Movement.REVERSAL))),
+            (ledgers, list(_by_account(book, sums))),
+            (held, [_held(session, book)]),
         )
-        for kept, rows in zip((contributions, reversals, ledgers, holding), found, strict=True):
-            kept.extend(rows)
-        differences = [row[-2] for rows in found for row in rows]
-        summary.append((stand.jackpot_id, len(differences), sum(bool(one) for one in differences)))
+        for section, rows in rows_by_section:
+            section.extend(rows)
+        variances = [row[-2] for _, rows in rows_by_section for row in rows]
+        summary.append((book.jackpot_id, len(variances), sum(map(bool, variances))))
     return (
-        Section("summary", "What was compared", SUMMARY, summary),
-        Section("contributions", "Turnover times rate, against what was contributed", BY_RATE, contributions),
-        Section("reversals", "Refunded stakes times rate, against what was reversed", BY_RATE, reversals),
-        Section("accounts", "Documents, against what was put into their accounts", ACCOUNTS, ledgers),
-        Section("held", "Held awards at the end, against their account", HELD, holding),
+        Section("summary", "Comparison", SUMMARY, summary),
+        Section("contributions", "Turnover times rate, against contributions", BY_RATE, contributions),
+        Section("reversals", "Refunded stakes times rate, against reversals", BY_RATE, reversals),
+        Section("accounts", "Documents, against the postings of their accounts", ACCOUNTS, ledgers),
+        Section("held", "Held awards at the end, against their account", HELD, held),
     )
 
 
-class _TwoSides:
-    """What documents and entries of a part come to."""
+def _by_rate(session: Session, book: BookPeriod, sums: Sequence[Sum], movement: Movement) -> Iterator[Row]:
+    """Compare, by rules version and account, the stakes' value times the version's rate with the postings."""
+    of_movement = [one for one in sums if one.movement is movement]
+    values = {(one.version, one.account): one.amount for one in of_movement if one.side is Side.TURNOVER}
+    booked = _summed(
+        ((one.version, one.account), one.amount)
+        for one in of_movement
+        if one.side is Side.JOURNAL and one.account in _RATES
+    )
+    for version, account in sorted({*values, *booked}, key=lambda key: (key[0] or 0, key[1])):
+        value, rate = values.get((version, account), ZERO), None
+        if version is not None and (version, account) in values:
+            rate = _RATES[account](pinned.rules(session, book.jackpot_id, version).split)
+        expected = ZERO if rate is None else product(value, rate)
+        figures_compared = compared(expected, booked.get((version, account), ZERO))
+        yield (book.jackpot_id, version, account, book.base, value, rate, *figures_compared)
 
-    def __init__(self, session: Session, stand: Stand) -> None:
-        self.jackpot_id, self.base = stand.jackpot_id, stand.base
-        sums = two_sides.sums(session, stand)
-        self.turnover, self.documents, self.journal = (
-            [one for one in sums if one.side is side] for side in (Side.TURNOVER, Side.DOCUMENTS, Side.JOURNAL)
-        )
-        versions = sorted({one.version for one in self.turnover if one.version is not None})
-        self.splits = {version: pinned.rules(session, stand.jackpot_id, version).split for version in versions}
 
-    def by_rate(self, movement: Movement) -> Iterator[Row]:
-        """By rules version and account: the stakes' value times the version's rate, against the postings."""
-        values = {(one.version, one.account): one.amount for one in self.turnover if one.movement is movement}
-        got = _summed(
-            ((one.version, one.account), one.amount)
-            for one in self.journal
-            if one.movement is movement and one.account in _RATES
+def _by_account(book: BookPeriod, sums: Iterable[Sum]) -> Iterator[Row]:
+    """Compare, by account, currency and movement, the documents with the postings."""
+    expected, booked = (
+        _summed(
+            ((account, one.currency, one.movement.value), one.amount)
+            for one in sums
+            for account in [_as_documents_say(one) if side is Side.JOURNAL else one.account]
+            if one.side is side and account is not None
         )
-        for version, account in sorted({*values, *got}, key=lambda key: (key[0] or 0, key[1])):
-            value, rate = values.get((version, account), ZERO), None
-            if version is not None and (version, account) in values:
-                rate = _RATES[account](self.splits[version])
-            due = ZERO if rate is None else product(value, rate)
-            two = variances.compared(due, got.get((version, account), ZERO))
-            yield (self.jackpot_id, version, account, self.base, value, rate, *two)
-
-    def by_account(self) -> Iterator[Row]:
-        """By account, currency and movement: what documents make, against the postings."""
-        expected = {(one.account, one.currency, one.movement): one.amount for one in self.documents}
-        got = _summed(
-            ((account, one.currency, one.movement), one.amount)
-            for one in self.journal
-            for account in [_as_documents_say(one)]
-            if account is not None
-        )
-        for key in sorted({*expected, *got}):
-            two = variances.compared(expected.get(key, ZERO), got.get(key, ZERO))
-            yield (self.jackpot_id, *key[:2], key[2].value, *two)
+        for side in (Side.DOCUMENTS, Side.JOURNAL)
+    )
+    for key in sorted({*expected, *booked}):
+        yield (book.jackpot_id, *key, *compared(expected.get(key, ZERO), booked.get(key, ZERO)))
 
 
 def _as_documents_say(one: Sum) -> Account | None:
-    """The account by which documents name what a posting moved; None for what they do not determine."""
+    """Return the account by which documents name that of a posting; None for accounts that they do not determine."""
     is_award = one.movement is Movement.AWARD
     if is_award and one.account in {accounts.METER_PLAYERS, accounts.METER_HOUSE}:
         return METER
@@ -148,22 +122,21 @@ def _as_documents_say(one: Sum) -> Account | None:
     return one.account if determined or one.account == accounts.AWARDS_HELD else None
 
 
-def _held(session: Session, stand: Stand) -> Row:
-    """The cost of the awards that are held at the end, against the balance of their account."""
-    found = held.at_end(session, stand)
+def _held(session: Session, book: BookPeriod) -> Row:
+    """Compare the cost of the awards that are held at the end with the balance of their account."""
+    held = held_awards.at_end(session, book)
     balance = total(
         moved.amount
-        for moved in figures.postings(session, frame.until_end(session, stand))
+        for moved in figures.postings(session, book.until_end(session))
         if moved.account == accounts.AWARDS_HELD
     )
-    two = variances.compared(total(one.cost for one in found), balance)
-    return (stand.jackpot_id, accounts.AWARDS_HELD, stand.base, sum(one.awards for one in found), *two)
+    costs = total(one.cost for one in held)
+    return (book.jackpot_id, accounts.AWARDS_HELD, book.base, len(held), *compared(costs, balance))
 
 
-def _summed(amounts: Iterable[tuple[K, Decimal]]) -> dict[K, Decimal]:
-    """Sum amounts by what they are of."""
+def _summed(amounts_of_keys: Iterable[tuple[K, Decimal]]) -> dict[K, Decimal]:
     lists = defaultdict[K, list[Decimal]](list)
-    for key, amount in amounts:
+    for key, amount in amounts_of_keys:
         lists[key].append(amount)
     return {key: total(of_key) for key, of_key in lists.items()}
 

@@ -22,26 +22,23 @@ from jackpot_service.reports.finance import (
 )
 from jackpot_service.reports.finance.frame import Report
 
-REPORTS: Final[Mapping[str, Report]] = MappingProxyType(
-    {
-        report.name: report
-        for report in (
-            meters.REPORT,
-            liability.REPORT,
-            pool_movements.REPORT,
-            contributions.REPORT,
-            hits.REPORT,
-            casino_statement.REPORT,
-            trial_balance.REPORT,
-            reconciliation.REPORT,
-            rtp.REPORT,
-            fx.REPORT,
-            exceptions.REPORT,
-            awards.REPORT,
-            rounds.REPORT,
-        )
-    }
+_MODULES: Final = (
+    meters,
+    liability,
+    pool_movements,
+    contributions,
+    hits,
+    casino_statement,
+    trial_balance,
+    reconciliation,
+    rtp,
+    fx,
+    exceptions,
+    awards,
+    rounds,
 )
+
+REPORTS: Final[Mapping[str, Report]] = MappingProxyType({module.REPORT.name: module.REPORT for module in _MODULES})
 
 
 class UnknownReport(NotFound):

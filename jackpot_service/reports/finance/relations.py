@@ -1,7 +1,7 @@
 """
-Figures of a part of a jackpot's book, in SQL: of its whole days, and of the entries beside them.
+Figures of a period of a jackpot's book, in SQL: of its whole days, and of the entries of its partial days.
 
-A key is the name of a column; `stated` are the keys of which one value is wanted. `parts.divided` tells the parameters.
+A key is the name of a column. `BookPeriod.divided` and `Filters.in_sql` are the parameters.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,23 +9,29 @@ from typing import Final
 
 from jackpot_service.domain.figures import FigureKind
 from jackpot_service.ledger import cycles
-from jackpot_service.reports.finance.parts import BETWEEN
+from jackpot_service.reports.finance.period import BETWEEN, BookPeriod
+from jackpot_service.reports.questions import Filters
 
 SUMS_OF_STAKES: Final = ("bets", "stakes", "value", "meter", "reserve", "prize_fund", "house", "adjustments")
-"""What relations of bets and refunds sum up."""
+"""The sums of relations of bets and refunds."""
 
 MOVED: Final = ("account", "currency", "movement")
-"""What relations of postings keep apart besides the keys; they sum up `amount`."""
+"""The keys that relations of postings always have; they sum up `amount`."""
 
 REFUNDS: Final = (FigureKind.REFUNDS, FigureKind.LATE_REFUNDS)
-"""What is refunded, in time or late."""
+"""Refunds, in time or late."""
+
+EVERYWHERE: Final = Filters()
+
+_REFUNDING: Final = "movements @> ARRAY['reversal'] OR entry_kind = 'round_corrected'"
+_JUDGING: Final = "entry_kind IN ('result', 'round_corrected')"
 
 OF_ENTRIES: Final = {
     FigureKind.BETS: "entry_kind = 'bets'",
-    FigureKind.REFUNDS: "movements @> ARRAY['reversal'] OR entry_kind = 'round_corrected'",
-    FigureKind.LATE_REFUNDS: "movements @> ARRAY['reversal'] OR entry_kind = 'round_corrected'",
-    FigureKind.HANDS: "entry_kind IN ('result', 'round_corrected')",
-    FigureKind.SQUARES: "entry_kind IN ('result', 'round_corrected')",
+    FigureKind.REFUNDS: _REFUNDING,
+    FigureKind.LATE_REFUNDS: _REFUNDING,
+    FigureKind.HANDS: _JUDGING,
+    FigureKind.SQUARES: _JUDGING,
     FigureKind.AWARDS: "entry_kind = 'result' AND movements @> ARRAY['award'] OR entry_kind = 'round_corrected'",
     FigureKind.AWARD_STEPS: (
         "entry_kind IN ('round_corrected', 'awards_approved', 'awards_rejected', 'awards_reinstated')"
@@ -33,33 +39,37 @@ OF_ENTRIES: Final = {
     FigureKind.PAYMENTS: "entry_kind = 'award_paid'",
     FigureKind.POSTINGS: "entry_kind <> 'bets'",
 }
-"""WHERE this: the entries that have figures of a kind, so that nobody takes those of all others apart."""
-
-_IN_WHOLE_DAYS: Final = "day >= :first_day AND day < :end_day"
+"""WHERE this: the entries that have figures of a kind, so that the figures of all others are not taken apart."""
 
 
 def figures(
     keys: Iterable[str],
     kinds: Sequence[FigureKind],
+    book: BookPeriod,
     *,
-    stated: Iterable[str] = (),
-    has_beside: bool = True,
+    filters: Filters = EVERYWHERE,
     condition: str = "true",
 ) -> str:
     """
-    The figures of some kinds by keys: `number`, `minor` and `value`.
+    Return the figures of some kinds by keys: `number`, `minor` and `value`.
 
-    The condition tells what else is wanted, by columns of `days` but for the cycle.
+    The condition is about columns of `days` but the cycle.
     """
     named = list(dict.fromkeys(keys))
     listed = ", ".join(f"'{kind}'" for kind in kinds)
-    wanted = " AND ".join([f"kind IN ({listed})", condition, *(f"{key} = :of_{key}" for key in stated)])
+    stated = [f"{key} = :{key}" for key, value in filters.in_sql.items() if value is not None]
+    conditions = " AND ".join([f"kind IN ({listed})", condition, *stated])
     columns = ", ".join(named)
-    whole = f"days_with_recent(:jackpot_id, ARRAY[{listed}]) AS whole WHERE {wanted} AND {_IN_WHOLE_DAYS}"
-    relations = [f"SELECT {columns}, number, minor, value FROM {whole}"]  # noqa: S608  the parts are ours
-    if has_beside:
+    relations = [
+        f"""
+        SELECT {columns}, number, minor, value
+        FROM days_with_recent(:jackpot_id, ARRAY[{listed}]) AS whole
+        WHERE {conditions} AND day >= :first_day AND day < :end_day
+        """  # noqa: S608  the parts are ours
+    ]
+    if book.partial_days:
         having = " OR ".join(dict.fromkeys(OF_ENTRIES[kind] for kind in kinds))
-        relations.append(_beside(named, f"{wanted} AND ({having})"))
+        relations.append(_of_partial_days(named, f"{conditions} AND ({having})"))
     return f"""
         SELECT {columns}, sum(number) AS number, sum(minor) AS minor, sum(value) AS value
         FROM ({" UNION ALL ".join(relations)}) AS one
@@ -67,24 +77,22 @@ def figures(
     """  # noqa: S608  as above
 
 
-def _beside(keys: Sequence[str], wanted: str) -> str:
+def _of_partial_days(keys: Sequence[str], condition: str) -> str:
     columns = ", ".join(cycles.OF_ENTRY if key == "cycle" else f"e.{key}" for key in keys)
     cuts = cycles.joined_cuts(":jackpot_id") if "cycle" in keys else ""
     read = ", ".join(["stripe_no", "seq", *(key for key in keys if key != "cycle"), "number", "minor", "value"])
-    entries = BETWEEN.format(columns=read, relation="figures", condition=wanted)
+    entries = BETWEEN.format(columns=read, relation="figures", condition=condition)
     return f"SELECT {columns}, e.number, e.minor, e.value FROM {entries} {cuts}"  # noqa: S608  as above
 
 
-def stakes(
-    keys: Sequence[str], kinds: Sequence[FigureKind], *, stated: Sequence[str] = (), has_beside: bool = True
-) -> str:
+def stakes(keys: Sequence[str], kinds: Sequence[FigureKind], book: BookPeriod, *, filters: Filters = EVERYWHERE) -> str:
     """
-    Stakes of bets, or of refunds, by keys and currency: their value, and where the rules say that it goes.
+    Return stakes of bets, or of refunds, by keys and currency: their value, and its parts by the rules.
 
-    Of late refunds `adjustments` bears the parts of meter and reserve. A split is linear: values are summed before.
+    Late refunds take the parts of meter and reserve from `adjustments`. A split is linear: values are summed before.
     """
     columns = list(dict.fromkeys([*keys, "currency"]))
-    summed = figures([*columns, "rules_version", "kind"], kinds, stated=stated, has_beside=has_beside)
+    summed = figures([*columns, "rules_version", "kind"], kinds, book, filters=filters)
     named = ", ".join(f"of.{column}" for column in columns)
     is_late = f"of.kind = '{FigureKind.LATE_REFUNDS}'"
     return f"""
@@ -99,21 +107,19 @@ def stakes(
     """  # noqa: S608  as above
 
 
-def postings(keys: Sequence[str], *, stated: Sequence[str] = (), has_beside: bool = True) -> str:
-    """Postings but those of bets."""
+def postings(keys: Sequence[str], book: BookPeriod, *, filters: Filters = EVERYWHERE) -> str:
+    """Return postings but those of bets."""
     apart = [key for key in keys if key not in MOVED]
-    summed = figures(
-        [*apart, "account", "currency", "detail"], [FigureKind.POSTINGS], stated=stated, has_beside=has_beside
-    )
+    posted = figures([*apart, "account", "currency", "detail"], [FigureKind.POSTINGS], book, filters=filters)
     columns = "".join(f"{key}, " for key in apart)
-    return f"SELECT {columns} account, currency, detail AS movement, value AS amount FROM ({summed}) AS posted"  # noqa: S608
+    return f"SELECT {columns} account, currency, detail AS movement, value AS amount FROM ({posted}) AS posted"  # noqa: S608
 
 
-def contributions(keys: Sequence[str], *, stated: Sequence[str] = (), has_beside: bool = True) -> str:
-    """Postings of bets, made of what those of a casino in a currency come to."""
+def contributions(keys: Sequence[str], book: BookPeriod, *, filters: Filters = EVERYWHERE) -> str:
+    """Return postings of bets, made of the sums of a casino in a currency."""
     apart = [key for key in keys if key not in MOVED]
     columns = "".join(f"one.{key}, " for key in apart)
-    by_casino = stakes([*apart, "casino_id"], [FigureKind.BETS], stated=stated, has_beside=has_beside)
+    by_casino = stakes([*apart, "casino_id"], [FigureKind.BETS], book, filters=filters)
     return f"""
         SELECT {columns} p.account, p.currency, 'contribution' AS movement, p.amount
         FROM ({by_casino}) AS one
@@ -130,7 +136,7 @@ def contributions(keys: Sequence[str], *, stated: Sequence[str] = (), has_beside
 
 
 def united(keys: Sequence[str], sums: Sequence[str], relations: Sequence[str]) -> str:
-    """The question that puts relations together, in the order of the keys."""
+    """Return the statement that adds relations together, in the order of the keys."""
     columns = [*keys, *(f"sum({name}) AS {name}" for name in sums)]
     places = ", ".join(str(place) for place in range(1, len(keys) + 1))
     ordered = f"GROUP BY {places} ORDER BY {places}" if keys else ""

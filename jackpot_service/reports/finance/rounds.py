@@ -1,18 +1,19 @@
 """
-Rounds and bets: what stands behind any figure of a period.
+Rounds and bets: the detail behind any figure of a period.
 
-A round is told of if an entry of it was booked in the period; its figures are what those entries did, so they sum up to
+A round is listed if an entry of it was booked in the period; its figures are those of these entries, so they sum up to
 the figures of other reports. Its state is that at the end. A bet belongs to the period in which it was accepted, and,
-if it was refunded, to the one in which that was booked. What acts booked stands beside them, with the round that
-it is about, if there is one: there is what a correction refunded, booked again, took back and awarded.
+if it was refunded, to the one in which that was booked. Postings by acts are a list of their own, with the round that
+an act is about, if there is one: there are the refunds, new bookings, reversals and awards of corrections.
 """
 
 from collections.abc import Sequence
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.reports.documents import Column, Section, Sort
-from jackpot_service.reports.finance.frame import Asked, Report, Scope, Takes
-from jackpot_service.reports.finance.long_lists import LongList
+from jackpot_service.reports.documents import Section
+from jackpot_service.reports.finance.columns import amounts, base_amounts, columns, instants, texts
+from jackpot_service.reports.finance.frame import LongList, Report, Scope
+from jackpot_service.reports.questions import Filters, Parameter
 
 _OF_ALL = """
 WITH booked AS (
@@ -81,8 +82,8 @@ booked AS (
 )
 """
 
-_TOLD = """
-told AS (
+_TOUCHED = """
+touched_rounds AS (
     SELECT r.casino_id, r.table_id, r.round_id, r.round_key, r.opened_at, r.rules_version, r.rate_sheet,
            touched.steps, touched.entries
     FROM (
@@ -97,102 +98,74 @@ told AS (
 
 # A round ends once: its ending is looked up (LIMIT).
 _LIST_ROUNDS = """
-SELECT told.casino_id, told.table_id, told.round_id, CAST(told.round_key AS text), coalesce(ended.state, 'open'),
-       told.opened_at, ended.booked_at, sums.currency, coalesce(sums.bets, 0), sums.stakes, coalesce(sums.value, 0),
-       sums.refunds, coalesce(sums.refunded_value, 0), coalesce(sums.awards, 0), sums.awarded,
-       coalesce(sums.awards_cost, 0), told.rules_version, told.rate_sheet, told.entries
-FROM told
+SELECT of.casino_id, of.table_id, of.round_id, CAST(of.round_key AS text) AS round_key,
+       coalesce(ended.state, 'open') AS state, of.opened_at, ended.booked_at AS ended_at, sums.currency,
+       coalesce(sums.bets, 0) AS bets, sums.stakes, coalesce(sums.value, 0) AS value, sums.refunds,
+       coalesce(sums.refunds_value, 0) AS refunds_value, coalesce(sums.awards, 0) AS awards, sums.awarded,
+       coalesce(sums.awards_cost, 0) AS awards_cost, of.rules_version, of.rate_sheet, of.entries
+FROM touched_rounds AS of
 LEFT JOIN LATERAL (
     SELECT CASE e.kind WHEN 'result' THEN 'settled' ELSE 'cancelled' END AS state, e.booked_at
     FROM entries e
-    WHERE e.jackpot_id = :jackpot_id AND e.round_key = told.round_key AND e.kind IN ('result', 'cancellation')
+    WHERE e.jackpot_id = :jackpot_id AND e.round_key = of.round_key AND e.kind IN ('result', 'cancellation')
       AND e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
     LIMIT 1
 ) AS ended ON true
 LEFT JOIN LATERAL (
     SELECT done.currency, sum(done.bets) AS bets, sum(done.stakes) * units.one AS stakes,
            sum(done.stakes) * units.one * units.rate AS value, sum(done.refunds) AS refunds,
-           sum(done.refunds) * units.rate AS refunded_value, sum(done.awards) AS awards,
+           sum(done.refunds) * units.rate AS refunds_value, sum(done.awards) AS awards,
            sum(done.awarded) * units.one AS awarded, sum(done.cost) AS awards_cost
     FROM (
         SELECT b.currency, 1 AS bets, b.stake_minor AS stakes, 0 AS refunds, 0 AS awards, 0 AS awarded, 0 AS cost
         FROM bets b
-        WHERE b.jackpot_id = :jackpot_id AND b.round_key = told.round_key AND b.step = ANY (told.steps)
+        WHERE b.jackpot_id = :jackpot_id AND b.round_key = of.round_key AND b.step = ANY (of.steps)
         UNION ALL
         SELECT p.currency, 0, 0, p.amount, 0, 0, 0
-        FROM unnest(told.steps) AS touched (step)
-        CROSS JOIN LATERAL entry_of_step(:jackpot_id, told.round_key, touched.step) AS e
+        FROM unnest(of.steps) AS touched (step)
+        CROSS JOIN LATERAL entry_of_step(:jackpot_id, of.round_key, touched.step) AS e
         CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
             AS p (account, currency, amount, movement)
-        WHERE p.movement = 'reversal' AND p.account = 'casino:' || told.casino_id
+        WHERE p.movement = 'reversal' AND p.account = 'casino:' || of.casino_id
         UNION ALL
         SELECT a.currency, 0, 0, 0, 1, a.amount_minor, a.cost
         FROM settlements s
         JOIN awards a ON a.jackpot_id = s.jackpot_id AND a.round_key = s.round_key AND a.correction = 0
-        WHERE s.jackpot_id = :jackpot_id AND s.round_key = told.round_key AND s.step = ANY (told.steps)
+        WHERE s.jackpot_id = :jackpot_id AND s.round_key = of.round_key AND s.step = ANY (of.steps)
     ) AS done
     JOIN LATERAL (
         SELECT CAST('1e-' || rate.exponent AS numeric) AS one, rate.base_per_unit AS rate
         FROM rates rate
-        WHERE rate.base = :base AND rate.number = told.rate_sheet AND rate.currency = done.currency
+        WHERE rate.base = :base AND rate.number = of.rate_sheet AND rate.currency = done.currency
     ) AS units ON true
     GROUP BY done.currency, units.one, units.rate
 ) AS sums ON true
-ORDER BY told.round_key, sums.currency
+ORDER BY of.round_key, sums.currency
 """
 
+# Of bets that were accepted in the period, or of those that were refunded in it.
 _LIST_BETS = """
-SELECT told.casino_id, told.table_id, told.round_id, CAST(told.round_key AS text), bet.bet_id, bet.player_id,
-       bet.hand, bet.currency, bet.stake, bet.value,
-       bet.value * split.meter, bet.value * split.reserve, bet.value * split.prize_fund,
-       bet.value * (1 - split.meter - split.reserve - split.prize_fund),
-       accepted.stripe_no || '.' || accepted.seq, accepted.booked_at,
-       refunded.stripe_no || '.' || refunded.seq, refunded.booked_at
-FROM told
-JOIN LATERAL (
-    SELECT CAST(v.document -> 'split' ->> 'meter' AS numeric) AS meter,
-           CAST(v.document -> 'split' ->> 'reserve' AS numeric) AS reserve,
-           CAST(v.document -> 'split' ->> 'prize_fund' AS numeric) AS prize_fund
-    FROM rules_versions v
-    WHERE v.jackpot_id = :jackpot_id AND v.version = told.rules_version
-) AS split ON true
-CROSS JOIN LATERAL bets_with_refunds(:jackpot_id, told.round_key, :base, told.rate_sheet) AS bet
-LEFT JOIN LATERAL entry_of_step(:jackpot_id, told.round_key, bet.step) AS accepted
+SELECT of.casino_id, of.table_id, of.round_id, CAST(of.round_key AS text) AS round_key, bet.bet_id, bet.player_id,
+       bet.hand, bet.currency, bet.stake, bet.value, bet.value * to_meter AS meter,
+       bet.value * to_reserve AS reserve, bet.value * to_prize_fund AS prize_fund, bet.value * to_house AS house,
+       accepted.stripe_no || '.' || accepted.seq AS accepted_by, accepted.booked_at AS accepted_at,
+       refunded.stripe_no || '.' || refunded.seq AS refunded_by, refunded.booked_at AS refunded_at
+FROM touched_rounds AS of
+CROSS JOIN LATERAL rules_split(:jackpot_id, of.rules_version) AS split
+CROSS JOIN LATERAL bets_with_refunds(:jackpot_id, of.round_key, :base, of.rate_sheet) AS bet
+LEFT JOIN LATERAL entry_of_step(:jackpot_id, of.round_key, bet.step) AS accepted
        ON accepted.seq <= coalesce((CAST(:ends AS bigint[]))[accepted.stripe_no + 1], 0)
-LEFT JOIN LATERAL entry_of_step(:jackpot_id, told.round_key, bet.refund_step) AS refunded
+LEFT JOIN LATERAL entry_of_step(:jackpot_id, of.round_key, bet.refund_step) AS refunded
        ON refunded.seq <= coalesce((CAST(:ends AS bigint[]))[refunded.stripe_no + 1], 0)
-WHERE bet.step = ANY (told.steps)
-ORDER BY told.round_key, bet.bet_id COLLATE "C"
-"""
-
-_LIST_REFUNDS = """
-SELECT told.casino_id, told.table_id, told.round_id, CAST(told.round_key AS text), bet.bet_id, bet.player_id,
-       bet.hand, bet.currency, bet.stake, bet.value,
-       bet.value * split.meter, bet.value * split.reserve, bet.value * split.prize_fund,
-       bet.value * (1 - split.meter - split.reserve - split.prize_fund),
-       accepted.stripe_no || '.' || accepted.seq, accepted.booked_at,
-       refunded.stripe_no || '.' || refunded.seq, refunded.booked_at
-FROM told
-JOIN LATERAL (
-    SELECT CAST(v.document -> 'split' ->> 'meter' AS numeric) AS meter,
-           CAST(v.document -> 'split' ->> 'reserve' AS numeric) AS reserve,
-           CAST(v.document -> 'split' ->> 'prize_fund' AS numeric) AS prize_fund
-    FROM rules_versions v
-    WHERE v.jackpot_id = :jackpot_id AND v.version = told.rules_version
-) AS split ON true
-CROSS JOIN LATERAL bets_with_refunds(:jackpot_id, told.round_key, :base, told.rate_sheet) AS bet
-LEFT JOIN LATERAL entry_of_step(:jackpot_id, told.round_key, bet.step) AS accepted
-       ON accepted.seq <= coalesce((CAST(:ends AS bigint[]))[accepted.stripe_no + 1], 0)
-LEFT JOIN LATERAL entry_of_step(:jackpot_id, told.round_key, bet.refund_step) AS refunded
-       ON refunded.seq <= coalesce((CAST(:ends AS bigint[]))[refunded.stripe_no + 1], 0)
-WHERE bet.refund_step = ANY (told.steps)
-ORDER BY told.round_key, bet.bet_id COLLATE "C"
+WHERE bet.{step} = ANY (of.steps)
+ORDER BY of.round_key, bet.bet_id COLLATE "C"
 """
 
 # Acts book on stripe 0; some are about a round.
 _LIST_ACTS = """
-SELECT r.casino_id, r.table_id, r.round_id, CAST(r.round_key AS text), e.stripe_no || '.' || e.seq, e.booked_at, e.kind,
-       f.act_seq, f.subject, p.account, p.currency, p.movement, p.amount
+SELECT r.casino_id, r.table_id, r.round_id, CAST(r.round_key AS text) AS round_key,
+       e.stripe_no || '.' || e.seq AS entry, e.booked_at, e.kind, f.act_seq AS act, f.subject,
+       p.account, p.currency, p.movement, p.amount
 FROM entries e
 CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
     WITH ORDINALITY AS p (account, currency, amount, movement, number)
@@ -205,105 +178,74 @@ WHERE e.jackpot_id = :jackpot_id AND e.stripe_no = 0 AND e.seq > :start AND e.se
 ORDER BY e.seq, p.number
 """
 
-_OF_ROUND = (
-    Column("jackpot_id", "Jackpot"),
-    Column("base", "Base currency"),
-    Column("casino_id", "Casino"),
-    Column("table_id", "Table"),
-    Column("round_id", "Round"),
-    Column("round_key", "Key"),
+_OF_ROUND = "jackpot_id base casino_id table_id round_id round_key"
+
+ROUNDS = columns(
+    _OF_ROUND,
+    "state",
+    instants(opened_at="Opened", ended_at="Settled or cancelled"),
+    "currency bets",
+    amounts(stakes="Stakes"),
+    base_amounts(value="Value of the stakes"),
+    amounts(refunds="Refunds"),
+    base_amounts(refunds_value="Value of the refunds"),
+    "awards",
+    amounts(awarded="Awarded"),
+    base_amounts(awards_cost="Cost of the awards"),
+    "rules_version rate_sheet",
+    texts(entries="Entries"),
 )
 
-_CURRENCY = Column("currency", "Currency")
-
-
-def _in_currency(name: str, title: str) -> Column:
-    return Column(name, title, Sort.AMOUNT, currency_in="currency")
-
-
-def _in_base(name: str, title: str) -> Column:
-    return Column(name, title, Sort.AMOUNT, currency_in="base")
-
-
-ROUNDS = (
-    *_OF_ROUND,
-    Column("state", "State"),
-    Column("opened_at", "Opened", Sort.INSTANT),
-    Column("ended_at", "Settled or cancelled", Sort.INSTANT),
-    _CURRENCY,
-    Column("bets", "Bets", Sort.COUNT),
-    _in_currency("stakes", "Stakes"),
-    _in_base("value", "Value of the stakes"),
-    _in_currency("refunds", "Refunds"),
-    _in_base("refunds_value", "Value of the refunds"),
-    Column("awards", "Awards", Sort.COUNT),
-    _in_currency("awarded", "Awarded"),
-    _in_base("awards_cost", "Cost of the awards"),
-    Column("rules_version", "Rules version", Sort.COUNT),
-    Column("rate_sheet", "Rate sheet", Sort.COUNT),
-    Column("entries", "Entries"),
+BETS = columns(
+    _OF_ROUND,
+    "bet_id player_id hand currency",
+    amounts(stake="Stake"),
+    base_amounts(value="Value", meter="To the meter", reserve="To the reserve", prize_fund="To the prize fund"),
+    base_amounts(house="To the house"),
+    texts(accepted_by="Accepted by entry"),
+    instants(accepted_at="Accepted"),
+    texts(refunded_by="Refunded by entry"),
+    instants(refunded_at="Refunded"),
 )
 
-BETS = (
-    *_OF_ROUND,
-    Column("bet_id", "Bet"),
-    Column("player_id", "Player"),
-    Column("hand", "Hand"),
-    _CURRENCY,
-    _in_currency("stake", "Stake"),
-    _in_base("value", "Value"),
-    _in_base("meter", "To the meter"),
-    _in_base("reserve", "To the reserve"),
-    _in_base("prize_fund", "To the prize fund"),
-    _in_base("house", "To the house"),
-    Column("accepted_by", "Accepted by entry"),
-    Column("accepted_at", "Accepted", Sort.INSTANT),
-    Column("refunded_by", "Refunded by entry"),
-    Column("refunded_at", "Refunded", Sort.INSTANT),
-)
-
-ACTS = (
-    *_OF_ROUND,
-    Column("entry", "Entry"),
-    Column("booked_at", "Booked", Sort.INSTANT),
-    Column("kind", "Kind"),
-    Column("act", "Act", Sort.COUNT),
-    Column("subject", "Subject"),
-    Column("account", "Account"),
-    _CURRENCY,
-    Column("movement", "Movement"),
-    _in_currency("amount", "Amount"),
+ACTS = columns(
+    _OF_ROUND,
+    texts(entry="Entry"),
+    instants(booked_at="Booked"),
+    "kind act",
+    texts(subject="Subject"),
+    "account currency movement",
+    amounts(amount="Amount"),
 )
 
 
 def make(session: Session, scope: Scope) -> Sequence[Section]:
-    """List what was booked: round by round, in the order of their opening, then bet by bet, then what acts booked."""
-    told = f"{_booked(scope.asked)}, {_TOLD}"
-
-    def listed(name: str, title: str, columns: Sequence[Column], statement: str) -> Section:
-        rows = LongList(session, statement, scope)
-        return Section(name, title, columns, rows, rows.count)
-
+    """List entries of the period: round by round, in the order of their opening, then bet by bet, then acts."""
+    touched = f"{_booked(scope.parameters)}, {_TOUCHED}"
+    rounds, accepted, refunded = (
+        touched + statement
+        for statement in (_LIST_ROUNDS, _LIST_BETS.format(step="step"), _LIST_BETS.format(step="refund_step"))
+    )
     return (
-        listed("rounds", "Rounds, by currency of their bets", ROUNDS, told + _LIST_ROUNDS),
-        listed("bets", "Bets that were accepted", BETS, told + _LIST_BETS),
-        listed("refunds", "Bets that were refunded, as accepted", BETS, told + _LIST_REFUNDS),
-        listed("acts", "Booked by acts, some of them about a round", ACTS, _LIST_ACTS),
+        LongList(session, rounds, scope, ROUNDS).section("rounds", "Rounds, by currency of their bets"),
+        LongList(session, accepted, scope, BETS).section("bets", "Bets that were accepted"),
+        LongList(session, refunded, scope, BETS).section("refunds", "Bets that were refunded, as accepted"),
+        LongList(session, _LIST_ACTS, scope, ACTS).section("acts", "Booked by acts, some of them about a round"),
     )
 
 
-def _booked(asked: Asked) -> str:
-    """The relation of a part's entries of rounds, of those that were asked about."""
-    if asked.round_id is not None:
+def _booked(filters: Filters) -> str:
+    """Return the relation of a period's entries of rounds, of those that the filters are for."""
+    if filters.round_id is not None:
         return _OF_ONE_ROUND
-    return _OF_ALL if asked.casino_id is None and asked.table_id is None else _OF_SOMEBODY
+    return _OF_ALL if filters.casino_id is None and filters.table_id is None else _OF_SOMEBODY
 
 
 REPORT = Report(
     "rounds",
     "Rounds and bets",
     make,
-    frozenset({Takes.CASINO, Takes.TABLE, Takes.ROUND}),
+    frozenset({Parameter.CASINO, Parameter.TABLE, Parameter.ROUND}),
     sections=("rounds", "bets", "refunds", "acts"),
     is_for_casinos=True,
     is_kept=False,

@@ -1,4 +1,4 @@
-"""Return to players: what was awarded of what was played, and whether its variance from the rules means anything."""
+"""Return to players: the awards as a part of the turnover, and whether its variance from the rules means anything."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from sqlalchemy import text
+
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.money import EXACT, total
-from jackpot_service.domain.rules import FundedBy, Tier
+from jackpot_service.domain.rules import FundedBy, JackpotRules, Tier
 from jackpot_service.domain.statistics import (
     deviations,
     fixed_prize_cost,
@@ -19,42 +22,77 @@ from jackpot_service.domain.statistics import (
     rounded,
     tier_cost,
 )
-from jackpot_service.reports.documents import Column, Row, Section, Sort, Value
-from jackpot_service.reports.finance import award_sums, turnover
-from jackpot_service.reports.finance.award_sums import Taken
-from jackpot_service.reports.finance.frame import Report, Scope, Stand
-from jackpot_service.reports.finance.turnover import Turnover
+from jackpot_service.records import pinned
+from jackpot_service.reports.documents import Row, Section, Value
+from jackpot_service.reports.finance import award_figures, relations
+from jackpot_service.reports.finance.award_figures import StepSum
+from jackpot_service.reports.finance.columns import amounts, columns, numbers, percents
+from jackpot_service.reports.finance.frame import Report, Scope
+from jackpot_service.reports.finance.period import BookPeriod
 
-_COMPARED = (
-    Column("currency", "Currency"),
-    Column("turnover", "Turnover of judged hands", Sort.AMOUNT, currency_in="currency"),
-    Column("awards", "Awards", Sort.COUNT),
-    Column("actual", "Awarded", Sort.AMOUNT, currency_in="currency"),
-    Column("actual_percent", "Awarded, % of turnover", Sort.PERCENT),
-    Column("theoretical", "By the rules", Sort.AMOUNT, currency_in="currency"),
-    Column("theoretical_percent", "By the rules, % of turnover", Sort.PERCENT),
-    Column("variance", "Variance", Sort.AMOUNT, currency_in="currency"),
-    Column("variance_percent", "Variance, %", Sort.PERCENT),
+_OF = ("rules_version", "kind")
+
+_JUDGED = """
+    SELECT rules_version, sum(number) FILTER (WHERE kind = 'hands') AS hands,
+           sum(value) FILTER (WHERE kind = 'hands') AS value, sum(value) FILTER (WHERE kind = 'squares') AS squares
+    FROM ({figures}) AS judged
+    GROUP BY rules_version
+    ORDER BY rules_version
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Turnover:
+    """
+    The turnover under a rules version: the number of judged hands, and the stakes on them in the base currency.
+
+    `squares` is the sum, over these hands, of the square of all stakes on the hand. All three are negative where
+    corrections found more hands dead than were judged.
+    """
+
+    rules: JackpotRules
+    hands: int
+    value: Decimal
+    squares: Decimal
+
+
+def turnovers(session: Session, book: BookPeriod) -> Sequence[Turnover]:
+    """Sum the hands judged in a period, as corrected by the period's corrections, by the rounds' rules version."""
+    judged = relations.figures(_OF, [FigureKind.HANDS, FigureKind.SQUARES], book)
+    return [
+        Turnover(pinned.rules(session, book.jackpot_id, version), int(hands), value, squares)
+        for version, hands, value, squares in session.execute(text(_JUDGED.format(figures=judged)), book.divided)
+    ]
+
+
+_COMPARED = columns(
+    "currency",
+    amounts(turnover="Turnover of judged hands"),
+    "awards",
+    amounts(actual="Awarded"),
+    percents(actual_percent="Awarded, % of turnover"),
+    amounts(theoretical="By the rules"),
+    percents(theoretical_percent="By the rules, % of turnover"),
+    "variance variance_percent",
 )
 
-FUNDS = (
-    Column("jackpot_id", "Jackpot"),
-    Column("paid_from", "Paid from"),
-    *_COMPARED,
-    Column("deviation", "Standard deviation", Sort.AMOUNT, currency_in="currency"),
-    Column("deviations", "Variance in deviations", Sort.NUMBER),
+FUNDS = columns(
+    "jackpot_id paid_from",
+    _COMPARED,
+    amounts(deviation="Standard deviation"),
+    numbers(deviations="Variance in deviations"),
 )
 
-TIERS = (Column("jackpot_id", "Jackpot"), Column("tier", "Tier"), Column("paid_from", "Paid from"), *_COMPARED)
+TIERS = columns("jackpot_id tier paid_from", _COMPARED)
 
 
 @dataclass(frozen=True, slots=True)
 class _Played:
-    """What was played and awarded for a jackpot in the period."""
+    """The turnover and the awards of a jackpot in the period."""
 
-    stand: Stand
+    book: BookPeriod
     turnovers: Sequence[Turnover]
-    awards: Sequence[Taken]
+    awards: Sequence[StepSum]
 
     @property
     def turnover(self) -> Decimal:
@@ -64,8 +102,8 @@ class _Played:
 def make(session: Session, scope: Scope) -> Sequence[Section]:
     """Compare, by the pool that pays and by tier, what was awarded with what the rules give."""
     played = [
-        _Played(stand, turnover.by_rules(session, stand), award_sums.made(award_sums.steps(session, stand)))
-        for stand in scope.stands
+        _Played(book, turnovers(session, book), award_figures.made(award_figures.steps(session, book)))
+        for book in scope.books
     ]
     return (
         Section("funds", "Return by the pool that pays", FUNDS, [row for one in played for row in _funds(one)]),
@@ -77,7 +115,7 @@ def _funds(played: _Played) -> Iterator[Row]:
     meter, prize_fund = _from_meter(played), _from_prize_fund(played)
     of_meter = [one for one in played.awards if one.funded_by is FundedBy.METER]
     of_prize_fund = [one for one in played.awards if one.funded_by is FundedBy.PRIZE_FUND]
-    jackpot_id = played.stand.jackpot_id
+    jackpot_id = played.book.jackpot_id
     yield (jackpot_id, "meter", *_compared(played, of_meter, meter), None, None)
     variance = EXACT.subtract(_cost(of_prize_fund), rounded(prize_fund))
     deviation = _deviation(played, variance)
@@ -86,7 +124,7 @@ def _funds(played: _Played) -> Iterator[Row]:
 
 
 def _from_meter(played: _Played) -> Fraction:
-    """In time the meter returns whatever is put into it and into the reserve; what the house seeds is beside that."""
+    """In time the meter returns all that is put into it and into the reserve, and the house's seeds on top."""
     return sum(
         (
             Fraction(one.value) * Fraction(EXACT.add(one.rules.split.meter, one.rules.split.reserve))
@@ -108,7 +146,7 @@ def _deviation(played: _Played, difference: Decimal) -> tuple[Value, Value]:
     """
     How far fixed prizes stray by chance, and how many times as far they did.
 
-    Neither is told of a part in which corrections took more hands away than were judged.
+    Neither is shown for a period in which corrections took more hands away than were judged.
     """
     variance = sum(
         (Fraction(one.squares) * fixed_prize_variance(one.rules) for one in _with_prize_fund(played)), Fraction(0)
@@ -119,7 +157,7 @@ def _deviation(played: _Played, difference: Decimal) -> tuple[Value, Value]:
 
 def _tiers(played: _Played) -> Iterator[Row]:
     """A part of the meter has no theoretical cost of its own: it is what the meter holds."""
-    awarded = defaultdict[tuple[Tier, FundedBy], list[Taken]](list)
+    awarded = defaultdict[tuple[Tier, FundedBy], list[StepSum]](list)
     for one in played.awards:
         awarded[one.tier, one.funded_by].append(one)
     fixed = {(tier, one.rules.fixed_prizes_from) for one in played.turnovers for tier in fixed_prizes(one.rules)}
@@ -127,7 +165,7 @@ def _tiers(played: _Played) -> Iterator[Row]:
     for tier, fund in sorted({*awarded, *fixed}, key=lambda key: (order.index(key[0]), key[1])):
         theoretical = _of_tier(played, tier, fund) if (tier, fund) in fixed else None
         name = fund.value.replace("_", " ")
-        yield (played.stand.jackpot_id, tier.value, name, *_compared(played, awarded[tier, fund], theoretical))
+        yield (played.book.jackpot_id, tier.value, name, *_compared(played, awarded[tier, fund], theoretical))
 
 
 def _of_tier(played: _Played, tier: Tier, fund: FundedBy) -> Fraction:
@@ -141,19 +179,25 @@ def _of_tier(played: _Played, tier: Tier, fund: FundedBy) -> Fraction:
     )
 
 
-def _compared(played: _Played, awards: Sequence[Taken], theoretical: Fraction | None) -> Row:
-    """What `_COMPARED` shows; the variance is positive where players got more than the rules give."""
+def _compared(played: _Played, awards: Sequence[StepSum], theoretical: Fraction | None) -> Row:
+    """Return the values of `_COMPARED`; the variance is positive where players got more than the rules give."""
     actual, turnover_ = _cost(awards), played.turnover
-    common = (played.stand.base, turnover_, sum(one.awards for one in awards), actual, percent(actual, turnover_))
+    common = (
+        played.book.base,
+        turnover_,
+        sum(one.amounts.awards for one in awards),
+        actual,
+        percent(actual, turnover_),
+    )
     if theoretical is None:
         return (*common, None, None, None, None)
-    due = rounded(theoretical)
-    variance = EXACT.subtract(actual, due)
-    return (*common, due, percent(theoretical, turnover_), variance, percent(variance, due))
+    expected = rounded(theoretical)
+    variance = EXACT.subtract(actual, expected)
+    return (*common, expected, percent(theoretical, turnover_), variance, percent(variance, expected))
 
 
-def _cost(awards: Sequence[Taken]) -> Decimal:
-    return total(one.cost for one in awards)
+def _cost(awards: Sequence[StepSum]) -> Decimal:
+    return total(one.amounts.cost for one in awards)
 
 
 REPORT = Report("rtp", "Return to players", make, sections=("funds", "tiers"), report_version=2)

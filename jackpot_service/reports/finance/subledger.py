@@ -1,7 +1,7 @@
 """
-What documents make of the accounts that they determine, none of it read from what entries posted.
+The sub-ledger: the amounts of accounts that documents determine; none of it is read from the postings of entries.
 
-Here are bets and their refunds, statements, and the estates of retired jackpots; see `award_lines` for the rest.
+Here are bets and their refunds, statements, and the balances of retired jackpots; `award_subledger` has the rest.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,17 +15,15 @@ from jackpot_service.domain import accounts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import ZERO, negated
-from jackpot_service.reports.finance import parts
-from jackpot_service.reports.finance.frame import Stand
-from jackpot_service.reports.finance.refunds import RefundOf
+from jackpot_service.reports.finance.period import BookPeriod
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """
-    What documents of one sort put into an account (negative: take from it), in one currency, for a movement.
+    The amount that documents of one kind put into an account (negative: take from it), for a movement.
 
-    `value` is what an amount of a casino was worth at the rates of its rounds; 0 for all other accounts.
+    `value` is the worth of a casino's amount at the rates of its rounds; 0 for all other accounts.
     """
 
     account: Account
@@ -36,7 +34,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class StakesOf:
+class Stakes:
     """Stakes that were accepted under one rules version at one casino, in units of one currency, and their value."""
 
     version: int
@@ -44,6 +42,28 @@ class StakesOf:
     currency: str
     stakes: Decimal
     value: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Refunds:
+    """
+    Stakes of one rules version, casino and currency that went back, or (`is_again`) were booked again by a correction.
+
+    `is_over`: the cycle of the bets had been won by then.
+    """
+
+    version: int
+    casino_id: str
+    currency: str
+    is_again: bool
+    is_over: bool
+    stakes: Decimal
+    value: Decimal
+
+    @property
+    def movement(self) -> Movement:
+        """The movement of their postings."""
+        return Movement.CONTRIBUTION if self.is_again else Movement.REVERSAL
 
 
 # Sheets are joined to sums of stakes, of which there are few. Each entry's bets are summed where they are looked up: as
@@ -76,6 +96,71 @@ _STAKES = text(
     """
 )
 
+# The refunds of each entry are looked up by its round, in one of three places. A bet's cycle had been won when it was
+# refunded if it books at or before the cut of the cycle that then ran: the last one that the refund books after. Each
+# bet is looked up with all that belongs to it (LIMIT): few are refunded.
+_REFUNDS = text(
+    """
+    WITH refunded_bets AS (
+        SELECT e.stripe_no, e.seq, e.round_key, refunded.bet_id, 1 AS times
+        FROM entries_between(
+            :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+        ) AS e
+        CROSS JOIN LATERAL (
+            SELECT v.bet_id
+            FROM voids v
+            WHERE e.kind = 'voids'
+              AND v.jackpot_id = :jackpot_id AND v.round_key = e.round_key AND v.step = e.step AND NOT v.is_tombstone
+            UNION ALL
+            SELECT b.bet_id
+            FROM live_bets(:jackpot_id, e.round_key) AS b
+            WHERE e.kind = 'cancellation'
+            UNION ALL
+            SELECT b.bet_id
+            FROM hands h
+            JOIN live_bets(:jackpot_id, e.round_key) AS b ON b.hand = h.hand
+            WHERE e.kind = 'result' AND h.jackpot_id = :jackpot_id AND h.round_key = e.round_key AND h.status = 'dead'
+        ) AS refunded
+        WHERE e.kind IN ('voids', 'cancellation', 'result')
+        UNION ALL
+        SELECT 0, f.seq, b.round_key, b.bet_id, CASE WHEN dead.now THEN 1 ELSE -1 END
+        FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
+        CROSS JOIN LATERAL live_bets(:jackpot_id, f.round_key) AS b
+        CROSS JOIN LATERAL (
+            SELECT f.after -> 'refunds' ? b.bet_id,
+                   EXISTS (SELECT
+                           FROM jsonb_array_elements(f.before -> 'result' -> 'hands') AS one (hand)
+                           WHERE one.hand ->> 0 = b.hand AND one.hand ->> 1 = 'dead')
+        ) AS dead (now, before)
+        WHERE f.kind = 'round_corrected' AND dead.now <> dead.before
+    )
+    SELECT one.rules_version, one.casino_id, one.currency, refunded.times < 0, one.is_over,
+           abs(sum(refunded.times * one.stake)), abs(sum(refunded.times * one.stake * one.rate))
+    FROM refunded_bets AS refunded
+    CROSS JOIN LATERAL (
+        SELECT r.casino_id, b.currency, r.rules_version,
+               o.seq <= coalesce(running.cut[o.stripe_no + 1], 0) AS is_over,
+               b.stake_minor * CAST('1e-' || s.exponent AS numeric) AS stake, s.base_per_unit AS rate
+        FROM bets b
+        JOIN entries o ON o.jackpot_id = b.jackpot_id AND o.round_key = b.round_key AND o.step = b.step
+        JOIN rounds r ON r.jackpot_id = b.jackpot_id AND r.round_key = b.round_key
+        JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = b.currency
+        LEFT JOIN LATERAL (
+            SELECT y.cut
+            FROM cycles y
+            WHERE y.jackpot_id = b.jackpot_id AND coalesce(y.cut[refunded.stripe_no + 1], 0) < refunded.seq
+            ORDER BY y.cycle DESC
+            LIMIT 1
+        ) AS running ON true
+        WHERE b.jackpot_id = :jackpot_id AND b.round_key = refunded.round_key AND b.bet_id = refunded.bet_id
+        LIMIT 1
+    ) AS one
+    GROUP BY 1, 2, 3, 4, 5
+    ORDER BY 1, 2, 3, 4, 5
+    """
+)
+
+
 _SETTLED = text(
     """
     SELECT s.casino_id, s.currency, sum(s.amount)
@@ -99,44 +184,43 @@ _TRANSFERRED = text(
 )
 
 
-def accepted(session: Session, stand: Stand) -> list[StakesOf]:
-    """Sum the bets of a part, one by one: it reads them all."""
-    return [StakesOf(*row) for row in session.execute(_STAKES, parts.bounds(stand))]
+def stakes(session: Session, book: BookPeriod) -> list[Stakes]:
+    """Sum the bets of a period, one by one: it reads them all."""
+    return [Stakes(*row) for row in session.execute(_STAKES, book.bounds)]
 
 
-def of_stakes(stakes: Iterable[StakesOf], refunded: Iterable[RefundOf], *, base: str) -> Iterator[Line]:
-    """What stakes and their refunds make of casinos' accounts."""
-    for one in stakes:
+def refunds(session: Session, book: BookPeriod) -> list[Refunds]:
+    """Sum the refunds of a period, and what was booked again, whatever its entries booked for it."""
+    return [Refunds(*row) for row in session.execute(_REFUNDS, book.bounds)]
+
+
+def of_stakes(accepted: Iterable[Stakes], refunded: Iterable[Refunds], *, base: str) -> Iterator[Line]:
+    """Return the lines of stakes and their refunds on casinos' accounts."""
+    for one in accepted:
         amounts = negated(one.stakes), negated(one.value)
         yield from casino_lines(one.casino_id, one.currency, Movement.CONTRIBUTION, *amounts, base=base)
-    yield from of_refunds(refunded, base=base)
-
-
-def of_refunds(refunded: Iterable[RefundOf], *, base: str) -> Iterator[Line]:
-    """What refunds, and what was booked again after one, make of casinos' accounts."""
     for back in refunded:
-        movement = Movement.CONTRIBUTION if back.is_again else Movement.REVERSAL
         amounts = (negated(back.stakes), negated(back.value)) if back.is_again else (back.stakes, back.value)
-        yield from casino_lines(back.casino_id, back.currency, movement, *amounts, base=base)
+        yield from casino_lines(back.casino_id, back.currency, back.movement, *amounts, base=base)
 
 
-def of_statements(session: Session, stand: Stand) -> Iterator[Line]:
-    """What statements settled in a part make of casinos' accounts and of the bank's."""
-    for casino_id, currency, amount in session.execute(_SETTLED, parts.bounds(stand)):
+def of_statements(session: Session, book: BookPeriod) -> Iterator[Line]:
+    """Return the lines of statements settled in a period, on casinos' accounts and on the bank's."""
+    for casino_id, currency, amount in session.execute(_SETTLED, book.bounds):
         yield Line(accounts.casino(casino_id), currency, Movement.PAYMENT, amount)
         yield Line(accounts.bank(currency), currency, Movement.PAYMENT, negated(amount))
 
 
-def of_transfers(session: Session, stand: Stand) -> Iterator[Line]:
-    """What the estates of retired jackpots make of the transfers' accounts: what is handed on, or received."""
-    for request_id, amount in session.execute(_TRANSFERRED, parts.bounds(stand)):
-        yield Line(accounts.transfer(request_id), stand.base, Movement.TRANSFER, amount)
+def of_transfers(session: Session, book: BookPeriod) -> Iterator[Line]:
+    """Return the lines of the transferred balances of retired jackpots, handed on or received."""
+    for request_id, amount in session.execute(_TRANSFERRED, book.bounds):
+        yield Line(accounts.transfer(request_id), book.base, Movement.TRANSFER, amount)
 
 
 def casino_lines(
     casino_id: str, currency: str, movement: Movement, amount: Decimal, value: Decimal, *, base: str
 ) -> Iterator[Line]:
-    """A casino's amount, and where it changes currency if it is not of the base."""
+    """Return the lines of a casino's amount, with its change of currency if it is not of the base."""
     yield Line(accounts.casino(casino_id), currency, movement, amount, value)
     if currency != base:
         yield Line(accounts.exchange(currency), currency, movement, negated(amount))

@@ -11,8 +11,8 @@ from sqlalchemy import NullPool, event, text
 from structlog.testing import capture_logs
 
 from jackpot_service.database.transactions import snapshot
-from jackpot_service.exports.jobs.days import FIRST_PAUSE_S, LONGEST_PAUSE_S, LOOK_EVERY_S, Days
 from jackpot_service.reports import reconciling
+from jackpot_service.reports.reconciling import FIRST_PAUSE_S, LONGEST_PAUSE_S, LOOK_EVERY_S, Days
 from tests.support.bets import bet
 from tests.support.logins import owner_url
 from tests.support.reading import past_the_service

@@ -13,13 +13,14 @@ from jackpot_service.database import transactions
 from jackpot_service.database.transactions import Busy
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.principals import Role
-from jackpot_service.exports.jobs import asking, runner
-from jackpot_service.exports.jobs.days import Days
+from jackpot_service.exports.accounting import FORMS
+from jackpot_service.exports.jobs import requests, runner
 from jackpot_service.exports.jobs.runner import MOST_ATTEMPTS
-from jackpot_service.exports.journal import FORMS, journal_export, pieces
+from jackpot_service.exports.journal import journal_export, pieces
 from jackpot_service.records import jobs as records
 from jackpot_service.records import leases
 from jackpot_service.records.leases import Lease
+from jackpot_service.reports.reconciling import Days
 from tests.exports.jobs import kinds
 from tests.support.answers import Body
 from tests.support.bets import bet
@@ -312,7 +313,7 @@ def test_a_chunk_that_is_not_what_was_written_is_not_handed_out(played: World) -
     assert done is not None
     change(played, "DELETE FROM job_chunks WHERE number = 3")
 
-    given = asking.file_of(played.engine, done)
+    given = requests.file_of(played.engine, done)
 
     assert len([next(given), next(given)]) == 2
     with pytest.raises(records.ChunkDamaged):

@@ -10,9 +10,9 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, snapshot
 from jackpot_service.ledger import instants
-from jackpot_service.reports.finance import award_sums, figures, spans, turnover
+from jackpot_service.reports.finance import award_figures, figures, period, rtp
 from jackpot_service.reports.finance.figures import Key
-from jackpot_service.reports.finance.frame import Stand
+from jackpot_service.reports.finance.period import BookPeriod, Part
 from tests.support import story
 from tests.support.chance import Chance
 from tests.support.world import World
@@ -33,11 +33,11 @@ def session(world: World) -> Iterator[Session]:
         yield session
 
 
-def some_stands(session: Session) -> Iterator[Stand]:
+def some_books(session: Session) -> Iterator[BookPeriod]:
     """Parts between instants of all sorts, and all that there is."""
     chance = random.Random(3)
     first, last = session.execute(text("SELECT min(booked_at), max(booked_at) FROM entries")).one()
-    days = [spans.midnight(first.date() + timedelta(days=number)) for number in range(1, (last - first).days + 1)]
+    days = [period.midnight(first.date() + timedelta(days=number)) for number in range(1, (last - first).days + 1)]
     edges = [*days, *(first + (last - first) * chance.random() for _ in range(20)), last + timedelta(seconds=1)]
     for jackpot_id in ("j1", "j2"):
         now = instants.now(session, jackpot_id)
@@ -48,29 +48,28 @@ def some_stands(session: Session) -> Iterator[Stand]:
                 for _ in range(QUESTIONS)
             ),
         ]:
-            yield Stand(jackpot_id, "EUR", start, end, spans.between(session, jackpot_id, start, end))
+            yield period.between(session, jackpot_id, "EUR", start, end)
 
 
-def without_days(stand: Stand) -> Stand:
+def without_days(book: BookPeriod) -> BookPeriod:
     """The same part, as if nothing of it had been summed by day."""
-    day = stand.span.first_day
-    return replace(stand, span=replace(stand.span, end_day=day, beside=[stand.span.whole]))
+    return replace(book, end_day=book.first_day, partial_days=[Part(book.start, book.end)])
 
 
-def test_days_and_what_is_beside_them_come_to_what_documents_say(session: Session) -> None:
+def test_whole_and_partial_days_come_to_the_sums_of_documents(session: Session) -> None:
     whole_days = refunded = 0
-    for stand in some_stands(session):
-        one_by_one = without_days(stand)
+    for book in some_books(session):
+        one_by_one = without_days(book)
         for by in BY:
-            found = figures.refunds(session, stand, by=by)
+            found = figures.refunds(session, book, by=by)
             assert found == figures.refunds(session, one_by_one, by=by)
             refunded += len(found)
-        assert turnover.by_rules(session, stand) == turnover.by_rules(session, one_by_one)
-        assert made_of(session, stand) == made_of(session, one_by_one)
-        whole_days += stand.span.end_day != stand.span.first_day
+        assert rtp.turnovers(session, book) == rtp.turnovers(session, one_by_one)
+        assert made_of(session, book) == made_of(session, one_by_one)
+        whole_days += book.end_day != book.first_day
     assert whole_days > QUESTIONS
     assert refunded > QUESTIONS
 
 
-def made_of(session: Session, stand: Stand) -> list[award_sums.Taken]:
-    return sorted(award_sums.steps(session, stand), key=repr)
+def made_of(session: Session, book: BookPeriod) -> list[award_figures.StepSum]:
+    return sorted(award_figures.steps(session, book), key=repr)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jackpot_service.domain.principals import Role
-from jackpot_service.reports import bounds
+from jackpot_service.reports import making
 from tests.support.asking import asked, figures, only, report, rows, rows_of
 from tests.support.bets import bet
 from tests.support.hands import NOTHING, hand
@@ -84,7 +84,7 @@ def test_a_period_holds_what_was_noticed_in_it(refusing: World) -> None:
 def test_too_many_for_an_answer_are_a_file_and_leave_nothing_open(
     refusing: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounds, "MOST_ROWS", 1)
+    monkeypatch.setattr(making, "MOST_ROWS", 1)
 
     asked(refusing, "exceptions").problem(409, "report-too-long")
 

@@ -14,9 +14,10 @@ from jackpot_service.database.transactions import Session, snapshot
 from jackpot_service.domain.money import EXACT, ZERO
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
-from jackpot_service.reports.finance import figures, spans
-from jackpot_service.reports.finance.figures import Key, Of
-from jackpot_service.reports.finance.frame import Stand
+from jackpot_service.reports.finance import figures, period
+from jackpot_service.reports.finance.figures import Key
+from jackpot_service.reports.finance.period import BookPeriod
+from jackpot_service.reports.questions import Filters
 from tests.support import rolling
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, dead, hand
@@ -68,21 +69,21 @@ def _live(world: World, chance: random.Random) -> None:
     world.change("adjustment", payload)
 
 
-def stand_between(session: Session, start: Positions, end: Positions) -> Stand:
-    return Stand("j1", "EUR", start, end, spans.between(session, "j1", start, end))
+def book_between(session: Session, start: Positions, end: Positions) -> BookPeriod:
+    return period.between(session, "j1", "EUR", start, end)
 
 
-def some_stands(session: Session) -> Iterator[Stand]:
+def some_books(session: Session) -> Iterator[BookPeriod]:
     """Parts between instants of all sorts: midnights, hours inside days, the beginning, and now."""
     chance = random.Random(11)
     first, last = session.execute(text("SELECT min(booked_at), max(booked_at) FROM entries")).one()
-    midnights = [spans.midnight(first.date() + timedelta(days=number)) for number in range(20)]
+    midnights = [period.midnight(first.date() + timedelta(days=number)) for number in range(20)]
     others = [first + (last - first) * chance.random() for _ in range(20)]
     edges = sorted([first - timedelta(days=3), *midnights, *others, last + timedelta(microseconds=1)])
     for _ in range(QUESTIONS):
         start, end = sorted(chance.sample(edges, 2))
-        yield stand_between(session, instants.before(session, "j1", start), instants.before(session, "j1", end))
-    yield stand_between(session, (0, 0, 0), instants.now(session, "j1"))
+        yield book_between(session, instants.before(session, "j1", start), instants.before(session, "j1", end))
+    yield book_between(session, (0, 0, 0), instants.now(session, "j1"))
 
 
 BRUTE = text(
@@ -100,11 +101,11 @@ BRUTE = text(
 )
 
 
-def brute(session: Session, stand: Stand, names: Sequence[str]) -> Counter[tuple[Any, ...]]:
+def brute(session: Session, book: BookPeriod, names: Sequence[str]) -> Counter[tuple[Any, ...]]:
     """Every posting of the part added up by itself."""
     sums: dict[tuple[Any, ...], Decimal] = {}
     for row in session.execute(BRUTE):
-        if stand.start[row.stripe_no] < row.seq <= stand.end[row.stripe_no]:
+        if book.start[row.stripe_no] < row.seq <= book.end[row.stripe_no]:
             key = (*(getattr(row, name) for name in names), row.account, row.currency, row.movement)
             sums[key] = EXACT.add(sums.get(key, ZERO), row.amount)
     return Counter((*key, amount.normalize()) for key, amount in sums.items() if amount)
@@ -122,11 +123,11 @@ BETS = text(
 )
 
 
-def bets_counted_by_cycle(session: Session, stand: Stand) -> Counter[int]:
+def bets_counted_by_cycle(session: Session, book: BookPeriod) -> Counter[int]:
     """Count the bets of the part entry by entry."""
     counted: Counter[int] = Counter()
     for row in session.execute(BETS):
-        if stand.start[row.stripe_no] < row.seq <= stand.end[row.stripe_no]:
+        if book.start[row.stripe_no] < row.seq <= book.end[row.stripe_no]:
             counted[row.cycle] += row.bets
     return counted
 
@@ -145,40 +146,45 @@ def test_all_movements_are_those_of_the_postings(session: Session, subtests: pyt
     for by in BY:
         with subtests.test(by=by):
             parts = 0
-            for stand in some_stands(session):
+            for book in some_books(session):
                 found = Counter(
                     (*one.key.values(), one.account, one.currency, one.movement, one.amount.normalize())
-                    for one in figures.movements(session, stand, by=by)
+                    for one in figures.movements(session, book, by=by)
                 )
-                assert found == brute(session, stand, by)
-                parts += len(stand.span.beside) + (stand.span.end_day != stand.span.first_day)
+                assert found == brute(session, book, by)
+                parts += len(book.partial_days) + (book.end_day != book.first_day)
             assert parts > QUESTIONS  # Rollups and entries both had their part.
 
 
 def test_bets_by_cycle_are_those_that_stand_after_its_cut(session: Session) -> None:
     counted: set[int] = set()
-    for stand in some_stands(session):
-        found = {one.key[Key.CYCLE]: one.bets for one in figures.bets(session, stand, by=(Key.CYCLE,))}
-        assert found == bets_counted_by_cycle(session, stand)
+    for book in some_books(session):
+        found = {one.key[Key.CYCLE]: one.bets for one in figures.bets(session, book, by=(Key.CYCLE,))}
+        assert found == bets_counted_by_cycle(session, book)
         counted |= found.keys()
     assert len(counted) >= 3
 
 
 def test_of_one_casino_or_table_all_else_is_left_out(session: Session) -> None:
-    stand = stand_between(session, (0, 0, 0), instants.now(session, "j1"))
-    for of in (Of(casino_id="c1"), Of(casino_id="c2"), Of(table_id="T3"), Of("c1", "T3")):
-        whole = figures.bets(session, stand, by=(Key.CASINO, Key.TABLE))
+    book = book_between(session, (0, 0, 0), instants.now(session, "j1"))
+    for of in (
+        Filters(casino_id="c1"),
+        Filters(casino_id="c2"),
+        Filters(table_id="T3"),
+        Filters(casino_id="c1", table_id="T3"),
+    ):
+        whole = figures.bets(session, book, by=(Key.CASINO, Key.TABLE))
         wanted = [
             one
             for one in whole
             if of.casino_id in {None, one.key[Key.CASINO]} and of.table_id in {None, one.key[Key.TABLE]}
         ]
-        assert figures.bets(session, stand, by=(Key.CASINO, Key.TABLE), of=of) == wanted
+        assert figures.bets(session, book, by=(Key.CASINO, Key.TABLE), filters=of) == wanted
 
 
 def test_bets_come_to_their_stakes_at_their_rates(session: Session) -> None:
-    stand = stand_between(session, (0, 0, 0), instants.now(session, "j1"))
-    found = {one.key[Key.CURRENCY]: one for one in figures.bets(session, stand, by=(Key.CURRENCY,))}
+    book = book_between(session, (0, 0, 0), instants.now(session, "j1"))
+    found = {one.key[Key.CURRENCY]: one for one in figures.bets(session, book, by=(Key.CURRENCY,))}
     counted = session.execute(text("SELECT currency, count(*), sum(stake_minor) FROM bets GROUP BY currency"))
     for currency, bets, minor in counted:
         one = found[currency]
@@ -187,14 +193,14 @@ def test_bets_come_to_their_stakes_at_their_rates(session: Session) -> None:
         assert one.value == one.stakes * RATES[currency]
 
 
-def test_a_span_has_whole_days_wherever_it_covers_them(session: Session) -> None:
+def test_a_period_has_whole_days_wherever_it_covers_them(session: Session) -> None:
     first = date(2026, 11, 22)
-    start, end = (instants.before(session, "j1", spans.midnight(first + timedelta(days=days))) for days in (0, 5))
+    start, end = (instants.before(session, "j1", period.midnight(first + timedelta(days=days))) for days in (0, 5))
 
-    span = spans.between(session, "j1", start, end)
+    covered = period.between(session, "j1", "EUR", start, end)
 
-    assert span.end_day is not None
-    assert span.first_day <= first
-    assert span.end_day >= first + timedelta(days=4)
+    assert covered.end_day is not None
+    assert covered.first_day <= first
+    assert covered.end_day >= first + timedelta(days=4)
     inside = instants.before(session, "j1", datetime(2026, 11, 22, 12, tzinfo=UTC))
-    assert len(spans.between(session, "j1", inside, end).beside) <= 2
+    assert len(period.between(session, "j1", "EUR", inside, end).partial_days) <= 2

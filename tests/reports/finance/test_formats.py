@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from jackpot_service.domain.principals import Role
-from jackpot_service.exports.files import csv_file
+from jackpot_service.exports import files
 from jackpot_service.reports.finance.registry import REPORTS
 from tests.cli.test_command_line import Ended, program
 from tests.reports.finance.play import play_everything
@@ -73,7 +73,7 @@ def test_every_door_and_format_has_the_same_figures_and_they_add_up(
         formats.require_workbook(workbooks.read(path.read_bytes()), document)
         for section in document["sections"]:
             over_http = asked(world, name, format="csv", section=section["name"], **query)
-            assert over_http.headers["Content-Type"] == csv_file.MEDIA_TYPE
+            assert over_http.headers["Content-Type"] == files.CSV_TYPE
             formats.require_csv(over_http.text, section)
             formats.require_csv(jackpot(*show, "--format", "csv", "--section", section["name"]).ok(), section)
     held = [row["held_awards"] for row in sections(told["casino-statement"])["accounts"]]

@@ -13,10 +13,10 @@ from jackpot_service.records.rounds import UnknownRound
 from jackpot_service.records.settings_in_force import UnknownJackpot
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.finance import frame
-from jackpot_service.reports.finance.frame import Asked, BadQuestion, By, Report, Scope, Takes
+from jackpot_service.reports.finance.frame import Report, Scope
 from jackpot_service.reports.finance.registry import REPORTS, report_of
-from jackpot_service.reports.making import made
-from jackpot_service.reports.resolving import InstantAhead
+from jackpot_service.reports.making import InstantAhead, made
+from jackpot_service.reports.questions import BadQuestion, By, Parameter, Parameters
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support import story
@@ -30,12 +30,12 @@ TIMES = "SELECT array_agg(booked_at ORDER BY jackpot_id, stripe_no) FROM stripes
 PLAIN = Report("plain", "Plain", lambda _session, _scope: ())
 
 
-def ask(world: World, asked: Asked, one: Report = PLAIN) -> Document:
+def ask(world: World, asked: Parameters, one: Report = PLAIN) -> Document:
     with made(world.engine, one, asked, now=world.clock()) as document:
         return document
 
 
-def scope_of(world: World, asked: Asked) -> Scope:
+def scope_of(world: World, asked: Parameters) -> Scope:
     """What a report is made from."""
     scopes: list[Scope] = []
 
@@ -56,20 +56,24 @@ def opened(world: World) -> World:
 
 def test_a_report_is_asked_only_what_it_takes(opened: World) -> None:
     now, before = opened.clock(), opened.books.value(TIMES)
-    by_day = Report("by-day", "By day", lambda _session, _scope: (), frozenset(Takes), by=(By.DAY, By.MONTH))
+    by_day = Report("by-day", "By day", lambda _session, _scope: (), frozenset(Parameter), by=(By.DAY, By.MONTH))
     for one, asked in (
-        (PLAIN, Asked(casino_id="c1")),
-        (PLAIN, Asked(table_id="T1")),
-        (PLAIN, Asked(round_id="r1")),
-        (PLAIN, Asked(by=(By.DAY,))),
-        (by_day, Asked(by=(By.CYCLE,))),
-        (by_day, Asked(by=(By.DAY, By.DAY))),
-        (PLAIN, Asked(start=now, end=now - timedelta(microseconds=1))),
+        (PLAIN, Parameters(casino_id="c1")),
+        (PLAIN, Parameters(table_id="T1")),
+        (PLAIN, Parameters(round_id="r1")),
+        (PLAIN, Parameters(by=(By.DAY,))),
+        (by_day, Parameters(by=(By.CYCLE,))),
+        (by_day, Parameters(by=(By.DAY, By.DAY))),
+        (PLAIN, Parameters(start=now, end=now - timedelta(microseconds=1))),
     ):
         with pytest.raises(BadQuestion):
             ask(opened, asked, one)
     assert opened.books.value(TIMES) == before
-    assert ask(opened, Asked(None, "c1", "T1", now, now, (By.MONTH, By.DAY), "r1"), by_day).scope == {
+    assert ask(
+        opened,
+        Parameters(casino_id="c1", table_id="T1", start=now, end=now, by=(By.MONTH, By.DAY), round_id="r1"),
+        by_day,
+    ).scope == {
         "casino": "c1",
         "table": "T1",
         "round": "r1",
@@ -80,31 +84,31 @@ def test_a_report_is_asked_only_what_it_takes(opened: World) -> None:
 def test_unknown_names_are_refused_before_anything_is_fixed(opened: World) -> None:
     opened.add_casino("c2")
     before = opened.books.value(TIMES)
-    any_of_these = Report("x", "X", lambda _session, _scope: (), frozenset(Takes))
+    any_of_these = Report("x", "X", lambda _session, _scope: (), frozenset(Parameter))
     for asked, refusal in (
-        (Asked(jackpot_id="j9", end=opened.clock()), UnknownJackpot),
-        (Asked(jackpot_id=REFERENCE_BOOK, end=opened.clock()), UnknownJackpot),
-        (Asked(casino_id="c9", end=opened.clock()), UnknownCasino),
-        (Asked(table_id="T9", end=opened.clock()), UnknownTable),
-        (Asked(table_id="T1", casino_id="c2", end=opened.clock()), UnknownTable),
-        (Asked(round_id="r9", end=opened.clock()), UnknownRound),
+        (Parameters(jackpot_id="j9", end=opened.clock()), UnknownJackpot),
+        (Parameters(jackpot_id=REFERENCE_BOOK, end=opened.clock()), UnknownJackpot),
+        (Parameters(casino_id="c9", end=opened.clock()), UnknownCasino),
+        (Parameters(table_id="T9", end=opened.clock()), UnknownTable),
+        (Parameters(table_id="T1", casino_id="c2", end=opened.clock()), UnknownTable),
+        (Parameters(round_id="r9", end=opened.clock()), UnknownRound),
     ):
         with pytest.raises(refusal):
             ask(opened, asked, any_of_these)
     assert opened.books.value(TIMES) == before
-    assert ask(opened, Asked(table_id="T1", casino_id="c1"), any_of_these).positions.keys() == {"-", "j1"}
+    assert ask(opened, Parameters(table_id="T1", casino_id="c1"), any_of_these).positions.keys() == {"-", "j1"}
 
 
 def test_what_has_not_come_is_refused(opened: World) -> None:
     ahead = opened.clock.at + timedelta(hours=1)
-    for asked in (Asked(start=ahead), Asked(end=ahead), Asked(jackpot_id="j1", start=ahead, end=ahead)):
+    for asked in (Parameters(start=ahead), Parameters(end=ahead), Parameters(jackpot_id="j1", start=ahead, end=ahead)):
         with pytest.raises(InstantAhead):
             ask(opened, asked)
 
 
 def test_a_head_says_what_it_stands_on(opened: World) -> None:
     end = opened.clock()
-    document = ask(opened, Asked(end=end))
+    document = ask(opened, Parameters(end=end))
 
     assert (document.name, document.title, document.start, document.end) == ("plain", "Plain", None, end)
     assert sum(document.positions["j1"]) == 2
@@ -115,7 +119,7 @@ def test_a_head_says_what_it_stands_on(opened: World) -> None:
 def test_a_period_opens_where_the_one_before_it_closed(opened: World) -> None:
     first, second = opened.clock(), opened.clock()
     opened.bet(bet("b2", hand="2"))
-    before, after = ask(opened, Asked(end=first)), ask(opened, Asked(start=first))
+    before, after = ask(opened, Parameters(end=first)), ask(opened, Parameters(start=first))
 
     assert (before.opening_positions, sum(after.positions["j1"])) == ({}, 3)
     assert after.opening_positions == {"j1": before.positions["j1"]} != {"j1": after.positions["j1"]}
@@ -137,13 +141,13 @@ def test_a_jackpot_that_was_opened_later_is_not_told_of(opened: World) -> None:
 
 def test_a_jackpot_that_is_opened_while_a_report_is_asked_is_not_told_of(opened: World) -> None:
     end = opened.clock()
-    asked = Asked(end=end)
+    asked = Parameters(end=end)
     ask(opened, asked)
     opened.open(jackpot_id="j2", tables=("T2",))
 
     with transactions.snapshot(opened.engine) as session:
         document = frame.make(session, PLAIN, asked, made_at=end)
-        since = frame.make(session, PLAIN, Asked(start=end), made_at=end)
+        since = frame.make(session, PLAIN, Parameters(start=end), made_at=end)
 
     assert document.positions.keys() == {"-", "j1"}
     assert since.positions.keys() == {"-", "j1", "j2"}
@@ -153,7 +157,7 @@ def test_a_period_without_length_has_nothing_in_it(opened: World) -> None:
     now = opened.clock()
 
     for row in rows(opened, "trial-balance", start=now, end=now):
-        assert (row["taken_out"], row["put_in"]) == ("0", "0")
+        assert (row["debit"], row["credit"]) == ("0", "0")
         assert row["opening"] == row["closing"]
 
 
@@ -194,5 +198,5 @@ def test_reports_have_names_titles_and_groupings_that_people_can_use() -> None:
         assert report_of(name) is one
         assert name == one.name == name.lower()
         assert one.title[0].isupper()
-        assert (Takes.BY in one.takes) is bool(one.by)
+        assert (Parameter.BY in one.optional) is bool(one.by)
         assert one.report_version >= 1

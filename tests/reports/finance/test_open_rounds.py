@@ -16,9 +16,8 @@ from jackpot_service.database.transactions import Session, snapshot
 from jackpot_service.domain.rounds import first_key_at
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.long_rounds import LONG
-from jackpot_service.reports.finance import open_rounds, spans
-from jackpot_service.reports.finance.figures import Of
-from jackpot_service.reports.finance.frame import Stand
+from jackpot_service.reports.finance import exceptions, period
+from jackpot_service.reports.questions import Parameters
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support.asking import report
@@ -80,9 +79,9 @@ def lives(session: Session) -> list[Life]:
 def open_at(session: Session, end: datetime, longest_open: timedelta) -> list[str]:
     """What the report finds, by positions as a report stands on them."""
     positions = instants.at(session, "j1", end)
-    stand = Stand("j1", "EUR", (), positions, spans.between(session, "j1", (), positions))
-    found = open_rounds.at_end(session, stand, end=end, longest_open=longest_open, acts_end=0, of=Of())
-    return [f"{one.table_id} {one.round_id}" for one in found]
+    book, parameters = period.between(session, "j1", "EUR", (), positions), Parameters(longest_open=longest_open)
+    found = exceptions.open_at_end(session, book, parameters, end=end, acts_end=0)
+    return [f"{one['table_id']} {one['round_id']}" for one in found]
 
 
 def ends_of_interest(found: Sequence[Life]) -> list[datetime]:
@@ -216,7 +215,7 @@ def test_entries_are_looked_up_by_rounds_and_lives_not_read_on_from_the_end(
         "table_id": None,
     }
 
-    explained = much_later.execute(text(f"EXPLAIN (COSTS OFF) {open_rounds._OPEN.text}"), asked)
+    explained = much_later.execute(text(f"EXPLAIN (COSTS OFF) {exceptions._OPEN.text}"), asked)
     plan = [line for (line,) in explained]
 
     of_entries = [place for place, line in enumerate(plan) if re.search(r"Scan.* on entries\b", line)]

@@ -13,8 +13,8 @@ from jackpot_service.database.transactions import snapshot
 from jackpot_service.domain.principals import Role
 from jackpot_service.proof.proof import verify
 from jackpot_service.reports import reconciling
-from jackpot_service.reports.finance import two_sides
-from jackpot_service.reports.finance.spans import Part, is_same, is_within
+from jackpot_service.reports.finance import reconciled_sums
+from jackpot_service.reports.finance.period import Part, is_same, is_within
 from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.usecases.jackpots import AddStripes, add_stripes
 from tests.properties.profile import seeds
@@ -125,7 +125,7 @@ def test_what_was_kept_is_what_was_booked_between_its_midnights(played: World) -
     assert sum(days[0]["starts"]) == 0
     assert all(at(5, 12) < day["read_at"] < at(5, 12, 1) for day in days)
     turnover = {one["account"]: one["amount"] for one in days[0]["sums"] if one["side"] == "turnover"}
-    assert turnover == dict.fromkeys(two_sides.SPLIT, "5.17")
+    assert turnover == dict.fromkeys(reconciled_sums.SPLIT, "5.17")
 
 
 def test_nothing_can_be_booked_in_a_day_that_was_read(played: World) -> None:
@@ -171,7 +171,7 @@ def test_a_day_that_was_read_is_not_read_again_but_by_who_verifies(played: World
 def test_in_another_version_days_are_read_again(played: World, monkeypatch: pytest.MonkeyPatch) -> None:
     read, before = read_days(played), reconciled(played)
     with monkeypatch.context() as later:
-        later.setattr(two_sides, "REPORT_VERSION", two_sides.REPORT_VERSION + 1)
+        later.setattr(reconciled_sums, "REPORT_VERSION", reconciled_sums.REPORT_VERSION + 1)
 
         assert read_days(played) == read
 
@@ -232,6 +232,6 @@ def test_whatever_happens_a_report_says_what_one_does_that_reads_everything(
         asked = dict(zip(("end", "start"), reversed(edges), strict=False))
         found = reconciled(world, **asked)
         with monkeypatch.context() as reading_all:
-            reading_all.setattr(two_sides, "REPORT_VERSION", two_sides.REPORT_VERSION + 1)
+            reading_all.setattr(reconciled_sums, "REPORT_VERSION", reconciled_sums.REPORT_VERSION + 1)
             assert found == reconciled(world, **asked)
         assert not any(row["differing"] for row in rows_of(found, "summary"))

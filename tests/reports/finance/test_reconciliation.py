@@ -13,8 +13,8 @@ from jackpot_service.domain.money import ZERO, total
 from jackpot_service.domain.principals import Role
 from jackpot_service.reports.documents import Document
 from jackpot_service.reports.finance import frame
-from jackpot_service.reports.finance.frame import Asked
 from jackpot_service.reports.finance.reconciliation import REPORT
+from jackpot_service.reports.questions import Parameters
 from tests.properties.profile import seeds
 from tests.reports.finance import journal
 from tests.reports.finance.play import Play
@@ -302,7 +302,7 @@ def test_what_was_changed_past_the_service_is_a_variance(superuser: Session, sub
 def found_differing(session: Session) -> set[tuple[str, str]]:
     """Which rows have a variance: their sections and accounts."""
     session.info.pop("pinned", None)
-    document: Document = frame.make(session, REPORT, Asked(), made_at=datetime.now(UTC))
+    document: Document = frame.make(session, REPORT, Parameters(), made_at=datetime.now(UTC))
     differ = set()
     for section in document.sections[1:]:
         names = [column.name for column in section.columns]

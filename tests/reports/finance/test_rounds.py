@@ -15,9 +15,10 @@ from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.reports.documents import Section
 from jackpot_service.reports.finance import figures as sums
 from jackpot_service.reports.finance.figures import Key
-from jackpot_service.reports.finance.frame import Asked, Report, Scope
+from jackpot_service.reports.finance.frame import Report, Scope
 from jackpot_service.reports.finance.registry import report_of
 from jackpot_service.reports.making import made
+from jackpot_service.reports.questions import Parameters
 from tests.properties.profile import seeds
 from tests.reports.finance.play import Play
 from tests.support import story
@@ -238,16 +239,16 @@ def due(world: World, jackpot_id: str, start: datetime | None, end: datetime | N
     found: dict[str, Any] = {}
 
     def look(session: Any, scope: Scope) -> tuple[Section, ...]:
-        (stand,) = scope.stands
+        (book,) = scope.books
         found["bets"] = {
             tuple(one.key[key] for key in KEYS): [
                 Decimal(one.bets),
                 one.stakes,
                 *(one.value, one.meter, one.reserve, one.prize_fund, one.house),
             ]
-            for one in sums.bets(session, stand, by=KEYS)
+            for one in sums.bets(session, book, by=KEYS)
         }
-        moved = sums.postings(session, stand, by=KEYS)
+        moved = sums.postings(session, book, by=KEYS)
         in_rounds = [one for one in moved if one.key[Key.TABLE]]
         found["refunds"] = {
             tuple(one.key[key] for key in KEYS): [one.amount]
@@ -261,7 +262,7 @@ def due(world: World, jackpot_id: str, start: datetime | None, end: datetime | N
         ]
         found["taken back"] = {
             tuple(one.key[key] for key in KEYS): [one.stakes]
-            for one in sums.refunds(session, stand, by=KEYS)
+            for one in sums.refunds(session, book, by=KEYS)
             if one.stakes
         }
         found["acts"] = summed(by_acts, ("account", "currency", "movement"), "amount")
@@ -271,7 +272,7 @@ def due(world: World, jackpot_id: str, start: datetime | None, end: datetime | N
         )
         return ()
 
-    asking = Asked(jackpot_id, start=start, end=end)
+    asking = Parameters(jackpot_id=jackpot_id, start=start, end=end)
     with made(world.engine, Report("due", "Due", look), asking, now=world.clock()):
         return found
 

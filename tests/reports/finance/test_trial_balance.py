@@ -59,8 +59,8 @@ def test_a_movement_puts_in_or_takes_out_what_it_comes_to(world: World) -> None:
     period = rows(world, "trial-balance", start=start)
 
     reserve, house_ = (only(period, account=account) for account in ("pool:reserve", "house:adjustments"))
-    assert (reserve["taken_out"], reserve["put_in"], reserve["closing"]) == ("0", "2.05", "2.05")
-    assert (house_["taken_out"], house_["put_in"], house_["closing"]) == ("2", "0", "-2")
+    assert (reserve["debit"], reserve["credit"], reserve["closing"]) == ("0", "2.05", "2.05")
+    assert (house_["debit"], house_["credit"], house_["closing"]) == ("2", "0", "-2")
 
 
 def due(booked: Sequence[Line], start: datetime | None, end: datetime | None) -> dict[Account, Figures]:
@@ -80,10 +80,10 @@ def due(booked: Sequence[Line], start: datetime | None, end: datetime | None) ->
     found = {}
     for key in {*opening, *moved}:
         sums = [total(amounts) for amounts in moved[key].values()]
-        before, put_in = total(opening[key]), total(one for one in sums if one > ZERO)
-        taken_out = negated(total(one for one in sums if one < ZERO))
+        before, credit = total(opening[key]), total(one for one in sums if one > ZERO)
+        debit = negated(total(one for one in sums if one < ZERO))
         if before or any(sums):
-            found[key] = (before, taken_out, put_in, total((before, put_in, negated(taken_out))))
+            found[key] = (before, debit, credit, total((before, credit, negated(debit))))
     return found
 
 
@@ -94,14 +94,14 @@ def together(accounts: Mapping[Account, Figures]) -> dict[tuple[str, str], Figur
         of_each[jackpot_id, currency].append(figures)
     summed = {}
     for key, found in of_each.items():
-        opening, taken_out, put_in, closing = (total(column) for column in zip(*found, strict=True))
-        assert (opening, closing, taken_out) == (ZERO, ZERO, put_in)
-        summed[key] = (opening, taken_out, put_in, closing)
+        opening, debit, credit, closing = (total(column) for column in zip(*found, strict=True))
+        assert (opening, closing, debit) == (ZERO, ZERO, credit)
+        summed[key] = (opening, debit, credit, closing)
     return summed
 
 
 def _figures(row: Mapping[str, Any]) -> Figures:
-    return row["opening"], row["taken_out"], row["put_in"], row["closing"]
+    return row["opening"], row["debit"], row["credit"], row["closing"]
 
 
 def _stated(**period: datetime | None) -> dict[str, datetime]:

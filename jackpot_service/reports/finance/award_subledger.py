@@ -1,7 +1,7 @@
 """
-What awards make of the accounts that they determine: made, held, decided about, corrected; and compensations.
+The sub-ledger of awards: made, held, decided about, corrected; and of compensations.
 
-None of it is read from what entries posted.
+None of it is read from the postings of entries.
 """
 
 from collections.abc import Iterator
@@ -15,8 +15,7 @@ from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import negated
 from jackpot_service.domain.rules import FundedBy
-from jackpot_service.reports.finance import parts
-from jackpot_service.reports.finance.frame import Stand
+from jackpot_service.reports.finance.period import BookPeriod
 from jackpot_service.reports.finance.subledger import Line, casino_lines
 
 METER = Account("pool:meter")
@@ -80,31 +79,31 @@ _COMPENSATED = text(
 )
 
 
-def of_awards(session: Session, stand: Stand) -> Iterator[Line]:
-    """What awards, decisions on them, corrections and compensations of a part make of the accounts they move."""
-    base = stand.base
-    for casino_id, currency, funded_by, step, amount, cost in session.execute(_MADE, parts.bounds(stand)):
+def of_awards(session: Session, book: BookPeriod) -> Iterator[Line]:
+    """Return the lines of awards, decisions on them, corrections and compensations of a period."""
+    base = book.base
+    for casino_id, currency, funded_by, step, amount, cost in session.execute(_MADE, book.bounds):
         source = accounts.PRIZE_FUND if funded_by == FundedBy.PRIZE_FUND else METER
         yield Line(source, base, Movement.AWARD, negated(cost))
         if step == "held":
             yield Line(accounts.AWARDS_HELD, base, Movement.AWARD, cost)
         else:
             yield from casino_lines(casino_id, currency, Movement.AWARD, amount, cost, base=base)
-    for casino_id, currency, step, amount, cost in session.execute(_DECIDED, parts.bounds(stand)):
+    for casino_id, currency, step, amount, cost in session.execute(_DECIDED, book.bounds):
         yield from _of_step(step, casino_id, currency, amount, cost, base=base)
-    yield from of_compensations(session, stand)
+    yield from of_compensations(session, book)
 
 
-def of_compensations(session: Session, stand: Stand) -> Iterator[Line]:
-    """What compensations of a part make of the accounts they move."""
-    for casino_id, currency, amount, cost in session.execute(_COMPENSATED, parts.bounds(stand)):
-        yield from casino_lines(casino_id, currency, Movement.COMPENSATION, amount, cost, base=stand.base)
-        yield Line(accounts.HOUSE_ADJUSTMENTS, stand.base, Movement.COMPENSATION, negated(cost))
+def of_compensations(session: Session, book: BookPeriod) -> Iterator[Line]:
+    """Return the lines of compensations of a period."""
+    for casino_id, currency, amount, cost in session.execute(_COMPENSATED, book.bounds):
+        yield from casino_lines(casino_id, currency, Movement.COMPENSATION, amount, cost, base=book.base)
+        yield Line(accounts.HOUSE_ADJUSTMENTS, book.base, Movement.COMPENSATION, negated(cost))
 
 
 def _of_step(step: str, casino_id: str, currency: str, amount: Decimal, cost: Decimal, *, base: str) -> Iterator[Line]:
     """
-    What awards of a casino and currency move, by a step that an act took.
+    Return the lines of awards of a casino and currency that an act had take a step.
 
     An award that an act made is a correction's, and payable; what else acts do, they do to those of before. A step that
     no act takes moves nothing, and so shows as a variance.

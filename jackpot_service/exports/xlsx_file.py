@@ -14,8 +14,7 @@ from typing import IO, Any
 import xlsxwriter
 
 from jackpot_service.domain.currencies import CURRENCIES
-from jackpot_service.reports.cells import as_text, head_of
-from jackpot_service.reports.documents import Column, Document, Row, Section, Sort, Value
+from jackpot_service.reports.documents import Column, ColumnType, Document, Row, Section, Value, as_text, head_of
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -30,10 +29,10 @@ LONGEST_TEXT = 32_767
 
 CUT = " … (cut)"
 
-FIGURES = frozenset({Sort.AMOUNT, Sort.NUMBER, Sort.PERCENT})
+FIGURES = frozenset({ColumnType.AMOUNT, ColumnType.NUMBER, ColumnType.PERCENT})
 """What is written as a number and, beside it, as exact text."""
 
-_DIGITS = {Sort.NUMBER: 10, Sort.PERCENT: 4}
+_DIGITS = {ColumnType.NUMBER: 10, ColumnType.PERCENT: 4}
 _OTHERWISE = 2
 _WIDE = Context(prec=100)
 
@@ -88,7 +87,7 @@ def _titles(columns: Sequence[Column]) -> Iterator[str]:
     for column in columns:
         unit = f", {column.currency}" if column.currency else ""
         yield f"{column.title}{unit}"
-        if column.sort in FIGURES:
+        if column.type in FIGURES:
             yield f"{column.title}{unit} (exact)"
 
 
@@ -103,15 +102,15 @@ def _write_row(
     place = 0
     for column, value in zip(columns, row, strict=True):
         if value is None:
-            place += 1 + (column.sort in FIGURES)
+            place += 1 + (column.type in FIGURES)
             continue
-        if column.sort in FIGURES:
+        if column.type in FIGURES:
             digits = _digits(column, currencies)
             sheet.write_number(number, place, _rounded(value, digits), formats[digits])
             place += 1
-        elif column.sort is Sort.COUNT:
+        elif column.type is ColumnType.COUNT:
             sheet.write_number(number, place, value, formats[0])
-        if column.sort is not Sort.COUNT:
+        if column.type is not ColumnType.COUNT:
             sheet.write_string(number, place, _fitting(as_text(value)))
         place += 1
 
@@ -126,8 +125,8 @@ def _fitting(text: str) -> str:
 
 def _digits(column: Column, row: Mapping[str, Value]) -> int:
     code = row[column.currency_in] if column.currency_in else column.currency
-    if column.sort is not Sort.AMOUNT:
-        return _DIGITS[column.sort]
+    if column.type is not ColumnType.AMOUNT:
+        return _DIGITS[column.type]
     return CURRENCIES[str(code)].exponent if code in CURRENCIES else _OTHERWISE
 
 

@@ -1,0 +1,94 @@
+"""What a report's file is called."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from jackpot_service.reports.documents import Column, ColumnType, Document, Section, Value, as_text, head_of
+
+
+def file_name(report: str, made_at: datetime, ending: str) -> str:
+    """The name of the file of a report, made at a time, to the second."""
+    return f"{report}-{made_at.astimezone(UTC):%Y%m%dT%H%M%SZ}.{ending}"
+
+
+CSV_TYPE = "text/csv; charset=utf-8; header=present"
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001  as spreadsheets in Japan do
+"""What makes a spreadsheet take a text for a formula."""
+
+APOSTROPHE = "'"
+
+
+HEAD = (Column("name", "Name"), Column("value", "Value"))
+
+
+def csv_lines(document: Document) -> Iterator[str]:
+    """
+    Write the header and then each row of a document's first section, of its head if it has none; lines end in CR LF.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe in front, and so does one that begins with an
+    apostrophe: without the first of a text that begins with one, every text is what it was. Figures never get one.
+    """
+    section = section_of(document)
+    yield _csv_line([column.name for column in section.columns])
+    for row in section.rows:
+        yield _csv_line([_cell(column, value) for column, value in zip(section.columns, row, strict=True)])
+
+
+def section_of(document: Document) -> Section:
+    """What the file is of: the first section, the head if there is none."""
+    return document.sections[0] if document.sections else Section("head", "Head", HEAD, head_of(document))
+
+
+def _cell(column: Column, value: Value) -> str:
+    text = as_text(value)
+    is_marked = column.type is ColumnType.TEXT and text.startswith((*FORMULA, APOSTROPHE))
+    return f"{APOSTROPHE}{text}" if is_marked else text
+
+
+def _csv_line(cells: list[str]) -> str:
+    written = io.StringIO(newline="")
+    csv.writer(written, lineterminator="\r\n").writerow(cells)
+    return written.getvalue()
+
+
+def json_rows(section: Section) -> Iterator[dict[str, str | int | None]]:
+    """Name each value by its column; counts are numbers, all else exact texts."""
+    names = [column.name for column in section.columns]
+    for row in section.rows:
+        shown = [value if value is None or type(value) is int else as_text(value) for value in row]
+        yield dict(zip(names, shown, strict=True))
+
+
+AT_THE_LEFT = frozenset({ColumnType.TEXT, ColumnType.INSTANT, ColumnType.DAY})
+
+
+def text_lines(document: Document) -> Iterator[str]:
+    """Write the head, then every section; the rows of a section are held in memory, to know how wide they are."""
+    names = head_of(document)
+    width = max(len(name) for name, _ in names)
+    for name, text in names:
+        yield f"{name:<{width}}  {text}"
+    for section in document.sections:
+        yield ""
+        yield section.title
+        yield from _table(section)
+
+
+def _printable(text: str) -> str:
+    """Let no text break its line, or tell the terminal what to do."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+def _table(section: Section) -> Iterator[str]:
+    titles = [f"{one.title}, {one.currency}" if one.currency else one.title for one in section.columns]
+    rows = [titles, *([_printable(as_text(value)) for value in row] for row in section.rows)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(titles))]
+    for row in rows:
+        cells = (
+            f"{text:<{width}}" if column.type in AT_THE_LEFT else f"{text:>{width}}"
+            for column, text, width in zip(section.columns, row, widths, strict=True)
+        )
+        yield ("  " + "  ".join(cells)).rstrip()

@@ -1,0 +1,156 @@
+"""Sums of awards in a period of a jackpot's book, by the steps that they took, from the figures of entries."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import text
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.awards import AwardState, AwardStep
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.figures import REVERSED_WHILE_HELD, FigureKind
+from jackpot_service.domain.money import EXACT, product
+from jackpot_service.domain.rules import FundedBy, Tier
+from jackpot_service.reports.finance import period, relations
+from jackpot_service.reports.finance.frame import Scope
+from jackpot_service.reports.finance.period import BookPeriod
+from jackpot_service.reports.finance.relations import EVERYWHERE
+from jackpot_service.reports.questions import Filters
+
+K = TypeVar("K", bound=tuple[str, ...])
+
+_STEPS = """
+    SELECT tier, account AS funded_by, taken.currency, detail AS step, number AS awards, minor * unit.one AS amount,
+           value AS cost
+    FROM ({figures}) AS taken
+    JOIN currency_units(:base) AS unit ON unit.currency = taken.currency
+    ORDER BY 1, 2, 3, 4
+"""
+
+_MADE_WITHIN: Final = "made_on >= :made_from AND made_on < :made_before"
+
+STATES: Final[Mapping[str, tuple[AwardState | None, AwardState]]] = {
+    AwardStep.PAYABLE: (None, AwardState.PAYABLE),
+    AwardStep.HELD: (None, AwardState.HELD),
+    AwardStep.APPROVED: (AwardState.HELD, AwardState.PAYABLE),
+    AwardStep.REJECTED: (AwardState.HELD, AwardState.REJECTED),
+    AwardStep.REINSTATED: (AwardState.REJECTED, AwardState.PAYABLE),
+    AwardStep.PAID: (AwardState.PAYABLE, AwardState.PAID),
+    AwardStep.REVERSED: (AwardState.PAYABLE, AwardState.REVERSED),
+    REVERSED_WHILE_HELD: (AwardState.HELD, AwardState.REVERSED),
+}
+"""The state of an award before each step, if it was there, and after it."""
+
+_COSTING: Final = frozenset({AwardState.PAYABLE, AwardState.HELD})
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """The number of awards, their sum in units of their currency, and their cost in the base."""
+
+    awards: int
+    amount: Decimal
+    cost: Decimal
+
+    def plus(self, other: "Amounts") -> "Amounts":
+        """Return both together."""
+        return Amounts(
+            self.awards + other.awards, EXACT.add(self.amount, other.amount), EXACT.add(self.cost, other.cost)
+        )
+
+    def times(self, factor: int) -> "Amounts":
+        """Return so many times as much."""
+        amount, cost = (product(one, Decimal(factor)) for one in (self.amount, self.cost))
+        return Amounts(self.awards * factor, amount, cost)
+
+
+@dataclass(frozen=True, slots=True)
+class StepSum:
+    """The awards of a tier, pool and currency that took a step: one of an award's, or "reversed_while_held"."""
+
+    tier: Tier
+    funded_by: FundedBy
+    currency: str
+    step: str
+    amounts: Amounts
+
+
+def added_up(parts: Iterable[tuple[K, Amounts]]) -> list[tuple[K, Amounts]]:
+    """Add up the amounts of each key, in the order of the keys, without those of which no award is left."""
+    sums: dict[K, Amounts] = {}
+    for key, amounts in parts:
+        sums[key] = sums[key].plus(amounts) if key in sums else amounts
+    return [(key, sums[key]) for key in sorted(sums) if sums[key].awards]
+
+
+def steps(session: Session, book: BookPeriod) -> Sequence[StepSum]:
+    """Sum the steps of awards in a period; payments are not in a jackpot's book, and not here."""
+    return list(_steps(session, book, [FigureKind.AWARDS, FigureKind.AWARD_STEPS], _Condition()))
+
+
+def payments(session: Session, book: BookPeriod, *, acts_end: int) -> Iterator[StepSum]:
+    """Sum the payments of a jackpot's awards, by acts up to one."""
+    return _payments(session, book, _Condition(), acts_end=acts_end)
+
+
+def steps_of_whole_days(session: Session, scope: Scope, book: BookPeriod) -> Iterator[StepSum]:
+    """Sum the steps by the end, payments too, of awards that were made on whole days of a period."""
+    days = {"made_from": book.first_day, "made_before": book.end_day or date.max}
+    made_then = _Condition(_MADE_WITHIN, days, scope.parameters)
+    yield from _steps(session, book.whole_days, [FigureKind.AWARDS], made_then)
+    yield from _steps(session, book.until_end(session), [FigureKind.AWARD_STEPS], made_then)
+    yield from _payments(session, book, made_then, acts_end=scope.acts_end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """A condition on figures in SQL, its parameters, and filters."""
+
+    statement: str = "true"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    filters: Filters = EVERYWHERE
+
+
+def _payments(session: Session, book: BookPeriod, condition: _Condition, *, acts_end: int) -> Iterator[StepSum]:
+    acts = period.between(session, REFERENCE_BOOK, book.base, (0,), (acts_end,))
+    of_jackpot = replace(
+        condition,
+        statement=f"detail = :paid_jackpot AND {condition.statement}",
+        parameters={**condition.parameters, "paid_jackpot": book.jackpot_id},
+    )
+    for one in _steps(session, acts, [FigureKind.PAYMENTS], of_jackpot):
+        yield replace(one, step=AwardStep.PAID)
+
+
+def _steps(session: Session, book: BookPeriod, kinds: Sequence[FigureKind], condition: _Condition) -> Iterator[StepSum]:
+    keys, filters = ("tier", "account", "currency", "detail"), condition.filters
+    figures = relations.figures(keys, kinds, book, filters=filters, condition=condition.statement)
+    query = {**book.divided, **filters.in_sql, **condition.parameters}
+    for tier, funded_by, currency, step, awards, amount, cost in session.execute(
+        text(_STEPS.format(figures=figures)), query
+    ):
+        yield StepSum(Tier(tier), FundedBy(funded_by), currency, step, Amounts(int(awards), amount, cost))
+
+
+def made(taken: Iterable[StepSum]) -> list[StepSum]:
+    """Return the awards that cost the pools something: those made, and, negative, those taken back."""
+    return _entering(_COSTING, taken)
+
+
+def credited(taken: Iterable[StepSum]) -> list[StepSum]:
+    """Return the awards that casinos are credited with: those that became theirs, and, negative, those taken back."""
+    return _entering(frozenset({AwardState.PAYABLE}), taken)
+
+
+def _entering(states: frozenset[AwardState], taken: Iterable[StepSum]) -> list[StepSum]:
+    """Return the awards that entered these states, and, negative, those that left them."""
+    entering = []
+    for one in taken:
+        before, after = STATES[one.step]
+        times = (after in states) - (before in states)
+        if times:
+            entering.append(replace(one, amounts=one.amounts.times(times)))
+    return entering

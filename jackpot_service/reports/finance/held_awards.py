@@ -1,0 +1,103 @@
+"""
+Awards that are held at the end of a report: by the steps taken by then, whatever came later.
+
+The first step of an award was taken by its settlement, and counts from that entry on. Later steps were taken by acts
+that booked something in the jackpot's book, and count from those entries on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+from operator import attrgetter
+
+from sqlalchemy import text
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import held_awards
+from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.held_awards import AwardKey, MadeAward
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import EXACT, ZERO
+from jackpot_service.ledger import replay
+from jackpot_service.reports.finance.period import BookPeriod
+
+# An index holds the few steps out of the ordinary: the question starts there (MATERIALIZED).
+_HELD = text(
+    """
+    WITH held AS MATERIALIZED (
+        SELECT * FROM award_steps WHERE step = 'held' AND jackpot_id = :jackpot_id
+    )
+    SELECT h.round_key, h.bet_id, h.tier, h.correction, r.casino_id, a.currency,
+           a.amount_minor * CAST('1e-' || s.exponent AS numeric) AS amount, a.cost
+    FROM held h
+    JOIN awards a ON a.jackpot_id = h.jackpot_id AND a.round_key = h.round_key AND a.bet_id = h.bet_id
+                 AND a.tier = h.tier AND a.correction = h.correction
+    JOIN settlements d ON d.jackpot_id = a.jackpot_id AND d.round_key = a.round_key
+    JOIN entries e ON e.jackpot_id = d.jackpot_id AND e.round_key = d.round_key AND e.step = d.step
+    JOIN rounds r ON r.jackpot_id = a.jackpot_id AND r.round_key = a.round_key
+    JOIN rates s ON s.base = :base AND s.number = r.rate_sheet AND s.currency = a.currency
+    WHERE e.seq <= coalesce((CAST(:ends AS bigint[]))[e.stripe_no + 1], 0)
+      AND NOT EXISTS (
+          SELECT
+          FROM award_steps t
+          JOIN acts x ON x.seq = t.act_seq
+          CROSS JOIN LATERAL jsonb_to_recordset(x.effects) AS f (book text, seq bigint)
+          WHERE t.jackpot_id = h.jackpot_id AND t.round_key = h.round_key AND t.bet_id = h.bet_id
+            AND t.tier = h.tier AND t.correction = h.correction
+            AND t.step IN ('approved', 'rejected', 'reversed')
+            AND f.book = :jackpot_id AND f.seq <= (CAST(:ends AS bigint[]))[1]
+      )
+    ORDER BY h.round_key, h.bet_id, h.tier, h.correction
+    """
+)
+
+_MADE = text(
+    """
+    SELECT bet_id, tier, amount_minor, currency, cost, funded_by
+    FROM awards
+    WHERE jackpot_id = :jackpot_id AND round_key = :round_key AND correction = 0
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAward:
+    """An award that is held: its casino, its amount in units of its currency, and its cost."""
+
+    round_key: int
+    bet_id: str
+    tier: str
+    correction: int
+    casino_id: str
+    currency: str
+    amount: Decimal
+    cost: Decimal
+
+    @property
+    def key(self) -> AwardKey:
+        """The award's key among those of its round."""
+        return self.bet_id, self.tier, self.correction
+
+
+def at_end(session: Session, book: BookPeriod) -> Sequence[HeldAward]:
+    """List the awards about which nobody had decided where a period ends, round by round."""
+    return [HeldAward(*row) for row in session.execute(_HELD, book.bounds)]
+
+
+def costs_by_origin(session: Session, book: BookPeriod) -> dict[Account, Decimal]:
+    """Sum the cost of the awards held at the end, by the account that it was taken from."""
+    costs: dict[Account, Decimal] = {}
+    for round_key, awards in groupby(at_end(session, book), attrgetter("round_key")):
+        origins = _origins(session, book.jackpot_id, round_key)
+        for award in awards:
+            for account, amount in origins[award.key].items():
+                costs[account] = EXACT.add(costs.get(account, ZERO), amount)
+    return costs
+
+
+def _origins(session: Session, jackpot_id: str, round_key: int) -> dict[AwardKey, held_awards.Origin]:
+    awards = [MadeAward(*row) for row in session.execute(_MADE, {"jackpot_id": jackpot_id, "round_key": round_key})]
+    entries = replay.entries_of_rounds(session, jackpot_id, after=round_key - 1, upto=round_key)
+    settled = next(entry for entry in entries if entry.kind == EntryKind.RESULT)
+    return held_awards.origins(awards, settled.postings())

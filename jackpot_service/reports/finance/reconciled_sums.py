@@ -1,0 +1,176 @@
+"""
+The sums of both sides of a reconciliation: the amounts that documents make due, and those that entries booked.
+
+Each is read from its own source, one document and one entry at a time. A day that is over never changes, so the sums of
+such days are kept by the first to read them; partial days are read for each report.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import accounts
+from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.journal import Movement
+from jackpot_service.domain.money import ZERO, negated, plain, total
+from jackpot_service.records import reconciled_days
+from jackpot_service.reports.finance import award_subledger, period, subledger
+from jackpot_service.reports.finance.period import BookPeriod, Part
+from jackpot_service.reports.finance.subledger import Refunds, Stakes
+
+REPORT_VERSION: Final = 1
+"""
+To be raised, as that of the report is, whenever the same books are to come to other sums: days are then read again.
+"""
+
+WON: Final = (accounts.METER_PLAYERS, accounts.RESERVE)
+"""The accounts that give nothing back of a cycle that was won."""
+
+SPLIT: Final = (*WON, accounts.PRIZE_FUND, accounts.HOUSE_MARGIN)
+"""The accounts that stakes are split among."""
+
+
+class Side(StrEnum):
+    """
+    The source of a sum.
+
+    The turnover is the value of stakes of which an account gets a part under a rules version (negative: gives it back);
+    the documents are amounts, and so is the journal.
+    """
+
+    TURNOVER = "turnover"
+    DOCUMENTS = "documents"
+    JOURNAL = "journal"
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The sum of one side for an account, currency and movement; `version` is of the rounds' rules, if any."""
+
+    side: Side
+    version: int | None
+    account: Account
+    currency: str
+    movement: Movement
+    amount: Decimal
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the sum as it is stored."""
+        return {**asdict(self), "amount": plain(self.amount)}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Sum":
+        """Read a sum that was stored. Raises: LookupError, ValueError, ArithmeticError for anything else."""
+        account, movement = Account(stored["account"]), Movement(stored["movement"])
+        amount = Decimal(stored["amount"])
+        return cls(Side(stored["side"]), stored["version"], account, stored["currency"], movement, amount)
+
+
+def added_up(sums: Iterable[Sum]) -> list[Sum]:
+    """Sum the amounts of each key, in the order of the keys."""
+    amounts = defaultdict[tuple[Side, int | None, Account, str, Movement], list[Decimal]](list)
+    for one in sums:
+        amounts[one.side, one.version, one.account, one.currency, one.movement].append(one.amount)
+    in_order = sorted(amounts, key=lambda key: (key[0], key[1] or 0, *key[2:]))
+    return [Sum(*key, total(amounts[key])) for key in in_order]
+
+
+def sums_of(session: Session, book: BookPeriod) -> list[Sum]:
+    """Sum both sides of a period: days that were read before from their stored sums, everything else one by one."""
+    days, rest = _days_and_rest(session, book)
+    sums = [one for part in rest for one in read_sums(session, book.jackpot_id, book.base, part)]
+    if days:
+        query = {"jackpot_id": book.jackpot_id, "report_version": REPORT_VERSION, "days": days}
+        sums += [Sum.from_json(dict(one)) for one in session.execute(_STORED, query).mappings()]
+    return added_up(sums)
+
+
+def read_sums(session: Session, jackpot_id: str, base: str, part: Part) -> list[Sum]:
+    """Sum both sides of a part, one document and one entry at a time: it reads them all, and no stored sum."""
+    book = period.one_by_one(jackpot_id, base, part)
+    stakes = subledger.stakes(session, book)
+    refunded = subledger.refunds(session, book)
+    lines = [
+        *subledger.of_stakes(stakes, refunded, base=base),
+        *award_subledger.of_awards(session, book),
+        *subledger.of_statements(session, book),
+        *subledger.of_transfers(session, book),
+    ]
+    documents = (Sum(Side.DOCUMENTS, None, one.account, one.currency, one.movement, one.amount) for one in lines)
+    journal = (
+        Sum(Side.JOURNAL, version, Account(account), currency, Movement(movement), amount)
+        for version, account, currency, movement, amount in session.execute(_BOOKED, book.bounds)
+    )
+    return added_up([*_turnover(stakes, refunded, base=base), *documents, *journal])
+
+
+_STORED = text(
+    """
+    SELECT side, version, account, currency, movement, sum(CAST(amount AS numeric)) AS amount
+    FROM reconciled_days
+    CROSS JOIN LATERAL jsonb_to_recordset(sums_of)
+        AS one (side text, version int, account text, currency text, movement text, amount text)
+    WHERE jackpot_id = :jackpot_id AND report_version = :report_version AND day = ANY(CAST(:days AS date[]))
+    GROUP BY side, version, account, currency, movement
+    """
+)
+
+
+_BOOKED = text(
+    """
+    WITH corrected AS (
+        SELECT f.seq, r.rules_version
+        FROM effects_of_acts(:jackpot_id, (CAST(:starts AS bigint[]))[1], (CAST(:ends AS bigint[]))[1]) AS f
+        JOIN rounds r ON r.jackpot_id = :jackpot_id AND r.round_key = f.round_key
+        WHERE f.kind = 'round_corrected'
+    )
+    SELECT coalesce(r.rules_version, c.rules_version), p.account, p.currency, p.movement, sum(p.amount)
+    FROM entries_between(
+        :jackpot_id, CAST(:stripe_nos AS int[]), CAST(:starts AS bigint[]), CAST(:ends AS bigint[])
+    ) AS e
+    LEFT JOIN rounds r ON r.jackpot_id = e.jackpot_id AND r.round_key = e.round_key
+    LEFT JOIN corrected c ON e.stripe_no = 0 AND c.seq = e.seq
+    CROSS JOIN LATERAL unnest(e.accounts, e.currencies, e.amounts, e.movements)
+        AS p (account, currency, amount, movement)
+    GROUP BY 1, 2, 3, 4
+    ORDER BY 1, 2, 3, 4
+    """
+)
+
+
+def _days_and_rest(session: Session, book: BookPeriod) -> tuple[list[date], list[Part]]:
+    """Return the whole days of a period that were read before, and the parts between them and around them."""
+    first, end = book.first_day, book.end_day or date.max
+    days = reconciled_days.days(session, book.jackpot_id, report_version=REPORT_VERSION, first=first, end=end)
+    starts = [book.start, *(day.ends for day in days)]
+    ends = [*(day.starts for day in days), book.end]
+    return [day.day for day in days], [part for part in map(Part, starts, ends) if not part.is_empty]
+
+
+def _turnover(stakes: Iterable[Stakes], refunded: Iterable[Refunds], *, base: str) -> Iterator[Sum]:
+    """
+    Return the values of stakes, for each account that gets, or got, a part of them.
+
+    Of stakes whose cycle had been won `house:adjustments` bears the meter's and the reserve's parts.
+    """
+
+    def of(version: int, account: Account, movement: Movement, value: Decimal) -> Sum:
+        return Sum(Side.TURNOVER, version, account, base, movement, value)
+
+    for one in stakes:
+        for account in SPLIT:
+            yield of(one.version, account, Movement.CONTRIBUTION, one.value)
+    for back in refunded:
+        value = back.value if back.is_again else negated(back.value)
+        for account in SPLIT:
+            is_borne = back.is_over and account in WON
+            yield of(back.version, account, back.movement, ZERO if is_borne else value)
+        if back.is_over:
+            yield of(back.version, accounts.HOUSE_ADJUSTMENTS, back.movement, value)
