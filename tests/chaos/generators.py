@@ -47,7 +47,11 @@ class Generators:
 
     def names(self) -> frozenset[str]:
         """Return the names of the table servers that play now."""
-        return frozenset(f"{name}-{n}" for name, servers in self.servers_of.items() for n in range(servers))
+        return frozenset(server for name in self.servers_of for server in self.names_of(name))
+
+    def names_of(self, name: str) -> frozenset[str]:
+        """Return the names of the table servers of one process."""
+        return frozenset(f"{name}-{n}" for n in range(self.servers_of[name]))
 
     def kill(self, name: str) -> None:
         """Kill a process at once, whatever it has in progress."""

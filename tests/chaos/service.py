@@ -70,15 +70,6 @@ class Service:
             time.sleep(0.1)
             self.keep_running()
 
-    def wait_until_listening(self) -> None:
-        """Wait until it answers at all: one that must not book is never ready. Raises: NotServing."""
-        until = time.monotonic() + LONGEST_START_S
-        while self.asked("/healthz") == 0:
-            if time.monotonic() > until or not self.is_running():
-                message = f"the service on port {self.port} does not listen; its log is {self.log}"
-                raise NotServing(message)
-            time.sleep(0.1)
-
     def is_running(self) -> bool:
         """Return whether the command that was started runs."""
         return self.process is not None and self.process.poll() is None
