@@ -13,7 +13,7 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
-from jackpot_service.records.pinned import Table
+from jackpot_service.records.immutable import Table
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot

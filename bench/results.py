@@ -18,7 +18,7 @@ from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.settlement import Settlement, settle
 from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.ledger.books import Books
-from jackpot_service.records import pinned, rounds, verdicts
+from jackpot_service.records import immutable, rounds, verdicts
 from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.settle_round import SettleRound
@@ -79,7 +79,7 @@ def settle_together(session: Session, ended: Sequence[Ended]) -> list[str]:
 
 
 def _settled(session: Session, one: Ended, held: Books) -> _Settled:
-    rules = pinned.rules(session, one.round.jackpot_id, one.round.rules_version)
+    rules = immutable.rules(session, one.round.jackpot_id, one.round.rules_version)
     verdict = judge(one.bets.bets, one.result.result.hands, rules)
     if verdict.pays_from_meter:
         message = "A result that wins from the meter is settled by itself."

@@ -1,4 +1,4 @@
-"""Run by Alembic. The engine and the metadata come from the caller (`schema/migrate.py`); nothing is imported."""
+"""Run by Alembic. The engine comes from the caller (`schema/migrate.py`); nothing is imported."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -34,7 +34,6 @@ def run() -> None:
     with context.config.attributes["engine"].connect() as connection:
         context.configure(
             connection=connection,
-            target_metadata=context.config.attributes.get("target_metadata"),
             transaction_per_migration=True,
             on_version_apply=note,
         )

@@ -17,7 +17,7 @@ from jackpot_service.database.fair_queue import Path
 from jackpot_service.database.groups import Grouping
 from jackpot_service.database.transactions import HeldUp, clock_guard, transact
 from jackpot_service.domain.errors import LedgerError, Unavailable
-from jackpot_service.records import gaming_tables
+from jackpot_service.records import immutable
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.settings_in_force import OptimisticSettings
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
@@ -86,7 +86,7 @@ class BetGroups:
 
     def _find_jackpot(self, command: AcceptBets) -> str:
         _, jackpot_id = transact(
-            self._engine, lambda session: gaming_tables.with_jackpot(session, command.principal, command.table_id)
+            self._engine, lambda session: immutable.table_with_jackpot(session, command.principal, command.table_id)
         )
         if len(self._jackpot_of) < MOST_REMEMBERED:
             self._jackpot_of[command.table_id] = jackpot_id

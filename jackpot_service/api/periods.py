@@ -22,7 +22,7 @@ from jackpot_service.database.transactions import read, rehearse, transact
 from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period, facts_of, require_next
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Role
-from jackpot_service.records import closed_periods
+from jackpot_service.records import checkpoints
 from jackpot_service.reports.documents import sha256_of
 from jackpot_service.reports.finance import registry
 from jackpot_service.reports.finance.frame import Report
@@ -46,7 +46,7 @@ def closed(engine: sqlalchemy.Engine, act: Act, end: datetime, *, longest_s: flo
     replayed = rehearse(engine, lambda session: closed_before(session, act, instant(end)))
     if replayed is not None:
         return PeriodClosed(replayed, is_replay=True)
-    last = read(engine, closed_periods.last)
+    last = read(engine, checkpoints.last_period)
     period = Period(None if last is None else last.period.end, end)
     require_next(period, last=None if last is None else last.period, now=act.now)
     kept = {
@@ -122,7 +122,7 @@ def get_closed_periods(query: Mapping[str, Any]) -> Mapping[str, Any]:
     require_house(principal())
     return page(
         query,
-        lambda session, limit: closed_periods.latest(session, limit=limit, before=query["after"]),
+        lambda session, limit: checkpoints.latest_periods(session, limit=limit, before=query["after"]),
         lambda period: cursor(period.entry_seq),
     )
 

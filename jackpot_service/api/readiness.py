@@ -26,7 +26,7 @@ from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import Session, database_time, is_writable, read
 from jackpot_service.domain.errors import Unavailable
 from jackpot_service.domain.rounds import Month
-from jackpot_service.records import emergency_switches
+from jackpot_service.records import changes
 from jackpot_service.reports.gauges import months_ahead, sheet_ages
 from jackpot_service.schema.migrate import is_current
 
@@ -136,7 +136,7 @@ class Readiness:
             return [f"Bets of {month} have no partition yet; run: jackpot db months"] if is_missing else []
 
         def switches(session: Session) -> list[str]:
-            return [EMERGENCY_WARNING] if emergency_switches.is_on(session) else []
+            return [EMERGENCY_WARNING] if changes.is_emergency_on(session) else []
 
         return [
             *self._asked(

@@ -27,7 +27,7 @@ from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rulebooks import RULEBOOK_IDS
 from jackpot_service.domain.settings import SETTINGS
 from jackpot_service.ledger.stripes import MOST_STRIPES
-from jackpot_service.records.pinned import Table
+from jackpot_service.records.immutable import Table
 from jackpot_service.reports.balances import casino_accounts
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.jackpots import (

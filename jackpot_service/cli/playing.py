@@ -33,7 +33,7 @@ from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.proof.proof import verify
 from jackpot_service.records import keys, rate_sheets, references
-from jackpot_service.records.pinned import Table
+from jackpot_service.records.immutable import Table
 from jackpot_service.reports.balances import award_totals, casino_balances
 from jackpot_service.reports.jackpots import jackpot_states
 from jackpot_service.usecases.casinos import add_casino, add_table

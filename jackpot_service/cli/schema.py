@@ -125,8 +125,9 @@ def emergency(config: Config, switch: str, reason: str) -> None:
 
 
 @db.command("check")
-def check() -> None:
-    """Prove, on a database of its own, that the migrations make what the models say, up, down and up again."""
+@click.option("--write", is_flag=True, help="Write the catalogue anew, after a new revision.")
+def check(*, write: bool) -> None:
+    """Prove, on a database of its own, that the migrations make what the catalogue says, up, down and up again."""
     with (
         tempfile.TemporaryDirectory(prefix="jackpot-", ignore_cleanup_errors=True) as folder,
         embedded.running(Path(folder) / "var") as cluster,
@@ -135,13 +136,15 @@ def check() -> None:
         migrate.upgrade(url)
         migrate.downgrade(url, "base")
         migrate.upgrade(url)
+        if write:
+            migrate.CATALOGUE.write_text("".join(f"{line}\n" for line in migrate.catalogue(url)), encoding="utf-8")
         differences = migrate.differences(url)
     for difference in differences:
         click.echo(difference, err=True)
     if differences:
-        message = "the migrations do not make what the models say"
+        message = "the migrations do not make what the catalogue and the tables of statements say"
         raise click.ClickException(message)
-    click.echo("The migrations make what the models say.", err=True)
+    click.echo("The migrations make what the catalogue says.", err=True)
 
 
 COMMANDS = (db,)

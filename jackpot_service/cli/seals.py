@@ -18,8 +18,8 @@ from jackpot_service.config.settings import Config
 from jackpot_service.database.transactions import read, transact
 from jackpot_service.domain import seals
 from jackpot_service.domain.seals import BadSeal
-from jackpot_service.proof.seals import GivenSeal
-from jackpot_service.records import seals as records
+from jackpot_service.proof.checkpoints import GivenSeal
+from jackpot_service.records import checkpoints as records
 from jackpot_service.signing import BadKey, PublicKey, SigningKey
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from jackpot_service.version import service_version
@@ -78,7 +78,7 @@ def _sealed(config: Config, path: Path, *, reason: str) -> bytes:
 
 def _kept(config: Config, number: int) -> bytes:
     with opened_engine(config) as engine:
-        kept = read(engine, lambda session: records.find(session, number))
+        kept = read(engine, lambda session: records.find_seal(session, number))
     if kept is None:
         message = f"there is no seal {number}"
         raise click.ClickException(message)

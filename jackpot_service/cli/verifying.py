@@ -18,12 +18,11 @@ from jackpot_service.database import role
 from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.transactions import Session, read, snapshot, transact
 from jackpot_service.domain.errors import Unavailable
-from jackpot_service.ledger.verified import Reached
+from jackpot_service.ledger.verification import NotCompared, OnReached, Progress, Reached, Verification
+from jackpot_service.proof.checkpoints import given_seals_hold
 from jackpot_service.proof.proof import verify
-from jackpot_service.proof.seals import given_seals_hold
-from jackpot_service.proof.verification import NotCompared, OnReached, Progress, Verification
-from jackpot_service.records import verifications
-from jackpot_service.records.verifications import NotedVerification
+from jackpot_service.records import checkpoints
+from jackpot_service.records.checkpoints import NotedVerification
 from jackpot_service.schema.migrate import LOCK_TIMEOUT_MS
 from jackpot_service.signing import PublicKey
 from jackpot_service.version import service_version
@@ -62,7 +61,7 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
     _analyse(config)
     # One engine reads one instant of the books, however long it takes; another notes meanwhile how far that has come.
     with opened_engine(config) as engine, opened_engine(config) as noting:
-        last = read(engine, verifications.last) if from_last else None
+        last = read(engine, checkpoints.last_verification) if from_last else None
         if from_last:
             click.echo(_begins(last), err=True)
         notes = _Notes(noting, every=note_every, continues=last)
@@ -109,7 +108,7 @@ class _Notes:
         if not self._is_possible or (time.monotonic() - self._last < self._every and not reached.is_whole):
             return
         noting = partial(
-            verifications.add,
+            checkpoints.add_verification,
             reached=reached,
             begun_at=self._begun_at,
             noted_at=datetime.now(UTC),

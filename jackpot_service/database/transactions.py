@@ -22,7 +22,6 @@ import sqlalchemy
 from psycopg.pq import TransactionStatus
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import DeclarativeBase
 
 from jackpot_service.database import deadlines, pipelines
 from jackpot_service.database.bounded import BoundedConnection, require_time
@@ -67,25 +66,10 @@ _ATTEMPT = "attempt"
 _PREPARED = "prepared"
 """Under which a connection keeps what it knows of the statements of pipelines."""
 
-NAMING_CONVENTION = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-    "pk": "pk_%(table_name)s",
-}
-
-
 T = TypeVar("T")
 
 Session = sqlalchemy.Connection
 """What acts are given: one connection in one transaction. No objects are tracked in it, so it is not the ORM's."""
-
-
-class Base(DeclarativeBase):
-    """The tables' common metadata; every constraint gets its name from the convention."""
-
-    metadata = sqlalchemy.MetaData(naming_convention=NAMING_CONVENTION)
 
 
 class Busy(Unavailable):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import select, text
 
+from jackpot_service.database.tables import JackpotRow, TableRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
@@ -21,7 +22,6 @@ from jackpot_service.events.round_documents import (
     Voids,
 )
 from jackpot_service.records.acts import RecordedAct
-from jackpot_service.records.schema import JackpotRow, TableRow
 
 # In the order of `RecordedAct`; looked up by their seqs, as the rows of rounds are by their keys.
 _ACTS = text(

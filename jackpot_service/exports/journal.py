@@ -15,13 +15,12 @@ from typing import Final
 
 from sqlalchemy import and_, select
 
+from jackpot_service.database.tables import EntryRow, RoundRow, StripeRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import Refused
 from jackpot_service.exports.accounting import Declared, ExportedEntry, Form, Heading
-from jackpot_service.ledger.schema import EntryRow, StripeRow
 from jackpot_service.records import references
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.records.schema import RoundRow
 
 IN_MEMORY: Final = 4096
 """How many entries are in memory at a time, over all stripes; a stripe has at least `SMALLEST_PAGE`."""

@@ -1,20 +1,24 @@
 """
-The digest of an entry and the chain of heads.
+What an entry's digest covers, its figures among that, and the chain of heads.
 
 The digest is SHA-256 over the canonical JSON (UTF-8, keys sorted, no white space) of everything that the entry wrote.
 A stripe's head after an entry is SHA-256 over 72 bytes: its head before it, the entry's digest, and when the entry was
 booked, in microseconds since 1970 as a big-endian 64-bit integer. Before the first entry it is SHA-256 over
-`<book>/<stripe number>`.
+`<book>/<stripe number>`. An entry that does not tell what it comes to is refused before it has a digest.
 """
 
 import hashlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 import orjson
 
 from jackpot_service.domain import facts
-from jackpot_service.domain.entries import Entry
+from jackpot_service.domain.entries import REFERENCE_BOOK, Attribution, Entry
+from jackpot_service.domain.errors import BooksBroken
+from jackpot_service.domain.figures import FigureKind
+from jackpot_service.domain.journal import EntryKind, Movement
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -49,3 +53,56 @@ def next_head(head: bytes, entry_digest: bytes, booked_at: datetime) -> bytes:
     """Figure the head after an entry; the database does the same in the stripe's update."""
     microseconds = (booked_at - _EPOCH) // timedelta(microseconds=1)
     return hashlib.sha256(head + entry_digest + microseconds.to_bytes(8, "big", signed=True)).digest()
+
+
+_OF_ACTS: Final = frozenset({EntryKind.AWARD_PAID})
+"""The acts that have figures in the reference book."""
+
+_OF_EFFECTS: Final = frozenset(
+    {
+        EntryKind.ROUND_CORRECTED,
+        EntryKind.AWARDS_APPROVED,
+        EntryKind.AWARDS_REJECTED,
+        EntryKind.AWARDS_REINSTATED,
+    }
+)
+"""The acts whose entry in a jackpot's book has them. A correction may come to nothing; the others never do."""
+
+
+class FiguresMissing(BooksBroken):
+    """An entry was about to be booked without what it comes to."""
+
+    code = "figures-missing"
+
+
+def written(entry: Entry) -> list[str]:
+    """
+    Write an entry's figures, each as PostgreSQL writes a row.
+
+    Raises: FiguresMissing.
+    """
+    _require_whole(entry)
+    return [figure.written() for figure in entry.figures]
+
+
+def content(attribution: Attribution, figures: Sequence[str]) -> list[str]:
+    """What the digest covers: whose the figures are, and each of them as it is written."""
+    return [attribution.casino_id, attribution.table_id, str(attribution.rules_version), *figures]
+
+
+def _require_whole(entry: Entry) -> None:
+    if entry.kind is EntryKind.BETS:
+        is_whole = entry.round_step is not None and bool(entry.figures)
+    elif entry.round_step is not None:
+        movements = {line.movement for line in entry.postings.lines}
+        kinds = {figure.kind for figure in entry.figures}
+        is_whole = (Movement.REVERSAL in movements) is bool(kinds & {FigureKind.REFUNDS, FigureKind.LATE_REFUNDS}) and (
+            (Movement.AWARD in movements) is (FigureKind.AWARDS in kinds)
+        )
+    elif entry.kind in (_OF_ACTS if entry.book == REFERENCE_BOOK else _OF_EFFECTS):
+        is_whole = entry.of is not None and (bool(entry.figures) or entry.kind is EntryKind.ROUND_CORRECTED)
+    else:
+        is_whole = True
+    if not is_whole:
+        message = f"An entry of {entry.kind} states its round, or whose it is, and what it comes to by currency."
+        raise FiguresMissing(message)

@@ -12,9 +12,9 @@ from datetime import datetime
 
 from sqlalchemy import func, select, text
 
+from jackpot_service.database.tables import StripeRow
 from jackpot_service.database.transactions import Session, committed
 from jackpot_service.ledger import stripes
-from jackpot_service.ledger.schema import StripeRow
 
 Positions = tuple[int, ...]
 """A seq of each stripe, in the order of their numbers; a stripe that it does not reach had no entry."""

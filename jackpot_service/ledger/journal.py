@@ -11,7 +11,7 @@ from jackpot_service.domain import facts
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.pools import Pools
-from jackpot_service.ledger import days, figures
+from jackpot_service.ledger import days, digests
 from jackpot_service.ledger.digests import digest
 
 # The stripe's row is locked first and held to the commit, so its `seq` is dense and in commit order. The clock is a
@@ -123,8 +123,8 @@ def post_all(
         pools += entry.postings.pools()
     steps = [entry.round_step for entry in entries]
     written = [facts.of_postings(entry.postings) for entry in entries]
-    figured = [figures.written(entry) for entry in entries]
-    whose = [entry.whose for entry in entries]
+    figured = [digests.written(entry) for entry in entries]
+    attributions = [entry.attribution for entry in entries]
     columns = [tuple(map(" ".join, zip(*lines, strict=True))) or _NO_POSTINGS for lines in written]
     cursor = pipe.send(
         _POST,
@@ -140,16 +140,16 @@ def post_all(
             "steps": "|".join(["-" if step is None else str(step.step) for step in steps]),
             "received_at": "|".join([entry.received_at.isoformat() for entry in entries]),
             "digests": [
-                digest(entry, lines, figures.content(one, rows))
-                for entry, lines, one, rows in zip(entries, written, whose, figured, strict=True)
+                digest(entry, lines, digests.content(one, rows))
+                for entry, lines, one, rows in zip(entries, written, attributions, figured, strict=True)
             ],
             "meter_players": pools.meter_players,
             "meter_house": pools.meter_house,
             "reserve": pools.reserve,
             "prize_fund": pools.prize_fund,
-            "casino_ids": "|".join([one.casino_id or _NONE for one in whose]),
-            "table_ids": "|".join([one.table_id or _NONE for one in whose]),
-            "rules_versions": "|".join([str(one.rules_version) for one in whose]),
+            "casino_ids": "|".join([one.casino_id or _NONE for one in attributions]),
+            "table_ids": "|".join([one.table_id or _NONE for one in attributions]),
+            "rules_versions": "|".join([str(one.rules_version) for one in attributions]),
             "figures": "|".join([_rows(rows) for rows in figured]),
             **dict(zip(_COLUMNS, map("|".join, zip(*columns, strict=True)), strict=True)),
         },

@@ -5,7 +5,7 @@ They need nothing but entries, stripes, cycles and days; what entries should hav
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
@@ -17,11 +17,9 @@ from jackpot_service.domain.money import EXACT, ZERO, plain, total
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import days, replay
 from jackpot_service.ledger.digests import first_head, next_head
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
-from jackpot_service.ledger.verified import NOTHING, Verified
-
-Found = Iterator[Mismatch]
+from jackpot_service.ledger.verification import NOTHING, Verified
 
 
 def broken(session: Session) -> tuple[Mismatch, ...]:

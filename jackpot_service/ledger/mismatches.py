@@ -1,5 +1,6 @@
 """What can be wrong with the books, by name."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -212,3 +213,6 @@ class Mismatch:
 
     def __str__(self) -> str:
         return f"{self.code}: {self.book}, {self.place}: {self.detail}"
+
+
+Found = Iterator[Mismatch]

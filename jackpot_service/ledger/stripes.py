@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import func, select
 
 from jackpot_service.database.pipelines import Pipeline
+from jackpot_service.database.tables import StripeRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.ledger.digests import first_head
-from jackpot_service.ledger.schema import StripeRow
 
 MOST_STRIPES: Final = 256
 """A jackpot has no more of them: a hit locks all, and a meter sums all."""

@@ -3,7 +3,7 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -18,17 +18,15 @@ from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, plain, total
 from jackpot_service.ledger import replay
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.ledger.verified import NOTHING, Verified
-from jackpot_service.proof import acts, compensations, corrections, documents, people
+from jackpot_service.ledger.verification import NOTHING, Verified
+from jackpot_service.proof import acts, corrections, documents, manual_payments, people
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.proof.settlements import positions_are_right
 from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.held_awards import DecideAwards, RoundAwards, Running
-
-Found = Iterator[Mismatch]
 
 STEP_OF: Final[Mapping[str, AwardStep]] = {
     EntryKind.AWARDS_APPROVED: AwardStep.APPROVED,
@@ -161,7 +159,7 @@ class ActsOnRounds:
         yield from people.nobody_released_what_an_own_key_won(
             [*released, *given, *corrected], round_, self._jackpot.references
         )
-        yield from compensations.check(given, round_, self._jackpot, self._entries)
+        yield from manual_payments.compensations_are_due(given, round_, self._jackpot, self._entries)
 
     def _step_is_due(self, row: Row[Any], round_: RoundDocuments) -> Found:
         book, step = self._jackpot.jackpot_id, STEP_OF[row.kind]

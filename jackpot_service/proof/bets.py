@@ -1,6 +1,6 @@
-"""Whether a round's bets, voids and cancellation were lawful, and booked what they should."""
+"""Whether a round's bets, voids and cancellation were lawful, and booked what they should, while it could take them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from jackpot_service.domain import posting_rules
 from jackpot_service.domain.acceptance import HandLimit, require_hands, require_stakes
@@ -8,14 +8,13 @@ from jackpot_service.domain.bets import Bets, BookedBet
 from jackpot_service.domain.contribution import contribute, stakes_by_currency
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind, Postings
+from jackpot_service.domain.lives import Life
 from jackpot_service.domain.settlement import Terms, reverse
 from jackpot_service.ledger import replay
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
-
-Found = Iterator[Mismatch]
 
 
 def bets_were_acceptable(round_: RoundDocuments, jackpot: Jackpot) -> Found:
@@ -129,9 +128,32 @@ def cancellation_names_its_cycle(round_: RoundDocuments, jackpot: Jackpot) -> Fo
             yield Mismatch(Code.CANCELLATION_CYCLE, entry.book, entry.place, detail)
 
 
+def bets_came_while_open(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """No bets were booked while their jackpot took none."""
+    for entry in round_.entries:
+        change = next((change for change in reversed(jackpot.status_changes) if change.is_before(entry)), None)
+        if entry.kind == EntryKind.BETS and change is not None and change.life is not Life.OPEN:
+            detail = f"{round_.place}: its jackpot was {change.life}"
+            yield Mismatch(Code.BET_SUSPENDED, entry.book, entry.place, detail)
+
+
+def no_live_bet_was_left_at_retirement(round_: RoundDocuments, jackpot: Jackpot) -> Found:
+    """When its jackpot was retired, the round was over or had no live bet."""
+    retired = next((change for change in jackpot.status_changes if change.life is Life.RETIRED), None)
+    before = [entry for entry in round_.entries if retired is not None and not retired.is_before(entry)]
+    if not before or before[-1].kind in {EntryKind.RESULT, EntryKind.CANCELLATION, EntryKind.ROUND_CORRECTED}:
+        return
+    live = round_.live(before_step=(before[-1].step or 0) + 1)
+    if live:
+        detail = f"had {len(live)} live bet(s) when its jackpot was retired"
+        yield Mismatch(Code.RETIRED_IN_PLAY, round_.round.jackpot_id, round_.place, detail)
+
+
 CHECKS: tuple[Callable[[RoundDocuments, Jackpot], Found], ...] = (
     bets_were_acceptable,
     voids_have_their_bets,
     contributions_and_refunds_were_booked,
     cancellation_names_its_cycle,
+    bets_came_while_open,
+    no_live_bet_was_left_at_retirement,
 )

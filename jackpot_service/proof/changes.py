@@ -6,23 +6,23 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from jackpot_service.domain import facts
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.domain.rates import stated_rates
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import people
+from jackpot_service.proof.decoding import UNDERIVABLE
 from jackpot_service.proof.references import References
+from jackpot_service.usecases.changes.kinds import Conditions
+from jackpot_service.usecases.changes.rate_sheet import ChangeRates, Sheet
 from jackpot_service.usecases.changes.registry import CARRIES_OUT, KINDS
 
-Found = Iterator[Mismatch]
 Entries = Mapping[int, BookedEntry]
 Done = tuple[int, str, str | None]
 """The seq of an act, the kind of change that it carries out, and the jackpot that it is about."""
-
-_UNREADABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
-"""What reading a payload raises that is not one of its kind."""
 
 DECISIONS = frozenset({EntryKind.CHANGE_APPROVED, EntryKind.CHANGE_REJECTED})
 
@@ -113,7 +113,7 @@ def _not_as_asked(request: Row[Any], act: Row[Any]) -> Iterator[str]:
         kind = KINDS.get(request.kind)
         asked = {"jackpot_id": request.payload.get("jackpot_id"), **(kind.stated(request.payload) if kind else {})}
         shown = {**act.after, **act.after.get("round", {}), "jackpot_id": act.jackpot_id}
-    except _UNREADABLE as error:
+    except UNDERIVABLE as error:
         yield f"cannot be compared: {type(error).__name__}: {error}"
         return
     for name, due in asked.items():
@@ -142,3 +142,37 @@ LAWS: tuple[Callable[[References, Entries], Found], ...] = (
     nobody_did_alone_what_takes_two,
 )
 """Every change request, by itself and with its decision."""
+
+
+def sheets_are_what_was_approved(references: References, entries: Mapping[int, BookedEntry]) -> Found:
+    """A sheet that carries out a change request has its rates, its source and its time."""
+    for (base, number), sheet in references.sheet_rows.items():
+        act, entry = references.acts.get(sheet.entry_seq), entries.get(sheet.entry_seq)
+        request = None if act is None else references.change_requests.get(act.decides)
+        if request is None or entry is None:
+            continue  # It was published by one, or lacks its act or its request, which is found elsewhere.
+        wrong = _wrong(references, sheet, request, entry)
+        if wrong is not None:
+            detail = f"{request.request_id}, put over sheet {request.base_version}, {wrong}"
+            yield Mismatch(Code.SHEET_CHANGE, REFERENCE_BOOK, f"rate sheet {base} {number}", detail)
+
+
+def _wrong(references: References, sheet: Row[Any], request: Row[Any], entry: BookedEntry) -> str | None:
+    """Say in what a sheet is not what was asked for; None if it is."""
+    try:
+        agreed = _agreed(references, request, entry)
+    except UNDERIVABLE as error:
+        return f"makes none: {type(error).__name__}"
+    rates = stated_rates(references.sheets[sheet.base, sheet.number])
+    due = (agreed.base, agreed.rates, agreed.effective_at, facts.of_rate_source(agreed.source))
+    if (sheet.base, rates, sheet.effective_at, sheet.source) != due:
+        return "makes another sheet"
+    return None
+
+
+def _agreed(references: References, request: Row[Any], entry: BookedEntry) -> Sheet:
+    """Decide again what a request makes of the sheet before: in force from its booking unless it says when."""
+    number = int(request.base_version)
+    asked = ChangeRates.read(request.payload).completed(Conditions(entry.booked_at, request.request_id))
+    before = stated_rates(references.sheets[asked.base, number]) if number else {}
+    return asked.decide(before)

@@ -1,6 +1,6 @@
 """Whether a round's corrections are what the right results, the verdicts before them, the rules and the pools make."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date
 from typing import Any
@@ -9,10 +9,10 @@ from sqlalchemy import Row
 
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep
 from jackpot_service.domain.corrections import Correction, VerdictInForce, borne_by
-from jackpot_service.domain.entries import Whose
+from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import figures, records
 from jackpot_service.proof.bets import postings_are, terms_of, won_since
@@ -23,8 +23,6 @@ from jackpot_service.records import corrections
 from jackpot_service.records.verdicts import award_id
 from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.round_correction import SettledRound, decide
-
-Found = Iterator[Mismatch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,7 @@ def _recorded_is(
     running = jackpot.cycle_at(entry)
     yield from positions_are_right(told["positions"], running, entry, jackpot, names_all=True)
     yield from postings_are(done.postings, entry, round_)
-    yield from figures.are(entry, Whose.of(round_.round), done.figures)
+    yield from figures.are(entry, Attribution.of(round_.round), done.figures)
     counted = corrections.result_of(told["result"]).bet_count
     live = [one for one in round_.bets if not one.is_void]
     if counted != len(live):

@@ -5,7 +5,6 @@ The database sums them again: it sorts and hashes on disk what does not fit, so 
 wrong. Whether the figures are what bets and documents make due is for the checks of entries, see `proof.figures`.
 """
 
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, time
 from functools import partial
 from typing import Any
@@ -14,13 +13,11 @@ from sqlalchemy import RowMapping, text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.ledger import instants, replay
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedStripe
 from jackpot_service.ledger.stripes import MOST_STRIPES
-from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.ledger.verification import NOTHING, Verified
 from jackpot_service.proof.decoding import unless_refused
-
-Found = Iterator[Mismatch]
 
 # An entry is of the cycle of the last cut that it stands after. Keys are told as texts: a day or a number may be one
 # that only the database knows.

@@ -18,13 +18,19 @@ from psycopg.types.json import set_json_loads
 from sqlalchemy import Row
 from sqlalchemy.exc import DataError
 
-from jackpot_service.database.transactions import Base, Session
+from jackpot_service.database.tables import Base
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.domain.errors import LedgerError
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 
 LONGEST_SHOWN: Final = 200
 
 EFFECT_KEYS: Final = {"book", "seq", "kind", "recorded"}
+
+
+UNDERIVABLE: Final = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
+"""What the domain raises of rows and documents that are not what the ledger wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,7 @@ def is_written_alike(one: object, other: object) -> bool:
     )
 
 
-def unless_refused(session: Session, found: Iterator[Mismatch], of: Callable[[str], Mismatch]) -> Iterator[Mismatch]:
+def unless_refused(session: Session, found: Found, of: Callable[[str], Mismatch]) -> Found:
     """Yield what a question finds; if the database cannot figure with what a column holds, a mismatch that says so."""
     try:
         with session.begin_nested():

@@ -8,15 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, select
 
-from jackpot_service.database.transactions import Session
-from jackpot_service.domain.bets import Bet, BookedBet
-from jackpot_service.domain.rounds import Round, RoundState
-from jackpot_service.ledger import replay
-from jackpot_service.ledger.mismatches import Code, Mismatch
-from jackpot_service.ledger.replay import BookedEntry, Within
-from jackpot_service.ledger.verified import BEFORE_ALL_ROUNDS
-from jackpot_service.proof.decoding import Decoder
-from jackpot_service.records.schema import (
+from jackpot_service.database.tables import (
     AwardRow,
     AwardStepRow,
     BetRow,
@@ -29,6 +21,14 @@ from jackpot_service.records.schema import (
     SettlementRow,
     VoidRow,
 )
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.bets import Bet, BookedBet
+from jackpot_service.domain.rounds import Round, RoundState
+from jackpot_service.ledger import replay
+from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.replay import BookedEntry, Within
+from jackpot_service.ledger.verification import BEFORE_ALL_ROUNDS
+from jackpot_service.proof.decoding import Decoder
 
 PAGE = 250
 """How many rounds are in memory at a time, with everything of theirs."""

@@ -5,17 +5,15 @@ from typing import Any, Final
 
 from sqlalchemy import Row, func, select
 
+from jackpot_service.database.tables import ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.exceptions import EMERGENCY_APPROVAL, ROUND_OPEN
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.proof.decoding import Decoder, is_written_alike
 from jackpot_service.proof.references import References
 from jackpot_service.records import exceptions
-from jackpot_service.records.schema import ExceptionRow
-
-Found = Iterator[Mismatch]
 
 PAGE: Final = 1000
 """How many exceptions are in memory at a time."""

@@ -1,4 +1,4 @@
-"""A jackpot's documents (rules, sheets, cycles, tables), and whether they are those of its opening."""
+"""A jackpot's rules, sheets, cycles, tables and status over time, and whether they are as its acts say."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,28 +6,66 @@ from typing import Any
 
 from sqlalchemy import select
 
+from jackpot_service.database.tables import RulesVersionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, posting_rules
 from jackpot_service.domain.accounts import METER_HOUSE
 from jackpot_service.domain.entries import Entry
-from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.rules import JackpotRules, as_document, from_document
 from jackpot_service.ledger import digests, replay
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
-from jackpot_service.ledger.verified import Verified
-from jackpot_service.proof.decoding import is_written_alike
+from jackpot_service.ledger.verification import Verified
+from jackpot_service.proof.decoding import UNDERIVABLE, is_written_alike
 from jackpot_service.proof.positions import PoolsByPosition
 from jackpot_service.proof.references import RecordedEffect, References
-from jackpot_service.proof.status_changes import StatusChange, status_changes_of, stripes_follow
-from jackpot_service.records.schema import RulesVersionRow
 
-Found = Iterator[Mismatch]
+LIFE_AFTER: Mapping[str, Life] = {
+    EntryKind.JACKPOT_SUSPENDED: Life.SUSPENDED,
+    EntryKind.JACKPOT_RESUMED: Life.OPEN,
+    EntryKind.JACKPOT_RETIRED: Life.RETIRED,
+}
+"""The status in which each kind of entry leaves its jackpot."""
 
-_UNREADABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
-"""What reading a document raises that is not what it should be."""
+
+@dataclass(frozen=True, slots=True)
+class StatusChange:
+    """A status of a jackpot from an entry on stripe 0 on: entries beyond its positions came after it."""
+
+    seq: int
+    life: Life
+    positions: tuple[int, ...]
+
+    def is_before(self, entry: BookedEntry) -> bool:
+        """Whether the status changed before an entry was booked. A stripe that it does not name was added later."""
+        number = entry.stripe_no
+        return (self.positions[number] if number < len(self.positions) else 0) < entry.seq
+
+
+def status_changes_of(effects: Mapping[int, RecordedEffect]) -> tuple[StatusChange, ...]:
+    """Read from the acts how a jackpot's status changed, in the order of stripe 0."""
+    return tuple(
+        StatusChange(seq, LIFE_AFTER[effect.kind], effect.positions)
+        for seq, effect in sorted(effects.items())
+        if effect.kind in LIFE_AFTER and effect.positions is not None
+    )
+
+
+def life_before(changes: Sequence[StatusChange], seq: int) -> Life:
+    """Where a jackpot stood right before an entry of its stripe 0."""
+    return next((change.life for change in reversed(changes) if change.seq < seq), Life.OPEN)
+
+
+def stripes_follow(book: str, stripes: Sequence[BookedStripe], changes: Sequence[StatusChange]) -> Found:
+    """Every stripe takes bets, or none does, as the last change of status says."""
+    is_open = not changes or changes[-1].life is Life.OPEN
+    for stripe in stripes:
+        if stripe.accepting is not is_open:
+            detail = "takes no bets, by no entry" if is_open else f"takes bets, the jackpot is {changes[-1].life}"
+            yield Mismatch(Code.STRIPE_ACCEPTING, book, f"stripe {stripe.stripe_no}", detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +157,7 @@ def read(
     for version, document in documents.items():
         try:
             rules[version] = from_document(document)
-        except _UNREADABLE:  # `rules_are_readable` names it.
+        except UNDERIVABLE:  # `rules_are_readable` names it.
             continue
     stripes, cycles = replay.stripes(session, jackpot_id), replay.cycles(session, jackpot_id)
     effects = references.index_of(jackpot_id).effects

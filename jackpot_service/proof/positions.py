@@ -1,18 +1,20 @@
-"""What a jackpot's pools held at any of its positions, summed up from its postings."""
+"""Rows and pools by their positions in tables that grow for ever, of which little is in memory at a time."""
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeVar
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.pools import Pools
-from jackpot_service.ledger import balances, replay
-from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.ledger import books, replay
+from jackpot_service.ledger.verification import NOTHING, Verified
 
-SPAN = 250
+ENTRIES_AT_ONCE = 250
 """So many entries are read at a time."""
 
-KEPT_BLOCKS = 64
+KEPT_BLOCKS_OF_POOLS = 64
 """So many blocks of them are kept, or two for each stripe, where a jackpot has more stripes."""
 
 HIGHEST = 2**63 - 1
@@ -40,26 +42,26 @@ class PoolsByPosition:
 
     def at(self, positions: Sequence[int]) -> Pools:
         """Sum the pools of all stripes, each after its entry at its position."""
-        kept = max(KEPT_BLOCKS, 2 * len(positions))
+        kept = max(KEPT_BLOCKS_OF_POOLS, 2 * len(positions))
         return sum((self._on_stripe(stripe_no, seq, kept) for stripe_no, seq in enumerate(positions)), Pools())
 
     def _on_stripe(self, stripe_no: int, seq: int, kept: int) -> Pools:
         if seq <= 0:
             return Pools()
-        seqs, pools = self._block(stripe_no, seq // SPAN, kept)
+        seqs, pools = self._block(stripe_no, seq // ENTRIES_AT_ONCE, kept)
         return pools[bisect_right(seqs, seq) - 1]
 
     def _block(self, stripe_no: int, number: int, kept: int) -> Block:
         key = (stripe_no, number)
         if key not in self._blocks:
-            self._blocks[key] = self._read(stripe_no, number * SPAN)
+            self._blocks[key] = self._read(stripe_no, number * ENTRIES_AT_ONCE)
         self._blocks.move_to_end(key)
         while len(self._blocks) > kept:
             self._blocks.popitem(last=False)
         return self._blocks[key]
 
     def _read(self, stripe_no: int, start: int) -> Block:
-        end = min(start + SPAN, HIGHEST)
+        end = min(start + ENTRIES_AT_ONCE, HIGHEST)
         seqs, pools = [start], [self._begin(stripe_no, start)]
         for entry in replay.entries(self._session, self._book, stripe_no, after=start, upto=end):
             seqs.append(entry.seq)
@@ -78,4 +80,49 @@ class PoolsByPosition:
 
     def _between(self, stripe_no: int, after: int, upto: int) -> Pools:
         """Nothing where the second lies before the first."""
-        return balances.pools_between(self._session, self._book, stripe_no, after=after, upto=upto)
+        return books.pools_between(self._session, self._book, stripe_no, after=after, upto=upto)
+
+
+T = TypeVar("T")
+
+ROWS_AT_ONCE = 100
+"""So many seqs are read at a time."""
+
+KEPT_BLOCKS_OF_ROWS = 32
+"""So many blocks of them are kept, and where so many more begin."""
+
+Read = Callable[[int, int], Mapping[int, T]]
+"""Reads the rows from a seq up to, and not with, another, in their order."""
+
+Next = Callable[[int], int | None]
+"""Finds the first seq that there is at or after another."""
+
+
+class PagedRows(Mapping[int, T]):
+    """Rows by seq, in the order of their seqs; each is read again when it was not asked for in a while."""
+
+    def __init__(self, read: Read[T], first_from: Next) -> None:
+        self._read = read
+        self._first_from = lru_cache(KEPT_BLOCKS_OF_ROWS)(first_from)
+        self._blocks: OrderedDict[int, Mapping[int, T]] = OrderedDict()
+
+    def __getitem__(self, seq: int) -> T:
+        return self._block(seq // ROWS_AT_ONCE)[seq]
+
+    def __iter__(self) -> Iterator[int]:
+        seq = self._first_from(1 - 2**63)
+        while seq is not None:
+            number = seq // ROWS_AT_ONCE
+            yield from self._block(number)
+            seq = self._first_from((number + 1) * ROWS_AT_ONCE)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _block(self, number: int) -> Mapping[int, T]:
+        if number not in self._blocks:
+            self._blocks[number] = self._read(number * ROWS_AT_ONCE, (number + 1) * ROWS_AT_ONCE)
+        self._blocks.move_to_end(number)
+        while len(self._blocks) > KEPT_BLOCKS_OF_ROWS:
+            self._blocks.popitem(last=False)
+        return self._blocks[number]

@@ -1,7 +1,7 @@
 """The proof that the books are right: everything that was booked is derived again from what was told to the ledger."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from itertools import count
@@ -9,73 +9,72 @@ from typing import Final
 
 from sqlalchemy import literal, union_all
 
-from jackpot_service.database.transactions import Session
-from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.money import ZERO
-from jackpot_service.ledger import laws, replay
-from jackpot_service.ledger.mismatches import Code, Mismatch
-from jackpot_service.ledger.replay import BookedEntry, BookedStripe
-from jackpot_service.ledger.schema import CycleRow, DayRow, EntryRow, StripeRow
-from jackpot_service.ledger.verified import NOTHING, Reached, Verified, VerifiedStripe
-from jackpot_service.proof import (
-    bets,
-    corrections,
-    days,
-    decoding,
-    documents,
-    exceptions,
-    expected_acts,
-    figures,
-    jackpots,
-    periods,
-    reconciled_days,
-    records,
-    reference_book,
-    references,
-    rounds,
-    seals,
-    sequence_checks,
-    settlements,
-    status_changes,
-    status_checks,
-    times,
-)
-from jackpot_service.proof.awards import ActsOnRounds, HeldMoney
-from jackpot_service.proof.decoding import Decoder
-from jackpot_service.proof.documents import Page, RoundDocuments
-from jackpot_service.proof.jackpots import Jackpot
-from jackpot_service.proof.positions import PoolsByPosition
-from jackpot_service.proof.references import References
-from jackpot_service.proof.statements import Statements
-from jackpot_service.proof.times import Times
-from jackpot_service.proof.verification import (
-    Looks,
-    NotCompared,
-    OnProgress,
-    OnReached,
-    Progress,
-    Verification,
-)
-from jackpot_service.records.reconciled_days import DayPart
-from jackpot_service.records.reconciled_schema import ReconciledDayRow
-from jackpot_service.records.schema import (
+from jackpot_service.database.tables import (
     AwardRow,
     AwardStepRow,
     BetRow,
     CancellationRow,
     CompensationRow,
     CorrectionRow,
+    CycleRow,
+    DayRow,
+    EntryRow,
     HandRow,
+    ReconciledDayRow,
     ResultRow,
     RoundRow,
     RulesVersionRow,
     SettlementRow,
     StatementSettlementRow,
+    StripeRow,
     VoidRow,
 )
-
-Found = Iterator[Mismatch]
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.money import ZERO
+from jackpot_service.ledger import laws, replay
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
+from jackpot_service.ledger.replay import BookedEntry, BookedStripe
+from jackpot_service.ledger.verification import (
+    NOTHING,
+    Looks,
+    NotCompared,
+    OnProgress,
+    OnReached,
+    Progress,
+    Reached,
+    Verification,
+    Verified,
+    VerifiedStripe,
+)
+from jackpot_service.proof import (
+    acts,
+    bets,
+    checkpoints,
+    corrections,
+    days,
+    decoding,
+    documents,
+    exceptions,
+    figures,
+    jackpots,
+    records,
+    reference_book,
+    references,
+    rounds,
+    sequence_checks,
+    settlements,
+    times,
+)
+from jackpot_service.proof.awards import ActsOnRounds, HeldMoney
+from jackpot_service.proof.decoding import UNDERIVABLE, Decoder
+from jackpot_service.proof.documents import Page, RoundDocuments
+from jackpot_service.proof.jackpots import Jackpot
+from jackpot_service.proof.manual_payments import Statements
+from jackpot_service.proof.positions import PoolsByPosition
+from jackpot_service.proof.references import References
+from jackpot_service.proof.times import Times
+from jackpot_service.records.checkpoints import DayPart
 
 SUMS_ARE_LIKE_DAYS: Final = 1
 """To compare all days with figures takes as long as to read so many of them again: for those who are told how far."""
@@ -84,7 +83,6 @@ ROUND_CHECKS = (
     records.digests_cover_the_rows,
     *rounds.CHECKS,
     *bets.CHECKS,
-    *status_checks.CHECKS,
     *settlements.CHECKS,
     *corrections.CHECKS,
     *figures.CHECKS,
@@ -119,9 +117,6 @@ _BOOKS = union_all(
 
 _OF_ANY_BOOK = frozenset({StripeRow.__tablename__, EntryRow.__tablename__, DayRow.__tablename__})
 """Tables in which the reference book has rows as well."""
-
-_UNDERIVABLE = (LedgerError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
-"""What the domain raises when rows are not what the ledger wrote."""
 
 
 def verify(
@@ -158,7 +153,7 @@ def _guarded(found: Found, *, book: str, place: str) -> Found:
     """Turn what the domain raises on rows that cannot be into a mismatch, so that one broken row hides no other."""
     try:
         yield from found
-    except _UNDERIVABLE as error:
+    except UNDERIVABLE as error:
         yield Mismatch(Code.ENTRY_UNDERIVABLE, book, place, f"{type(error).__name__}: {error}")
 
 
@@ -193,7 +188,7 @@ class _Proof:
         for book in sorted(self.reached.keys() - set(self.books)):
             yield Mismatch(Code.VERIFIED_HEAD, book, "stripes", "were verified, and are of a jackpot that is not there")
         yield from self.of_reference_book(known)
-        closed = periods.check(self.session, known.closed_periods, not_compared=self.not_compared)
+        closed = checkpoints.closed_periods_hold(self.session, known.closed_periods, not_compared=self.not_compared)
         yield from _guarded(closed, book=REFERENCE_BOOK, place="closed periods")
         for jackpot_id in self.books[1:]:
             yield from self.of_jackpot(jackpot_id, known)
@@ -211,14 +206,14 @@ class _Proof:
 
         yield from laws.broken_in(self.session, REFERENCE_BOOK, since=since, on_entry=note)
         yield from [*late, *dates.check_stripes(REFERENCE_BOOK)]
-        yield from status_changes.stripes_follow(REFERENCE_BOOK, stripes, ())
+        yield from jackpots.stripes_follow(REFERENCE_BOOK, stripes, ())
         entries = reference_book.entries(self.session)
         yield from _guarded(reference_book.check(known, entries), book=REFERENCE_BOOK, place="documents")
         noted = exceptions.check(self.session, self.decoder, known)
         yield from _guarded(noted, book=REFERENCE_BOOK, place="exceptions")
         yield from self.decoder.take()
         yield from _guarded(days.check(self.session, REFERENCE_BOOK, stripes, since), book=REFERENCE_BOOK, place="days")
-        yield from _guarded(seals.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
+        yield from _guarded(checkpoints.kept_seals_hold(self.session), book=REFERENCE_BOOK, place="seals")
         self.reached[REFERENCE_BOOK] = replace(self._verified(stripes), is_whole=True)
         self._tell_progress(REFERENCE_BOOK)
 
@@ -246,15 +241,15 @@ class _Proof:
         yield from [*late, *dates.check_stripes(jackpot_id)]
         yield from _guarded(jackpots.check(jackpot, jackpot.outside), book=jackpot_id, place="opening")
         yield from _guarded(statements.check(jackpot, jackpot.outside), book=jackpot_id, place="statements")
-        yield from status_checks.acts_were_possible(jackpot, jackpot.outside)
-        yield from expected_acts.check(jackpot, fresh)
+        yield from acts.acts_were_possible(jackpot, jackpot.outside)
+        yield from acts.check_decisions(jackpot, fresh)
         yield from figures.effects_come_to_nothing_more(fresh)
-        reconciled = reconciled_days.of_book(self.session, jackpot_id)
+        reconciled = checkpoints.reconciled_days_of(self.session, jackpot_id)
         yield from self._of_sums(jackpot, since, reconciled, fresh_entries=self.entries - entries_before)
         reconciled_to = reconciled[-1].day if reconciled else date.min
         yield from self._of_rounds(jackpot, since, held, reconciled_to=reconciled_to)
         yield from held.check(jackpot_id)
-        seen = expected_acts.seen_by_acts(jackpot)
+        seen = acts.seen_by_acts(jackpot)
         crossing = sequence_checks.settlements_do_not_cross(self.session, jackpot_id, seen, since=since)
         yield from _guarded(crossing, book=jackpot_id, place="order")
         self.reached[jackpot_id] = replace(self.reached[jackpot_id], is_whole=True, held=ZERO)
@@ -276,7 +271,7 @@ class _Proof:
         found = figures.payments_come_to_their_awards(session, book, since)
         yield from _guarded(found, book=book, place="payments")
         advance()
-        found = reconciled_days.check(session, jackpot, reconciled, since, on_day=advance)
+        found = checkpoints.reconciled_days_hold(session, jackpot, reconciled, since, on_day=advance)
         yield from _guarded(found, book=book, place="reconciled days")
         self.looks.done = before + due
 

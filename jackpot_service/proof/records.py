@@ -1,6 +1,5 @@
 """What a round's entry recorded, put together again from the rows it wrote, and whether its digest covers that."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,12 +15,10 @@ from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Resu
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.domain.settlement import Award, Entitlement, Settlement
 from jackpot_service.ledger import digests
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
-
-Found = Iterator[Mismatch]
 
 FIRST_STATES = (AwardState.PAYABLE, AwardState.HELD)
 """How an award begins."""

@@ -5,22 +5,20 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 
+from jackpot_service.database.tables import EntryRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, seals
 from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.entries import REFERENCE_BOOK, Entry
 from jackpot_service.domain.journal import ACT_KINDS, EntryKind
 from jackpot_service.ledger import digests, replay
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.ledger.schema import EntryRow
-from jackpot_service.proof import acts, changes, figures, keys, people
+from jackpot_service.proof import acts, changes, figures, people
+from jackpot_service.proof.changes import sheets_are_what_was_approved
 from jackpot_service.proof.decoding import is_written_alike
-from jackpot_service.proof.paged_rows import PagedRows
-from jackpot_service.proof.rate_changes import sheets_are_what_was_approved
+from jackpot_service.proof.positions import PagedRows
 from jackpot_service.proof.references import Document, References
-
-Found = Iterator[Mismatch]
 
 _IS_ACT = (EntryRow.jackpot_id == REFERENCE_BOOK, EntryRow.stripe_no == 0)
 
@@ -42,12 +40,12 @@ def check(references: References, entries: Mapping[int, BookedEntry]) -> Found:
     """Check the reference documents against the entries of the reference book, by seq."""
     yield from entries_recorded_their_acts(references, entries)
     yield from acts_wrote_their_documents(references, entries)
-    yield from acts.check(references)
+    yield from acts.check_effects(references)
     yield from changes.check(references, entries)
     yield from bindings_exist(references)
     yield from sheets_state_their_base(references)
     yield from sheets_are_what_was_approved(references, entries)
-    yield from keys.check(references, entries)
+    yield from people.check_keys(references, entries)
     yield from people.switches_begin_off(references)
     yield from people.acts_were_of_those_who_may(references)
 
@@ -62,7 +60,7 @@ def documents(references: References) -> Iterator[Document]:
             table_id=row.table_id, casino_id=row.casino_id, game=row.game, jackpot_id=row.jackpot_id
         )
         yield Document(f"table {row.table_id}", row.entry_seq, EntryKind.TABLE_ADDED, recorded)
-    yield from keys.documents(references)
+    yield from people.documents_of_people(references)
     for (base, number), row in references.sheet_rows.items():
         recorded = facts.of_sheet(references.sheets[base, number], effective_at=row.effective_at, source=row.source)
         yield Document(f"rate sheet {base} {number}", row.entry_seq, EntryKind.RATES_PUBLISHED, recorded)

@@ -10,23 +10,15 @@ from typing import Any, Final
 
 from sqlalchemy import Row, and_, func, select
 
-from jackpot_service.database.transactions import Session
-from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.domain.facts import Facts
-from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.money import Rate, RateSheet
-from jackpot_service.ledger.schema import EntryRow
-from jackpot_service.proof.decoding import Decoder, is_vector
-from jackpot_service.proof.paged_rows import PagedRows
-from jackpot_service.records import seals
-from jackpot_service.records.deciding_schema import EmergencySwitchRow
-from jackpot_service.records.periods_schema import ClosedPeriodRow
-from jackpot_service.records.schema import (
+from jackpot_service.database.tables import (
     AcknowledgementRow,
     ActRow,
     CasinoRow,
     ChangeDecisionRow,
     ChangeRequestRow,
+    ClosedPeriodRow,
+    EmergencySwitchRow,
+    EntryRow,
     JackpotRow,
     KeyRow,
     PrincipalRow,
@@ -34,6 +26,14 @@ from jackpot_service.records.schema import (
     RateSheetRow,
     TableRow,
 )
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.facts import Facts
+from jackpot_service.domain.journal import EntryKind
+from jackpot_service.domain.money import Rate, RateSheet
+from jackpot_service.proof.decoding import Decoder, is_vector
+from jackpot_service.proof.positions import PagedRows
+from jackpot_service.records import checkpoints
 
 OF_ROUNDS: Final = frozenset(
     {
@@ -185,7 +185,7 @@ def read(session: Session, decoder: Decoder) -> References:
         change_decisions={row.request_id: row for row in rows(ChangeDecisionRow)},
         acknowledgements={row.exception_id: row for row in rows(AcknowledgementRow)},
         closed_periods=list(rows(ClosedPeriodRow)),
-        seals={one.number: (one.entry_seq, one.sha256) for one in seals.every(session)},
+        seals={one.number: (one.entry_seq, one.sha256) for one in checkpoints.every_seal(session)},
         emergency_switches=list(rows(EmergencySwitchRow)),
         indexes=_indexed(acts.values()),
     )

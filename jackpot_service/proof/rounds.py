@@ -1,17 +1,15 @@
 """Whether a round is what its entries make of it: table, pins, steps, state, ending, and who wrote each of its rows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 
 from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.rounds import RoundState, first_key_at
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
-
-Found = Iterator[Mismatch]
 
 MILLISECOND = timedelta(milliseconds=1)
 

@@ -6,16 +6,13 @@ from itertools import pairwise
 
 from sqlalchemy import ColumnElement, Text, and_, cast, exists, func, or_, select, true
 
+from jackpot_service.database.tables import AwardRow, EntryRow, SettlementRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.cycles import cut_after
-from jackpot_service.ledger.mismatches import Code, Mismatch
-from jackpot_service.ledger.schema import EntryRow
-from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
+from jackpot_service.ledger.verification import NOTHING, Verified
 from jackpot_service.proof.decoding import is_vector
-from jackpot_service.records.schema import AwardRow, SettlementRow
-
-Found = Iterator[Mismatch]
 
 PAGE = 1000
 

@@ -1,6 +1,6 @@
 """Whether a settlement is what cards, bets, rules, rates and pools make: the whole of it is figured again."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row
@@ -11,15 +11,13 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.outcomes import Verdict, judge, require_hands_of_one_deck
 from jackpot_service.domain.settlement import Settlement, settle
 from jackpot_service.ledger import cycles
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry
 from jackpot_service.proof import records
 from jackpot_service.proof.bets import postings_are, terms_of, won_since
 from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
 from jackpot_service.records.verdicts import award_id
-
-Found = Iterator[Mismatch]
 
 _CODES = {"cycle": Code.SETTLEMENT_CYCLE, "positions": Code.SETTLEMENT_POSITIONS, "awards": Code.AWARD_FIGURES}
 """Which code a differing field has; the others are figures."""

@@ -7,7 +7,7 @@ whatever is configured; groups that wait, and acts that wait for one another, wa
 than that hour, and the tolerances, after its request came in. A database whose clock was set back dates entries later.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -15,10 +15,8 @@ from typing import Final
 from sqlalchemy import func, select
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
-
-Found = Iterator[Mismatch]
 
 TOLERANCE: Final = timedelta(seconds=2)
 """So far a stripe's time may lie ahead of the database's clock, and the service's clock may differ from that."""

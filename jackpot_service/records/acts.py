@@ -8,11 +8,10 @@ from typing import Any
 
 from sqlalchemy import Select, and_, func, insert, select
 
+from jackpot_service.database.tables import ActRow, EntryRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.ledger.schema import EntryRow
-from jackpot_service.records.schema import ActRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from jackpot_service.database.tables import AwardStepRow, EntryRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.awards import AwardState, AwardStep, steps_beyond, steps_into
 from jackpot_service.domain.errors import NotFound
@@ -33,9 +34,7 @@ from jackpot_service.domain.held_awards import AwardKey, MadeAward
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round
-from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records import verdicts
-from jackpot_service.records.schema import AwardStepRow
 from jackpot_service.records.verdicts import BookedAward
 
 _RECORDS: Final = table(

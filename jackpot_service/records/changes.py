@@ -1,4 +1,4 @@
-"""Change requests and what became of them."""
+"""Change requests with their decisions, and whether one person alone may decide in an emergency."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Row, Select, and_, func, insert, or_, select
 
+from jackpot_service.database.tables import ChangeDecisionRow, ChangeRequestRow, EmergencySwitchRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import RETIREMENT, Change, ChangeState, Decision, Outcome
-from jackpot_service.records.schema import ChangeDecisionRow, ChangeRequestRow
 
 
 def add(session: Session, change: Change, *, entry_seq: int) -> None:
@@ -123,3 +123,14 @@ def _change(row: Row[*tuple[Any, ...]]) -> Change:
         expires_at=row.expires_at,
         decision=decision,
     )
+
+
+def is_emergency_on(session: Session) -> bool:
+    """Return whether emergency approvals are on now."""
+    latest = select(EmergencySwitchRow.is_on).order_by(EmergencySwitchRow.entry_seq.desc()).limit(1)
+    return bool(session.scalar(latest))
+
+
+def add_emergency_switch(session: Session, *, is_on: bool, entry_seq: int) -> None:
+    """Write the switch; only the owner of the database may."""
+    session.execute(insert(EmergencySwitchRow).values(entry_seq=entry_seq, is_on=is_on))

@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlalchemy import Row, func, insert, select
 
-from jackpot_service.database.transactions import Base, Session, pipelined
+from jackpot_service.database.tables import ActRow, AwardStepRow, Base, CorrectionRow
+from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.awards import AwardState, AwardStep, state_of
 from jackpot_service.domain.bets import Bet
@@ -20,7 +21,6 @@ from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.domain.settlement import Award
 from jackpot_service.records import verdicts
 from jackpot_service.records.acts import RecordedAct, recorded_acts
-from jackpot_service.records.schema import ActRow, AwardStepRow, CorrectionRow
 from jackpot_service.records.verdicts import BookedAward
 
 

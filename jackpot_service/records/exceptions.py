@@ -11,12 +11,12 @@ from sqlalchemy import ColumnElement, Text, func, select, text
 from sqlalchemy import insert as insert_row
 from sqlalchemy.dialects.postgresql import insert
 
+from jackpot_service.database.tables import AcknowledgementRow, ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.ledger import stripes
-from jackpot_service.records import pinned
-from jackpot_service.records.schema import AcknowledgementRow, ExceptionRow
+from jackpot_service.records import immutable
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def keep(session: Session, record: ExceptionRecord) -> None:
         "table_id": record.table_id,
         "round_id": record.round_id,
         "digest": digest,
-        "jackpot_id": pinned.table(session, record.table_id).jackpot_id or "",
+        "jackpot_id": immutable.table(session, record.table_id).jackpot_id or "",
         "principal": record.principal,
         "noticed_at": noticed_at,
         "detail": {"request": record.request, "detail": record.detail},

@@ -1,4 +1,4 @@
-"""Principals and their keys: who may speak to the ledger, and what shows it."""
+"""Principals, the keys by which they show who they are, and who made those."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,11 +7,10 @@ from typing import Any
 
 from sqlalchemy import Row, Select, and_, func, insert, or_, select, text, tuple_, update
 
+from jackpot_service.database.tables import EntryRow, KeyRow, PrincipalRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.ledger.schema import EntryRow
-from jackpot_service.records.schema import KeyRow, PrincipalRow
 
 USES_APART = timedelta(minutes=1)
 """How exactly the last use of a key is known: it is written once in so long, however often the key is shown."""
@@ -220,3 +219,13 @@ def _listed_key(row: Row[*tuple[Any, ...]]) -> ListedKey:
 
 def _principal(row: Row[*tuple[Any, ...]], table_ids: Sequence[str] = ()) -> Principal:
     return Principal(row.name, Role(row.role), row.casino_id, frozenset(table_ids), row.is_automaton)
+
+
+def is_maker_on_both_sides(session: Session, *, jackpot_id: str, round_key: int, actor: str, at: datetime) -> bool:
+    """
+    Return whether one person made a key of the round, and is the actor or made a key of the actor's.
+
+    A key of the round is one that a principal who booked an entry of it could use then. Keys that were made on the
+    machine are nobody's. The database's triggers ask the same function.
+    """
+    return bool(session.scalar(select(func.is_key_maker_on_both_sides(jackpot_id, round_key, actor, at))))

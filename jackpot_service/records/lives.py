@@ -1,4 +1,4 @@
-"""Where a jackpot stands in its life, and what still keeps it from being retired."""
+"""A jackpot now: the meter that it shows, where it stands in its life, and what keeps it from being retired."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -6,12 +6,14 @@ from decimal import Decimal
 from sqlalchemy import Text, exists, func, literal_column, select
 from sqlalchemy.orm import aliased
 
+from jackpot_service.database.tables import AwardStepRow, RoundRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life
-from jackpot_service.records import acts
+from jackpot_service.domain.pools import Meter
+from jackpot_service.ledger.books import Books
+from jackpot_service.records import acts, immutable
 from jackpot_service.records.rounds import RoundName
-from jackpot_service.records.schema import AwardStepRow, RoundRow
 
 LONGEST_LOOK_MS = 60_000
 """Looking through all that a jackpot ever did may take long, and is done once in its life."""
@@ -72,3 +74,17 @@ def has_held_award(session: Session, jackpot_id: str) -> bool:
     )
     question = select(held.bet_id).where(held.jackpot_id == jackpot_id, held.step == _HELD, ~decided).limit(1)
     return session.scalar(question) is not None
+
+
+def meter_of(session: Session, jackpot_id: str, books: Books) -> Meter:
+    """Read a jackpot's books as its meter, under the rules of the running cycle."""
+    rules = immutable.rules(session, jackpot_id, books.cycle.rules_version)
+    return Meter(
+        jackpot_id=jackpot_id,
+        cycle=books.cycle.cycle,
+        base=rules.base,
+        exact=books.pools.on_offer(rules.limit),
+        overflow=books.pools.overflow(rules.limit),
+        as_of=books.booked_at,
+        positions=books.positions,
+    )

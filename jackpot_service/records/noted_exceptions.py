@@ -28,6 +28,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
+from jackpot_service.database.tables import (
+    AcknowledgementRow,
+    ActRow,
+    ChangeDecisionRow,
+    ChangeRequestRow,
+    EntryRow,
+    ExceptionRow,
+    RoundRow,
+    TableRow,
+)
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.exceptions import (
@@ -38,17 +48,7 @@ from jackpot_service.domain.exceptions import (
     first_id_at,
 )
 from jackpot_service.domain.rounds import first_key_at
-from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records.exceptions import id_of
-from jackpot_service.records.schema import (
-    AcknowledgementRow,
-    ActRow,
-    ChangeDecisionRow,
-    ChangeRequestRow,
-    ExceptionRow,
-    RoundRow,
-    TableRow,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Select, and_, func, insert, literal, select
 
+from jackpot_service.database.tables import RateRow, RateSheetRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import Rate, RateSheet
-from jackpot_service.records.schema import RateRow, RateSheetRow
 
 
 @dataclass(frozen=True, slots=True)

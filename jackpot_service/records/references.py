@@ -5,17 +5,12 @@ from typing import Any
 
 from sqlalchemy import func, insert, select, text
 
+from jackpot_service.database.tables import CasinoRow, JackpotRow, RulesVersionRow, TableRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.rules import JackpotRules, as_document
-from jackpot_service.records.pinned import Table
-from jackpot_service.records.schema import (
-    CasinoRow,
-    JackpotRow,
-    RulesVersionRow,
-    TableRow,
-)
+from jackpot_service.records.immutable import Table
 from jackpot_service.records.settings_in_force import UnknownJackpot
 
 

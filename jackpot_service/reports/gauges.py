@@ -1,4 +1,4 @@
-"""The figures for those who watch the service, read from the books at that moment: the one place for them."""
+"""What those who watch the service look at, read from the books at that moment: the one place for such figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from decimal import Decimal
 
 from sqlalchemy import func, select
 
+from jackpot_service.database.tables import ChangeDecisionRow, ChangeRequestRow, ExceptionRow, JackpotRow, StripeRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.rounds import MONTHS_A_YEAR, Month
-from jackpot_service.ledger.schema import StripeRow
-from jackpot_service.records import partitions, rate_sheets, reconciled_days
+from jackpot_service.records import checkpoints, rate_sheets
 from jackpot_service.records.rate_sheets import SheetHead
-from jackpot_service.records.schema import ChangeDecisionRow, ChangeRequestRow, ExceptionRow, JackpotRow
 from jackpot_service.reports.finance import reconciled_sums
 from jackpot_service.reports.finance.period import midnight
+from jackpot_service.schema import months
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +87,14 @@ def sheet_ages(session: Session, *, at: datetime) -> Sequence[SheetAge]:
 
 def months_ahead(session: Session, *, at: datetime) -> int:
     """How many months after the current one have a partition of bets, one after another; at most a year's."""
-    months = [Month.of(at).later(number) for number in range(1, MONTHS_A_YEAR + 1)]
-    lacking = partitions.missing(session, months)
-    return months.index(lacking[0]) if lacking else len(months)
+    coming = [Month.of(at).later(number) for number in range(1, MONTHS_A_YEAR + 1)]
+    lacking = months.missing_months(session, coming)
+    return coming.index(lacking[0]) if lacking else len(coming)
 
 
 def _days_behind(session: Session, *, at: datetime) -> int:
     today = at.astimezone(UTC).date()
-    due = reconciled_days.due(session, report_version=reconciled_sums.REPORT_VERSION, before=midnight(today))
+    due = checkpoints.day_to_reconcile(session, report_version=reconciled_sums.REPORT_VERSION, before=midnight(today))
     return 0 if due is None else (today - due.day).days
 
 
@@ -104,26 +104,26 @@ def _pools(session: Session) -> Sequence[BookedPools]:
         func.sum(StripeRow.reserve),
         func.sum(StripeRow.prize_fund),
     )
-    rows = session.execute(
+    found = session.execute(
         select(JackpotRow.jackpot_id, JackpotRow.base, *sums)
         .join(StripeRow, StripeRow.jackpot_id == JackpotRow.jackpot_id)
         .group_by(JackpotRow.jackpot_id, JackpotRow.base)
         .order_by(JackpotRow.jackpot_id)
     )
-    return [BookedPools(*row) for row in rows]
+    return [BookedPools(*row) for row in found]
 
 
 def _pending_changes(session: Session, *, at: datetime) -> Mapping[str, int]:
     decided = ChangeDecisionRow.request_id == ChangeRequestRow.request_id
-    rows = session.execute(
+    found = session.execute(
         select(ChangeRequestRow.kind, func.count())
         .join(ChangeDecisionRow, decided, isouter=True)
         .where(ChangeDecisionRow.request_id.is_(None), ChangeRequestRow.expires_at > at)
         .group_by(ChangeRequestRow.kind)
     )
-    return {row[0]: row[1] for row in rows}
+    return {row[0]: row[1] for row in found}
 
 
 def _exceptions(session: Session) -> Mapping[str, int]:
-    rows = session.execute(select(ExceptionRow.kind, func.count()).group_by(ExceptionRow.kind))
-    return {row[0]: row[1] for row in rows}
+    found = session.execute(select(ExceptionRow.kind, func.count()).group_by(ExceptionRow.kind))
+    return {row[0]: row[1] for row in found}

@@ -9,7 +9,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.currencies import CURRENCIES
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import ONE, NoRate, Rate, RateSheet
-from jackpot_service.records import pinned, rate_sheets
+from jackpot_service.records import immutable, rate_sheets
 from jackpot_service.records.rate_sheets import SheetHead
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ def sheet_in_force(session: Session, base: str, *, at: datetime) -> SheetShown:
     if found is None:
         message = f"No rate sheet of {base} is in force."
         raise NoRate(message, currency=base)
-    return SheetShown(found, pinned.sheet(session, base, found.number))
+    return SheetShown(found, immutable.sheet(session, base, found.number))
 
 
 def sheet_of_number(session: Session, base: str, number: int) -> SheetShown:
@@ -57,14 +57,14 @@ def sheet_of_number(session: Session, base: str, number: int) -> SheetShown:
     if found is None:
         message = f"{base} has no rate sheet {number}."
         raise UnknownSheet(message, base=base, number=number)
-    return SheetShown(found, pinned.sheet(session, base, number))
+    return SheetShown(found, immutable.sheet(session, base, number))
 
 
 def sheet_to_show(session: Session, base: str, number: int | None) -> RateSheet:
     """A sheet by its number; for None, number 0 with the base currency alone, in which amounts can be shown."""
     if number is None:
         return RateSheet(base, 0, {base: Rate(base, ONE, CURRENCIES[base].exponent)})
-    return pinned.sheet(session, base, number)
+    return immutable.sheet(session, base, number)
 
 
 def latest_sheets(session: Session, base: str, *, limit: int, before: int | None) -> Sequence[SheetHead]:

@@ -14,8 +14,8 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, read, snapshot, transact
 from jackpot_service.ledger import instants
-from jackpot_service.records import reconciled_days
-from jackpot_service.records.reconciled_days import DayPart, DueDay, ReconciledDay
+from jackpot_service.records import checkpoints
+from jackpot_service.records.checkpoints import DayPart, DayToReconcile, ReconciledDay
 from jackpot_service.reports.finance import reconciled_sums
 from jackpot_service.reports.finance.period import DAY, Part, midnight
 from jackpot_service.reports.finance.reconciled_sums import Sum, added_up
@@ -48,7 +48,7 @@ _NOW = text("SELECT clock_timestamp()")
 class DayUnread(Exception):
     """A day could not be read; the cause says why."""
 
-    def __init__(self, due: DueDay) -> None:
+    def __init__(self, due: DayToReconcile) -> None:
         self.due = due
         super().__init__(f"{due.jackpot_id}, {due.day}")
 
@@ -59,7 +59,7 @@ def reconcile_next(
     now: datetime | None = None,
     without: Collection[str] = (),
     stop: threading.Event | None = None,
-) -> DueDay | None:
+) -> DayToReconcile | None:
     """
     Read the first day that waits, of all jackpots but some, and store its sums; None if there was none to store.
 
@@ -75,7 +75,12 @@ def reconcile_next(
         before = datetime.combine((now - AFTER_MIDNIGHT).astimezone(UTC), time(), UTC)
         due = read(
             engine,
-            partial(reconciled_days.due, report_version=reconciled_sums.REPORT_VERSION, before=before, without=without),
+            partial(
+                checkpoints.day_to_reconcile,
+                report_version=reconciled_sums.REPORT_VERSION,
+                before=before,
+                without=without,
+            ),
         )
         if due is None:
             return None
@@ -85,13 +90,13 @@ def reconcile_next(
                 day = _read_day(session, due, stop or threading.Event())
             if day is None:
                 return None
-            transact(engine, partial(reconciled_days.add, read=day, now=now))
+            transact(engine, partial(checkpoints.add_day, read=day, now=now))
         except Exception as error:
             raise DayUnread(due) from error
         return due
 
 
-def _read_day(session: Session, due: DueDay, stop: threading.Event) -> ReconciledDay | None:
+def _read_day(session: Session, due: DayToReconcile, stop: threading.Event) -> ReconciledDay | None:
     ends = instants.before(session, due.jackpot_id, midnight(due.day + DAY))
     starts = instants.before(session, due.jackpot_id, midnight(due.day))
     sums: list[Sum] = []
@@ -152,5 +157,5 @@ class Days:
         return pause
 
 
-def _named(day: DueDay) -> dict[str, str]:
+def _named(day: DayToReconcile) -> dict[str, str]:
     return {"jackpot_id": day.jackpot_id, "day": day.day.isoformat()}

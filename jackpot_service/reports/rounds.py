@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
+from jackpot_service.database.tables import EntryRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.money import RateSheet
@@ -14,11 +15,10 @@ from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import LAST_KEY, Round, RoundState, RoundView, first_key_at
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books
-from jackpot_service.ledger.schema import EntryRow
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import compensations, corrections, gaming_tables, pinned, rounds, verdicts
-from jackpot_service.records.compensations import Compensation
+from jackpot_service.records import corrections, immutable, manual_payments, rounds, verdicts
 from jackpot_service.records.corrections import BookedCorrection
+from jackpot_service.records.manual_payments import Compensation
 from jackpot_service.records.rounds import RoundName, UnknownRound
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 
@@ -56,7 +56,7 @@ class RoundRecord:
 
 def round_record(session: Session, principal: Principal, *, table_id: str, round_id: str) -> RoundRecord:
     """Recall a round. Raises: UnknownTable, UnknownRound."""
-    jackpot_id = gaming_tables.visible(session, principal, table_id).jackpot_id
+    jackpot_id = immutable.visible_table(session, principal, table_id).jackpot_id
     if jackpot_id is None:
         raise _unknown(table_id, round_id)
     name = RoundName(table_id, round_id)
@@ -68,7 +68,7 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
     round_ = rounds.round_of(round_cursor)
     if round_ is None:
         raise _unknown(table_id, round_id)
-    rules = pinned.rules(session, jackpot_id, round_.rules_version)
+    rules = immutable.rules(session, jackpot_id, round_.rules_version)
     result, settlement, awards = _settled(session, round_)
     cancellation, cancelled_in = _cancelled(session, round_)
     ended_in = settlement.cycle if settlement else cancelled_in
@@ -81,10 +81,10 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
         settlement=settlement,
         awards=awards,
         corrections=corrections.of_round(session, round_),
-        compensations=compensations.of_round(session, round_),
+        compensations=manual_payments.compensations_of(session, round_),
         entries=_entries(session, round_),
         rules=rules,
-        sheet=pinned.sheet(session, rules.base, round_.rate_sheet),
+        sheet=immutable.sheet(session, rules.base, round_.rate_sheet),
     )
 
 
@@ -144,7 +144,7 @@ def latest_rounds(
 
     The period's ends are cut to milliseconds. Raises: UnknownTable.
     """
-    jackpot_id = gaming_tables.visible(session, principal, table_id).jackpot_id
+    jackpot_id = immutable.visible_table(session, principal, table_id).jackpot_id
     if jackpot_id is None:
         return ()
     with pipelined(session) as pipe:

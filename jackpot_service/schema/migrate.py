@@ -5,6 +5,7 @@ A version works on the schema that it was made with, and on a newer one as long 
 the oldest one whose services go on working (`compatible_from`). See docs/decisions/schema.md.
 """
 
+import difflib
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,36 +28,16 @@ from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database import role
 from jackpot_service.database.connections import create_owners_engine
-from jackpot_service.database.transactions import Base
+from jackpot_service.database.tables import Base, ChangeDeciderRow
 from jackpot_service.domain.errors import Refused, Unavailable
-from jackpot_service.ledger import schema as ledger_schema
-from jackpot_service.records import (
-    deciding_schema,
-    jobs_schema,
-    periods_schema,
-    reconciled_schema,
-    seals_schema,
-    verifications_schema,
-)
-from jackpot_service.records import schema as record_schema
-from jackpot_service.records.deciding_schema import ChangeDeciderRow
 
 _PLACES: Final = Path(__file__).resolve().parents[1:3]
 
 SCRIPTS = next(place / "migrations" for place in _PLACES if (place / "migrations" / "env.py").is_file())
 """The revisions: a wheel has them in the package, a checkout next to the package."""
 
-MODELS = (
-    ledger_schema,
-    periods_schema,
-    record_schema,
-    deciding_schema,
-    jobs_schema,
-    reconciled_schema,
-    seals_schema,
-    verifications_schema,
-)
-"""The modules whose import fills the metadata that a migrated database must equal."""
+CATALOGUE = SCRIPTS / "catalogue.txt"
+"""What the revisions come to: each column, constraint, index, trigger, view and function of a migrated database."""
 
 NEWEST: Final = "head"
 
@@ -210,22 +191,64 @@ def _known(scripts: Path) -> _Known:
     return _Known(revisions, directory.get_current_head())
 
 
-def differences(url: str) -> list[str]:
-    """List in what a migrated database differs from the models; empty is as it should be."""
+def catalogue(url: str) -> list[str]:
+    """List each column, constraint, index, trigger, view and function that a database has, a line each."""
     with create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS).connect() as connection:
-        # Partitions are made as months come; what they are made of is their parent's, which has a model.
-        partitions = set(connection.scalars(sqlalchemy.text("SELECT relname FROM pg_class WHERE relispartition")))
-        without_model = partitions | {VERSIONS}
-        options = {"include_name": lambda name, kind, _parents: kind != "table" or name not in without_model}
-        found = compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata)
-    return [str(difference) for difference in found]
+        return list(connection.scalars(sqlalchemy.text(_CATALOGUE)))
+
+
+def differences(url: str) -> list[str]:
+    """List in what a migrated database differs from the catalogue, and in what from the tables of statements."""
+    found, due = catalogue(url), CATALOGUE.read_text(encoding="utf-8").splitlines()
+    changed = [line for line in difflib.ndiff(due, found) if line[0] in "+-"]
+    named = Base.metadata.tables.keys()
+    # Partitions come with the months, and indexes and constraints stand in the catalogue.
+    options = {"include_object": lambda _, name, kind, *__: kind == "column" or (kind == "table" and name in named)}
+    with create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS).connect() as connection:
+        columns = compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata)
+    return [*changed, *map(str, columns)]
+
+
+# Partitions come with the months, and are what their parent is. Functions and views are told by their texts' hashes.
+_CATALOGUE: Final = """
+WITH relations AS (
+    SELECT oid, relname, relkind, reloptions FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND NOT relispartition AND relname !~ '^alembic_version'
+)
+SELECT regexp_replace(line, '\\s+', ' ', 'g') COLLATE "C" AS line
+FROM (
+    SELECT format('column %s.%s %s%s%s%s', relname, attname, format_type(atttypid, atttypmod),
+                  (SELECT ' COLLATE ' || collname FROM pg_collation c WHERE c.oid = attcollation AND collname = 'C'),
+                  CASE WHEN attnotnull THEN ' NOT NULL' END, ' DEFAULT ' || pg_get_expr(adbin, adrelid)) AS line
+    FROM pg_attribute a
+    JOIN relations r ON r.oid = attrelid AND relkind IN ('r', 'p', 'v', 'c')
+    LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+    WHERE attnum > 0 AND NOT attisdropped
+    UNION ALL
+    SELECT format('constraint %s.%s %s', relname, conname, pg_get_constraintdef(c.oid))
+    FROM pg_constraint c JOIN relations r ON r.oid = conrelid WHERE contype <> 'n'
+    UNION ALL
+    SELECT format('index %s', pg_get_indexdef(indexrelid))
+    FROM pg_index JOIN relations r ON r.oid = indrelid WHERE indexrelid NOT IN (SELECT conindid FROM pg_constraint)
+    UNION ALL
+    SELECT format('trigger %s %s', pg_get_triggerdef(t.oid), tgenabled)
+    FROM pg_trigger t JOIN relations r ON r.oid = tgrelid WHERE NOT tgisinternal
+    UNION ALL
+    SELECT format('table %s %s', relname, reloptions) FROM relations WHERE relkind IN ('r', 'p')
+    UNION ALL
+    SELECT format('view %s %s', relname, md5(pg_get_viewdef(oid))) FROM relations WHERE relkind = 'v'
+    UNION ALL
+    SELECT format('function %s %s', oid::regprocedure, md5(pg_get_functiondef(oid)))
+    FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+) AS everything
+ORDER BY 1
+"""
 
 
 def _configuration(url: str) -> AlembicConfig:
     configuration = AlembicConfig()
     configuration.set_main_option("script_location", str(SCRIPTS))
     configuration.attributes["engine"] = create_owners_engine(url, lock_timeout_ms=MIGRATION_LOCK_TIMEOUT_MS)
-    configuration.attributes["target_metadata"] = Base.metadata
     return configuration
 
 

@@ -1,14 +1,16 @@
 """
-Making the partitions of months to come, by the rights of the tables' owner, while bets go on.
+The partitions of bets: each month has one, and one takes what has none.
 
-A month's partition is made beside `bets` and attached, which holds up nobody who writes to another partition. It needs
-a moment alone with the default partition, though, and whoever reads bets looks at that one too; so that moment is
-asked for with a short lock time-out, again and again, and is short itself: the default partition is empty unless a
-month came before its partition. See docs/decisions/schema.md.
+Those of months to come are made by the rights of the tables' owner, while bets go on. A month's partition is made next
+to `bets` and attached, which holds up nobody who writes to another partition. It needs a moment alone with the default
+partition, though, and all that read bets look at that one too. So that moment is requested with a short lock time-out,
+again and again, and is short itself: the default partition is empty unless a month came before its partition. See
+docs/decisions/schema.md.
 """
 
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,8 +25,7 @@ from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.rights import ROLE
 from jackpot_service.database.transactions import HeldUp, Session, transact
 from jackpot_service.domain.errors import Forbidden, Refused, Unavailable
-from jackpot_service.domain.rounds import Month, keys_of
-from jackpot_service.records import partitions
+from jackpot_service.domain.rounds import LAST_KEY, KeyRange, Month, keys_of
 
 AHEAD = 3
 """For how many months after the current one there is a partition, unless the operator says otherwise."""
@@ -104,7 +105,7 @@ def make(url: str, *, now: datetime, ahead: int = AHEAD, stall_ms: int = STALL_M
     engine = create_owners_engine(url, lock_timeout_ms=LOCK_TIMEOUT_MS)
     months = [Month.of(now).later(number) for number in range(ahead + 1)]
     made, late = [], []
-    for month in transact(engine, lambda session: partitions.missing(session, months)):
+    for month in transact(engine, lambda session: missing_months(session, months)):
         try:
             if _patiently(engine, month, stall_ms=stall_ms, attempts=attempts):
                 made.append(month)
@@ -131,9 +132,9 @@ def _attach(session: Session, *, month: Month, stall_ms: int) -> bool:
     name = f"bets_{month.year:04}_{month.number:02}"
     with _explained(month, name):
         session.execute(_ONE_BY_ONE)
-        if not partitions.missing(session, [month]):
+        if not missing_months(session, [month]):
             return False
-        if partitions.holds_bets_of(session, month):
+        if holds_bets_of(session, month):
             raise _HeldByDefault
         session.exec_driver_sql(_MAKE.format(name=name, role=ROLE))
         session.exec_driver_sql(_STATEMENT_TIMEOUT.format(ms=stall_ms))
@@ -164,3 +165,51 @@ def _explained(month: Month, name: str) -> Iterator[None]:
                 message = f"Month {month} has no partition: only the owner of bets may make it."
                 raise NotOwner(message) from error
         raise
+
+
+LOWEST_KEY = -LAST_KEY - 1
+
+_BOUNDS = text(
+    """
+    SELECT pg_get_expr(c.relpartbound, c.oid)
+    FROM pg_inherits i
+    JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'bets'::regclass
+    ORDER BY c.oid
+    """
+)
+
+_BOUND = re.compile(r"FROM \((?:MINVALUE|'(?P<first>-?\d+)')\) TO \((?:MAXVALUE|'(?P<end>-?\d+)')\)")
+
+# Only asked of months without a partition of their own, so that it is the default partition that is looked into.
+_HAS_BETS = text(
+    """
+    SELECT EXISTS (
+        SELECT FROM jackpots j
+        WHERE EXISTS (SELECT FROM bets b
+                      WHERE b.jackpot_id = j.jackpot_id AND b.round_key >= :first AND b.round_key < :end))
+    """
+)
+
+
+def missing_months(session: Session, months: Iterable[Month]) -> Sequence[Month]:
+    """Those of some months whose bets would go to the default partition."""
+    ranges = _ranges_of_partitions(session)
+    return [month for month in months if not any(one.overlaps(keys_of(month)) for one in ranges)]
+
+
+def holds_bets_of(session: Session, month: Month) -> bool:
+    """Whether there are bets of a month already."""
+    return bool(session.execute(_HAS_BETS, keys_of(month)._asdict()).scalar_one())
+
+
+def _ranges_of_partitions(session: Session) -> list[KeyRange]:
+    bounds = (_BOUND.search(bound) for bound in session.scalars(_BOUNDS))
+    return [
+        KeyRange(
+            LOWEST_KEY if found["first"] is None else int(found["first"]),
+            LAST_KEY + 1 if found["end"] is None else int(found["end"]),
+        )
+        for found in bounds
+        if found is not None  # The default partition has no range.
+    ]

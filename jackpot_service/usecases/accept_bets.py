@@ -27,9 +27,9 @@ from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books, journal, stripes
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import gaming_tables, pinned, rounds, settings_in_force, verdicts
-from jackpot_service.records.meters import meter_of
-from jackpot_service.records.pinned import Table
+from jackpot_service.records import immutable, rounds, settings_in_force, verdicts
+from jackpot_service.records.immutable import Table
+from jackpot_service.records.lives import meter_of
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.settings_in_force import InForce, NotAsExpected, OptimisticSettings
 from jackpot_service.usecases.round_terms import RoundTerms
@@ -144,7 +144,7 @@ def _tables(session: Session, commands: Sequence[AcceptBets]) -> tuple[dict[int,
     refusals: dict[int, LedgerError] = {}
     for place, command in enumerate(commands):
         try:
-            table, _ = gaming_tables.with_jackpot(session, command.principal, command.table_id)
+            table, _ = immutable.table_with_jackpot(session, command.principal, command.table_id)
             require_distinct(command.bets)
             tables[place] = table
         except LedgerError as refusal:
@@ -229,8 +229,8 @@ def _decision(session: Session, command: AcceptBets, terms: RoundTerms, seen: _S
     """The ladder of a batch: identity, the round's state, meaning."""
     batch = sort_out(command.bets, seen.booked, seen.tombstones)
     round_ = seen.round or terms.open_round(command.round_id, now=command.now)
-    rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
-    sheet = pinned.sheet(session, rules.base, round_.rate_sheet)
+    rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
+    sheet = immutable.sheet(session, rules.base, round_.rate_sheet)
     if batch.new is None:
         return _Decision(batch, round_, rules, sheet)
     round_.require_open()
@@ -299,9 +299,9 @@ def _book_as_expected(
 
 def _keep_at_hand(session: Session, expected: InForce) -> None:
     """Read rules and sheets, if the connection does not know them yet: nothing can be while a pipeline is open."""
-    rules = pinned.rules(session, expected.jackpot_id, expected.rules_version)
+    rules = immutable.rules(session, expected.jackpot_id, expected.rules_version)
     for place in range(len(expected.rate_sheets)):
-        pinned.sheet(session, rules.base, expected.require_sheet(place))
+        immutable.sheet(session, rules.base, expected.require_sheet(place))
 
 
 def _book(session: Session, in_force: InForce, decisions: Mapping[int, _Decision]) -> dict[int, BetsAccepted]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts
-from jackpot_service.domain.entries import REFERENCE_BOOK, Entry, Whose
+from jackpot_service.domain.entries import REFERENCE_BOOK, Attribution, Entry
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.figures import Figure
@@ -70,7 +70,7 @@ class Done:
     postings: Postings = NO_POSTINGS
     after: Facts | None = None
     figures: Sequence[Figure] = ()
-    of: Whose | None = None
+    of: Attribution | None = None
     document: Any = None
 
     @property
@@ -163,7 +163,7 @@ def post(
     effects: Sequence[Effect] = (),
     not_before: datetime | None = None,
     figures: Sequence[Figure] = (),
-    of: Whose | None = None,
+    of: Attribution | None = None,
 ) -> int:
     """
     Record an act in the reference book, with the lock held; returns its seq. It is not booked before its effects.

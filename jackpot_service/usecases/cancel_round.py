@@ -15,7 +15,7 @@ from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
 from jackpot_service.ledger import journal, stripes
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import gaming_tables, rounds, settings_in_force, verdicts
+from jackpot_service.records import immutable, rounds, settings_in_force, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.round_terms import RoundTerms
@@ -56,7 +56,7 @@ def cancel_round(session: Session, command: CancelRound) -> RoundCancelledNow:
 
     Raises: UnknownTable, NoJackpot, RoundSettled, CancellationConflict, NoRate.
     """
-    table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
+    table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     with pipelined(session) as pipe:
         settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[command.now])

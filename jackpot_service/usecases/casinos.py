@@ -11,7 +11,7 @@ from jackpot_service.domain.games import GAME_IDS
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.rulebooks import GAME
 from jackpot_service.records import references as records
-from jackpot_service.records.pinned import Table
+from jackpot_service.records.immutable import Table
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, AlreadyExists
 

@@ -8,7 +8,7 @@ from jackpot_service.domain import closed_periods
 from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.records import closed_periods as records
+from jackpot_service.records import checkpoints as records
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
 
@@ -35,7 +35,7 @@ def closed_before(session: Session, act: Act, end: object) -> ClosedPeriod | Non
     replayed = acts.find_replay(session, act, EntryKind.PERIOD_CLOSED, {"to": end, "reason": act.reason})
     if replayed is None:
         return None
-    return next(one for one in records.latest(session) if one.entry_seq == replayed.seq)
+    return next(one for one in records.latest_periods(session) if one.entry_seq == replayed.seq)
 
 
 def close_period(session: Session, command: ClosePeriod) -> PeriodClosed:
@@ -49,7 +49,7 @@ def close_period(session: Session, command: ClosePeriod) -> PeriodClosed:
     replayed = closed_before(session, command.act, end)
     if replayed is not None:
         return PeriodClosed(replayed, is_replay=True)
-    last = records.last(session)
+    last = records.last_period(session)
     closed_periods.require_next(period, last=None if last is None else last.period, now=command.act.now)
     seq = acts.post(
         session,
@@ -61,5 +61,5 @@ def close_period(session: Session, command: ClosePeriod) -> PeriodClosed:
         asked={"to": end, "reason": command.act.reason},
     )
     closed = ClosedPeriod(period, command.reports, seq)
-    records.add(session, closed)
+    records.add_period(session, closed)
     return PeriodClosed(closed, is_replay=False)

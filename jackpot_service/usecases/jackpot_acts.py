@@ -9,7 +9,7 @@ from jackpot_service.domain.lives import Life, require_not_retired
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import books, stripes
 from jackpot_service.ledger.books import Books
-from jackpot_service.records import lives, pinned, references
+from jackpot_service.records import immutable, lives, references
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, Done, Effect
 
@@ -45,7 +45,7 @@ def hold(session: Session, jackpot_id: str) -> StillJackpot:
     return StillJackpot(
         jackpot_id,
         held,
-        pinned.rules(session, jackpot_id, held.cycle.rules_version),
+        immutable.rules(session, jackpot_id, held.cycle.rules_version),
         lives.life_of(session, jackpot_id, is_accepting=held.is_accepting),
     )
 

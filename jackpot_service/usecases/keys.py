@@ -15,10 +15,10 @@ from jackpot_service.domain.errors import Conflict, Forbidden, NotFound
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import LONGEST_SUBJECT, BadPrincipal, Principal
-from jackpot_service.records import key_makers, references
+from jackpot_service.records import keys, references
 from jackpot_service.records import keys as records
+from jackpot_service.records.immutable import UnknownTable
 from jackpot_service.records.keys import ListedKey, NewKey, Subject
-from jackpot_service.records.pinned import UnknownTable
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, AlreadyExists
 
@@ -228,7 +228,7 @@ class KeyMaker(Forbidden):
 def require_not_maker(session: Session, act: Act, *, jackpot_id: str, round_key: int) -> None:
     """Raises: KeyMaker if who acts, or made the key of who acts, made a key by which a round was played."""
     name = act.principal.name
-    if key_makers.is_on_both_sides(session, jackpot_id=jackpot_id, round_key=round_key, actor=name, at=act.now):
+    if keys.is_maker_on_both_sides(session, jackpot_id=jackpot_id, round_key=round_key, actor=name, at=act.now):
         # Whose keys those are is not for everybody who may pay.
         message = f"A key by which this round was played was made by {name}, or by who made a key of {name}."
         raise KeyMaker(message, principal=name)

@@ -10,7 +10,7 @@ from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.rates import DEFAULT_BAND, RateSource, ReferenceRates
-from jackpot_service.records import changes, pinned, rate_sheets
+from jackpot_service.records import changes, immutable, rate_sheets
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act, RequestConflict
 from jackpot_service.usecases.changes.rate_sheet import ChangeRates
@@ -86,7 +86,7 @@ def _in_force(session: Session, command: ProposeReferenceRates) -> frozenset[str
     found = rate_sheets.in_force(session, command.base, at=acts.booking_time(session, command.act))
     if found is None:
         return frozenset()
-    return frozenset(pinned.sheet(session, command.base, found.number).rates) - {command.base}
+    return frozenset(immutable.sheet(session, command.base, found.number).rates) - {command.base}
 
 
 def _known(session: Session, command: ProposeReferenceRates) -> ChangeRequested | None:

@@ -12,7 +12,7 @@ from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import ONE, ZERO, Rate, RateSheet, has_decimals
 from jackpot_service.domain.rates import RateSource
-from jackpot_service.records import pinned, rate_sheets
+from jackpot_service.records import immutable, rate_sheets
 from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
 
@@ -126,7 +126,7 @@ def sheet_at(session: Session, base: str, *, at: datetime) -> Facts | None:
     found = rate_sheets.in_force(session, base, at=at)
     if found is None:
         return None
-    sheet = pinned.sheet(session, base, found.number)
+    sheet = immutable.sheet(session, base, found.number)
     return facts.of_sheet(sheet, effective_at=found.effective_at, source=found.source)
 
 

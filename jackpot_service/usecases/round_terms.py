@@ -12,8 +12,8 @@ from jackpot_service.domain.settlement import Terms
 from jackpot_service.ledger import books, stripes
 from jackpot_service.ledger.cycles import Cycle
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import pinned, rounds
-from jackpot_service.records.pinned import Table
+from jackpot_service.records import immutable, rounds
+from jackpot_service.records.immutable import Table
 from jackpot_service.records.settings_in_force import InForce
 
 
@@ -84,12 +84,12 @@ def won_since(booked: Collection[BookedBet], cycle: Cycle, places: dict[int, tup
 
 def terms(session: Session, round_: Round, cycle: Cycle) -> Terms:
     """Put together what a round is settled or reversed under."""
-    rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
+    rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
     return Terms(
         rules=rules,
-        sheet=pinned.sheet(session, rules.base, round_.rate_sheet),
+        sheet=immutable.sheet(session, rules.base, round_.rate_sheet),
         casino_id=round_.casino_id,
         cycle=cycle.cycle,
-        running=pinned.rules(session, round_.jackpot_id, cycle.rules_version),
-        following=pinned.rules(session, round_.jackpot_id, cycle.following_version),
+        running=immutable.rules(session, round_.jackpot_id, cycle.rules_version),
+        following=immutable.rules(session, round_.jackpot_id, cycle.following_version),
     )

@@ -18,7 +18,7 @@ from jackpot_service.ledger import books, cycles, journal, stripes
 from jackpot_service.ledger.books import Books
 from jackpot_service.ledger.cycles import Cycle
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import gaming_tables, pinned, rounds, settings_in_force, verdicts
+from jackpot_service.records import immutable, rounds, settings_in_force, verdicts
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
 from jackpot_service.usecases import round_terms
@@ -79,7 +79,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     Raises: BadHands, CardRepeated, UnknownTable, NoJackpot, ResultConflict, RoundCancelled, BetCountMismatch,
     HandMissing, NoRate.
     """
-    table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
+    table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     with pipelined(session) as pipe:
         settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[command.now])
@@ -95,7 +95,7 @@ def settle_round(session: Session, command: SettleRound) -> RoundSettledNow:
     require_count(command.result, live, name=name)
     require_hands_of_one_deck(command.result.hands, command.result.dealer)
     round_ = round_ or RoundTerms(table, in_force).open_round(command.round_id, now=command.now)
-    rules = pinned.rules(session, jackpot_id, round_.rules_version)
+    rules = immutable.rules(session, jackpot_id, round_.rules_version)
     verdict = judge((one.bet for one in live), command.result.hands, rules)
     return _book(session, command, round_, live, verdict, stripe_no=stripes.choose(in_force.stripes))
 

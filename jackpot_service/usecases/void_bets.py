@@ -16,7 +16,7 @@ from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.settlement import reverse
 from jackpot_service.ledger import cycles, journal, stripes
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import gaming_tables, pinned, rounds, settings_in_force
+from jackpot_service.records import immutable, rounds, settings_in_force
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.round_terms import RoundTerms
@@ -52,7 +52,7 @@ def void_bets(session: Session, command: VoidBets) -> BetsVoided:
 
     Raises: UnknownTable, NoJackpot, RoundSettled, RoundCancelled, NoRate.
     """
-    table, jackpot_id = gaming_tables.with_jackpot(session, command.principal, command.table_id)
+    table, jackpot_id = immutable.table_with_jackpot(session, command.principal, command.table_id)
     name = RoundName(table.table_id, command.round_id)
     with pipelined(session) as pipe:
         settings_cursor = settings_in_force.send_read(pipe, jackpot_id, came=[command.now])
@@ -101,8 +101,8 @@ def _replay(
         cycle_cursor = cycles.send_at(pipe, round_.jackpot_id, stripe_no=stripe_no, seq=seq)
     cycle = cycles.at_of(cycle_cursor)
     live = [one.bet for one in booked.values() if one.step <= step and (one.void_step is None or one.void_step > step)]
-    rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
-    sheet = pinned.sheet(session, rules.base, round_.rate_sheet)
+    rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
+    sheet = immutable.sheet(session, rules.base, round_.rate_sheet)
     then = replace(round_, state=RoundState.OPEN, steps=step, bet_count=len(live), weight=weight(live, sheet))
     return RoundView(then, cycle)
 
@@ -117,8 +117,8 @@ def _book(
     stripe_no: int,
 ) -> RoundView:
     bets = [one.bet for one in refunded]
-    rules = pinned.rules(session, round_.jackpot_id, round_.rules_version)
-    sheet = pinned.sheet(session, rules.base, round_.rate_sheet)
+    rules = immutable.rules(session, round_.jackpot_id, round_.rules_version)
+    sheet = immutable.sheet(session, rules.base, round_.rate_sheet)
     after = round_.stepped(bets=-len(bets), weight=negated(weight(bets, sheet)))
     locked = round_terms.lock_and_read(session, after, stripe_no=stripe_no)
     terms = round_terms.terms(session, round_, locked.cycle)

@@ -27,7 +27,7 @@ from jackpot_service.database.transactions import Busy, OutcomeUnknown
 from jackpot_service.domain.errors import BooksBroken, Conflict, FieldError, Forbidden, NotFound, Unauthenticated
 from jackpot_service.domain.money import NoRate
 from jackpot_service.domain.principals import Role
-from jackpot_service.records.gaming_tables import NoJackpot
+from jackpot_service.records.immutable import NoJackpot
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.keys import revoke_key
 from tests.support.answers import PROBLEM, Answer, Body

@@ -10,7 +10,7 @@ import pytest
 from jackpot_service.domain.closed_periods import Period
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role
-from jackpot_service.records import closed_periods
+from jackpot_service.records import checkpoints
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.close_period import ClosePeriod, close_period
 from tests.support import people
@@ -143,7 +143,7 @@ def hit(world: World, number: int) -> str:
 
 def closed_period(world: World, number: int) -> str:
     """Close a day of the past, of which nothing is told but that it is closed."""
-    last = world.transact(closed_periods.last)
+    last = world.transact(checkpoints.last_period)
     end = datetime(2026, 1, 1, tzinfo=UTC) + number * timedelta(days=1)
     act = Act(Principal("Fay", Role.FINANCE), world.clock(), request_id=f"p{number}", reason="the day is over")
     period = Period(None if last is None else last.period.end, end)

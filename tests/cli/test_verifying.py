@@ -16,7 +16,7 @@ import pytest
 
 from jackpot_service.cli import progress
 from jackpot_service.database import deadlines
-from jackpot_service.proof.verification import Verification
+from jackpot_service.ledger.verification import Verification
 from jackpot_service.reports.finance import registry
 from tests.cli.test_command_line import Jackpot, jackpot, opened
 from tests.support import history

@@ -12,7 +12,8 @@ from jackpot_service.database.connections import create_owners_engine
 from jackpot_service.database.login import LoginTooStrong
 from jackpot_service.database.rights import CHANGED, ONLY_READ, RIGHTS, TABLES, Right
 from jackpot_service.database.role import RightsNotMade
-from jackpot_service.database.transactions import Base, Session
+from jackpot_service.database.tables import Base
+from jackpot_service.database.transactions import Session
 from jackpot_service.schema import migrate
 from tests.support.logins import owner_url
 

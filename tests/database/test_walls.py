@@ -13,7 +13,7 @@ from sqlalchemy import Table
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.rights import APPENDED, CHANGED, ONLY_READ
-from jackpot_service.database.transactions import Base
+from jackpot_service.database.tables import Base
 from tests.support import everything
 from tests.support.logins import owner_conninfo
 

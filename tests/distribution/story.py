@@ -8,9 +8,9 @@ from jackpot_service import signing
 from jackpot_service.database import transactions
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger import days, stripes
-from jackpot_service.ledger.verified import Reached
+from jackpot_service.ledger.verification import Reached
 from jackpot_service.proof.proof import verify
-from jackpot_service.records import verifications
+from jackpot_service.records import checkpoints
 from jackpot_service.reports.finance.registry import REPORTS
 from jackpot_service.reports.reconciling import reconcile_next
 from jackpot_service.usecases.acts import Act
@@ -227,7 +227,7 @@ def _verify(world: World) -> None:
     assert not verification.mismatches
     reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
     world.transact(
-        lambda session: verifications.add(
+        lambda session: checkpoints.add_verification(
             session, reached, begun_at=world.clock(), noted_at=world.clock(), service_version="0", continues=None
         )
     )

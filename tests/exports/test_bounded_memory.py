@@ -8,11 +8,10 @@ import pytest
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import replay
-from jackpot_service.ledger.verified import NOTHING, Verified, VerifiedStripe
-from jackpot_service.proof import documents, paged_rows, positions
+from jackpot_service.ledger.verification import NOTHING, Verified, VerifiedStripe
+from jackpot_service.proof import documents, positions
 from jackpot_service.proof.decoding import Decoder
-from jackpot_service.proof.paged_rows import PagedRows
-from jackpot_service.proof.positions import PoolsByPosition
+from jackpot_service.proof.positions import PagedRows, PoolsByPosition
 from tests.support import history
 
 pytestmark = pytest.mark.slow
@@ -75,8 +74,8 @@ def test_a_page_holds_few_bets_or_one_round(superuser: Session, monkeypatch: pyt
 
 
 def test_rows_by_seq_are_read_again_and_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paged_rows, "SPAN", 10)
-    monkeypatch.setattr(paged_rows, "KEPT_BLOCKS", 3)
+    monkeypatch.setattr(positions, "SPAN", 10)
+    monkeypatch.setattr(positions, "KEPT_BLOCKS", 3)
     there = [-25, *range(1, 95), 1000, 2**62]
     reads: list[int] = []
 

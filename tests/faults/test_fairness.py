@@ -20,7 +20,7 @@ import sqlalchemy
 
 from jackpot_service.database.transactions import transact
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.records.pinned import Table
+from jackpot_service.records.immutable import Table
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.keys import create_key

@@ -21,7 +21,7 @@ from jackpot_service.domain.journal import EntryKind, Movement, Posting, Posting
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger import days as kept_days
 from jackpot_service.ledger import journal, stripes
-from jackpot_service.ledger.figures import FiguresMissing
+from jackpot_service.ledger.digests import FiguresMissing
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted, accept_group
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.jackpots import AddStripes, add_stripes

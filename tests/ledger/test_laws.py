@@ -10,12 +10,12 @@ from sqlalchemy import text
 
 from jackpot_service.database import transactions
 from jackpot_service.domain.accounts import Account
-from jackpot_service.domain.entries import Whose
+from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws
 from jackpot_service.ledger.digests import first_head, next_head
 from jackpot_service.ledger.laws import Replayed
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe, Line
 from tests.support import history
 
@@ -38,7 +38,7 @@ def entry(seq: int = 1, *lines: Line) -> BookedEntry:
         digest=DIGEST,
         head=HEAD,
         lines=lines,
-        whose=Whose(),
+        attribution=Attribution(),
         figures=(),
     )
 
@@ -214,7 +214,7 @@ def test_a_law_is_in_one_of_the_lists() -> None:
     """A law that no list holds would never be asked."""
     listed = {law.__name__ for law in (*laws.ENTRY_LAWS, *laws.BOOK_LAWS)}
     written = {
-        name for name, value in vars(laws).items() if getattr(value, "__annotations__", {}).get("return") is laws.Found
+        name for name, value in vars(laws).items() if getattr(value, "__annotations__", {}).get("return") is Found
     }
     assert {name for name in written if not name.startswith("_")} - {"broken_in"} == listed
 

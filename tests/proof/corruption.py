@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.ledger.mismatches import Code, Mismatch
-from jackpot_service.ledger.verified import Verified
+from jackpot_service.ledger.verification import Verified
 from jackpot_service.proof.proof import verify
 
 

@@ -7,10 +7,11 @@ import pytest
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.database.transactions import Base, Session
+from jackpot_service.database.tables import Base
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.figures import FigureKind
 from jackpot_service.ledger.mismatches import Code
-from jackpot_service.ledger.verified import Reached, Verified
+from jackpot_service.ledger.verification import Reached, Verified
 from jackpot_service.proof import figures
 from jackpot_service.proof.proof import verify
 from tests.proof.corruption import (

@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import text
 
-from jackpot_service.database.transactions import Base, Session
+from jackpot_service.database.tables import AcknowledgementRow, Base, ExceptionRow
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
-from jackpot_service.records.schema import AcknowledgementRow, ExceptionRow
 from tests.proof.corruption import Corruption, change, codes_after, forge, remove
 from tests.support.bets import bet
 from tests.support.world import World

@@ -14,10 +14,9 @@ from sqlalchemy import text
 from jackpot_service.database import transactions
 from jackpot_service.database.transactions import Session
 from jackpot_service.ledger.mismatches import Code
-from jackpot_service.ledger.verified import Reached, Verified
+from jackpot_service.ledger.verification import Looks, Progress, Reached, Verification, Verified
 from jackpot_service.proof import documents
 from jackpot_service.proof.proof import SUMS_ARE_LIKE_DAYS, verify
-from jackpot_service.proof.verification import Looks, Progress, Verification
 from tests.proof.corruption import Corruption, change, forge, in_round, remove
 from tests.properties.profile import CASES
 from tests.support import history

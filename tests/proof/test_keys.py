@@ -7,12 +7,13 @@ import pytest
 from sqlalchemy import text
 
 from jackpot_service.database import transactions
-from jackpot_service.database.transactions import Base, Session
+from jackpot_service.database.tables import Base
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.proof.proof import verify
+from jackpot_service.records.immutable import Table
 from jackpot_service.records.keys import Subject
-from jackpot_service.records.pinned import Table
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.keys import add_person, create_key, revoke_key

@@ -11,12 +11,13 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database import transactions
-from jackpot_service.database.transactions import Base, Session
+from jackpot_service.database.tables import Base
+from jackpot_service.database.transactions import Session
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.mismatches import Code
-from jackpot_service.proof import awards, documents, paged_rows, positions, sequence_checks
+from jackpot_service.ledger.verification import Progress
+from jackpot_service.proof import awards, documents, positions, sequence_checks
 from jackpot_service.proof.proof import verify
-from jackpot_service.proof.verification import Progress
 from tests.proof.corruption import Corruption, codes_after, mismatches_after_changing
 from tests.proof.corruptions import CORRUPTIONS
 from tests.support import history
@@ -185,8 +186,8 @@ def test_pages_and_marks_of_any_size_prove_the_same(superuser: Session, monkeypa
         (documents, "PAGE", 3),
         (documents, "MOST_BETS", 4),
         (awards, "PAGE", 1),
-        (paged_rows, "SPAN", 2),
-        (paged_rows, "KEPT_BLOCKS", 1),
+        (positions, "SPAN", 2),
+        (positions, "KEPT_BLOCKS", 1),
         (sequence_checks, "PAGE", 1),
         (positions, "SPAN", 2),
         (positions, "KEPT_BLOCKS", 1),

@@ -11,7 +11,8 @@ import sqlalchemy
 from sqlalchemy import text
 
 from jackpot_service.database import transactions
-from jackpot_service.database.transactions import Base, Session
+from jackpot_service.database.tables import Base
+from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.principals import Principal, Role

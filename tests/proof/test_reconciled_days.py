@@ -11,11 +11,11 @@ from sqlalchemy.exc import IntegrityError
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
+from jackpot_service.database.tables import ReconciledDayRow
 from jackpot_service.database.transactions import Session, snapshot
-from jackpot_service.ledger.verified import Reached
+from jackpot_service.ledger.verification import Reached
 from jackpot_service.proof.proof import verify
-from jackpot_service.records import verifications
-from jackpot_service.records.reconciled_schema import ReconciledDayRow
+from jackpot_service.records import checkpoints
 from jackpot_service.reports.reconciling import reconcile_next
 from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after
 from tests.support.bets import bet
@@ -57,8 +57,10 @@ def test_how_far_days_were_verified_is_noted_with_the_rest(url: str) -> None:
         verify(session, on_reached=reached.append)
     now = datetime.now(UTC)
     with engine.connect() as session:
-        verifications.add(session, reached[-1], begun_at=now, noted_at=now, service_version="0", continues=None)
-        noted = verifications.last(session)
+        checkpoints.add_verification(
+            session, reached[-1], begun_at=now, noted_at=now, service_version="0", continues=None
+        )
+        noted = checkpoints.last_verification(session)
         last_day = session.scalar(text("SELECT max(day) FROM reconciled_days"))
     engine.dispose()
 

@@ -8,14 +8,14 @@ from typing import Final
 import pytest
 
 from jackpot_service import signing
+from jackpot_service.database.tables import SealRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import seals
 from jackpot_service.domain.seals import Seal
 from jackpot_service.ledger.mismatches import Code
+from jackpot_service.proof.checkpoints import GivenSeal, given_seals_hold
 from jackpot_service.proof.proof import verify
-from jackpot_service.proof.seals import GivenSeal, given_seals_hold
-from jackpot_service.records import seals as records
-from jackpot_service.records.seals_schema import SealRow
+from jackpot_service.records import checkpoints as records
 from jackpot_service.usecases.seal_books import SealBooks, seal_books
 from tests.proof.corruption import Corruption, change, codes_after, forge, mismatches_after, remove
 from tests.support import history
@@ -79,7 +79,7 @@ def write(url: str) -> None:
 
 def handed_out(session: Session) -> list[GivenSeal]:
     """The seals as they were handed out, before anything was rewritten."""
-    return [GivenSeal(f"s{kept.number}.json", seals.read(kept.content)) for kept in records.every(session)]
+    return [GivenSeal(f"s{kept.number}.json", seals.read(kept.content)) for kept in records.every_seal(session)]
 
 
 def codes(session: Session, given: Sequence[GivenSeal]) -> set[Code]:

@@ -25,7 +25,7 @@ from jackpot_service.domain.rounds import RoundView
 from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.ledger import laws
 from jackpot_service.proof.proof import verify
-from jackpot_service.records.pinned import Table
+from jackpot_service.records.immutable import Table
 from jackpot_service.reports.jackpots import jackpot_state
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.acts import Act

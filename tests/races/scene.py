@@ -15,7 +15,7 @@ from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
-from jackpot_service.records.pinned import Table
+from jackpot_service.records.immutable import Table
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases.accept_bets import AcceptBets, BetsAccepted
 from jackpot_service.usecases.acts import Act

@@ -11,11 +11,11 @@ from sqlalchemy import select, text
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
+from jackpot_service.database.tables import BetRow
 from jackpot_service.database.transactions import Session, snapshot
 from jackpot_service.domain.rounds import Month, keys_of
 from jackpot_service.proof import documents
 from jackpot_service.records import bets, verdicts
-from jackpot_service.records.schema import BetRow
 from jackpot_service.schema import months
 from tests.races import books, scene
 from tests.records.kept_plans import prepared

@@ -1,4 +1,4 @@
-"""The schema's way up, down and up again, and that it is what the models say."""
+"""The schema's way up, down and up again, and that it is what the catalogue and the tables of statements say."""
 
 import re
 from datetime import UTC, datetime
@@ -51,8 +51,32 @@ def test_each_revision_can_be_taken_back_by_itself(empty_database_url: str) -> N
         assert _structure(empty_database_url) == schemas[revision]
 
 
-def test_the_migrated_schema_is_that_of_the_models(database_url: str) -> None:
-    assert migrate.differences(database_url) == []
+def test_the_migrated_schema_is_that_of_the_catalogue_and_of_statements(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    assert migrate.differences(empty_database_url) == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP INDEX ix_rounds_open",
+        "ALTER TABLE rates DROP CONSTRAINT ck_rates_rate",
+        "ALTER TABLE rates DROP CONSTRAINT fk_rates_base_number_rate_sheets",
+        "ALTER TABLE acts ALTER COLUMN reason SET NOT NULL",
+        "ALTER TABLE acts ADD COLUMN note text",
+        "ALTER TABLE stripes ALTER COLUMN summed_to SET DEFAULT 1",
+        "ALTER TABLE rounds RESET (fillfactor)",
+        "ALTER TABLE entries DISABLE TRIGGER append_only",
+        "ALTER FUNCTION by_index(text) COST 1",
+        "CREATE TABLE notes (note text)",
+        "DROP TABLE job_chunks",
+    ],
+)
+def test_a_schema_that_differs_is_found(empty_database_url: str, statement: str) -> None:
+    migrate.upgrade(empty_database_url)
+    with psycopg.connect(_plain(empty_database_url)) as connection:
+        connection.execute(statement)
+    assert migrate.differences(empty_database_url)
 
 
 def test_a_database_knows_whether_it_is_current(empty_database_url: str) -> None:

@@ -14,8 +14,8 @@ from jackpot_service.exports.jobs.kinds import Requester
 from jackpot_service.exports.jobs.requests import KINDS, CreateJob, create
 from jackpot_service.exports.jobs.runner import Runner
 from jackpot_service.ledger import days as kept_days
-from jackpot_service.ledger.verified import Reached
-from jackpot_service.records import exceptions, noted_exceptions, verifications
+from jackpot_service.ledger.verification import Reached
+from jackpot_service.records import checkpoints, exceptions, noted_exceptions
 from jackpot_service.records.exceptions import ExceptionRecord
 from jackpot_service.records.noted_exceptions import Wanted
 from jackpot_service.records.rounds import RoundName
@@ -47,7 +47,7 @@ def write(engine: sqlalchemy.Engine) -> None:
     reached = Reached({}, is_whole=True, entries=0, rounds=0, bets=0, awards=0)
     transact(
         engine,
-        lambda session: verifications.add(
+        lambda session: checkpoints.add_verification(
             session, reached, begun_at=now, noted_at=now, service_version="0", continues=None
         ),
     )

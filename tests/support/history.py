@@ -19,7 +19,7 @@ from jackpot_service.domain.changes import Change, Outcome
 from jackpot_service.domain.outcomes import Cancellation, Hand, HandStatus, Result
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.records import exceptions
-from jackpot_service.records.pinned import Table
+from jackpot_service.records.immutable import Table
 from jackpot_service.usecases.accept_bets import AcceptBets
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.cancel_round import CancelRound, cancel_round

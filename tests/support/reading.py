@@ -8,7 +8,7 @@ import sqlalchemy
 from sqlalchemy import NullPool, text
 
 from jackpot_service.database import transactions
-from jackpot_service.database.transactions import Base
+from jackpot_service.database.tables import Base
 from jackpot_service.domain.money import ZERO
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws

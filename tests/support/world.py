@@ -17,7 +17,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.exports.jobs.runner import Runner
-from jackpot_service.records.pinned import Table
+from jackpot_service.records.immutable import Table
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.casinos import add_casino, add_table
 from jackpot_service.usecases.jackpots import OpenJackpot, open_jackpot

@@ -13,7 +13,7 @@ from jackpot_service.domain.principals import BadPrincipal, KeyLimitReached, Pri
 from jackpot_service.domain.rulebooks import UnknownRulebook
 from jackpot_service.domain.rules import BadRules
 from jackpot_service.domain.settings import UnknownSetting
-from jackpot_service.records.pinned import Table, UnknownTable
+from jackpot_service.records.immutable import Table, UnknownTable
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.settings_in_force import UnknownJackpot
 from jackpot_service.usecases.acts import AlreadyExists

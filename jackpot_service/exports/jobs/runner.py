@@ -21,8 +21,8 @@ from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.domain.jobs import Job
 from jackpot_service.exports.jobs.kinds import Kind
 from jackpot_service.exports.jobs.requests import KINDS
-from jackpot_service.records import leases
-from jackpot_service.records.leases import Chunk, Lease, LeaseLost
+from jackpot_service.records import jobs
+from jackpot_service.records.jobs import Chunk, Lease, LeaseLost
 
 IDLE_S: Final = 2.0
 """How long a runner sleeps when there is nothing to do, or no database: as long a job waits, or for `idle`."""
@@ -66,7 +66,7 @@ class Runner:
 
     def run_next(self) -> bool:
         """Do the job that has waited longest; returns whether there was one. Raises: Unavailable."""
-        job = transact(self.engine, lambda session: leases.take(session, self.lease, kinds=self.kinds))
+        job = transact(self.engine, lambda session: jobs.take(session, self.lease, kinds=self.kinds))
         if job is None:
             return False
         try:
@@ -77,7 +77,7 @@ class Runner:
 
     def remove_some(self) -> bool:
         """Remove some of what is not kept any longer; returns whether there was something. Raises: Unavailable."""
-        return transact(self.engine, lambda session: leases.remove_some(session, kept=self.kept))
+        return transact(self.engine, lambda session: jobs.remove_some(session, kept=self.kept))
 
     def _run(self, job: Job) -> None:
         """Do a job that was taken, to its end or as far as it goes. Raises: LeaseLost, Unavailable."""
@@ -99,16 +99,16 @@ class Runner:
         kind, number = self.kinds[job.kind], job.chunks
         with closing(kind.pieces(self.engine, job.parameters, job.position)) as pieces:
             for number, piece in enumerate(pieces, start=job.chunks + 1):
-                self._change(job, leases.write, Chunk(number, piece.content, piece.position, piece.done, piece.total))
+                self._change(job, jobs.write, Chunk(number, piece.content, piece.position, piece.done, piece.total))
                 if self.stop.is_set():
-                    self._change(job, leases.release)
+                    self._change(job, jobs.release)
                     return
-        self._change(job, leases.finish)
+        self._change(job, jobs.finish)
         log.info("job-done", job_id=job.job_id, kind=job.kind, chunks=number)
 
     def _fail(self, job: Job, error: str) -> None:
         log.warning("job-given-up", job_id=job.job_id, kind=job.kind, error=error)
-        self._change(job, leases.fail, error)
+        self._change(job, jobs.fail, error)
 
     def _change(self, job: Job, change: Callable[..., None], *values: object) -> None:
         """Write something of a job that is still ours. Raises: LeaseLost, Unavailable."""
@@ -126,7 +126,7 @@ class Runner:
         def beat() -> None:
             while not over.wait(self.lease.length.total_seconds() / BEATS_A_LEASE):
                 try:
-                    self._change(job, leases.renew)
+                    self._change(job, jobs.renew)
                 except LeaseLost:
                     return
                 except Unavailable:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import select, text
 
+from jackpot_service.database.tables import JackpotRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.closed_periods import KeptReport, Period
 from jackpot_service.domain.entries import REFERENCE_BOOK
@@ -14,10 +15,9 @@ from jackpot_service.domain.rounds import first_key_at
 from jackpot_service.ledger import instants
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.ledger.long_rounds import LONG
-from jackpot_service.records import closed_periods, references, rounds
-from jackpot_service.records.pinned import UnknownTable
+from jackpot_service.records import checkpoints, references, rounds
+from jackpot_service.records.immutable import UnknownTable
 from jackpot_service.records.rounds import UnknownRound
-from jackpot_service.records.schema import JackpotRow
 from jackpot_service.reports.documents import HEAD, Column, Document, Row, Section
 from jackpot_service.reports.finance import period
 from jackpot_service.reports.finance.period import BookPeriod
@@ -154,7 +154,7 @@ def kept(session: Session, report: Report, parameters: Parameters) -> KeptReport
     """Return the hash of a report, in any version, that was kept of exactly its period and of the whole house."""
     if parameters.end is None or parameters != Parameters(start=parameters.start, end=parameters.end):
         return None
-    closed = closed_periods.find(session, Period(parameters.start, parameters.end))
+    closed = checkpoints.find_period(session, Period(parameters.start, parameters.end))
     return None if closed is None else closed.reports.get(report.name)
 
 

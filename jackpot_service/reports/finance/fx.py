@@ -12,7 +12,7 @@ from decimal import Decimal
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, product, total
-from jackpot_service.records import pinned, rate_sheets
+from jackpot_service.records import immutable, rate_sheets
 from jackpot_service.records.rate_sheets import SheetHead
 from jackpot_service.reports.documents import Column, Row, Section, Value
 from jackpot_service.reports.finance import award_figures, award_subledger, figures
@@ -119,7 +119,7 @@ class _InForce:
     @classmethod
     def at_end(cls, session: Session, scope: Scope, base: str) -> "_InForce":
         head = rate_sheets.in_force(session, base, at=scope.parameters.end or scope.made_at, upto=scope.acts_end)
-        return cls(head, None if head is None else pinned.sheet(session, base, head.number))
+        return cls(head, None if head is None else immutable.sheet(session, base, head.number))
 
     @property
     def named(self) -> tuple[Value, Value]:

@@ -10,7 +10,7 @@ from jackpot_service.database.transactions import Session
 from jackpot_service.domain.money import POOL_DECIMALS, RateSheet, from_minor, plain, product
 from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
 from jackpot_service.domain.statistics import rounded_down
-from jackpot_service.records import pinned
+from jackpot_service.records import immutable
 from jackpot_service.reports.documents import NamedRow, Section, rows_of
 from jackpot_service.reports.finance import pools
 from jackpot_service.reports.finance.columns import amounts, base_amounts, columns, counts, numbers, texts
@@ -141,8 +141,8 @@ def _share(hit: Hit) -> Hit:
 
 def _payoffs(session: Session, hit: Hit) -> Iterator[NamedRow]:
     """Show the awards of a hit by bet and tier, those that the prize fund paid too."""
-    rules = pinned.rules(session, hit["jackpot_id"], hit["rules_version"])
-    sheet = pinned.sheet(session, hit["base"], hit["rate_sheet"])
+    rules = immutable.rules(session, hit["jackpot_id"], hit["rules_version"])
+    sheet = immutable.sheet(session, hit["base"], hit["rate_sheet"])
     claims = {(one["bet_id"], one["tier"]): Fraction(one["amount"]) for one in hit["entitlements"]}
     terms = _Terms(hit, rules, sheet, claims)
     awards = session.execute(_AWARDS, {"jackpot_id": hit["jackpot_id"], "round_key": hit["round_key"]}).mappings()

@@ -14,7 +14,7 @@ from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.ledger.replay import BookedCycle
-from jackpot_service.records import pinned
+from jackpot_service.records import immutable
 from jackpot_service.reports.finance import figures
 from jackpot_service.reports.finance.figures import Moved
 from jackpot_service.reports.finance.period import BookPeriod
@@ -72,7 +72,7 @@ class Running:
 def running_at_end(session: Session, book: BookPeriod) -> Running:
     """Return the cycle that runs where the period ends; a jackpot that a report covers was opened by then."""
     *_, last = (cycle for cycle in replay.cycles(session, book.jackpot_id) if _is_upto(cycle, book.end))
-    return Running(last.cycle, pinned.rules(session, book.jackpot_id, last.rules_version))
+    return Running(last.cycle, immutable.rules(session, book.jackpot_id, last.rules_version))
 
 
 def opened_by_hits(session: Session, book: BookPeriod) -> tuple[BookedCycle, ...]:

@@ -20,7 +20,7 @@ from jackpot_service.domain import accounts
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import ZERO, negated, plain, total
-from jackpot_service.records import reconciled_days
+from jackpot_service.records import checkpoints
 from jackpot_service.reports.finance import award_subledger, period, subledger
 from jackpot_service.reports.finance.period import BookPeriod, Part
 from jackpot_service.reports.finance.subledger import Refunds, Stakes
@@ -148,7 +148,7 @@ _BOOKED = text(
 def _days_and_rest(session: Session, book: BookPeriod) -> tuple[list[date], list[Part]]:
     """Return the whole days of a period that were read before, and the parts between them and around them."""
     first, end = book.first_day, book.end_day or date.max
-    days = reconciled_days.days(session, book.jackpot_id, report_version=REPORT_VERSION, first=first, end=end)
+    days = checkpoints.reconciled_days(session, book.jackpot_id, report_version=REPORT_VERSION, first=first, end=end)
     starts = [book.start, *(day.ends for day in days)]
     ends = [*(day.starts for day in days), book.end]
     return [day.day for day in days], [part for part in map(Part, starts, ends) if not part.is_empty]

@@ -16,7 +16,7 @@ from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import ZERO, product, total
 from jackpot_service.domain.rules import Split
-from jackpot_service.records import pinned
+from jackpot_service.records import immutable
 from jackpot_service.reports.documents import Row, Section
 from jackpot_service.reports.finance import figures, held_awards, reconciled_sums
 from jackpot_service.reports.finance.award_subledger import METER
@@ -88,7 +88,7 @@ def _by_rate(session: Session, book: BookPeriod, sums: Sequence[Sum], movement: 
     for version, account in sorted({*values, *booked}, key=lambda key: (key[0] or 0, key[1])):
         value, rate = values.get((version, account), ZERO), None
         if version is not None and (version, account) in values:
-            rate = _RATES[account](pinned.rules(session, book.jackpot_id, version).split)
+            rate = _RATES[account](immutable.rules(session, book.jackpot_id, version).split)
         expected = ZERO if rate is None else product(value, rate)
         figures_compared = compared(expected, booked.get((version, account), ZERO))
         yield (book.jackpot_id, version, account, book.base, value, rate, *figures_compared)

@@ -22,7 +22,7 @@ from jackpot_service.domain.statistics import (
     rounded,
     tier_cost,
 )
-from jackpot_service.records import pinned
+from jackpot_service.records import immutable
 from jackpot_service.reports.documents import Row, Section, Value
 from jackpot_service.reports.finance import award_figures, relations
 from jackpot_service.reports.finance.award_figures import StepSum
@@ -60,7 +60,7 @@ def turnovers(session: Session, book: BookPeriod) -> Sequence[Turnover]:
     """Sum the hands judged in a period, as corrected by the period's corrections, by the rounds' rules version."""
     judged = relations.figures(_OF, [FigureKind.HANDS, FigureKind.SQUARES], book)
     return [
-        Turnover(pinned.rules(session, book.jackpot_id, version), int(hands), value, squares)
+        Turnover(immutable.rules(session, book.jackpot_id, version), int(hands), value, squares)
         for version, hands, value, squares in session.execute(text(_JUDGED.format(figures=judged)), book.divided)
     ]
 

@@ -18,8 +18,8 @@ from jackpot_service.domain.money import RateSheet, plain
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.rules import LARGEST_AMOUNT
 from jackpot_service.records import bets as bet_records
-from jackpot_service.records import compensations
-from jackpot_service.records.compensations import Compensation
+from jackpot_service.records import manual_payments
+from jackpot_service.records.manual_payments import Compensation
 from jackpot_service.usecases.acts import Act, Done
 from jackpot_service.usecases.changes.kinds import RoundKind, sheet_of
 from jackpot_service.usecases.fields import CurrencyCode, Identifier, MinorUnits, Text
@@ -84,7 +84,7 @@ class Compensate(RoundKind[CancelledRound]):
 
     def version(self, session: Session) -> str:
         """Count the round's compensations: another that is granted meanwhile should be looked at first."""
-        return str(len(compensations.of_round(session, self.find_round(session))))
+        return str(len(manual_payments.compensations_of(session, self.find_round(session))))
 
     def state(self, session: Session, _act: Act) -> CancelledRound:
         """Read the round. Raises: UnknownJackpot, UnknownRound."""
@@ -92,7 +92,7 @@ class Compensate(RoundKind[CancelledRound]):
         with pipelined(session) as pipe:
             cursor = bet_records.send_of_round(pipe, round_.jackpot_id, self.round_name)
         live = {bet.bet_id: bet for bet in bet_records.live(bet_records.booked_of(cursor))}
-        sheet, before = sheet_of(session, round_), compensations.of_round(session, round_)
+        sheet, before = sheet_of(session, round_), manual_payments.compensations_of(session, round_)
         return CancelledRound(round_, sheet, live, granted_before(before), len(before))
 
     def require_possible(self, state: CancelledRound) -> None:
@@ -144,7 +144,7 @@ class Compensate(RoundKind[CancelledRound]):
             Decimal(done.recorded["cost"]),
             self.document,
         )
-        compensations.add(session, state.round, new)
+        manual_payments.add_compensation(session, state.round, new)
 
     def _cost(self, state: CancelledRound) -> Decimal:
         cost = state.sheet.base_value(self.amount_minor, self.currency)

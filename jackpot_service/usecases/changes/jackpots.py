@@ -14,7 +14,7 @@ from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, plain
 from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import LARGEST_AMOUNT, JackpotRules
 from jackpot_service.ledger import books
-from jackpot_service.records import changes, pinned
+from jackpot_service.records import changes, immutable
 from jackpot_service.usecases import jackpot_acts
 from jackpot_service.usecases.acts import Act, Done
 from jackpot_service.usecases.changes.kinds import BookedKind
@@ -75,7 +75,7 @@ def state_of(session: Session, jackpot: StillJackpot) -> JackpotState:
         held.cycle.cycle,
         jackpot.rules,
         newest,
-        {newest: pinned.rules(session, jackpot.jackpot_id, newest)},
+        {newest: immutable.rules(session, jackpot.jackpot_id, newest)},
         books.base_amount(session, jackpot.jackpot_id),
     )
 

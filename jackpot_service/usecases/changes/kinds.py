@@ -14,7 +14,7 @@ from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rates import DEFAULT_BAND
 from jackpot_service.domain.rounds import Round
-from jackpot_service.records import pinned, references, rounds
+from jackpot_service.records import immutable, references, rounds
 from jackpot_service.records.rounds import RoundName
 from jackpot_service.usecases import acts, payloads
 from jackpot_service.usecases.acts import Act, Done, Effect
@@ -186,4 +186,4 @@ class RoundKind(BookedKind[S]):
 
 def sheet_of(session: Session, round_: Round) -> RateSheet:
     """Return the rate sheet that a round keeps."""
-    return pinned.sheet(session, references.require_base(session, round_.jackpot_id), round_.rate_sheet)
+    return immutable.sheet(session, references.require_base(session, round_.jackpot_id), round_.rate_sheet)

@@ -21,7 +21,7 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.principals import Role
 from jackpot_service.domain.rates import DEFAULT_BAND, Rates, RateSource, rates_after, stated_rates, to_confirm
 from jackpot_service.domain.shapes import CURRENCY
-from jackpot_service.records import pinned, rate_sheets
+from jackpot_service.records import immutable, rate_sheets
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
 from jackpot_service.usecases.fields import Amount, CurrencyCode, Day, Instant, ListOf, ObjectOf, Sha256, Text, Truth
@@ -149,7 +149,7 @@ class ChangeRates(Kind):
 
 def _before(session: Session, request: ChangeRates) -> Rates:
     found = rate_sheets.in_force(session, request.base, at=request.in_force_from)
-    return {} if found is None else stated_rates(pinned.sheet(session, request.base, found.number))
+    return {} if found is None else stated_rates(immutable.sheet(session, request.base, found.number))
 
 
 def _pointed(error: BadRate | UnknownCurrency, request: ChangeRates) -> BadRate | UnknownCurrency:

@@ -15,7 +15,6 @@ from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rates import DEFAULT_BAND
 from jackpot_service.domain.rounds import Round
 from jackpot_service.records import changes as records
-from jackpot_service.records import emergency_switches
 from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
@@ -246,7 +245,7 @@ def _is_replay(change: Change, command: DecideChange) -> bool:
 
 def _require_another_person(session: Session, change: Change, command: DecideChange) -> None:
     """Raises: MachineApproval, SamePerson, EmergencyOff."""
-    if command.is_emergency and not emergency_switches.is_on(session):
+    if command.is_emergency and not records.is_emergency_on(session):
         message = "Emergency approvals are switched off (jackpot db emergency): another person must approve."
         raise EmergencyOff(message)
     changes.require_checker(change, command.act.principal, is_emergency=command.is_emergency)
@@ -280,7 +279,7 @@ def _record(session: Session, command: DecideChange, change: Change, decision: D
 def switch_emergency(session: Session, act: Act, *, is_on: bool) -> bool:
     """Let one person alone approve an own request, or end that. Returns whether that was not so already."""
     acts.lock(session)
-    was_on = emergency_switches.is_on(session)
+    was_on = records.is_emergency_on(session)
     if was_on is is_on:
         return False
     seq = acts.post(
@@ -291,5 +290,5 @@ def switch_emergency(session: Session, act: Act, *, is_on: bool) -> bool:
         before=facts.of_emergency_switch(is_on=was_on),
         after=facts.of_emergency_switch(is_on=is_on),
     )
-    emergency_switches.add(session, is_on=is_on, entry_seq=seq)
+    records.add_emergency_switch(session, is_on=is_on, entry_seq=seq)
     return True

@@ -13,9 +13,9 @@ from jackpot_service.domain.facts import Facts, instant
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, has_decimals, plain
 from jackpot_service.domain.rules import LARGEST_AMOUNT
-from jackpot_service.ledger import balances, books
-from jackpot_service.records import references, statements
-from jackpot_service.records.statements import Account, SettledStatement
+from jackpot_service.ledger import books
+from jackpot_service.records import manual_payments, references
+from jackpot_service.records.manual_payments import Account, SettledStatement
 from jackpot_service.usecases.acts import Act, Done
 from jackpot_service.usecases.changes.kinds import BookedKind
 from jackpot_service.usecases.fields import Amount, CurrencyCode, Identifier, Instant, Text
@@ -77,7 +77,7 @@ class SettleStatement(BookedKind[AccountBalance]):
 
     def version(self, session: Session) -> str:
         """Name the act by which a statement of the account was settled last."""
-        return str(statements.last_act(session, self.account))
+        return str(manual_payments.last_act_on(session, self.account))
 
     def state(self, session: Session, act: Act) -> AccountBalance:
         """Raises: UnknownJackpot, UnknownCasino, StatementSettled, BadPayload for a period in the future."""
@@ -85,7 +85,7 @@ class SettleStatement(BookedKind[AccountBalance]):
         references.require_casino(session, self.casino_id)
         if self.period_to > act.now:
             raise bad_field("to", "must not lie in the future")
-        if statements.is_settled(session, self.account, self.reference):
+        if manual_payments.is_settled(session, self.account, self.reference):
             message = f"Statement {self.reference} of casino {self.casino_id} in {self.currency} was settled."
             raise StatementSettled(message, casino_id=self.casino_id, reference=self.reference)
         return _balance(session, self.account)
@@ -105,7 +105,7 @@ class SettleStatement(BookedKind[AccountBalance]):
         """Write the settled statement."""
         period = self.period_from, self.period_to
         settled = SettledStatement(self.account, self.reference, *period, self.amount, state.positions, state.amount)
-        statements.add(session, settled, act_seq=act_seq)
+        manual_payments.add_statement(session, settled, act_seq=act_seq)
 
     def _facts(self) -> Facts:
         return {
@@ -124,8 +124,8 @@ def _balance(session: Session, account: Account) -> AccountBalance:
     with pipelined(session) as pipe:
         cursor = books.send_read(pipe, account.jackpot_id)
     positions = books.books_of(cursor).positions
-    since, balance = statements.last(session, account) or ((), ZERO)
-    moved = balances.moved_between(
+    since, balance = manual_payments.last_statement(session, account) or ((), ZERO)
+    moved = books.moved_between(
         session,
         account.jackpot_id,
         accounts.casino(account.casino_id),

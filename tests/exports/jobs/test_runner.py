@@ -17,9 +17,9 @@ from jackpot_service.exports.accounting import FORMS
 from jackpot_service.exports.jobs import requests, runner
 from jackpot_service.exports.jobs.runner import MOST_ATTEMPTS
 from jackpot_service.exports.journal import journal_export, pieces
+from jackpot_service.records import jobs
 from jackpot_service.records import jobs as records
-from jackpot_service.records import leases
-from jackpot_service.records.leases import Lease
+from jackpot_service.records.jobs import Lease
 from jackpot_service.reports.reconciling import Days
 from tests.exports.jobs import kinds
 from tests.support.answers import Body
@@ -290,7 +290,7 @@ def test_a_runner_at_work_does_jobs_removes_files_and_reconciles_days_until_it_i
 def test_a_file_is_kept_for_its_time_and_then_removed_a_part_at_a_time(
     played: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leases, "REMOVED_AT_ONCE", 4)
+    monkeypatch.setattr(jobs, "REMOVED_AT_ONCE", 4)
     played.runner(kinds=kinds.small()).run_next()
     chunks = played.books.value("SELECT count(*) FROM job_chunks")
     change(played, "UPDATE jobs SET ended_at = ended_at - interval '6 days 23 hours'")
@@ -323,8 +323,8 @@ def test_a_chunk_that_is_not_what_was_written_is_not_handed_out(played: World) -
 @pytest.mark.parametrize(
     ("act", "index"),
     [
-        (lambda session: leases.take(session, SOMEBODY, kinds=("journal",)), "ix_jobs_to_do"),
-        (lambda session: leases.remove_some(session, kept=timedelta(days=1)), "ix_jobs_to_remove"),
+        (lambda session: jobs.take(session, SOMEBODY, kinds=("journal",)), "ix_jobs_to_do"),
+        (lambda session: jobs.remove_some(session, kept=timedelta(days=1)), "ix_jobs_to_remove"),
     ],
 )
 def test_what_is_to_be_done_or_removed_is_found_by_an_index(

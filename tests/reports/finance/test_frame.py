@@ -7,7 +7,7 @@ import pytest
 from jackpot_service.database import transactions
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
-from jackpot_service.records.pinned import UnknownTable
+from jackpot_service.records.immutable import UnknownTable
 from jackpot_service.records.references import UnknownCasino
 from jackpot_service.records.rounds import UnknownRound
 from jackpot_service.records.settings_in_force import UnknownJackpot

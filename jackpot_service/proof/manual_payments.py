@@ -1,26 +1,81 @@
-"""Whether casinos' statements were settled as acts say, and against the balances that the entries make."""
+"""Whether payments by hand are what their acts say: compensations, and casinos' statements that were settled."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import Row, select
 
+from jackpot_service.database.tables import StatementSettlementRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
+from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.money import EXACT, ZERO, plain, total
-from jackpot_service.ledger import balances, replay
-from jackpot_service.ledger.mismatches import Code, Mismatch
+from jackpot_service.ledger import books, replay
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
-from jackpot_service.ledger.verified import NOTHING, Verified
+from jackpot_service.ledger.verification import NOTHING, Verified
 from jackpot_service.proof import acts
 from jackpot_service.proof.decoding import Decoder
+from jackpot_service.proof.documents import RoundDocuments
 from jackpot_service.proof.jackpots import Jackpot
-from jackpot_service.records.schema import StatementSettlementRow
+from jackpot_service.usecases.changes.compensation import (
+    CancelledRound,
+    Compensate,
+    granted_before,
+)
 from jackpot_service.usecases.changes.statement_settlement import AccountBalance, SettleStatement
 
-Found = Iterator[Mismatch]
+
+def compensations_are_due(
+    rows: Sequence[Row[Any]], round_: RoundDocuments, jackpot: Jackpot, entries: Mapping[int, BookedEntry]
+) -> Found:
+    """Each was given by one of these acts, for a live bet of the cancelled round; none took back what was not given."""
+    book, by_seq = jackpot.jackpot_id, {row.seq: row for row in rows}
+    live = {one.bet.bet_id: one.bet for one in round_.bets if not one.is_void}
+    sheet, before = jackpot.sheet(round_.round.rate_sheet), list[Row[Any]]()
+    for row in round_.of("compensations"):
+        act = by_seq.pop(row.act_seq, None)
+        if act is None:
+            detail = f"compensation of bet {row.bet_id}: act {row.act_seq} did not grant it"
+            yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, book, round_.place, detail)
+            continue
+        state = CancelledRound(round_.round, sheet, live, granted_before(before), len(before))
+        yield from _compensation_is_due(row, act, state, entries)
+        before.append(row)
+    for seq in by_seq:
+        detail = f"act {seq} granted a compensation that is not there"
+        yield Mismatch(Code.DOCUMENT_WITHOUT_ENTRY, book, round_.place, detail)
+
+
+def _compensation_is_due(
+    row: Row[Any], act: Row[Any], state: CancelledRound, entries: Mapping[int, BookedEntry]
+) -> Found:
+    """It was possible, its act shows it, and booked it at the rates of the round."""
+    round_, book = state.round, state.round.jackpot_id
+    place = f"round {round_.table_id}/{round_.round_id}"
+    request = Compensate(
+        jackpot_id=book,
+        table_id=round_.table_id,
+        round_id=round_.round_id,
+        bet_id=row.bet_id,
+        player_id=row.player_id,
+        amount_minor=row.amount_minor,
+        currency=row.currency,
+        document=row.document,
+    )
+    try:
+        request.require_possible(state)
+    except LedgerError as refusal:
+        yield Mismatch(Code.COMPENSATION_ROUND, book, place, refusal.detail)
+    due = request.granted(state, player_id=row.player_id)
+    yield from acts.says(act, {**due.recorded, "cost": plain(row.cost)}, book)
+    yield from acts.booked(act, due, book, entries)
+    if row.cost != Decimal(due.recorded["cost"]):
+        detail = f"compensation of bet {row.bet_id} cost {row.cost}, due was {due.recorded['cost']}"
+        yield Mismatch(Code.COMPENSATION_ROUND, book, place, detail)
+
 
 AccountKey = tuple[str, str]
 """An account and a currency."""
@@ -94,7 +149,7 @@ class Statements:
         if row.act_seq <= self._since.acts:
             stated: Decimal = row.balance_before
             return stated
-        return balances.summed_between(self._session, self._book, *_account(row), since=(), positions=row.positions)
+        return books.summed_between(self._session, self._book, *_account(row), since=(), positions=row.positions)
 
 
 def _account(row: Row[Any]) -> AccountKey:

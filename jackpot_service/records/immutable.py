@@ -1,5 +1,5 @@
 """
-What never changes once it is written (tables, rules versions, rate sheets), kept with the connection that read it.
+What never changes once it is written (tables, rules versions, rate sheets), cached with the connection that read it.
 
 A connection belongs to one database and lives for minutes, so nothing has to be invalidated and nothing grows for long.
 What a transaction writes itself is not read here: it may be taken back, and something else written in its place.
@@ -11,8 +11,9 @@ from typing import Any, Final, TypeVar
 
 from jackpot_service.database.pipelines import Cursor
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain.errors import NotFound
+from jackpot_service.domain.errors import NotFound, Refused
 from jackpot_service.domain.money import Rate, RateSheet
+from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rules import JackpotRules, from_document
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ def sheet(session: Session, base: str, number: int) -> RateSheet:
 
 
 def _kept(session: Session, key: tuple[Any, ...], read: Callable[[], T]) -> T:
-    kept: dict[tuple[Any, ...], T] = session.info.setdefault("pinned", {})
+    kept: dict[tuple[Any, ...], T] = session.info.setdefault("immutable", {})
     if key not in kept:
         kept[key] = read()
     return kept[key]
@@ -91,3 +92,28 @@ def _ask(session: Session, statement: str, parameters: Mapping[str, Any]) -> Cur
     """Ask by a pipeline: a session that is used on an event loop is asked in no other way."""
     with pipelined(session) as pipe:
         return pipe.send(statement, parameters)
+
+
+class NoJackpot(Refused):
+    """The table takes no jackpot bets."""
+
+    code = "no-jackpot"
+    title = "The table has no jackpot"
+
+
+def visible_table(session: Session, principal: Principal, table_id: str) -> Table:
+    """Find a table. Raises: UnknownTable, also for one that the principal may not see."""
+    found = table(session, table_id)
+    if not principal.sees_table(table_id, found.casino_id):
+        message = f"There is no table {table_id}."
+        raise UnknownTable(message, table_id=table_id)
+    return found
+
+
+def table_with_jackpot(session: Session, principal: Principal, table_id: str) -> tuple[Table, str]:
+    """Find a table that takes jackpot bets, and its jackpot. Raises: UnknownTable; NoJackpot."""
+    found = visible_table(session, principal, table_id)
+    if found.jackpot_id is None:
+        message = f"Table {table_id} has no jackpot; it takes no jackpot bets."
+        raise NoJackpot(message, table_id=table_id)
+    return found, found.jackpot_id

@@ -1,0 +1,245 @@
+"""Whether the books still say what closed periods, reconciled days and seals say, those outside too."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from itertools import zip_longest
+from typing import Any
+
+from sqlalchemy import Row, text
+
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import seals
+from jackpot_service.domain.closed_periods import ClosedPeriod
+from jackpot_service.domain.entries import REFERENCE_BOOK
+from jackpot_service.domain.facts import instant
+from jackpot_service.domain.seals import BadSeal, Seal, SealedStripe, SealLink
+from jackpot_service.ledger import instants
+from jackpot_service.ledger.mismatches import Code, Found, Mismatch
+from jackpot_service.ledger.verification import NOTHING, NotCompared, Verified
+from jackpot_service.proof.days import first_day
+from jackpot_service.proof.decoding import is_written_alike, unless_refused
+from jackpot_service.proof.jackpots import Jackpot
+from jackpot_service.records import checkpoints
+from jackpot_service.records import checkpoints as records
+from jackpot_service.records.checkpoints import DayPart
+from jackpot_service.reports.documents import sha256_of
+from jackpot_service.reports.finance import frame, reconciled_sums, registry
+from jackpot_service.reports.finance.frame import Report
+from jackpot_service.reports.finance.period import DAY, Part, is_same, midnight
+from jackpot_service.reports.questions import Parameters
+from jackpot_service.signing import PublicKey, public_key_of
+
+
+def closed_periods_hold(session: Session, rows: Iterable[Row[Any]], *, not_compared: Counter[NotCompared]) -> Found:
+    """
+    Check every closed period, from its row, in their order.
+
+    Reports of another version than the kept one cannot be compared, but counted.
+    """
+    begins = None
+    for one in map(checkpoints.period_of, rows):
+        if one.period.start != begins:
+            yield _of_period(one, f"begins at {instant(one.period.start)}, not at {instant(begins)}")
+        begins = one.period.end
+        yield from _is_over(session, one)
+        yield from _reports_are(session, one, not_compared)
+
+
+def _is_over(session: Session, closed: ClosedPeriod) -> Found:
+    """Nothing can be booked in it any more: every stripe of every book has passed its end."""
+    for book, passed in instants.passed(session).items():
+        if passed < closed.period.end:
+            yield _of_period(closed, f"was closed, and book {book} has only passed {instant(passed)}")
+
+
+def _reports_are(session: Session, closed: ClosedPeriod, not_compared: Counter[NotCompared]) -> Found:
+    for name, kept in closed.reports.items():
+        report = registry.REPORTS.get(name)
+        if report is None or report.report_version != kept.report_version:
+            not_compared[NotCompared(name, kept.report_version, None if report is None else report.report_version)] += 1
+            continue
+        found = _report_is(session, report, closed, kept.sha256)
+        yield from unless_refused(session, found, partial(_of_period, closed))
+
+
+def _report_is(session: Session, report: Report, closed: ClosedPeriod, kept: str) -> Found:
+    found = _hash(session, report, closed)
+    if found != kept:
+        yield _of_period(closed, f"{report.name} was kept as {kept}, and says {found}")
+
+
+def _hash(session: Session, report: Report, closed: ClosedPeriod) -> str | None:
+    asked = Parameters(start=closed.period.start, end=closed.period.end)
+    document = frame.make(session, report, asked, made_at=closed.period.end)
+    return sha256_of(document)
+
+
+def _of_period(closed: ClosedPeriod, detail: str) -> Mismatch:
+    return Mismatch(Code.CLOSED_PERIOD, REFERENCE_BOOK, f"period to {instant(closed.period.end)}", detail)
+
+
+def reconciled_days_of(session: Session, book: str) -> Sequence[DayPart]:
+    """The days of a book that reports add up, in their order."""
+    return checkpoints.reconciled_days(session, book, report_version=reconciled_sums.REPORT_VERSION)
+
+
+def reconciled_days_hold(
+    session: Session,
+    jackpot: Jackpot,
+    days: Sequence[DayPart],
+    since: Verified = NOTHING,
+    *,
+    on_day: Callable[[], None] = lambda: None,
+) -> Found:
+    """
+    Each day is what was booked in it, and comes to what was kept; nobody reads those of other report versions.
+
+    Where the book was verified before, the days are read again that were reconciled since, or on which something was
+    booked since. `on_day` is called after each.
+    """
+    if not days:
+        return
+    first = date.min if since == NOTHING else first_day(session, jackpot.jackpot_id, jackpot.stripes, since)
+    for kept in days:
+        if kept.day > since.reconciled_to or (first is not None and kept.day >= first):
+            found = _of_day(session, jackpot, kept)
+            yield from unless_refused(session, found, partial(_on_day, jackpot.jackpot_id, kept.day))
+        on_day()
+
+
+def _of_day(session: Session, jackpot: Jackpot, kept: DayPart) -> Found:
+    book, begins, ends = jackpot.jackpot_id, midnight(kept.day), midnight(kept.day + DAY)
+    due = Part(instants.before(session, book, begins), instants.before(session, book, ends))
+    if not instants.is_over(session, book, ends):
+        yield _on_day(book, kept.day, "was read, and is not over")
+    if not (is_same(kept.starts, due.start) and is_same(kept.ends, due.end)):
+        yield _on_day(book, kept.day, f"was read after {kept.starts} up to {kept.ends}, and is {due}")
+        return
+    made = reconciled_sums.read_sums(session, book, jackpot.base, due)
+    sums: object = checkpoints.sums_of_day(session, book, report_version=reconciled_sums.REPORT_VERSION, day=kept.day)
+    for was, is_ in zip_longest(sums if isinstance(sums, list) else [sums], (one.as_json() for one in made)):
+        if not is_written_alike(was, is_):
+            yield _on_day(book, kept.day, f"was kept as {was}, and its documents and entries make {is_}")
+            return
+
+
+def _on_day(book: str, day: date, detail: str) -> Mismatch:
+    return Mismatch(Code.RECONCILED_DAY, book, f"reconciled day {day}", detail)
+
+
+# Of each stripe that was sealed: where it ends now, and the head of the entry at which it was sealed.
+_NOW = text(
+    """
+    SELECT sealed.number, s.seq, e.head
+    FROM unnest(CAST(:books AS text[]), CAST(:stripe_nos AS int[]), CAST(:seqs AS bigint[]), CAST(:heads AS bytea[]))
+         WITH ORDINALITY AS sealed (book, stripe_no, seq, head, number)
+    LEFT JOIN stripes s ON s.jackpot_id = sealed.book AND s.stripe_no = sealed.stripe_no
+    LEFT JOIN entries e ON e.jackpot_id = sealed.book AND e.stripe_no = sealed.stripe_no AND e.seq = sealed.seq
+    WHERE s.seq IS NULL OR s.seq < sealed.seq OR (sealed.seq > 0 AND e.head IS DISTINCT FROM sealed.head)
+    ORDER BY sealed.number
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenSeal:
+    """A seal that was kept outside, and where: the name by which it is spoken of."""
+
+    name: str
+    seal: Seal
+
+
+def kept_seals_hold(session: Session) -> Found:
+    """The seals that the ledger kept are numbered from 1, signed, each names the last, and the books say the same."""
+    previous: SealLink | None = None
+    for kept in records.every_seal(session):
+        name = f"seal {kept.number}"
+        try:
+            seal = seals.read(kept.content)
+        except BadSeal as error:
+            yield _of_seal(Code.SEAL_CHAIN, name, error.detail)
+        else:
+            due = (1 if previous is None else previous.number + 1, previous)
+            if (kept.number, seal.previous) != due or seal.number != kept.number:
+                yield _of_seal(Code.SEAL_CHAIN, name, "does not name the seal before it")
+            key = public_key_of(kept.public_key)
+            yield from _is_signed(GivenSeal(name, seal), {key.key_id: key})
+            yield from stripes_stand(session, name, seal)
+        previous = SealLink(kept.number, kept.sha256)
+
+
+def given_seals_hold(session: Session, given: Iterable[GivenSeal], keys: Mapping[str, PublicKey]) -> Found:
+    """
+    Seals from outside are signed by one of these keys, the ledger kept the same, and the books say so still.
+
+    Each names the one before it, where that is given too, and no two have one number. `keys` are by their ids.
+    """
+    by_number: dict[int, _Known] = {}
+    for one in given:
+        yield from _is_signed(one, keys)
+        yield from _was_kept(session, one)
+        yield from stripes_stand(session, one.name, one.seal)
+        known = _Known(one.name, one.seal.link, one.seal.previous)
+        other = by_number.setdefault(one.seal.number, known)
+        if other.link != known.link:
+            yield _of_seal(Code.SEAL_CHAIN, one.name, f"is another seal {one.seal.number} than {other.name}")
+    for number, known in sorted(by_number.items()):
+        before = by_number.get(number - 1)
+        if before is not None and known.previous != before.link:
+            yield _of_seal(Code.SEAL_CHAIN, known.name, f"does not name {before.name}, which is the seal before it")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is kept of a seal when it was looked at: its chain."""
+
+    name: str
+    link: SealLink
+    previous: SealLink | None
+
+
+def _was_kept(session: Session, one: GivenSeal) -> Found:
+    kept = records.find_seal(session, one.seal.number)
+    if kept is None:
+        yield _of_seal(Code.SEAL_CHAIN, one.name, f"the ledger has no seal {one.seal.number}")
+    elif kept.sha256 != one.seal.link.sha256:
+        yield _of_seal(Code.SEAL_CHAIN, one.name, f"the ledger kept another seal {one.seal.number}")
+
+
+def _is_signed(one: GivenSeal, keys: Mapping[str, PublicKey]) -> Found:
+    key = keys.get(one.seal.public_key_id)
+    if key is None:
+        yield _of_seal(Code.SEAL_SIGNATURE, one.name, f"says that key {one.seal.public_key_id} signed it: not known")
+    elif not key.signed(one.seal.signed_bytes, one.seal.signature):
+        yield _of_seal(Code.SEAL_SIGNATURE, one.name, f"was not signed by key {key.key_id}, or was changed since")
+
+
+def stripes_stand(session: Session, name: str, seal: Seal) -> Found:
+    """At every position that was sealed stands an entry with the head that was sealed, on a stripe that is there."""
+    columns = {
+        "books": [one.book for one in seal.stripes],
+        "stripe_nos": [one.stripe_no for one in seal.stripes],
+        "seqs": [one.seq for one in seal.stripes],
+        "heads": [one.head for one in seal.stripes],
+    }
+    for number, end, head in session.execute(_NOW, columns):
+        yield _differs(name, seal.stripes[number - 1], end, head)
+
+
+def _differs(name: str, sealed: SealedStripe, end: int | None, head: bytes | None) -> Mismatch:
+    where = f"{sealed.place}, seq {sealed.seq}"
+    if end is None:
+        return Mismatch(Code.SEAL_STRIPE, sealed.book, where, f"{name}: the stripe is not there")
+    if end < sealed.seq or head is None:
+        return Mismatch(
+            Code.SEAL_STRIPE, sealed.book, where, f"{name}: the entry is not there; the stripe ends at {end}"
+        )
+    detail = f"{name}: head {sealed.head.hex()} was sealed, now it is {head.hex()}"
+    return Mismatch(Code.SEAL_HEAD, sealed.book, where, detail)
+
+
+def _of_seal(code: Code, name: str, detail: str) -> Mismatch:
+    return Mismatch(code, REFERENCE_BOOK, name, detail)

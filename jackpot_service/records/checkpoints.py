@@ -1,0 +1,317 @@
+"""Checkpoints of the books: closed periods, reconciled days, seals, and where verifications stood."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import Row, insert, select, text
+
+from jackpot_service.database.tables import ClosedPeriodRow, ReconciledDayRow, SealRow, StripeRow, VerificationRow
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain import seals
+from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period, facts_of
+from jackpot_service.domain.errors import Refused
+from jackpot_service.domain.money import plain
+from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.seals import Seal, SealedStripe
+from jackpot_service.ledger.instants import Positions
+from jackpot_service.ledger.verification import Reached, Verified, VerifiedStripe
+
+
+def last_period(session: Session) -> ClosedPeriod | None:
+    """The last period that was closed; None if none was."""
+    found = latest_periods(session, limit=1)
+    return found[0] if found else None
+
+
+def latest_periods(
+    session: Session, *, limit: int | None = None, before: int | None = None
+) -> tuple[ClosedPeriod, ...]:
+    """The periods that were closed, the latest first: all, or those that were before an act of this seq."""
+    table = ClosedPeriodRow.__table__
+    question = select(table).order_by(table.c.ends_at.desc()).limit(limit)
+    if before is not None:
+        question = question.where(table.c.entry_seq < before)
+    return tuple(map(period_of, session.execute(question)))
+
+
+def find_period(session: Session, period: Period) -> ClosedPeriod | None:
+    """A period, if it was closed as exactly that."""
+    table = ClosedPeriodRow.__table__
+    row = session.execute(select(table).where(table.c.ends_at == period.end)).one_or_none()
+    return None if row is None or row.starts_at != period.start else period_of(row)
+
+
+def add_period(session: Session, closed: ClosedPeriod) -> None:
+    """Write that a period is closed."""
+    session.execute(
+        insert(ClosedPeriodRow).values(
+            starts_at=closed.period.start,
+            ends_at=closed.period.end,
+            reports=facts_of(closed.period, closed.reports)["reports"],
+            entry_seq=closed.entry_seq,
+        )
+    )
+
+
+def period_of(row: Row[Any]) -> ClosedPeriod:
+    """Read a period from its row."""
+    reports = {name: KeptReport(told["report_version"], told["sha256"]) for name, told in row.reports.items()}
+    return ClosedPeriod(Period(row.starts_at, row.ends_at), reports, row.entry_seq)
+
+
+# What is booked first after the last day that was read is of the next: days without an entry have no row.
+_TO_RECONCILE = text(
+    """
+    SELECT jackpots.jackpot_id, jackpots.base, (next.booked_at AT TIME ZONE 'UTC')::date AS day
+    FROM jackpots
+    LEFT JOIN LATERAL (
+        SELECT ends
+        FROM reconciled_days
+        WHERE reconciled_days.jackpot_id = jackpots.jackpot_id AND report_version = :report_version
+        ORDER BY day DESC
+        LIMIT 1
+    ) AS last ON true
+    CROSS JOIN LATERAL (
+        SELECT min(entries.booked_at) AS booked_at
+        FROM stripes
+        JOIN entries ON entries.jackpot_id = stripes.jackpot_id AND entries.stripe_no = stripes.stripe_no
+                    AND entries.seq = coalesce(last.ends[stripes.stripe_no + 1], 0) + 1
+        WHERE stripes.jackpot_id = jackpots.jackpot_id
+    ) AS next
+    WHERE next.booked_at < :before AND NOT jackpots.jackpot_id = ANY(CAST(:without AS text[]))
+    ORDER BY next.booked_at, jackpots.jackpot_id
+    LIMIT 1
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DayToReconcile:
+    """A UTC day of a jackpot's book, and the jackpot's base currency."""
+
+    jackpot_id: str
+    base: str
+    day: date
+
+
+@dataclass(frozen=True, slots=True)
+class DayPart:
+    """A day that was read: what was booked after `starts` up to `ends`, a seq of each stripe."""
+
+    day: date
+    starts: Positions
+    ends: Positions
+
+
+@dataclass(frozen=True, slots=True)
+class ReconciledDay:
+    """A day of a jackpot's book that was read for a report version, and its sums."""
+
+    jackpot_id: str
+    report_version: int
+    part: DayPart
+    sums: Sequence[Mapping[str, Any]]
+
+
+def day_to_reconcile(
+    session: Session, *, report_version: int, before: datetime, without: Collection[str] = ()
+) -> DayToReconcile | None:
+    """The first day before an instant that was not read yet, of all jackpots but some."""
+    row = session.execute(
+        _TO_RECONCILE, {"report_version": report_version, "before": before, "without": list(without)}
+    ).one_or_none()
+    return None if row is None else DayToReconcile(*row)
+
+
+def add_day(session: Session, read: ReconciledDay, *, now: datetime) -> None:
+    """Write what a day came to."""
+    session.execute(
+        insert(ReconciledDayRow).values(
+            jackpot_id=read.jackpot_id,
+            report_version=read.report_version,
+            day=read.part.day,
+            starts=list(read.part.starts),
+            ends=list(read.part.ends),
+            sums=list(read.sums),
+            read_at=now,
+        )
+    )
+
+
+def reconciled_days(
+    session: Session, jackpot_id: str, *, report_version: int, first: date = date.min, end: date = date.max
+) -> list[DayPart]:
+    """The days of a jackpot that were read, from one up to another, which is not included; without their sums."""
+    row = ReconciledDayRow
+    question = (
+        select(row.day, row.starts, row.ends)
+        .where(row.jackpot_id == jackpot_id, row.report_version == report_version, row.day >= first, row.day < end)
+        .order_by(row.day)
+    )
+    return [DayPart(day, tuple(starts), tuple(ends)) for day, starts, ends in session.execute(question)]
+
+
+def sums_of_day(session: Session, jackpot_id: str, *, report_version: int, day: date) -> list[dict[str, Any]]:
+    """What a day that was read came to."""
+    found: list[dict[str, Any]] = session.execute(
+        select(ReconciledDayRow.sums).where(
+            ReconciledDayRow.jackpot_id == jackpot_id,
+            ReconciledDayRow.report_version == report_version,
+            ReconciledDayRow.day == day,
+        )
+    ).scalar_one()
+    return found
+
+
+SEALS_AT_ONCE = 10
+"""How many seals are in memory at a time; one of a large house is a few hundred kilobytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSeal:
+    """A seal as it is kept: its bytes, whatever may have become of them, its act, and the key that signed it."""
+
+    number: int
+    content: bytes
+    entry_seq: int
+    public_key: bytes
+
+    @property
+    def sha256(self) -> str:
+        """What the next seal names."""
+        return seals.sha256(self.content)
+
+
+def stripes_to_seal(session: Session) -> tuple[SealedStripe, ...]:
+    """Read where every stripe of every book stands: one statement, which sees one instant of them all."""
+    question = select(StripeRow.jackpot_id, StripeRow.stripe_no, StripeRow.seq, StripeRow.head).order_by(
+        StripeRow.jackpot_id, StripeRow.stripe_no
+    )
+    return tuple(SealedStripe(*row) for row in session.execute(question))
+
+
+def add_seal(session: Session, seal: Seal, *, entry_seq: int, public_key: bytes) -> None:
+    """Keep a seal, with the key that shows its signature."""
+    content = seal.canonical_bytes.decode("ascii")
+    row = {"number": seal.number, "document": content, "entry_seq": entry_seq, "public_key": public_key}
+    session.execute(insert(SealRow).values(row))
+
+
+def last_seal(session: Session) -> KeptSeal | None:
+    """The seal of the highest number; None if there is none."""
+    row = session.execute(select(SealRow.__table__).order_by(SealRow.number.desc()).limit(1)).one_or_none()
+    return None if row is None else _seal(*row)
+
+
+def find_seal(session: Session, number: int) -> KeptSeal | None:
+    """The seal of a number, if there is one."""
+    row = session.execute(select(SealRow.__table__).where(SealRow.number == number)).one_or_none()
+    return None if row is None else _seal(*row)
+
+
+def every_seal(session: Session) -> Iterator[KeptSeal]:
+    """Read all seals by number, some at a time."""
+    after = -(2**63)
+    while rows := session.execute(
+        select(SealRow.__table__).where(SealRow.number > after).order_by(SealRow.number).limit(SEALS_AT_ONCE)
+    ).all():
+        yield from (_seal(*row) for row in rows)
+        after = rows[-1].number
+
+
+def _seal(number: int, document: str, entry_seq: int, public_key: bytes) -> KeptSeal:
+    return KeptSeal(number, document.encode(), entry_seq, public_key)
+
+
+class VerificationUnreadable(Refused):
+    """What the last verification noted is not what verifications note."""
+
+    code = "verification-unreadable"
+    title = "The last verification cannot be read"
+
+
+@dataclass(frozen=True, slots=True)
+class NotedVerification:
+    """Where a verification stood, at its end or on its way there."""
+
+    number: int
+    begun_at: datetime
+    noted_at: datetime
+    continues: int | None
+    is_whole: bool
+    books: Mapping[str, Verified]
+
+
+def add_verification(
+    session: Session,
+    reached: Reached,
+    *,
+    begun_at: datetime,
+    noted_at: datetime,
+    service_version: str,
+    continues: int | None,
+) -> int:
+    """Note where a verification stands; returns the number of the note."""
+    adding = insert(VerificationRow).values(
+        begun_at=begun_at,
+        noted_at=noted_at,
+        service_version=service_version,
+        continues=continues,
+        is_whole=reached.is_whole,
+        entries=reached.entries,
+        rounds=reached.rounds,
+        bets=reached.bets,
+        awards=reached.awards,
+        books={book: _document(verified) for book, verified in reached.books.items()},
+    )
+    return session.execute(adding.returning(VerificationRow.number)).scalar_one()
+
+
+def last_verification(session: Session) -> NotedVerification | None:
+    """Where the last verification stood; None if there was none. Raises: VerificationUnreadable."""
+    row = session.execute(
+        select(VerificationRow.__table__).order_by(VerificationRow.number.desc()).limit(1)
+    ).one_or_none()
+    if row is None:
+        return None
+    try:
+        books = {book: _verified(document) for book, document in row.books.items()}
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+        message = f"Verification {row.number} noted what none notes; begin at zero."
+        raise VerificationUnreadable(message, number=row.number) from None
+    return NotedVerification(row.number, row.begun_at, row.noted_at, row.continues, row.is_whole, books)
+
+
+def _document(verified: Verified) -> dict[str, Any]:
+    return {
+        "stripes": [
+            [number, one.seq, one.head.hex(), *(plain(amount) for amount in _amounts(one.pools))]
+            for number, one in sorted(verified.stripes.items())
+        ],
+        "acts": verified.acts,
+        "last_round_key": verified.last_round_key,
+        "held": plain(verified.held),
+        "is_whole": verified.is_whole,
+        "reconciled_to": verified.reconciled_to.isoformat(),
+    }
+
+
+def _amounts(pools: Pools) -> tuple[Decimal, ...]:
+    return pools.meter_players, pools.meter_house, pools.reserve, pools.prize_fund
+
+
+def _verified(document: Mapping[str, Any]) -> Verified:
+    return Verified(
+        stripes={
+            int(number): VerifiedStripe(int(seq), bytes.fromhex(head), Pools(*map(Decimal, amounts)))
+            for number, seq, head, *amounts in document["stripes"]
+        },
+        acts=int(document["acts"]),
+        last_round_key=int(document["last_round_key"]),
+        held=Decimal(document["held"]),
+        is_whole=bool(document["is_whole"]),
+        reconciled_to=date.fromisoformat(document.get("reconciled_to", date.min.isoformat())),
+    )

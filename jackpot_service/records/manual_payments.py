@@ -1,0 +1,131 @@
+"""Payments by hand: compensations to players of cancelled rounds, and casinos' statements that were settled."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from sqlalchemy import ColumnElement, func, insert, select
+
+from jackpot_service.database.tables import CompensationRow, StatementSettlementRow
+from jackpot_service.database.transactions import Session
+from jackpot_service.domain.rounds import Round
+
+
+@dataclass(frozen=True, slots=True)
+class Compensation:
+    """What was given for a bet, what it cost in the base currency, by which act and document."""
+
+    act_seq: int
+    bet_id: str
+    player_id: str
+    amount_minor: int
+    currency: str
+    cost: Decimal
+    document: str
+
+
+def compensations_of(session: Session, round_: Round) -> tuple[Compensation, ...]:
+    """The compensations of a round, in the order in which they were given."""
+    columns = (
+        CompensationRow.act_seq,
+        CompensationRow.bet_id,
+        CompensationRow.player_id,
+        CompensationRow.amount_minor,
+        CompensationRow.currency,
+        CompensationRow.cost,
+        CompensationRow.document,
+    )
+    found = session.execute(
+        select(*columns)
+        .where(CompensationRow.jackpot_id == round_.jackpot_id, CompensationRow.round_key == round_.round_key)
+        .order_by(CompensationRow.act_seq)
+    )
+    return tuple(Compensation(*row) for row in found)
+
+
+def add_compensation(session: Session, round_: Round, given: Compensation) -> None:
+    """Write a compensation."""
+    session.execute(
+        insert(CompensationRow).values(
+            jackpot_id=round_.jackpot_id,
+            round_key=round_.round_key,
+            act_seq=given.act_seq,
+            bet_id=given.bet_id,
+            player_id=given.player_id,
+            amount_minor=given.amount_minor,
+            currency=given.currency,
+            cost=given.cost,
+            document=given.document,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Whose account it is, in which currency, in which jackpot's book."""
+
+    jackpot_id: str
+    casino_id: str
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettledStatement:
+    """What was settled; see `schema.StatementSettlementRow`."""
+
+    account: Account
+    reference: str
+    period_from: datetime
+    period_to: datetime
+    amount: Decimal
+    positions: tuple[int, ...]
+    balance_before: Decimal
+
+
+def is_settled(session: Session, account: Account, reference: str) -> bool:
+    """Whether a statement of this reference was settled before."""
+    row = StatementSettlementRow
+    return bool(session.scalar(select(func.count()).where(*_is_of(account), row.reference == reference)))
+
+
+def last_statement(session: Session, account: Account) -> tuple[tuple[int, ...], Decimal] | None:
+    """The positions and the balance before the statement that was settled last; None if none was."""
+    row = StatementSettlementRow
+    found = session.execute(
+        select(row.positions, row.balance_before).where(*_is_of(account)).order_by(row.act_seq.desc()).limit(1)
+    ).one_or_none()
+    return None if found is None else (tuple(found[0]), found[1])
+
+
+def last_act_on(session: Session, account: Account) -> int:
+    """The act by which a statement of the account was settled last; 0 if none was."""
+    return (
+        session.scalar(select(func.coalesce(func.max(StatementSettlementRow.act_seq), 0)).where(*_is_of(account))) or 0
+    )
+
+
+def _is_of(account: Account) -> tuple[ColumnElement[bool], ...]:
+    row = StatementSettlementRow
+    return (
+        row.jackpot_id == account.jackpot_id,
+        row.casino_id == account.casino_id,
+        row.currency == account.currency,
+    )
+
+
+def add_statement(session: Session, settled: SettledStatement, *, act_seq: int) -> None:
+    """Write a settled statement."""
+    session.execute(
+        insert(StatementSettlementRow).values(
+            jackpot_id=settled.account.jackpot_id,
+            casino_id=settled.account.casino_id,
+            currency=settled.account.currency,
+            reference=settled.reference,
+            period_from=settled.period_from,
+            period_to=settled.period_to,
+            amount=settled.amount,
+            positions=list(settled.positions),
+            balance_before=settled.balance_before,
+            act_seq=act_seq,
+        )
+    )
