@@ -33,7 +33,7 @@ class RoundStep:
         return cls(*ids, round_.round_key, round_.steps, round_.rules_version)
 
 
-class Whose(NamedTuple):
+class Attribution(NamedTuple):
     """The casino, the table and the rules version of an entry's figures; empty, and 0, where there is none."""
 
     casino_id: str = ""
@@ -41,7 +41,7 @@ class Whose(NamedTuple):
     rules_version: int = 0
 
     @classmethod
-    def of(cls, round_: Round) -> "Whose":
+    def of(cls, round_: Round) -> "Attribution":
         """Those of a round."""
         return cls(round_.casino_id, round_.table_id, round_.rules_version)
 
@@ -52,7 +52,7 @@ class Entry:
     One request's change of a jackpot's record: what it recorded (`facts`), the postings, perhaps none, and `figures`.
 
     `received_at` is the service's clock when the request came in; when it is booked, the books say. `figures` are what
-    it comes to, as far as its postings do not tell; `of` is whose they are, if that is not the round's.
+    it comes to, as far as its postings do not tell; `attributed_to` is theirs, if it is not the round's.
     """
 
     book: str
@@ -63,15 +63,15 @@ class Entry:
     postings: Postings = field(default_factory=Postings)
     round_step: RoundStep | None = None
     figures: Sequence[Figure] = ()
-    of: Whose | None = None
+    attributed_to: Attribution | None = None
 
     @property
-    def whose(self) -> Whose:
+    def attribution(self) -> Attribution:
         """Its round's casino, table and rules; an entry of no round is of the casino whose account it moves."""
         step = self.round_step
         if step is not None:
-            return Whose(step.casino_id, step.table_id, step.rules_version)
-        return self.of or Whose(casino_of(line.account for line in self.postings.lines))
+            return Attribution(step.casino_id, step.table_id, step.rules_version)
+        return self.attributed_to or Attribution(casino_of(line.account for line in self.postings.lines))
 
 
 def casino_of(accounts: Iterable[str]) -> str:

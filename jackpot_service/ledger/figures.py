@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from jackpot_service.domain.entries import REFERENCE_BOOK, Entry, Whose
+from jackpot_service.domain.entries import REFERENCE_BOOK, Entry, Attribution
 from jackpot_service.domain.errors import BooksBroken
 from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.journal import EntryKind, Movement
@@ -38,9 +38,9 @@ def written(entry: Entry) -> list[str]:
     return [figure.written() for figure in entry.figures]
 
 
-def content(whose: Whose, figures: Sequence[str]) -> list[str]:
+def content(attribution: Attribution, figures: Sequence[str]) -> list[str]:
     """What the digest covers: whose the figures are, and each of them as it is written."""
-    return [whose.casino_id, whose.table_id, str(whose.rules_version), *figures]
+    return [attribution.casino_id, attribution.table_id, str(attribution.rules_version), *figures]
 
 
 def _require_whole(entry: Entry) -> None:
@@ -53,7 +53,7 @@ def _require_whole(entry: Entry) -> None:
             (Movement.AWARD in movements) is (FigureKind.AWARDS in kinds)
         )
     elif entry.kind in (_OF_ACTS if entry.book == REFERENCE_BOOK else _OF_EFFECTS):
-        is_whole = entry.of is not None and (bool(entry.figures) or entry.kind is EntryKind.ROUND_CORRECTED)
+        is_whole = entry.attributed_to is not None and (bool(entry.figures) or entry.kind is EntryKind.ROUND_CORRECTED)
     else:
         is_whole = True
     if not is_whole:

@@ -124,7 +124,7 @@ def post_all(
     steps = [entry.round_step for entry in entries]
     written = [facts.of_postings(entry.postings) for entry in entries]
     figured = [figures.written(entry) for entry in entries]
-    whose = [entry.whose for entry in entries]
+    attributions = [entry.attribution for entry in entries]
     columns = [tuple(map(" ".join, zip(*lines, strict=True))) or _NO_POSTINGS for lines in written]
     cursor = pipe.send(
         _POST,
@@ -141,15 +141,15 @@ def post_all(
             "received_at": "|".join([entry.received_at.isoformat() for entry in entries]),
             "digests": [
                 digest(entry, lines, figures.content(one, rows))
-                for entry, lines, one, rows in zip(entries, written, whose, figured, strict=True)
+                for entry, lines, one, rows in zip(entries, written, attributions, figured, strict=True)
             ],
             "meter_players": pools.meter_players,
             "meter_house": pools.meter_house,
             "reserve": pools.reserve,
             "prize_fund": pools.prize_fund,
-            "casino_ids": "|".join([one.casino_id or _NONE for one in whose]),
-            "table_ids": "|".join([one.table_id or _NONE for one in whose]),
-            "rules_versions": "|".join([str(one.rules_version) for one in whose]),
+            "casino_ids": "|".join([one.casino_id or _NONE for one in attributions]),
+            "table_ids": "|".join([one.table_id or _NONE for one in attributions]),
+            "rules_versions": "|".join([str(one.rules_version) for one in attributions]),
             "figures": "|".join([_rows(rows) for rows in figured]),
             **dict(zip(_COLUMNS, map("|".join, zip(*columns, strict=True)), strict=True)),
         },

@@ -13,7 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
-from jackpot_service.domain.entries import REFERENCE_BOOK, Whose
+from jackpot_service.domain.entries import REFERENCE_BOOK, Attribution
 from jackpot_service.domain.journal import Movement, Posting, Postings
 from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, total
 from jackpot_service.domain.pools import Pools
@@ -52,13 +52,13 @@ class BookedEntry:
     digest: bytes
     head: bytes
     lines: tuple[Line, ...]
-    whose: Whose
+    attribution: Attribution
     figures: tuple[str | None, ...]
 
     @property
     def content(self) -> list[str]:
         """What the digest covers besides facts and postings: whose the figures are, and each as it is written."""
-        return figures.content(self.whose, [str(figure) for figure in self.figures])
+        return figures.content(self.attribution, [str(figure) for figure in self.figures])
 
     @property
     def place(self) -> str:
@@ -292,7 +292,7 @@ def _entry(row: Row[Any]) -> BookedEntry:
         digest=row.digest,
         head=row.head,
         lines=_lines(row.accounts, row.currencies, row.amounts, row.movements),
-        whose=Whose(row.casino_id, row.table_id, row.rules_version),
+        attribution=Attribution(row.casino_id, row.table_id, row.rules_version),
         figures=tuple(row.figures),
     )
 

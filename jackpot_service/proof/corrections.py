@@ -9,7 +9,7 @@ from sqlalchemy import Row
 
 from jackpot_service.domain.awards import FIRST_STEPS, AwardState, AwardStep
 from jackpot_service.domain.corrections import Correction, VerdictInForce, borne_by
-from jackpot_service.domain.entries import Whose
+from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.ledger.mismatches import Code, Mismatch
@@ -135,7 +135,7 @@ def _recorded_is(
     running = jackpot.cycle_at(entry)
     yield from positions_are_right(told["positions"], running, entry, jackpot, names_all=True)
     yield from postings_are(done.postings, entry, round_)
-    yield from figures.are(entry, Whose.of(round_.round), done.figures)
+    yield from figures.are(entry, Attribution.of(round_.round), done.figures)
     counted = corrections.result_of(told["result"]).bet_count
     live = [one for one in round_.bets if not one.is_void]
     if counted != len(live):

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import figures
 from jackpot_service.domain.contribution import contribute, stakes_by_currency
-from jackpot_service.domain.entries import Whose, casino_of
+from jackpot_service.domain.entries import Attribution, casino_of
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind
@@ -47,7 +47,7 @@ def entries_come_to_what_they_say(round_: RoundDocuments, jackpot: Jackpot) -> F
         except _UNDERIVABLE as error:
             yield _mismatch(entry, f"comes to {entry.content}, and what is due cannot be figured: {error}")
             continue
-        yield from are(entry, Whose(of.casino_id, of.table_id, of.rules_version), due)
+        yield from are(entry, Attribution(of.casino_id, of.table_id, of.rules_version), due)
 
 
 def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequence[Figure]:
@@ -80,13 +80,13 @@ def effects_come_to_nothing_more(entries: Sequence[BookedEntry]) -> Found:
     """Entries of other acts are of the casino whose account they move, and come to nothing besides their postings."""
     for entry in entries:
         if entry.kind not in HAVE_FIGURES:
-            yield from are(entry, Whose(casino_of(line[0] for line in entry.lines)), ())
+            yield from are(entry, Attribution(casino_of(line[0] for line in entry.lines)), ())
 
 
 def act_comes_to_payments_alone(entry: BookedEntry) -> Found:
     """An entry of the reference book comes to one payment if it is of one, and otherwise to nothing."""
     if entry.kind != EntryKind.AWARD_PAID:
-        yield from are(entry, Whose(), ())
+        yield from are(entry, Attribution(), ())
     elif len(entry.figures) != 1:
         yield _mismatch(entry, f"comes to {list(entry.figures)}, due was one payment")
 
@@ -139,11 +139,11 @@ def _wrong_payments(session: Session, book: str, since: Verified) -> Found:
         yield Mismatch(Code.ROLLUP_FIGURES, book, f"act {seq}", detail)
 
 
-def are(entry: BookedEntry, whose: Whose, due: Sequence[Figure]) -> Found:
+def are(entry: BookedEntry, attribution: Attribution, due: Sequence[Figure]) -> Found:
     """An entry comes to the figures that are due, and they are whose they should be."""
     written = tuple(figure.written() for figure in due)
-    if (entry.whose, entry.figures) != (whose, written):
-        yield _mismatch(entry, f"comes to {entry.content}, due was {[*whose, *written]}")
+    if (entry.attribution, entry.figures) != (attribution, written):
+        yield _mismatch(entry, f"comes to {entry.content}, due was {[*attribution, *written]}")
 
 
 def _mismatch(entry: BookedEntry, detail: str) -> Mismatch:

@@ -6,7 +6,7 @@ from datetime import datetime
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import figures, held_awards
 from jackpot_service.domain.awards import AwardState, AwardStep, require_step
-from jackpot_service.domain.entries import Whose
+from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Forbidden
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
@@ -88,7 +88,7 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
         asked=asked,
         not_before=records.credited_at(session, record),
         figures=[figures.of_payment(made, jackpot_id=record.jackpot_id, made_on=made_on)],
-        of=Whose(record.casino_id, record.table_id),
+        attributed_to=Attribution(record.casino_id, record.table_id),
     )
     records.take_step(
         session,

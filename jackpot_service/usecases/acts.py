@@ -13,7 +13,7 @@ from typing import Any, Final
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts
-from jackpot_service.domain.entries import REFERENCE_BOOK, Entry, Whose
+from jackpot_service.domain.entries import REFERENCE_BOOK, Entry, Attribution
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.figures import Figure
@@ -60,7 +60,7 @@ class Done:
     """
     What an act comes to: its kind and its entry's, what the entry records, what it books, and its figures.
 
-    The act shows `before`, and `after`: unless stated, what the entry records. `of` is whose the figures are.
+    The act shows `before`, and `after`: unless stated, what the entry records. the figures are `attributed_to`.
     `document` is what else is written of it.
     """
 
@@ -70,7 +70,7 @@ class Done:
     postings: Postings = NO_POSTINGS
     after: Facts | None = None
     figures: Sequence[Figure] = ()
-    of: Whose | None = None
+    attributed_to: Attribution | None = None
     document: Any = None
 
     @property
@@ -139,7 +139,7 @@ def book_effect(pipe: Pipeline, act: Act, done: Done, *, book: str, act_seq: int
         facts=facts.of_entry_of_act(act=act_seq, recorded=done.recorded),
         postings=done.postings,
         figures=done.figures,
-        of=done.of,
+        attributed_to=done.attributed_to,
     )
     return journal.post(pipe, entry, stripe_no=0, not_before=not_before)
 
@@ -163,13 +163,13 @@ def post(
     effects: Sequence[Effect] = (),
     not_before: datetime | None = None,
     figures: Sequence[Figure] = (),
-    of: Whose | None = None,
+    attributed_to: Attribution | None = None,
 ) -> int:
     """
     Record an act in the reference book, with the lock held; returns its seq. It is not booked before its effects.
 
     `subject` names what it is about, `before` and `after` show it; `asked` is what makes a repeated request the same.
-    `figures` are what it comes to, `of` is whose.
+    `figures` are what it comes to, `attributed_to` is theirs.
     """
     booked = [
         facts.of_effect(book=one.book, seq=one.seq, kind=one.kind.value, recorded=one.recorded) for one in effects
@@ -192,7 +192,7 @@ def post(
         received_at=act.now,
         facts=facts.of_act(**recorded),
         figures=figures,
-        of=of,
+        attributed_to=attributed_to,
     )
     earliest = max([*(one.booked_at for one in effects), *([] if not_before is None else [not_before])], default=None)
     with pipelined(session) as pipe:

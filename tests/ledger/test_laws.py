@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from jackpot_service.database import transactions
 from jackpot_service.domain.accounts import Account
-from jackpot_service.domain.entries import Whose
+from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws
 from jackpot_service.ledger.digests import first_head, next_head
@@ -38,7 +38,7 @@ def entry(seq: int = 1, *lines: Line) -> BookedEntry:
         digest=DIGEST,
         head=HEAD,
         lines=lines,
-        whose=Whose(),
+        attribution=Attribution(),
         figures=(),
     )
 

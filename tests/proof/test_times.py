@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.domain.entries import Whose
+from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
@@ -16,7 +16,7 @@ LONGEST: Final = timedelta(hours=1, seconds=4)
 NOW: Final = datetime(2026, 11, 20, 12, tzinfo=UTC)
 A_MICROSECOND: Final = timedelta(microseconds=1)
 
-ENTRY: Final = BookedEntry("j1", 0, 5, "result", "srv", 7, 2, NOW, NOW, b"", b"", (), Whose(), ())
+ENTRY: Final = BookedEntry("j1", 0, 5, "result", "srv", 7, 2, NOW, NOW, b"", b"", (), Attribution(), ())
 IDLE: Final = BookedStripe(1, 0, b"", Pools(), accepting=True, booked_at=NOW, added_by=1)
 HIT: Final = BookedCycle(2, 1, 0, 5, (5, 0))
 

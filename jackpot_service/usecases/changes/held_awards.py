@@ -11,7 +11,7 @@ from marshmallow import fields
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
 from jackpot_service.domain.awards import AwardState, AwardStep
-from jackpot_service.domain.entries import Whose
+from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.figures import of_decision
@@ -216,7 +216,15 @@ class DecideAwards(RoundKind[RoundAwards]):
         kind, recorded, postings = _DECIDED[self.decision](state, awards)
         before = {"state": self.decision.state.value}
         figures = of_decision(self.decision.step, awards, made_on=state.made_on)
-        return Done(kind, before, recorded, postings, figures=figures, of=Whose.of(state.round), document=awards)
+        return Done(
+            kind,
+            before,
+            recorded,
+            postings,
+            figures=figures,
+            attributed_to=Attribution.of(state.round),
+            document=awards,
+        )
 
     def write(self, session: Session, act: Act, act_seq: int, state: RoundAwards, done: Done) -> None:
         """Write the step that the awards take."""

@@ -17,7 +17,7 @@ from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.corrections import Correction, VerdictInForce, borne_by, correct
-from jackpot_service.domain.entries import Whose
+from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts, of_entitlements, of_postings, of_result
 from jackpot_service.domain.figures import of_correction
@@ -105,7 +105,7 @@ def decide(state: SettledRound, result: Result) -> tuple[Correction, Done]:
     after = {**recorded, "postings": of_postings(correction.postings)}
     before = _facts_of_verdict(state.in_force)
     figures = of_correction(correction, terms=state.terms, won_since=state.won_since, made_on=state.made_on)
-    of = Whose.of(state.round)
+    of = Attribution.of(state.round)
     return correction, Done(EntryKind.ROUND_CORRECTED, before, recorded, correction.postings, after, figures, of)
 
 
