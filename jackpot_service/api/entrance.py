@@ -38,11 +38,8 @@ LOG_EVERY_S: Final = 60.0
 log = structlog.get_logger()
 
 
-class TooManyRequests(LimitReached):
+class TooManyRequests(LimitReached, code="too-many-requests", title="Too many requests"):
     """Calls came faster than the limit of their key, or of the address, lets them."""
-
-    code = "too-many-requests"
-    title = "Too many requests"
 
 
 class RateLimit:

@@ -14,11 +14,11 @@ from typing import Any
 
 from marshmallow import Schema, fields, pre_dump, validate
 
+from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.money import Rate, from_minor, plain
-from jackpot_service.domain.pools import Meter
 from jackpot_service.domain.rounds import RoundState, RoundView
 from jackpot_service.domain.rules import Tier
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement

@@ -43,16 +43,12 @@ log = structlog.get_logger()
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-class BadKeyShown(Unauthenticated):
+class BadKeyShown(Unauthenticated, code="unauthenticated"):
     """No key, or one that is not in force. What exactly is wrong is not told."""
 
-    code = "unauthenticated"
 
-
-class RoleForbidden(Forbidden):
+class RoleForbidden(Forbidden, code="role-forbidden"):
     """The key's role may not do this."""
-
-    code = "role-forbidden"
 
 
 @dataclass(slots=True)

@@ -34,11 +34,8 @@ DISCOVERY: Final = "/.well-known/openid-configuration"
 log = structlog.get_logger()
 
 
-class IssuerUnavailable(Unavailable):
+class IssuerUnavailable(Unavailable, code="issuer-unavailable", title="Tokens cannot be checked now"):
     """The issuer's keys are not at hand, so no token can be checked now. Keys of our own go on working."""
-
-    code = "issuer-unavailable"
-    title = "Tokens cannot be checked now"
 
 
 class UnknownSigningKey(Exception):

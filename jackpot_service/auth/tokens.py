@@ -26,10 +26,8 @@ LEEWAY_S: Final = 30
 LONGEST_TOKEN: Final = 8192
 
 
-class BadToken(Unauthenticated):
+class BadToken(Unauthenticated, code="unauthenticated"):
     """A token that opens nothing. What exactly is wrong with it is not told."""
-
-    code = "unauthenticated"
 
 
 class Tokens:

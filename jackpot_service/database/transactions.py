@@ -88,11 +88,8 @@ class Base(DeclarativeBase):
     metadata = sqlalchemy.MetaData(naming_convention=NAMING_CONVENTION)
 
 
-class Busy(Unavailable):
+class Busy(Unavailable, code="busy", title="The ledger is busy"):
     """The database could not do it now; nothing was written."""
-
-    code = "busy"
-    title = "The ledger is busy"
 
 
 HELD_UP = "What this needs was held by others for too long; nothing was written."
@@ -102,11 +99,8 @@ class HeldUp(Busy):
     """What it needed was locked by somebody else, or took too long; nothing was written."""
 
 
-class OutcomeUnknown(Unavailable):
+class OutcomeUnknown(Unavailable, code="outcome-unknown", title="Outcome unknown"):
     """The connection broke while committing; whether it was written shows when the same ids are sent again."""
-
-    code = "outcome-unknown"
-    title = "Outcome unknown"
 
 
 @contextmanager

@@ -24,32 +24,20 @@ MOST_LIVE_KEYS = 2
 """The old one and the new one, while they rotate. Secrets and subjects are counted apart."""
 
 
-class BadPrincipal(Refused):
+class BadPrincipal(Refused, code="principal-invalid", title="Invalid principal"):
     """A principal that cannot be: its name, or its role with its casino."""
 
-    code = "principal-invalid"
-    title = "Invalid principal"
 
-
-class PrincipalConflict(Conflict):
+class PrincipalConflict(Conflict, code="principal-conflict", title="The name belongs to another principal"):
     """The name stands for somebody with another role or casino, or is written otherwise."""
 
-    code = "principal-conflict"
-    title = "The name belongs to another principal"
 
-
-class KeyForbidden(Forbidden):
+class KeyForbidden(Forbidden, code="key-forbidden", title="Such a key is created on the command line only"):
     """Whoever holds two names could approve what he himself asked for, so not everybody creates such a key."""
 
-    code = "key-forbidden"
-    title = "Such a key is created on the command line only"
 
-
-class KeyLimitReached(Conflict):
+class KeyLimitReached(Conflict, code="key-limit-reached", title="One of the keys must be revoked first"):
     """The principal has as many live keys as rotation needs."""
-
-    code = "key-limit-reached"
-    title = "One of the keys must be revoked first"
 
 
 class Role(StrEnum):

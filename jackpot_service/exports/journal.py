@@ -32,11 +32,8 @@ PIECE_BYTES: Final = 256 * 1024
 """A piece ends with the entry that fills it."""
 
 
-class PositionsUnknown(Refused):
+class PositionsUnknown(Refused, code="positions-unknown", title="The journal does not reach there"):
     """The positions are not those of entries that the jackpot's stripes have."""
-
-    code = "positions-unknown"
-    title = "The journal does not reach there"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from sqlalchemy import text
 
 from jackpot_service.database.connections import PLANNED_ANEW
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.accounts import POOL_ACCOUNTS
+from jackpot_service.domain.accounts import POOL_ACCOUNTS, Pools
 from jackpot_service.domain.money import ZERO
-from jackpot_service.domain.pools import Pools
 
 LONGEST_SUM = "60s"
 """How long a sum over years of entries may take. It holds no lock that bets need."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from jackpot_service.domain.entries import REFERENCE_BOOK, Entry, Attribution
+from jackpot_service.domain.entries import REFERENCE_BOOK, Attribution, Entry
 from jackpot_service.domain.errors import BooksBroken
 from jackpot_service.domain.figures import FigureKind
 from jackpot_service.domain.journal import EntryKind, Movement
@@ -22,10 +22,8 @@ _OF_EFFECTS: Final = frozenset(
 """The acts whose entry in a jackpot's book has them. A correction may come to nothing; the others never do."""
 
 
-class FiguresMissing(BooksBroken):
+class FiguresMissing(BooksBroken, code="figures-missing"):
     """An entry was about to be booked without what it comes to."""
-
-    code = "figures-missing"
 
 
 def written(entry: Entry) -> list[str]:

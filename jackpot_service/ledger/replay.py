@@ -12,11 +12,10 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
+from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.entries import REFERENCE_BOOK, Attribution
 from jackpot_service.domain.journal import Movement, Posting, Postings
 from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, total
-from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import figures
 from jackpot_service.ledger.schema import CycleRow, EntryRow, StripeRow
 from jackpot_service.ledger.verified import BEFORE_ALL_ROUNDS, Verified

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.ledger import balances, replay
 from jackpot_service.ledger.verified import NOTHING, Verified
 

@@ -88,11 +88,8 @@ _KEYS: Final = ("jackpot_id", "round_key", "bet_id", "tier", "correction")
 _OUT_OF_THE_ORDINARY = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.REVERSED})
 
 
-class UnknownAward(NotFound):
+class UnknownAward(NotFound, code="award-unknown", title="Unknown award"):
     """No award of this id, or not for this caller."""
-
-    code = "award-unknown"
-    title = "Unknown award"
 
 
 class Position(NamedTuple):

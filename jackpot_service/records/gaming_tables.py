@@ -7,11 +7,8 @@ from jackpot_service.records import pinned
 from jackpot_service.records.pinned import Table, UnknownTable
 
 
-class NoJackpot(Refused):
+class NoJackpot(Refused, code="no-jackpot", title="The table has no jackpot"):
     """The table takes no jackpot bets."""
-
-    code = "no-jackpot"
-    title = "The table has no jackpot"
 
 
 def visible(session: Session, principal: Principal, table_id: str) -> Table:

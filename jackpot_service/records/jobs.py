@@ -17,10 +17,8 @@ from jackpot_service.records.jobs_schema import IS_TO_DO, JobChunkRow, JobRow
 COLUMNS = tuple(getattr(JobRow, field.name) for field in fields(Job))
 
 
-class ChunkDamaged(BooksBroken):
+class ChunkDamaged(BooksBroken, code="chunk-damaged"):
     """A chunk of a file is not there any more, or is not what was written."""
-
-    code = "chunk-damaged"
 
 
 def add(session: Session, job: Job) -> None:

@@ -23,11 +23,8 @@ REMOVED_AT_ONCE = 64
 """Chunks removed by one transaction: a file may have thousands."""
 
 
-class LeaseLost(Conflict):
+class LeaseLost(Conflict, code="lease-lost", title="Another worker has the job"):
     """The job is not the runner's any more: it was cancelled, or another has taken it up."""
-
-    code = "lease-lost"
-    title = "Another worker has the job"
 
 
 @dataclass(frozen=True, slots=True)

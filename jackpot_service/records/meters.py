@@ -1,7 +1,7 @@
 """The meter that the books show."""
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.pools import Meter
+from jackpot_service.domain.accounts import Meter
 from jackpot_service.ledger.books import Books
 from jackpot_service.records import pinned
 

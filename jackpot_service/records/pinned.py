@@ -24,11 +24,8 @@ SELECT currency, base_per_unit, exponent FROM rates WHERE base = %(base)s AND nu
 """
 
 
-class UnknownTable(NotFound):
+class UnknownTable(NotFound, code="table-unknown", title="Unknown table"):
     """No table of this id, or not for this caller."""
-
-    code = "table-unknown"
-    title = "Unknown table"
 
 
 @dataclass(frozen=True, slots=True)

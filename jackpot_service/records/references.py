@@ -19,11 +19,8 @@ from jackpot_service.records.schema import (
 from jackpot_service.records.settings_in_force import UnknownJackpot
 
 
-class UnknownCasino(NotFound):
+class UnknownCasino(NotFound, code="casino-unknown", title="Unknown casino"):
     """No casino of this id."""
-
-    code = "casino-unknown"
-    title = "Unknown casino"
 
 
 _IS_ZONE = text("SELECT EXISTS (SELECT FROM pg_timezone_names WHERE name = :zone)")

@@ -65,11 +65,8 @@ LIKELY_AFTER: Final = 4
 """After so many readings in a row of rounds that were all new, the next are likely to be new too."""
 
 
-class UnknownJackpot(NotFound):
+class UnknownJackpot(NotFound, code="jackpot-unknown", title="Unknown jackpot"):
     """No jackpot of this id, or not for this caller."""
-
-    code = "jackpot-unknown"
-    title = "Unknown jackpot"
 
 
 class NotAsExpected(Exception):

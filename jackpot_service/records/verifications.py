@@ -9,18 +9,15 @@ from typing import Any
 from sqlalchemy import insert, select
 
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.verified import Reached, Verified, VerifiedStripe
 from jackpot_service.records.verifications_schema import VerificationRow
 
 
-class VerificationUnreadable(Refused):
+class VerificationUnreadable(Refused, code="verification-unreadable", title="The last verification cannot be read"):
     """What the last verification noted is not what verifications note."""
-
-    code = "verification-unreadable"
-    title = "The last verification cannot be read"
 
 
 @dataclass(frozen=True, slots=True)

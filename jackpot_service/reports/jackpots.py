@@ -7,9 +7,9 @@ from decimal import Decimal
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain.accounts import Meter, Pools
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import RateSheet, total
-from jackpot_service.domain.pools import Meter, Pools
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.ledger import books

@@ -17,11 +17,8 @@ from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 
 
-class WrongCasino(Forbidden):
+class WrongCasino(Forbidden, code="wrong-casino", title="Only the casino that paid may acknowledge it"):
     """Only the casino that pays an award acknowledges it, or the operator in its place."""
-
-    code = "wrong-casino"
-    title = "Only the casino that paid may acknowledge it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts
-from jackpot_service.domain.entries import REFERENCE_BOOK, Entry, Attribution
+from jackpot_service.domain.entries import REFERENCE_BOOK, Attribution, Entry
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.figures import Figure
@@ -26,18 +26,12 @@ from jackpot_service.records.acts import RecordedAct
 NO_POSTINGS: Final = Postings()
 
 
-class AlreadyExists(Conflict):
+class AlreadyExists(Conflict, code="already-exists", title="The id is taken"):
     """The id is taken, by something else than what was asked for."""
 
-    code = "already-exists"
-    title = "The id is taken"
 
-
-class RequestConflict(Conflict):
+class RequestConflict(Conflict, code="request-conflict", title="The request id belongs to another request"):
     """The request id was used before, for something else or by somebody else."""
-
-    code = "request-conflict"
-    title = "The request id belongs to another request"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,8 @@ LOCAL_NAMES = frozenset({"localtime"})
 """Files beside the zones that mean another zone on each machine."""
 
 
-class UnknownZone(Refused):
+class UnknownZone(Refused, code="zone-unknown", title="Unknown time zone"):
     """No time zone of this name, or not one that both this program and the database know."""
-
-    code = "zone-unknown"
-    title = "Unknown time zone"
 
 
 def add_casino(
@@ -58,11 +55,8 @@ def _require_zone(session: Session, zone: str) -> None:
         raise UnknownZone(message, zone=zone)
 
 
-class BadGame(Refused):
+class BadGame(Refused, code="game-invalid", title="The game does not fit"):
     """No such game, or one on which the jackpot is not played."""
-
-    code = "game-invalid"
-    title = "The game does not fit"
 
 
 def add_table(session: Session, act: Act, new: Table) -> bool:

@@ -98,11 +98,8 @@ def _require_base_amount(base_amount: Decimal, rules: JackpotRules) -> None:
         raise BadRules(message)
 
 
-class TooManyStripes(Refused):
+class TooManyStripes(Refused, code="stripes-out-of-range", title="The number of stripes is out of range"):
     """A jackpot's stripes can become more, up to a bound, and never fewer."""
-
-    code = "stripes-out-of-range"
-    title = "The number of stripes is out of range"
 
 
 @dataclass(frozen=True, slots=True)

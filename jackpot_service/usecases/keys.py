@@ -128,18 +128,12 @@ def _asked(act: Act, principal: Principal) -> Facts:
     }
 
 
-class UnknownKey(NotFound):
+class UnknownKey(NotFound, code="key-unknown", title="Unknown key"):
     """No key of this id."""
 
-    code = "key-unknown"
-    title = "Unknown key"
 
-
-class KeyRevoked(Conflict):
+class KeyRevoked(Conflict, code="key-revoked", title="The key was revoked before"):
     """It was revoked before, by another request."""
-
-    code = "key-revoked"
-    title = "The key was revoked before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +212,8 @@ def _require_subject(principal: Principal, subject: Subject) -> None:
         raise BadPrincipal(message)
 
 
-class KeyMaker(Forbidden):
+class KeyMaker(Forbidden, code="key-maker", title="The maker of a key releases nothing that was won by it"):
     """One person made a key by which the round was played, and is who acts now or made the key of who does."""
-
-    code = "key-maker"
-    title = "The maker of a key releases nothing that was won by it"
 
 
 def require_not_maker(session: Session, act: Act, *, jackpot_id: str, round_key: int) -> None:

@@ -18,11 +18,8 @@ MOST_ERRORS: Final = 100
 """How many field errors a refusal holds; an object of nonsense has hundreds of thousands."""
 
 
-class BadPayload(Refused):
+class BadPayload(Refused, code="payload-invalid", title="Invalid payload"):
     """The payload does not say what such a change needs."""
-
-    code = "payload-invalid"
-    title = "Invalid payload"
 
 
 class Payload(StrictSchema):

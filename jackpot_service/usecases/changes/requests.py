@@ -22,10 +22,8 @@ from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
 from jackpot_service.usecases.changes.registry import KINDS
 
 
-class KindForbidden(Forbidden):
+class KindForbidden(Forbidden, code="role-forbidden"):
     """The key's role may not ask for such a change, nor decide one."""
-
-    code = "role-forbidden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +158,8 @@ def _change(session: Session, command: RequestChange, request: Kind, version: st
     )
 
 
-class EmergencyOff(Forbidden):
+class EmergencyOff(Forbidden, code="emergency-off", title="The emergency path is switched off"):
     """One person alone may not act: the installation has not switched that on."""
-
-    code = "emergency-off"
-    title = "The emergency path is switched off"
 
 
 @dataclass(frozen=True, slots=True)
