@@ -66,7 +66,7 @@ def acknowledge_exception(session: Session, command: AcknowledgeException) -> Ac
     if found.acknowledgement is not None:
         message = f"{found.acknowledgement.principal} acknowledged it before: {found.acknowledgement.reason}"
         raise ExceptionAcknowledged(message, exception_id=found.exception_id)
-    seq = acts.post(
+    seq = acts.record(
         session,
         command.act,
         EntryKind.EXCEPTION_ACKNOWLEDGED,

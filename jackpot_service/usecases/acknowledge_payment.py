@@ -75,7 +75,7 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
     """
     made = records.made(record.award)
     made_on = records.made_on(session, record.jackpot_id, record.round_key)[made.correction]
-    act_seq = acts.post(
+    act_seq = acts.record(
         session,
         act,
         EntryKind.AWARD_PAID,

@@ -144,7 +144,7 @@ def effect_of(cursor: Cursor, done: Done, *, book: str) -> Effect:
     return Effect(book, int(seq), booked_at, done.kind, done.recorded)
 
 
-def post(
+def record(
     session: Session,
     act: Act,
     kind: EntryKind,
@@ -196,7 +196,7 @@ def post(
     return seq
 
 
-def record(
+def record_done(
     session: Session,
     act: Act,
     done: Done,
@@ -207,7 +207,7 @@ def record(
     asked: Facts | None = None,
 ) -> int:
     """Record an act whose effects in a jackpot's book were booked; returns its seq."""
-    return post(
+    return record(
         session,
         act,
         done.kind,
@@ -220,7 +220,7 @@ def record(
     )
 
 
-def do(session: Session, act: Act, done: Done, *, book: str, subject: str) -> tuple[int, Effect]:
+def book(session: Session, act: Act, done: Done, *, book: str, subject: str) -> tuple[int, Effect]:
     """
     Do an act that is one entry in a jackpot's book, with the lock held: book it, and record the act that names it.
 
@@ -231,5 +231,5 @@ def do(session: Session, act: Act, done: Done, *, book: str, subject: str) -> tu
     with pipelined(session) as pipe:
         cursor = book_effect(pipe, act, done, book=book, act_seq=act_seq, not_before=not_before)
     effect = effect_of(cursor, done, book=book)
-    record(session, act, done, subject=subject, book=book, effects=[effect])
+    record_done(session, act, done, subject=subject, book=book, effects=[effect])
     return act_seq, effect

@@ -42,7 +42,7 @@ def add_casino(
     if found is not None:
         message = f"Casino {casino_id} exists, as {found.name!r}, in {found.zone}, from {found.day_starts:%H:%M}."
         raise AlreadyExists(message, casino_id=casino_id)
-    seq = acts.post(session, act, EntryKind.CASINO_ADDED, subject=f"casino {casino_id}", after=facts.of_casino(new))
+    seq = acts.record(session, act, EntryKind.CASINO_ADDED, subject=f"casino {casino_id}", after=facts.of_casino(new))
     records.add_casino(session, new, entry_seq=seq)
     return True
 
@@ -77,7 +77,7 @@ def add_table(session: Session, act: Act, new: Table) -> bool:
     if new.jackpot_id is not None:
         records.require_base(session, new.jackpot_id)
     recorded = facts.of_table(table_id=new.table_id, casino_id=new.casino_id, game=new.game, jackpot_id=new.jackpot_id)
-    seq = acts.post(
+    seq = acts.record(
         session,
         act,
         EntryKind.TABLE_ADDED,

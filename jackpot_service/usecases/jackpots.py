@@ -88,7 +88,7 @@ def _record(
     effects: Sequence[Effect],
     asked: Facts | None = None,
 ) -> None:
-    acts.record(session, act, done, subject=f"jackpot {jackpot_id}", book=jackpot_id, effects=effects, asked=asked)
+    acts.record_done(session, act, done, subject=f"jackpot {jackpot_id}", book=jackpot_id, effects=effects, asked=asked)
 
 
 def _require_base_amount(base_amount: Decimal, rules: JackpotRules) -> None:

@@ -36,7 +36,7 @@ def ensure(session: Session, act: Act, principal: Principal) -> None:
         principals.require_same(known, principal)
         return
     principals.require_legible(principal.name)
-    seq = acts.post(
+    seq = acts.record(
         session,
         replace(act, request_id=None),
         EntryKind.PRINCIPAL_ADDED,
@@ -116,7 +116,7 @@ def book_key(session: Session, act: Act, key: NewKey, *, asked: Facts) -> None:
     live = records.live_ids(session, key.principal.name, of_subjects=isinstance(key.shown, Subject))
     principals.require_room(key.principal.name, live=len(live))
     recorded = facts.of_key(**key.columns)
-    seq = acts.post(session, act, EntryKind.KEY_CREATED, subject=f"key {key.key_id}", after=recorded, asked=asked)
+    seq = acts.record(session, act, EntryKind.KEY_CREATED, subject=f"key {key.key_id}", after=recorded, asked=asked)
     records.add(session, key, entry_seq=seq)
 
 
@@ -159,7 +159,7 @@ def revoke_key(session: Session, act: Act, key_id: str) -> Revocation:
     if key.revoked_at is not None:
         message = f"Key {key_id} was revoked at {key.revoked_at}."
         raise KeyRevoked(message, key_id=key_id)
-    acts.post(
+    acts.record(
         session,
         act,
         EntryKind.KEY_REVOKED,

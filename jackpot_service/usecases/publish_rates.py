@@ -79,7 +79,7 @@ def publish_rates(session: Session, command: PublishRates) -> RateSheet:
     _require_same_exponents(rates, rate_sheets.exponents(session, command.base))
     sheet = RateSheet(command.base, rate_sheets.last_number(session, command.base) + 1, rates)
     source = facts.of_rate_source(command.source)
-    seq = acts.post(
+    seq = acts.record(
         session,
         command.act,
         EntryKind.RATES_PUBLISHED,

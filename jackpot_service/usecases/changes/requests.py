@@ -70,7 +70,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
         changes.require_base_version(command.base_version, version)
     preview = _tried(session, command.act, request)
     change = _change(session, command, request, version)
-    seq = acts.post(
+    seq = acts.record(
         session,
         command.act,
         EntryKind.CHANGE_REQUESTED,
@@ -255,7 +255,7 @@ def _require_no_key_maker(session: Session, command: DecideChange, round_: Round
 
 def _record(session: Session, command: DecideChange, change: Change, decision: Decision) -> None:
     is_approval = decision.outcome is Outcome.APPROVED
-    seq = acts.post(
+    seq = acts.record(
         session,
         replace(command.act, request_id=None, decides=change.request_id),
         EntryKind.CHANGE_APPROVED if is_approval else EntryKind.CHANGE_REJECTED,
@@ -278,7 +278,7 @@ def switch_emergency(session: Session, act: Act, *, is_on: bool) -> bool:
     was_on = emergency_switches.is_on(session)
     if was_on is is_on:
         return False
-    seq = acts.post(
+    seq = acts.record(
         session,
         act,
         EntryKind.EMERGENCY_SWITCHED,

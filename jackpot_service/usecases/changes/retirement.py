@@ -128,7 +128,7 @@ class RetireJackpot(JackpotKind):
             jackpot_acts.book(session, act, ending, done, act_seq=act_seq, not_before=not_before, accepting=False),
             jackpot_acts.book(session, act, target, received, act_seq=act_seq, not_before=not_before),
         )
-        acts.record(session, act, done, subject=self.subject, book=self.jackpot_id, effects=effects)
+        acts.record_done(session, act, done, subject=self.subject, book=self.jackpot_id, effects=effects)
         return Applied(done.before, done.recorded, effects)
 
 
