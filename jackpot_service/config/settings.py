@@ -198,7 +198,7 @@ class Config:
     request_timeout_s: Annotated[float, _Reader.seconds] = 5.0
     statement_timeout_ms: Annotated[int, _Reader.integer] = 2000
     lock_timeout_ms: Annotated[int, _Reader.integer] = 1500
-    pool_timeout_s: Annotated[float, _Reader.seconds] = 1.0
+    pool_timeout_s: Annotated[float, partial(_Reader.seconds, most=_LONGEST_POOL_TIMEOUT_S)] = 1.0
     stripes: Annotated[int, partial(_Reader.integer, most=256)] = 16
     open_round_minutes: Annotated[int, partial(_Reader.integer, most=10_080)] = 15
     file_days: Annotated[int, partial(_Reader.integer, most=365)] = 7
