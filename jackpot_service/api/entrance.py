@@ -1,10 +1,10 @@
 """
-Who calls, from where and how often: found on the event loop from the head of a request, before its body is kept.
+The way in: the event loop finds who calls, from where and how often, before it keeps the body of a request.
 
 A key that was seen of late is known without asking anybody. Any other is looked up by one of a few threads, which serve
-nothing else. Sign-ins that fail are limited by address. That limit keeps no good key out: where it is reached, a key is
-looked up only if its id is that of a key in force, which is known for a second at a time, and all others are refused
-without a look into the database.
+nothing else. Sign-ins that fail are limited by address. That limit keeps no good key out. Where it is reached, a key is
+looked up only if its id is that of a key in force. These ids are known for a second at a time. All other keys
+are refused without a look into the database.
 
 A limit is a token bucket: `burst` tokens, refilled at `rate` a second, one token a call. It is kept as one number,
 the time at which it will be full again (docs/decisions/fair-queueing.md says why it is not a library's).
@@ -117,7 +117,7 @@ def address_of(scope: Mapping[str, Any], *, trusted: Sequence[Network]) -> str:
     Name where a call comes from; callers of one IPv6 site are one.
 
     `X-Forwarded-For` is read from its end, as far as those who wrote it are trusted: what stands further in front is
-    the caller's own word. What is no address there is not believed, and ends the reading.
+    the caller's own word. A text there that is no address is not believed, and ends the reading.
     """
     client = scope.get("client") or ("",)
     address = _read(str(client[0]))

@@ -96,7 +96,7 @@ class AnswerSchema(Schema):
     """An answer, or a part of one, dumped from a value or a mapping that has all of its fields."""
 
     def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:  # noqa: ANN401, ARG002  as the base
-        """Follow a dotted name; nothing of None is None. What lacks a field is a bug, and raised as one."""
+        """Follow a dotted name; nothing of None is None. A value that lacks a field is a bug, and raised as one."""
         for name in attr.split("."):
             if obj is None:
                 return None

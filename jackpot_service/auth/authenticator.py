@@ -1,7 +1,7 @@
 """
-Who is calling: a bearer key, or a token of the issuer, becomes a principal; and what a route lets whom do.
+Authentication: a bearer key, or a token of the issuer, becomes a principal. Routes state which roles may call them.
 
-Every route states its roles (`allow`) or that it is open to all (`anyone`); a route that states nothing stops the
+Every route states its roles (`allow`) or that it is open to all (`anyone`). A route that states nothing stops the
 start of the service, so nothing is open by omission.
 """
 
@@ -123,7 +123,7 @@ class Authenticator:
         subject = Subject(tokens.issuer.issuer, tokens.subject(token))
         kept = self._known(subject, lambda session: keys.live_of_subject(session, subject))
         if kept is None:
-            message = "This token speaks of nobody who is known here."
+            message = "The subject of this token is not known here."
             raise BadKeyShown(message)
         return self._used(kept)
 

@@ -27,7 +27,7 @@ TIMEOUT_S: Final = 3.0
 MOST_BYTES: Final = 1 << 20
 
 LEAST_RSA_BITS: Final = 2048
-"""A shorter key could be factored by somebody who then signs what he likes."""
+"""A shorter key could be factored by somebody who then signs any token."""
 
 DISCOVERY: Final = "/.well-known/openid-configuration"
 

@@ -56,10 +56,10 @@ def awards() -> None:
 @click.pass_obj
 def list_awards(config: Config, state: str, jackpot_id: str | None, casino_id: str | None, limit: int) -> None:
     """List the latest awards in a state."""
-    wanted = Wanted(AwardState(state), jackpot_id, casino_id)
+    filters = Wanted(AwardState(state), jackpot_id, casino_id)
     print_list(
         config,
-        lambda session, most: records.latest(session, SYSTEM_OPERATOR, wanted, limit=most),
+        lambda session, most: records.latest(session, SYSTEM_OPERATOR, filters, limit=most),
         _award_line,
         limit=limit,
     )
@@ -81,7 +81,9 @@ def books() -> None:
 @books.command("export")
 @click.argument("jackpot_id", type=Identifier())
 @click.option("--format", "form", type=click.Choice(list(FORMS)), required=True)
-@click.option("--as-of", type=Instant(), help="What was booked before this instant. Default: all that is committed.")
+@click.option(
+    "--as-of", type=Instant(), help="Only entries booked before this instant. Default: all that is committed."
+)
 @output_option
 @click.pass_obj
 def export_journal(config: Config, jackpot_id: str, form: str, as_of: datetime | None, output: Path | None) -> None:

@@ -134,8 +134,8 @@ def require_checker(change: Change, checker: Principal, *, is_emergency: bool) -
 
     An emergency is for the maker alone: anybody else approves as usual.
     """
-    if checker.is_machine:
-        message = f"{checker.name} is a machine."
+    if checker.is_service_account:
+        message = f"{checker.name} is a service account."
         raise MachineApproval(message)
     if (checker.name == change.maker) is not is_emergency:
         message = (

@@ -183,9 +183,9 @@ def find(session: Session, key_id: str) -> ListedKey:
 
 def add_person(session: Session, act: Act, principal: Principal, subject: Subject) -> bool:
     """
-    Let a subject of an issuer speak as a person, once: the same again changes nothing. Returns whether it was now.
+    Let a subject of an issuer speak as a user, once: the same again changes nothing. Returns whether it was now.
 
-    Raises: BadPrincipal for a machine, or a subject that no issuer could name; KeyForbidden; AlreadyExists if the
+    Raises: BadPrincipal for a service account, or a subject that no issuer could name; KeyForbidden; AlreadyExists if the
     subject is somebody else; PrincipalConflict; KeyLimitReached; UnknownCasino.
     """
     principals.require_possible(principal)
@@ -204,8 +204,8 @@ def add_person(session: Session, act: Act, principal: Principal, subject: Subjec
 
 
 def _require_subject(principal: Principal, subject: Subject) -> None:
-    if principal.is_machine:
-        message = "Tokens are for people; a machine has a key."
+    if principal.is_service_account:
+        message = "Tokens are for users; a service account has a key."
         raise BadPrincipal(message)
     if not principals.is_subject(subject.subject) or not subject.subject.strip():
         message = f"A subject is a text of 1 to {LONGEST_SUBJECT} ASCII characters."
