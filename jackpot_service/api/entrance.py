@@ -20,8 +20,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
 
-import structlog
-
 from jackpot_service.api.asgi import by_thread
 from jackpot_service.auth.authenticator import Authenticator, require_role
 from jackpot_service.config.settings import Config
@@ -32,10 +30,6 @@ from jackpot_service.telemetry.logs import Seldom
 
 MOST_BUCKETS: Final = 10_000
 """Of a limit. The name that was not seen for the longest time is forgotten first: its bucket is full again."""
-
-LOG_EVERY_S: Final = 60.0
-
-log = structlog.get_logger()
 
 
 class TooManyRequests(LimitReached, code="too-many-requests", title="Too many requests"):
@@ -60,7 +54,7 @@ class RateLimit:
         self._monotonic = monotonic
         self._most_buckets = most_buckets
         self._full_at: OrderedDict[str, float] = OrderedDict()
-        self._logged: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._log = Seldom(most_known=most_buckets, monotonic=monotonic)
 
     def take(self, name: str) -> None:
         """Take a token. Raises: TooManyRequests if there is none."""
@@ -88,19 +82,9 @@ class RateLimit:
         """Count a call that came without a token, and log it, once a minute. Raises: TooManyRequests."""
         now = self._monotonic()
         counters.count(counters.CALLS_LIMITED, limit=self._of)
-        self._log(name, now)
+        self._log.warning("limit-reached", about=name, limit=self._of, name=name)
         wait_s = max(1, math.ceil(self._full_at.get(name, now) + self._token_s - self._burst_s - now))
         raise TooManyRequests(f"The limit of this {self._of} is reached.", retry_after_s=wait_s)
-
-    def _log(self, name: str, now: float) -> None:
-        log_at, unlogged = self._logged.pop(name, (now, 0))
-        unlogged += 1
-        if now >= log_at:
-            log.warning("limit-reached", limit=self._of, name=name, refused=unlogged)
-            log_at, unlogged = now + LOG_EVERY_S, 0
-        self._logged[name] = log_at, unlogged
-        if len(self._logged) > self._most_buckets:
-            self._logged.popitem(last=False)
 
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

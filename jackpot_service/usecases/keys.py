@@ -185,8 +185,8 @@ def add_person(session: Session, act: Act, principal: Principal, subject: Subjec
     """
     Let a subject of an issuer speak as a user, once: the same again changes nothing. Returns whether it was now.
 
-    Raises: BadPrincipal for a service account, or a subject that no issuer could name; KeyForbidden; AlreadyExists if the
-    subject is somebody else; PrincipalConflict; KeyLimitReached; UnknownCasino.
+    Raises: BadPrincipal for a service account, or a subject that no issuer could name; KeyForbidden; AlreadyExists if
+    the subject is somebody else; PrincipalConflict; KeyLimitReached; UnknownCasino.
     """
     principals.require_possible(principal)
     principals.require_may_create(act.principal, principal)
