@@ -14,7 +14,7 @@ from jackpot_service.config.settings import Config, ConfigError
 from jackpot_service.database import embedded, login
 from jackpot_service.database.connections import create_engine, create_owners_engine
 from jackpot_service.database.login import MEND
-from jackpot_service.database.rights import ROLE
+from jackpot_service.database.tables import ROLE
 from jackpot_service.database.transactions import guarded
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.schema import migrate, months

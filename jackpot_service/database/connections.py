@@ -13,7 +13,7 @@ from jackpot_service.database import bounded, pipelines
 from jackpot_service.database.bounded import BoundedConnection
 from jackpot_service.database.clocks import DatabaseClock
 from jackpot_service.database.hosts import Hosts
-from jackpot_service.database.rights import SEARCH_PATH
+from jackpot_service.database.tables import SEARCH_PATH
 
 NETWORK = {
     "connect_timeout": 2,

@@ -17,7 +17,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database import login
-from jackpot_service.database.rights import ATTRIBUTES, RIGHTS, ROLE, SEARCH_PATH, Right
+from jackpot_service.database.tables import ATTRIBUTES, RIGHTS, ROLE, SEARCH_PATH, Right
 from jackpot_service.domain.errors import Forbidden, Unavailable
 
 ATTEMPTS: Final = 20
