@@ -25,10 +25,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase
 
 from jackpot_service.database import deadlines, pipelines
-from jackpot_service.database.bounded import BoundedConnection, require_time
 from jackpot_service.database.clocks import ClockGuard, ClockSkew, DatabaseClock, utc_now
-from jackpot_service.database.connections import DATABASE_CLOCK, HOSTS, PLANNED_ANEW, SPARE_S
-from jackpot_service.database.hosts import Hosts
+from jackpot_service.database.connections import DATABASE_CLOCK, HOSTS, PLANNED_ANEW, SPARE_S, Hosts
+from jackpot_service.database.deadlines import BoundedConnection
 from jackpot_service.database.pipelines import Pipeline, Prepared, Wait
 from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.telemetry import trouble
@@ -112,7 +111,7 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
     no waiting between them. The first statement that fails raises its error at the end of the block.
     """
     connection = _driver_connection(session)
-    require_time(connection)
+    deadlines.require_time_of(connection)
     try:
         with pipelines.pipelined(connection, _prepared(session, connection)) as pipe:
             yield pipe
