@@ -26,7 +26,7 @@ from urllib.parse import unquote_to_bytes
 from werkzeug.datastructures import Headers as NamedHeaders
 
 from jackpot_service.database import deadlines
-from jackpot_service.database.transactions import Busy
+from jackpot_service.database.failures import Busy
 from jackpot_service.domain.shapes import IDENTIFIER
 
 if TYPE_CHECKING:

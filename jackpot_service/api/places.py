@@ -22,8 +22,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from jackpot_service.database.failures import Busy
 from jackpot_service.database.fair_queue import FairQueue
-from jackpot_service.database.transactions import Busy
 from jackpot_service.domain.principals import Principal
 from jackpot_service.telemetry import counters
 

@@ -7,8 +7,8 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Generic, TypeVar
 
+from jackpot_service.database.failures import Busy
 from jackpot_service.database.groups import Grouping
-from jackpot_service.database.transactions import Busy
 from jackpot_service.domain.errors import LedgerError, Unavailable
 
 T = TypeVar("T")

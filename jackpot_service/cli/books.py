@@ -10,7 +10,7 @@ from jackpot_service.cli.progress import shown_progress
 from jackpot_service.cli.values import Identifier, Instant
 from jackpot_service.cli.writing import limit_option, opened, output_option, print_list
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import read, reading, told
+from jackpot_service.database.transactions import read, reading, translated
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
@@ -88,7 +88,7 @@ def books() -> None:
 @click.pass_obj
 def export_journal(config: Config, jackpot_id: str, form: str, as_of: datetime | None, output: Path | None) -> None:
     """Write a jackpot's journal to standard output."""
-    with opened_engine(config) as engine, told(engine), reading(engine) as session:
+    with opened_engine(config) as engine, translated(engine), reading(engine) as session:
         positions = None if as_of is None else positions_at(engine, jackpot_id, as_of, now=datetime.now(UTC))
         export = journal_export(session, jackpot_id, FORMS[form], positions=positions)
         with opened(output) as file, shown_progress() as count:

@@ -17,7 +17,8 @@ from typing import Final
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.database.transactions import HeldUp, Session, read, snapshot, transact
+from jackpot_service.database.failures import HeldUp
+from jackpot_service.database.transactions import Session, read, snapshot, transact
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Conflict, Refused, Unavailable
 from jackpot_service.ledger import instants

@@ -20,8 +20,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database.connections import create_owners_engine
+from jackpot_service.database.failures import HeldUp
 from jackpot_service.database.tables import ROLE
-from jackpot_service.database.transactions import HeldUp, Session, transact
+from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.errors import Forbidden, Refused, Unavailable
 from jackpot_service.domain.rounds import Month, keys_of
 from jackpot_service.records import partitions
