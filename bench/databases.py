@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import URL, NullPool, create_engine, make_url
 
 from jackpot_service.database import embedded
-from jackpot_service.database.rights import ROLE
+from jackpot_service.database.tables import ROLE
 
 DURABLE_SETTINGS = ("fsync", "synchronous_commit", "full_page_writes")
 

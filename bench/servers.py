@@ -18,7 +18,7 @@ from sqlalchemy import URL
 from bench import databases, naive
 from bench.batches import TABLES
 from bench.wire import HOST
-from jackpot_service.database.rights import ROLE
+from jackpot_service.database.tables import ROLE
 
 WORKERS = 2
 NAIVE_THREADS = 2

@@ -50,7 +50,7 @@ PLACES_FOR_BETS = 64
 """Of a process. A batch of a few bets holds one until its commit; more would make groups larger, and waiting longer."""
 
 LONGEST_WAIT_FOR_BETS_S = 0.5
-"""For a place. What is taken then is answered within a second, however many calls come."""
+"""For a place. A call that is taken is answered within a second, however many come."""
 
 THREADS = 16
 """
@@ -201,7 +201,7 @@ def _guard(app: flask.Flask, authenticator: Authenticator, routes: Routes) -> No
     """
     Ask every request for its key before anything else is looked at; then refuse a query where none is taken.
 
-    Who calls is known already where the event loop has asked; by itself, Flask is as closed.
+    The caller is known already where the event loop has asked; by itself, Flask is as closed.
     """
     roles = routes.roles_of_endpoints
     # Those open to all are asked by balancers, which may add whatever they like.

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.database.tables import Base
+from jackpot_service.database.models import Base
 
 PAGE: Final = (Path(__file__).resolve().parents[1] / "docs" / "glossary.md").read_text(encoding="utf-8")
 ENTRIES: Final = re.findall(r"^\| ([^|`]+) \| ([^|]+) \| `([\w.]+)` \|$", PAGE, re.MULTILINE)

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from jackpot_service.config.database_url import normalised
-from jackpot_service.database.rights import ROLE
+from jackpot_service.database.tables import ROLE
 from jackpot_service.telemetry import counters
 from tests.support.pages import DOCS, Block, blocks, run
 

@@ -2,8 +2,8 @@
 How a server with an event loop calls an application that has none (ASGI 3, PEP 3333).
 
 Each call runs in a thread, with its body, which was received before: nobody's slow sending keeps a thread. An answer
-that is there goes back in one piece. One that is made while it is sent is made a piece at a time, each when the one
-before is on its way, until its caller goes away; between two pieces it keeps no thread.
+that is there goes back in one piece. Any other is made a piece at a time, each when the one before is on its way, until
+its caller goes away. Between two pieces it keeps no thread.
 
 The libraries for this pass every piece of every answer from thread to loop and wait (docs/decisions/server.md).
 
@@ -26,7 +26,7 @@ from urllib.parse import unquote_to_bytes
 from werkzeug.datastructures import Headers as NamedHeaders
 
 from jackpot_service.database import deadlines
-from jackpot_service.database.transactions import Busy
+from jackpot_service.database.failures import Busy
 from jackpot_service.domain.shapes import IDENTIFIER
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class InThreads:
     """
     An application without an event loop, called from one; as many calls run at once as there are threads.
 
-    What a call asks of the database ends `longest_s` after it came, if nobody says when, also if it waits for a thread.
+    A call's statements end `longest_s` after it came, unless it has a deadline; the wait for a thread counts.
     """
 
     def __init__(self, application: "WSGIApplication", threads: Executor, *, longest_s: float) -> None:
@@ -157,7 +157,7 @@ class InThreads:
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """What follows of an answer that is made while it is sent."""
+    """The rest of an answer that is made while it is sent."""
 
     pieces: Iterator[bytes]
     close: Callable[[], object]
@@ -174,7 +174,7 @@ class _Begun:
 
 
 def _begin(application: "WSGIApplication", environ: "WSGIEnvironment", ends_at: float) -> _Begun:
-    """Call an application. What its first piece is all of is there, and anything else is made while it is sent."""
+    """Call an application. An answer of one piece is there; any other is made while it is sent."""
     with deadlines.until(ends_at):
         return _called(application, environ)
 

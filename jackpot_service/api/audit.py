@@ -68,7 +68,7 @@ class ActSchema(AnswerSchema):
 @blueprint.response(200, page_schema(ActSchema, "Acts"))
 def get_audit(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List administrative acts, the latest first; `from` is included, `to` is not."""
-    wanted = ActQuery(
+    filters = ActQuery(
         principal=query["principal"],
         kind=None if query["kind"] is None else EntryKind(query["kind"]),
         jackpot_id=query["jackpot_id"],
@@ -78,6 +78,6 @@ def get_audit(query: Mapping[str, Any]) -> Mapping[str, Any]:
     )
 
     def acts(session: Session, limit: int) -> list[Mapping[str, Any]]:
-        return [shown(one) for one in latest_acts(session, wanted, limit=limit, before=query["after"])]
+        return [shown(one) for one in latest_acts(session, filters, limit=limit, before=query["after"])]
 
     return page(query, acts, lambda act: cursor(act["seq"]))

@@ -61,7 +61,7 @@ class PaymentRequestSchema(IdentifiedSchema):
 
 
 class PaymentSchema(AnswerSchema):
-    """What the casino said of having paid."""
+    """A casino's statement that it has paid."""
 
     reference = fields.String(required=True, allow_none=True)
     paid_at = Moment(required=True, allow_none=True)
@@ -112,8 +112,8 @@ class AwardRecordSchema(AwardSchema):
 @blueprint.response(200, page_schema(AwardRecordSchema, "Awards"))
 def get_awards(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List awards, those of the latest rounds first; a key with a casino sees that casino's."""
-    wanted = Wanted(query["state"], query["jackpot_id"], query["casino_id"], query["after"])
-    return page(query, lambda session, limit: records.latest(session, principal(), wanted, limit=limit), _cursor)
+    filters = Wanted(query["state"], query["jackpot_id"], query["casino_id"], query["after"])
+    return page(query, lambda session, limit: records.latest(session, principal(), filters, limit=limit), _cursor)
 
 
 @blueprint.route("/<id:award_id>", methods=["GET"])
@@ -128,7 +128,7 @@ def get_award(award_id: str) -> AwardRecord:
 @allow(*PAYERS)
 @blueprint.arguments(PaymentRequestSchema())
 @blueprint.response(201, AwardRecordSchema())
-@blueprint.alt_response(200, schema=AwardRecordSchema(), description="It was said before.")
+@blueprint.alt_response(200, schema=AwardRecordSchema(), description="The same acknowledgement again.")
 def put_payment(body: Mapping[str, Any], award_id: str) -> tuple[AwardRecord, int]:
     """
     Acknowledge that the casino paid an award to its player.

@@ -13,9 +13,10 @@ import sqlalchemy
 
 from jackpot_service.api.asgi import by_thread
 from jackpot_service.database.async_executor import AsyncExecutor, NeedsThread
+from jackpot_service.database.failures import HeldUp
 from jackpot_service.database.fair_queue import Path
 from jackpot_service.database.groups import Grouping
-from jackpot_service.database.transactions import HeldUp, clock_guard, transact
+from jackpot_service.database.transactions import clock_guard, transact
 from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.records import immutable
 from jackpot_service.records.rounds import RoundName

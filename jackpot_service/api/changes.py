@@ -38,7 +38,7 @@ blueprint = Blueprint(
 )
 
 DECIDERS = tuple(sorted({role for kind in KINDS.values() for role in kind.roles}))
-"""Who asks and decides; each kind of change says which of them."""
+"""The roles that request and decide; each kind of change names its own."""
 
 READERS = (*DECIDERS, Role.AUDITOR, Role.FINANCE)
 
@@ -57,7 +57,7 @@ class ChangesQuerySchema(ListQuerySchema):
 
 
 class ChangeRequestSchema(ReasonedSchema):
-    """What is asked for, and why."""
+    """A change, and the reason for it."""
 
     kind = fields.String(validate=validate.OneOf(list(KINDS)), required=True)
     payload = JsonObject(required=True, metadata={"description": "What such a change needs."})
@@ -65,7 +65,7 @@ class ChangeRequestSchema(ReasonedSchema):
 
 
 class ApprovalSchema(RequestSchema):
-    """What an approver says."""
+    """An approver's statement."""
 
     confirmed = JsonObject(load_default=dict, metadata={"description": "`to_confirm`, repeated."})
     reason = Text(load_default=None)
@@ -84,7 +84,7 @@ class RejectionSchema(RequestSchema):
 
 
 class DecisionSchema(AnswerSchema):
-    """What became of a change request."""
+    """The decision of a change request."""
 
     outcome = word(Outcome)
     checker = fields.String(required=True)
@@ -112,7 +112,7 @@ class BookedEntrySchema(AnswerSchema):
 
 
 class EffectSchema(AnswerSchema):
-    """What a change did, or would do."""
+    """The effect of a change that was made, or would be."""
 
     before = fields.Dict(required=True, allow_none=True)
     after = fields.Dict(required=True)
@@ -199,7 +199,7 @@ def post_approval(query: Mapping[str, Any], body: Mapping[str, Any], request_id:
     """
     Approve a change that somebody else asked for: it is done before this is answered. The same again is a replay.
 
-    Who made a key by which a round was played approves nothing that its players get: 403 `key-maker`.
+    The maker of a key by which a round was played approves nothing that its players get: 403 `key-maker`.
     """
     command = DecideChange(
         act=signed(body),

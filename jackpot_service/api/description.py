@@ -52,7 +52,7 @@ class Api(problems.ProblemMixin, flask_smorest.Api):  # type: ignore[misc]
 
 
 def options(config: Config) -> dict[str, Any]:
-    """What flask-smorest reads from the application's configuration."""
+    """Return the options that flask-smorest reads from the application's configuration."""
     return {
         "API_TITLE": "Jackpot ledger",
         "API_VERSION": "v1",
@@ -74,7 +74,7 @@ def text(api: Api, app: flask.Flask) -> str:
     """
     Write the description, with the roles that may call each operation as `x-roles`, as its view states them.
 
-    What is open to all says that it needs no key; all else may be answered 429.
+    An operation that is open to all needs no key there; any other may be answered 429.
     """
     document = api.described()
     of_kinds = _described_kinds(api.spec.components)
@@ -129,7 +129,7 @@ The ledger of record for progressive jackpots at poker tables.
 
 Every call can be repeated with the same ids and has the same effect; a 2xx means committed and flushed. Money that a
 player pays or gets is whole minor units in fields ending in `_minor`; pool amounts and rates are decimal texts, exact.
-Times are RFC 3339 in UTC. Errors are RFC 9457 problems with a stable `code`; `retryable` tells whether the same call
+Times are RFC 3339 in UTC. Errors are RFC 9457 problems with a stable `code`; `retryable` says whether the same call
 may be sent again, after `Retry-After`. Every answer carries `X-Request-Id`. `x-roles` names the roles whose keys may
 call an operation; what a key may not see is answered as if it were not there.
 

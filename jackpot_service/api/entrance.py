@@ -1,10 +1,10 @@
 """
-Who calls, from where and how often: found on the event loop from the head of a request, before its body is kept.
+The way in: the event loop finds who calls, from where and how often, before it keeps the body of a request.
 
 A key that was seen of late is known without asking anybody. Any other is looked up by one of a few threads, which serve
-nothing else. Sign-ins that fail are limited by address. That limit keeps no good key out: where it is reached, a key is
-looked up only if its id is that of a key in force, which is known for a second at a time, and all others are refused
-without a look into the database.
+nothing else. Sign-ins that fail are limited by address. That limit keeps no good key out. Where it is reached, a key is
+looked up only if its id is that of a key in force. These ids are known for a second at a time. All other keys
+are refused without a look into the database.
 
 A limit is a token bucket: `burst` tokens, refilled at `rate` a second, one token a call. It is kept as one number,
 the time at which it will be full again (docs/decisions/fair-queueing.md says why it is not a library's).
@@ -20,8 +20,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
 
-import structlog
-
 from jackpot_service.api.asgi import by_thread
 from jackpot_service.auth.authenticator import Authenticator, require_role
 from jackpot_service.config.settings import Config
@@ -33,16 +31,9 @@ from jackpot_service.telemetry.logs import Seldom
 MOST_BUCKETS: Final = 10_000
 """Of a limit. The name that was not seen for the longest time is forgotten first: its bucket is full again."""
 
-LOG_EVERY_S: Final = 60.0
 
-log = structlog.get_logger()
-
-
-class TooManyRequests(LimitReached):
+class TooManyRequests(LimitReached, code="too-many-requests", title="Too many requests"):
     """Calls came faster than the limit of their key, or of the address, lets them."""
-
-    code = "too-many-requests"
-    title = "Too many requests"
 
 
 class RateLimit:
@@ -63,7 +54,7 @@ class RateLimit:
         self._monotonic = monotonic
         self._most_buckets = most_buckets
         self._full_at: OrderedDict[str, float] = OrderedDict()
-        self._logged: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._log = Seldom(most_known=most_buckets, monotonic=monotonic)
 
     def take(self, name: str) -> None:
         """Take a token. Raises: TooManyRequests if there is none."""
@@ -91,19 +82,9 @@ class RateLimit:
         """Count a call that came without a token, and log it, once a minute. Raises: TooManyRequests."""
         now = self._monotonic()
         counters.count(counters.CALLS_LIMITED, limit=self._of)
-        self._log(name, now)
+        self._log.warning("limit-reached", about=name, limit=self._of, name=name)
         wait_s = max(1, math.ceil(self._full_at.get(name, now) + self._token_s - self._burst_s - now))
         raise TooManyRequests(f"The limit of this {self._of} is reached.", retry_after_s=wait_s)
-
-    def _log(self, name: str, now: float) -> None:
-        log_at, unlogged = self._logged.pop(name, (now, 0))
-        unlogged += 1
-        if now >= log_at:
-            log.warning("limit-reached", limit=self._of, name=name, refused=unlogged)
-            log_at, unlogged = now + LOG_EVERY_S, 0
-        self._logged[name] = log_at, unlogged
-        if len(self._logged) > self._most_buckets:
-            self._logged.popitem(last=False)
 
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -120,7 +101,7 @@ def address_of(scope: Mapping[str, Any], *, trusted: Sequence[Network]) -> str:
     Name where a call comes from; callers of one IPv6 site are one.
 
     `X-Forwarded-For` is read from its end, as far as those who wrote it are trusted: what stands further in front is
-    the caller's own word. What is no address there is not believed, and ends the reading.
+    the caller's own word. A text there that is no address is not believed, and ends the reading.
     """
     client = scope.get("client") or ("",)
     address = _read(str(client[0]))

@@ -15,17 +15,19 @@ from jackpot_service.events.event import EventType, as_cloud_event
 from jackpot_service.events.sight import is_of_the_house
 from jackpot_service.usecases.fields import QueryNumber, ReadField
 
-MOST_TOLD: Final = 1000
-DEFAULT_TOLD: Final = 100
+MOST_LISTED: Final = 1000
+DEFAULT_LISTED: Final = 100
 LONGEST_WAIT_S: Final = 20
 
 NOW: Final = "now"
 
-blueprint = Blueprint("events", __name__, url_prefix="/v1/events", description="What happened, as CloudEvents 1.0.")
+blueprint = Blueprint(
+    "events", __name__, url_prefix="/v1/events", description="Events of the books, as CloudEvents 1.0."
+)
 
 
 class EventCursor(ReadField[Cursor | None]):
-    """Where to go on: what `next` of the page before said; None for now."""
+    """The place to go on from: `next` of the page before; None for now."""
 
     described: ClassVar = {
         "type": "string",
@@ -48,7 +50,7 @@ class EventsQuerySchema(RequestSchema):
     """After which event, how many at most, and how many seconds to wait if there is none."""
 
     after = EventCursor(load_default=lambda: BEGINNING)  # Called, so that the description shows no default.
-    limit = QueryNumber(1, MOST_TOLD, load_default=DEFAULT_TOLD)
+    limit = QueryNumber(1, MOST_LISTED, load_default=DEFAULT_LISTED)
     wait = QueryNumber(0, LONGEST_WAIT_S, load_default=0)
 
 

@@ -48,7 +48,7 @@ TO_KEEP: tuple[type[LedgerError], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class CallContent:
-    """What a call said: `content` is what makes a repeated call the same, `request` also has its remarks."""
+    """The content of a call, by which a repeated call is the same; `request` also has its remarks."""
 
     content: object
     request: Mapping[str, Any]
@@ -109,7 +109,7 @@ blueprint = Blueprint(
 )
 
 ACKNOWLEDGERS = (Role.FINANCE, Role.OPERATOR)
-"""Who says what came of an exception; of finance only keys that are bound to no casino."""
+"""The roles that acknowledge exceptions; of finance only keys that are bound to no casino."""
 
 READERS = (*ACKNOWLEDGERS, Role.AUDITOR)
 
@@ -126,11 +126,11 @@ class ExceptionsQuerySchema(PeriodQuerySchema):
 
 
 class AcknowledgementRequestSchema(ReasonedSchema):
-    """What came of it."""
+    """The outcome of an exception."""
 
 
 class AcknowledgementSchema(AnswerSchema):
-    """Who looked into an exception, and what came of it."""
+    """The user who looked into an exception, and its outcome."""
 
     principal = fields.String(required=True)
     reason = fields.String(required=True)
@@ -159,7 +159,7 @@ class ExceptionSchema(AnswerSchema):
 @blueprint.response(200, page_schema(ExceptionSchema, "Exceptions"))
 def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:
     """List exceptions, the latest first; a key with a casino sees those of its casino. `to` is not included."""
-    wanted = Wanted(
+    filters = Wanted(
         kind=query["kind"],
         jackpot_id=query["jackpot_id"],
         casino_id=query["casino_id"],
@@ -171,7 +171,7 @@ def get_exceptions(query: Mapping[str, Any]) -> Mapping[str, Any]:
 
     def rows(session: Session, limit: int) -> Sequence[NotedException]:
         return latest_exceptions(
-            session, principal(), wanted, opened_before=_opened_before(), limit=limit, before=query["after"]
+            session, principal(), filters, opened_before=_opened_before(), limit=limit, before=query["after"]
         )
 
     return page(query, rows, lambda exception: exception.exception_id)

@@ -1,13 +1,13 @@
 """
 The application as a server calls it, and the fast path: calls that come by the thousand are answered by the event loop.
 
-For one bet, Flask and the libraries that read its body take more of a processor than its share of a commit
-(docs/decisions/server.md), and so does a thread that waits for it among others (docs/decisions/server.md). The fast
-path answers what nearly all of these calls are, and what is wrong with them. Any other call goes on to Flask, which a
-thread runs.
+For one bet, Flask and the libraries that read its body take more of a processor than the bet's share of a commit. So
+does a thread that waits for it among others (docs/decisions/server.md). The fast path answers nearly all of these
+calls, also where something is wrong with them. Any other call goes on to Flask, which a thread runs.
 
-Every call takes the same steps on the loop, in this order, and may be refused at each: who calls, at which rate, with
-which role (`entrance.py`); the whole body (`requests.py`); its turn (`places.py`).
+Every call takes the same steps on the loop, in this order, and may be refused at each. The first finds who calls, at
+which rate and with which role (`entrance.py`); the next reads the whole body (`requests.py`); the last waits for the
+call's turn (`places.py`).
 """
 
 import re
@@ -76,7 +76,7 @@ _PROBLEM: Final = MEDIA_TYPE.encode()
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What Flask would answer, but for the request's id; without a body it has no type and length."""
+    """The answer that Flask would give, but for the request's id; without a body it has no type and length."""
 
     body: Mapping[str, Any] | None
     status: HTTPStatus = HTTPStatus.OK

@@ -76,7 +76,7 @@ class JackpotSchema(AnswerSchema):
 
 
 class PaytableLineSchema(AnswerSchema):
-    """What a tier pays: a part of the meter, or so many times the stake."""
+    """A tier's prize: a part of the meter, or so many times the stake."""
 
     tier = fields.String(required=True)
     meter_part = decimal("1 is the whole meter.", allow_none=True)

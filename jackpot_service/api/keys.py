@@ -20,9 +20,10 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/v1/keys",
     description=(
-        "Who may speak to the ledger. A name stands for one user or service account, with one role. It has at most two "
-        "live keys, while they rotate. A name that looks like another is refused. A revoked key is refused everywhere "
-        "within 15 seconds. Who made a key neither approves nor records as paid what was won by it."
+        "The keys by which users and service accounts call. A name stands for one of them, with one role. It has at "
+        "most two live keys, while they rotate. A name that looks like another is refused. A revoked key is refused "
+        "everywhere within 15 seconds. The maker of a key neither approves nor records as paid any prize that was won "
+        "by it."
     ),
 )
 
@@ -30,7 +31,7 @@ MOST_TABLES = 1000
 
 
 class NewKeySchema(ReasonedSchema):
-    """Whom a key is for. The first of a name makes the principal, every later one must agree with it."""
+    """The principal of a new key. The first of a name makes the principal, every later one must agree with it."""
 
     principal = Text(required=True, metadata={"description": "Who it is.", "maxLength": LONGEST_NAME})
     role = fields.Enum(Role, by_value=True, required=True)
@@ -59,7 +60,7 @@ class KeySchema(AnswerSchema):
         attribute="principal.table_ids",
         metadata={"description": "What the key is bound to; all tables if empty."},
     )
-    is_service_account = fields.Boolean(required=True, attribute="principal.is_machine")
+    is_service_account = fields.Boolean(required=True, attribute="principal.is_service_account")
     issuer = described(fields.String, "Of a user who shows tokens instead: their issuer.", allow_none=True)
     subject = described(fields.String, "Of a user who shows tokens: the `sub` of these.", allow_none=True)
     created_at = Moment(required=True)
@@ -105,14 +106,14 @@ def post_key(body: Mapping[str, Any]) -> tuple[tuple[ListedKey, str | None], int
     Not one that approves changes, nor an operator's, unless it is your own: those are created on the command line. If
     the answer is lost, the same request again shows the key's id: revoke it, and create another.
     """
-    whom = Principal(
+    owner = Principal(
         body["principal"],
         body["role"],
         body["casino_id"],
         frozenset(body["table_ids"]),
         is_automaton=body["service_account"],
     )
-    created = act(lambda session: create_key(session, signed(body), whom))
+    created = act(lambda session: create_key(session, signed(body), owner))
     key = look(lambda session: find(session, created.key_id))
     return (key, created.key), 200 if created.key is None else 201
 

@@ -1,8 +1,8 @@
 """
-What watches the service: health, readiness and figures for a Prometheus.
+Monitoring: health, readiness and figures for a Prometheus.
 
 The event loop answers whether the process is alive and can write, behind no other call. The figures of the books need
-a key; every worker reads the same books, so any may answer. What workers count themselves they count together
+a key; every worker reads the same books, so any may answer. Workers count their own events together
 (`telemetry/counters.py`).
 """
 
@@ -42,7 +42,7 @@ class HealthSchema(AnswerSchema):
 
 
 class ReadinessSchema(AnswerSchema):
-    """What it depends on."""
+    """Whether it can take bets, and each thing that this depends on."""
 
     status = fields.String(required=True)
     database_writable = fields.Boolean(required=True)
@@ -105,7 +105,7 @@ def get_metrics() -> flask.Response:
     """
     Show ages of rate sheets, jackpots' pools, waiting changes, kept refusals and months ahead: floats, to be watched.
 
-    They are of the whole house: not for a key with a casino. What goes wrong is counted since the service was started.
+    They are of the whole house: not for a key with a casino. Failures are counted since the service was started.
     """
     require_house(principal())
     at = now()

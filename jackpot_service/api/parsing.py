@@ -26,7 +26,7 @@ MOST_ERRORS = 1000
 """How many field errors a problem holds; a body of nonsense has hundreds of thousands."""
 
 MOST_SAID = 3
-"""How many field errors the sentence of a problem tells; its `errors` hold more."""
+"""How many field errors the sentence of a problem names; its `errors` hold more."""
 
 
 class NotJson(BadRequest):

@@ -92,7 +92,7 @@ class ClosingSchema(ReasonedSchema):
 
 
 class KeptReportSchema(AnswerSchema):
-    """What a report said."""
+    """The hash of a report."""
 
     report_version = described(fields.Integer, "Of the report: raised when the same books make it say something else.")
     sha256 = fields.String(required=True)

@@ -1,11 +1,13 @@
 """
 Places: a bounded number of things that callers use at a time, shared by casino and by key; and turns to get one.
 
-A call gets a place if one is free, or if its key holds less than its share: the number of places, divided by the
-casinos that hold some, divided by the keys of its casino that do. So a caller who is alone may hold all places. As soon
-as another comes, that one finds a place at once, and a caller that holds more than its share gets none until places are
-free again. For that, up to three times as many places are given as there are; of these, one casino has two thirds at
-most, divided by the casinos, so that its many keys leave room for another.
+A call gets a place if one is free, or if its key holds less than its share. A share is the number of places, divided by
+the casinos that hold some, divided by the keys of its casino that do. So a caller who is alone may hold all places. As
+soon as another comes, that one finds a place at once. A caller that holds more than its share gets none until places
+are free again.
+
+For that, up to three times as many places are given as there are. Of these, one casino has two thirds at most, divided
+by the casinos, so that its many keys leave room for another.
 
 A call without a place is answered 503 where it cannot wait. Where it can, it takes its turn in fair order by casino and
 key (`database/fair_queue.py`), on the event loop, where waiting costs nothing. A call that has waited too long is
@@ -20,14 +22,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from jackpot_service.database.failures import Busy
 from jackpot_service.database.fair_queue import FairQueue
-from jackpot_service.database.transactions import Busy
 from jackpot_service.domain.principals import Principal
 from jackpot_service.telemetry import counters
 
 
 class Caller(NamedTuple):
-    """Who shares with others: a casino (the house is the one without a name), and in it the owner of a key."""
+    """A caller that shares with others: a casino, and in it the owner of a key; the house has no name."""
 
     casino: str
     key: str

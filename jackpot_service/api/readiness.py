@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What was found out; `warnings` stop nothing."""
+    """The state of the service; `warnings` stop nothing."""
 
     database_writable: bool = False
     migrations_current: bool = False
@@ -56,7 +56,7 @@ class Ready:
 
     @property
     def status(self) -> str:
-        """Return what is said of it in a word."""
+        """Return the state in a word."""
         return "ready" if self.is_ready else "not-ready"
 
 

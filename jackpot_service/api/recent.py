@@ -7,8 +7,8 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Generic, TypeVar
 
+from jackpot_service.database.failures import Busy
 from jackpot_service.database.groups import Grouping
-from jackpot_service.database.transactions import Busy
 from jackpot_service.domain.errors import LedgerError, Unavailable
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ MOST_KEPT = 10_000
 
 class Recent(Generic[T]):
     """
-    What was read of late, by its name. Its age counts from before it was read, so that it is never older.
+    Recent readings, by name. Its age counts from before it was read, so that it is never older.
 
     A reading is shared only by those who asked before it began, so that nobody gets less than was there.
     `read_on_loop` is how an event loop reads the same; see `Grouping`.
@@ -48,12 +48,12 @@ class Recent(Generic[T]):
         self._kept: dict[str, tuple[float, T]] = {}
 
     def get(self, name: str) -> T:
-        """What was read in the last second, or else now. Raises: what reading raises."""
+        """Return a reading of the last second, or else of now. Raises: what reading raises."""
         kept = self._kept_of(name)
         return self.read(name) if kept is None else kept
 
     def read(self, name: str) -> T:
-        """What is there now. Raises: what reading raises; Busy if its turn does not come."""
+        """Return a reading of now. Raises: what reading raises; Busy if its turn does not come."""
         return self._readings.submit(name)
 
     async def get_async(self, name: str, *, ends_at: float = math.inf) -> T:

@@ -1,4 +1,4 @@
-"""What every view of the API has at hand, and how it answers."""
+"""The context of a request: all that a view of the API has at hand, and how it answers."""
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
@@ -43,7 +43,7 @@ END_TURN: Final = "jackpot.end-turn"
 @dataclass(frozen=True, slots=True)
 class RequestContext:
     """
-    What the application was wired with: its database, its configuration, its clock, its bounds.
+    The wiring of the application: its database, its configuration, its clock, its bounds.
 
     `threads` do what the event loop leaves to a thread. Batches of `bets` take turns, and so do `calls` that Flask
     answers. Each of the `reports` that are made at once keeps a connection for as long as its caller
@@ -107,12 +107,12 @@ def context() -> RequestContext:
 
 
 def now() -> datetime:
-    """The clock, read here and passed inward."""
+    """Return the time, which is read here and passed inward."""
     return context().clock()
 
 
 def principal() -> Principal:
-    """Who is calling; set before any view runs."""
+    """Return the caller, who is known before any view runs."""
     found: Principal = flask.g.principal
     return found
 

@@ -22,7 +22,7 @@ _LONGEST_LENGTH: Final = 9
 """Digits of a length that are read; one of more digits is longer than any body may be."""
 
 LONGEST_BODY: Final = 256 * 1024
-"""Bytes: a batch of a thousand bets and more. What is longer is read by a thread, so that it holds nobody up."""
+"""Bytes: a batch of a thousand bets and more. A longer body is read by a thread, so that it holds nobody up."""
 
 _ENCODINGS: Final = frozenset({b"content-encoding", b"transfer-encoding"})
 

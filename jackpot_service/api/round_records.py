@@ -22,7 +22,7 @@ from jackpot_service.api.schemas import (
 )
 from jackpot_service.auth.authenticator import allow
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.contribution import contribute
+from jackpot_service.domain.allocation import contribute
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.outcomes import Hand
 from jackpot_service.domain.principals import Role

@@ -131,7 +131,7 @@ class BetsSchema(RequestSchema):
 
 
 class BetsAcceptedSchema(Schema):
-    """What became of a batch."""
+    """The outcome of a batch."""
 
     round = fields.Nested(RoundSchema(), required=True)
     accepted = fields.Integer(required=True, metadata={"description": "Booked by this call."})

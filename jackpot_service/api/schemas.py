@@ -14,11 +14,11 @@ from typing import Any
 
 from marshmallow import Schema, fields, pre_dump, validate
 
+from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.facts import instant
 from jackpot_service.domain.money import Rate, from_minor, plain
-from jackpot_service.domain.pools import Meter
 from jackpot_service.domain.rounds import RoundState, RoundView
 from jackpot_service.domain.rules import Tier
 from jackpot_service.records.verdicts import BookedAward, BookedSettlement
@@ -96,7 +96,7 @@ class AnswerSchema(Schema):
     """An answer, or a part of one, dumped from a value or a mapping that has all of its fields."""
 
     def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:  # noqa: ANN401, ARG002  as the base
-        """Follow a dotted name; nothing of None is None. What lacks a field is a bug, and raised as one."""
+        """Follow a dotted name; nothing of None is None. A value that lacks a field is a bug, and raised as one."""
         for name in attr.split("."):
             if obj is None:
                 return None

@@ -1,7 +1,7 @@
 """
-Who is calling: a bearer key, or a token of the issuer, becomes a principal; and what a route lets whom do.
+Authentication: a bearer key, or a token of the issuer, becomes a principal. Routes state which roles may call them.
 
-Every route states its roles (`allow`) or that it is open to all (`anyone`); a route that states nothing stops the
+Every route states its roles (`allow`) or that it is open to all (`anyone`). A route that states nothing stops the
 start of the service, so nothing is open by omission.
 """
 
@@ -43,16 +43,12 @@ log = structlog.get_logger()
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-class BadKeyShown(Unauthenticated):
+class BadKeyShown(Unauthenticated, code="unauthenticated"):
     """No key, or one that is not in force. What exactly is wrong is not told."""
 
-    code = "unauthenticated"
 
-
-class RoleForbidden(Forbidden):
+class RoleForbidden(Forbidden, code="role-forbidden"):
     """The key's role may not do this."""
-
-    code = "role-forbidden"
 
 
 @dataclass(slots=True)
@@ -86,11 +82,10 @@ class Authenticator:
 
     def principal(self, authorization: str | None) -> Principal:
         """Read an Authorization header. Raises: BadKeyShown; BadToken, IssuerUnavailable if it is no key."""
-        scheme, _, shown = (authorization or "").partition(" ")
-        shown = shown.strip()
-        if self.tokens is not None and _is_token(scheme, shown):
-            return self._of_token(self.tokens, shown)
-        key_id, secret = _key_in(scheme, shown)
+        shown = authorization or ""
+        if self.tokens is not None and (token := _token_in(shown)) is not None:
+            return self._of_token(self.tokens, token)
+        key_id, secret = _key_in(shown)
         if key_id is None:
             message = "Send a key as «Authorization: Bearer jk_…»."
             raise BadKeyShown(message)
@@ -102,22 +97,19 @@ class Authenticator:
 
     def remembered(self, authorization: str) -> Principal | None:
         """Read a header without asking anybody: None unless it shows a key that was seen of late, and is believed."""
-        scheme, _, shown = authorization.partition(" ")
-        key_id, secret = _key_in(scheme, shown.strip())
+        key_id, secret = _key_in(authorization)
         kept = None if key_id is None else self._kept.get(key_id)
         if kept is None or not kept.is_noted or kept.until <= self.monotonic() or not _is_secret_of(kept, secret):
             return None
         return kept.key.principal
 
     def is_token(self, authorization: str) -> bool:
-        """Whether a header shows what is read as a token: somebody may have to ask the issuer about it."""
-        scheme, _, shown = authorization.partition(" ")
-        return self.tokens is not None and _is_token(scheme, shown.strip())
+        """Whether a header shows a token, about which the issuer may have to be asked."""
+        return self.tokens is not None and _token_in(authorization) is not None
 
     def key_id_in(self, authorization: str) -> str | None:
         """Read the id of a header's key, which may be nobody's; None if it shows no key."""
-        scheme, _, shown = authorization.partition(" ")
-        return _key_in(scheme, shown.strip())[0]
+        return _key_in(authorization)[0]
 
     def ids_in_force(self) -> frozenset[str]:
         """Read the ids of all keys in force. Raises: Unavailable."""
@@ -127,7 +119,7 @@ class Authenticator:
         subject = Subject(tokens.issuer.issuer, tokens.subject(token))
         kept = self._known(subject, lambda session: keys.live_of_subject(session, subject))
         if kept is None:
-            message = "This token speaks of nobody who is known here."
+            message = "The subject of this token is not known here."
             raise BadKeyShown(message)
         return self._used(kept)
 
@@ -162,13 +154,17 @@ class Authenticator:
             log.debug("key-use-not-noted", key_id=key_id, detail=type(error).__name__)
 
 
-def _is_token(scheme: str, shown: str) -> bool:
-    return scheme.lower() == "bearer" and not shown.startswith(f"{PREFIX}_")
+def _token_in(authorization: str) -> str | None:
+    """Return the token that a header shows; None if it shows a key, or nothing that could be either."""
+    scheme, _, shown = authorization.partition(" ")
+    shown = shown.strip()
+    return shown if scheme.lower() == "bearer" and not shown.startswith(f"{PREFIX}_") else None
 
 
-def _key_in(scheme: str, shown: str) -> tuple[str | None, str]:
-    """Read a key's id and its secret; without an id if it is none."""
-    prefix, _, rest = shown.partition("_")
+def _key_in(authorization: str) -> tuple[str | None, str]:
+    """Return the id and the secret of the key that a header shows; without an id if it shows none."""
+    scheme, _, shown = authorization.partition(" ")
+    prefix, _, rest = shown.strip().partition("_")
     key_id, _, secret = rest.partition("_")
     is_key = scheme.lower() == "bearer" and prefix == PREFIX and _is_hex(key_id) and secret.isascii()
     return key_id if is_key else None, secret

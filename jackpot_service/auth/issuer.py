@@ -27,18 +27,15 @@ TIMEOUT_S: Final = 3.0
 MOST_BYTES: Final = 1 << 20
 
 LEAST_RSA_BITS: Final = 2048
-"""A shorter key could be factored by somebody who then signs what he likes."""
+"""A shorter key could be factored by somebody who then signs any token."""
 
 DISCOVERY: Final = "/.well-known/openid-configuration"
 
 log = structlog.get_logger()
 
 
-class IssuerUnavailable(Unavailable):
+class IssuerUnavailable(Unavailable, code="issuer-unavailable", title="Tokens cannot be checked now"):
     """The issuer's keys are not at hand, so no token can be checked now. Keys of our own go on working."""
-
-    code = "issuer-unavailable"
-    title = "Tokens cannot be checked now"
 
 
 class UnknownSigningKey(Exception):

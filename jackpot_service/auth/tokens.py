@@ -1,9 +1,9 @@
 """
-Bearer tokens of people, by OpenID Connect: who signed them, for whom, for how long; what is left is a subject.
+Bearer tokens of users, by OpenID Connect: their signature and their claims are checked, and give a subject.
 
-A token is refused unless its algorithm is one of those allowed (never `none`, never one whose key is a shared
-secret), the issuer's published key fits the signature, and issuer, audience, authorized party, expiry and not-before
-are right.
+A token's algorithm has to be one of those allowed, never `none` and never one whose key is a shared secret. The
+issuer's published key has to fit the signature. Issuer, audience, authorized party, expiry and not-before have to be
+right.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,10 +26,8 @@ LEEWAY_S: Final = 30
 LONGEST_TOKEN: Final = 8192
 
 
-class BadToken(Unauthenticated):
+class BadToken(Unauthenticated, code="unauthenticated"):
     """A token that opens nothing. What exactly is wrong with it is not told."""
-
-    code = "unauthenticated"
 
 
 class Tokens:
@@ -51,7 +49,7 @@ class Tokens:
         self._clock = clock
 
     def subject(self, token: str) -> str:
-        """Whom a token speaks of. Raises: BadToken; IssuerUnavailable if that cannot be told now."""
+        """Return the subject of a token. Raises: BadToken; IssuerUnavailable if it cannot be checked now."""
         message = "This token is not in force."
         if len(token) > LONGEST_TOKEN:
             raise BadToken(message)

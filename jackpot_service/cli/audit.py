@@ -1,4 +1,4 @@
-"""`jackpot audit|exceptions`: what people did, what somebody has to look into, and what came of it."""
+"""`jackpot audit|exceptions`: the audit trail, and the cases that finance must look into."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -20,7 +20,7 @@ from jackpot_service.usecases.acknowledge_exception import AcknowledgeException,
 
 
 @click.command("audit")
-@click.option("--principal", type=Text(), help="Who acted.")
+@click.option("--principal", type=Text(), help="The user or service account that acted.")
 @click.option("--kind", type=click.Choice(sorted(kind.value for kind in ACT_KINDS)))
 @click.option("--jackpot", "jackpot_id", type=Identifier())
 @click.option("--request-id", type=Identifier(), help="Also finds what decided or did the change request of this id.")
@@ -32,10 +32,10 @@ from jackpot_service.usecases.acknowledge_exception import AcknowledgeException,
 def audit(config: Config, /, *, limit: int, is_json: bool, kind: str | None, **query: Any) -> None:  # noqa: ANN401  as click passes them
     """List administrative acts, the latest first, a line each: who did what, when and why."""
     require_order(query["booked_from"], query["booked_to"])
-    wanted = acts.ActQuery(kind=None if kind is None else EntryKind(kind), **query)
+    filters = acts.ActQuery(kind=None if kind is None else EntryKind(kind), **query)
     print_list(
         config,
-        lambda session, most: acts.latest_acts(session, wanted, limit=most),
+        lambda session, most: acts.latest_acts(session, filters, limit=most),
         (lambda audited: json_line(acts.shown(audited))) if is_json else _act_line,
         limit=limit,
     )
@@ -71,12 +71,12 @@ def exceptions() -> None:
 def list_exceptions(config: Config, /, *, limit: int, is_json: bool, **query: Any) -> None:  # noqa: ANN401  as click passes them
     """List exceptions, the latest first, a line each."""
     require_order(query["noticed_from"], query["noticed_to"])
-    wanted = noted_exceptions.Wanted(**query)
+    filters = noted_exceptions.Wanted(**query)
     opened_before = datetime.now(UTC) - config.longest_open
     print_list(
         config,
         lambda session, most: acts.latest_exceptions(
-            session, SYSTEM_OPERATOR, wanted, opened_before=opened_before, limit=most
+            session, SYSTEM_OPERATOR, filters, opened_before=opened_before, limit=most
         ),
         (lambda exception: json_line(ExceptionSchema().dump(exception))) if is_json else _exception_line,
         limit=limit,
@@ -85,7 +85,7 @@ def list_exceptions(config: Config, /, *, limit: int, is_json: bool, **query: An
 
 @exceptions.command("acknowledge")
 @click.argument("exception_id", type=Identifier())
-@click.option("--reason", type=Text(), required=True, help="What came of it.")
+@click.option("--reason", type=Text(), required=True, help="The outcome.")
 @request_id_option
 @click.pass_obj
 def acknowledge(config: Config, exception_id: str, reason: str, request_id: str) -> None:

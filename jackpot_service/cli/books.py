@@ -10,7 +10,7 @@ from jackpot_service.cli.progress import shown_progress
 from jackpot_service.cli.values import Identifier, Instant
 from jackpot_service.cli.writing import limit_option, opened, output_option, print_list
 from jackpot_service.config.settings import Config
-from jackpot_service.database.transactions import read, reading, told
+from jackpot_service.database.transactions import read, reading, translated
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.principals import SYSTEM_OPERATOR
@@ -56,10 +56,10 @@ def awards() -> None:
 @click.pass_obj
 def list_awards(config: Config, state: str, jackpot_id: str | None, casino_id: str | None, limit: int) -> None:
     """List the latest awards in a state."""
-    wanted = Wanted(AwardState(state), jackpot_id, casino_id)
+    filters = Wanted(AwardState(state), jackpot_id, casino_id)
     print_list(
         config,
-        lambda session, most: records.latest(session, SYSTEM_OPERATOR, wanted, limit=most),
+        lambda session, most: records.latest(session, SYSTEM_OPERATOR, filters, limit=most),
         _award_line,
         limit=limit,
     )
@@ -81,12 +81,14 @@ def books() -> None:
 @books.command("export")
 @click.argument("jackpot_id", type=Identifier())
 @click.option("--format", "form", type=click.Choice(list(FORMS)), required=True)
-@click.option("--as-of", type=Instant(), help="What was booked before this instant. Default: all that is committed.")
+@click.option(
+    "--as-of", type=Instant(), help="Only entries booked before this instant. Default: all that is committed."
+)
 @output_option
 @click.pass_obj
 def export_journal(config: Config, jackpot_id: str, form: str, as_of: datetime | None, output: Path | None) -> None:
     """Write a jackpot's journal to standard output."""
-    with opened_engine(config) as engine, told(engine), reading(engine) as session:
+    with opened_engine(config) as engine, translated(engine), reading(engine) as session:
         positions = None if as_of is None else positions_at(engine, jackpot_id, as_of, now=datetime.now(UTC))
         export = journal_export(session, jackpot_id, FORMS[form], positions=positions)
         with opened(output) as file, shown_progress() as count:

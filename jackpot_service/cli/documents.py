@@ -91,7 +91,7 @@ def jackpots() -> None:
 @click.argument("jackpot_id", type=Identifier())
 @click.option("--rules", "rulebook", type=click.Choice(RULEBOOK_IDS), required=True, help="The published rulebook.")
 @click.option("--currency", "base", type=CurrencyCode(), required=True, help="The base currency.")
-@click.option("--base-amount", type=Amount(), help="What the first cycle starts with; default: the reset amount.")
+@click.option("--base-amount", type=Amount(), help="The start of the first cycle; default: the reset amount.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help=f"One of {', '.join(SETTINGS)} (CUR is any currency)."
 )
@@ -127,7 +127,7 @@ def spread_a_jackpot(config: Config, jackpot_id: str, count: int, reason: str) -
 @click.pass_obj
 def suspend_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: str) -> None:
     """Refuse a jackpot's bets from now on, under the name that JACKPOT_KEY gives; all else goes on."""
-    _set_door(config, jackpot_id, reason, request_id, suspend_jackpot)
+    _change_suspension(config, jackpot_id, reason, request_id, suspend_jackpot)
 
 
 @jackpots.command("resume")
@@ -137,10 +137,10 @@ def suspend_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: 
 @click.pass_obj
 def resume_a_jackpot(config: Config, jackpot_id: str, reason: str, request_id: str) -> None:
     """Take a jackpot's bets again, under the name that JACKPOT_KEY gives."""
-    _set_door(config, jackpot_id, reason, request_id, resume_jackpot)
+    _change_suspension(config, jackpot_id, reason, request_id, resume_jackpot)
 
 
-def _set_door(
+def _change_suspension(
     config: Config,
     jackpot_id: str,
     reason: str,

@@ -38,11 +38,8 @@ LONGEST_QUOTE: Final = 24
 LONGEST_SAID: Final = 40
 
 
-class BadDocument(Refused):
+class BadDocument(Refused, code="document-invalid", title="Invalid document"):
     """It is not the ECB's document of a day's reference rates."""
-
-    code = "document-invalid"
-    title = "Invalid document"
 
 
 def read_document(document: bytes) -> ReferenceRates:

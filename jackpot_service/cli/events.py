@@ -22,7 +22,7 @@ from jackpot_service.events.event import as_cloud_event
 from jackpot_service.events.page import Page, events_page
 from jackpot_service.events.windows import heads, require_reached
 
-TOLD_AT_ONCE: Final = 1000
+MOST_AT_ONCE: Final = 1000
 
 LOOK_EVERY_S: Final = 0.5
 
@@ -92,7 +92,7 @@ def _pages(engine: sqlalchemy.Engine, cursor: Cursor, *, follow: bool) -> Iterat
     while True:
         page = read(
             engine,
-            partial(events_page, reader=SYSTEM_OPERATOR, after=cursor, reached=reached, limit=TOLD_AT_ONCE),
+            partial(events_page, reader=SYSTEM_OPERATOR, after=cursor, reached=reached, limit=MOST_AT_ONCE),
         )
         yield page
         cursor = page.next

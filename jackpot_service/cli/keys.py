@@ -1,8 +1,8 @@
 """
-`jackpot keys|people …`: who may speak to the ledger. They are run on the machine, and approve nothing.
+`jackpot keys|people …`: the keys of users and service accounts, and users who show tokens. They approve nothing.
 
-Their acts are recorded under `cli`, whatever JACKPOT_KEY says: it is the machine's right to make a key that approves,
-and nobody's by his key.
+Their acts are recorded under `cli`, whatever JACKPOT_KEY says. Nobody may make a key that approves by their own key;
+the operator of the service may, on its host.
 """
 
 from collections.abc import Iterator
@@ -34,8 +34,10 @@ def keys() -> None:
 @click.option("--role", type=click.Choice([role.value for role in Role]), required=True)
 @casino_option
 @click.option("--table", "table_ids", type=Identifier(), multiple=True, help="Bind a table server's key to tables.")
-@click.option("--name", required=True, help="Who it is: one name, one user or service account, at most two live keys.")
-@click.option("--service-account", "is_machine", is_flag=True, help="No person stands behind it: it approves nothing.")
+@click.option("--name", required=True, help="The owner: one name, one user or service account, at most two live keys.")
+@click.option(
+    "--service-account", "is_service_account", is_flag=True, help="No person stands behind it: it approves nothing."
+)
 @reason_option
 @request_id_option
 @click.pass_obj
@@ -45,12 +47,12 @@ def create_a_key(  # noqa: PLR0917  click passes what its options say
     casino_id: str | None,
     table_ids: tuple[str, ...],
     name: str,
-    is_machine: bool,  # noqa: FBT001
+    is_service_account: bool,  # noqa: FBT001
     reason: str,
     request_id: str,
 ) -> None:
     """Create a key. It alone is printed, on standard output, and never again."""
-    principal = Principal(name, Role(role), casino_id, frozenset(table_ids), is_automaton=is_machine)
+    principal = Principal(name, Role(role), casino_id, frozenset(table_ids), is_automaton=is_service_account)
     done = act(request_id=request_id, reason=reason)
     with opened_engine(config) as engine:
         created = transact(engine, lambda session: create_key(session, done, principal))
@@ -116,12 +118,12 @@ def _all(engine: sqlalchemy.Engine) -> Iterator[ListedKey]:
 
 
 def _line(key: ListedKey) -> str:
-    whom = key.principal
-    bound = "".join(f", {what}" for what in (whom.casino_id, " ".join(sorted(whom.table_ids)), key.subject) if what)
-    kind = "service account" if whom.is_machine else "user"
+    owner = key.principal
+    bound = "".join(f", {what}" for what in (owner.casino_id, " ".join(sorted(owner.table_ids)), key.subject) if what)
+    kind = "service account" if owner.is_service_account else "user"
     used = f"last used {instant(key.last_used_at)}" if key.last_used_at else "never used"
     end = f"revoked {instant(key.revoked_at)}" if key.revoked_at else "live"
-    return f"{key.key_id}  {whom.name}  {whom.role}, {kind}{bound}  since {instant(key.created_at)}, {used}, {end}"
+    return f"{key.key_id}  {owner.name}  {owner.role}, {kind}{bound}  since {instant(key.created_at)}, {used}, {end}"
 
 
 COMMANDS = (keys, people)

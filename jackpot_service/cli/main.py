@@ -72,7 +72,7 @@ def cli(context: click.Context) -> None:
 
     JACKPOT_DATABASE_URL names a PostgreSQL, by the service's own login, and JACKPOT_OWNER_URL the same by its
     owner's, for `jackpot db` alone; without both an embedded one keeps its data in JACKPOT_DATA_DIR (./var).
-    JACKPOT_KEY, your own key, says who acts; keys and people are made on the machine.
+    JACKPOT_KEY, your own key, says who acts; keys and users are made on the host.
     """
     context.obj = config = Config.from_environment(os.environ)
     import structlog  # noqa: PLC0415  takes a tenth of a second, which help does not need

@@ -14,7 +14,7 @@ from jackpot_service.config.settings import Config, ConfigError
 from jackpot_service.database import embedded, login
 from jackpot_service.database.connections import create_engine, create_owners_engine
 from jackpot_service.database.login import MEND
-from jackpot_service.database.rights import ROLE
+from jackpot_service.database.tables import ROLE
 from jackpot_service.database.transactions import guarded
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.schema import migrate, months
@@ -173,7 +173,7 @@ def signed_act(config: Config, engine: sqlalchemy.Engine, *, request_id: str | N
 
 def operator_act(config: Config, engine: sqlalchemy.Engine, *, reason: str) -> Act:
     """
-    Return an act of one operator, now: of the owner of the key or token in JACKPOT_KEY, or else of the machine's.
+    Return an act of one operator, now: of the owner of the key or token in JACKPOT_KEY, or else of the host's.
 
     A key that may not do this is refused, not passed over: its owner means to be recorded under a name.
 
@@ -187,5 +187,5 @@ def operator_act(config: Config, engine: sqlalchemy.Engine, *, reason: str) -> A
 
 
 def act(*, reason: str, request_id: str | None = None) -> Act:
-    """Return an act of the machine's operator, now."""
+    """Return an act of the host's operator, now."""
     return Act(SYSTEM_OPERATOR, datetime.now(UTC), request_id=request_id, reason=reason)

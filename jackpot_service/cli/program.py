@@ -4,7 +4,7 @@ import signal
 
 
 def main() -> None:
-    """Run the command line. What it is made of takes a moment to be imported, and nothing is to be ended in order."""
+    """Run the command line. Its parts take a moment to be imported, and nothing has to be ended in order until then."""
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # Somebody who starts it in the background ignores Ctrl-C.
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -14,7 +14,7 @@ from jackpot_service.cli.values import reason_option
 from jackpot_service.config.settings import Config
 from jackpot_service.database import embedded, role
 from jackpot_service.database.connections import create_owners_engine
-from jackpot_service.database.rights import ROLE
+from jackpot_service.database.tables import ROLE
 from jackpot_service.database.transactions import transact
 from jackpot_service.schema import migrate, months
 from jackpot_service.schema.migrate import LOCK_TIMEOUT_MS, NEWEST

@@ -43,7 +43,7 @@ def seal(  # noqa: PLR0917  click passes what its options say
     """
     Sign where every stripe of every book stands now, chained to the seal before: a small file to be kept outside.
 
-    `jackpot verify --seal` tells whether anything that was booked before it has been rewritten since.
+    `jackpot verify --seal` finds out whether anything that was booked before it has been rewritten since.
     """
     if sum(option is not None for option in (key, new_key, show)) != 1:
         message = "give one of --key, --new-key and --show"
@@ -149,7 +149,7 @@ def _files(path: Path) -> Sequence[Path]:
 
 
 def public_keys(paths: Sequence[Path]) -> Mapping[str, PublicKey]:
-    """Read public keys; their ids tell them apart. Raises: click.ClickException."""
+    """Read public keys, by their ids. Raises: click.ClickException."""
     found = {}
     for path in paths:
         try:

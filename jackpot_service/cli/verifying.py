@@ -50,7 +50,7 @@ def verify_books(  # noqa: PLR0917  click passes what its options say
 
     As long as nothing is wrong, and every given seal holds, it notes how far it has come. With --from-last it goes
     on from the last note: it proves what people did as a whole, and of rounds and bets those that were touched
-    since. What it takes for granted are the rows of earlier rounds: a bet that was changed under an unchanged entry
+    since. It takes the rows of earlier rounds for granted: a bet that was changed under an unchanged entry
     is found only from zero. That the entries before are the same is shown by their heads, and to a stranger by a
     seal.
     """

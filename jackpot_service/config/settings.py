@@ -1,19 +1,20 @@
 """
 What an operator may set, read once from the environment.
 
-Nobody else reads `os.environ`: the doors (`cli`, the server's factory) pass it to `Config.from_environment`, and
+Nobody else reads `os.environ`: `cli` and the server's factory pass it to `Config.from_environment`, and
 from there on settings are plain values. A wrong setting stops the start with one line that names the variable,
 what it held and what it accepts; it never falls back to a default.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, get_type_hints
 from urllib.parse import urlsplit
 
 from jackpot_service.config import database_url
@@ -41,112 +42,14 @@ class ConfigError(Exception):
         self.accepted = accepted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
-    """
-    Everything that may differ between two installations; the defaults are those of a first look.
-
-    database_url: a PostgreSQL in SQLAlchemy's spelling, by the service's own login, or None for the embedded one in
-    `data_dir`. owner_url: the same database by its owner's login, for `jackpot db …` alone.
-    pool_size: connections kept per process.
-    max_batch, max_body_bytes: the most bets and the most bytes that one request may carry.
-    stripes: into how many rows the pools of a newly opened jackpot are divided.
-    rate_band: how far a rate may move, as a part of the one before, until its approver must repeat it.
-    rates_stale_after_s: from which age on a rate sheet in force is warned of.
-    oidc_issuer, oidc_audience: whose tokens people may show instead of keys, made for whom; None for keys only.
-    oidc_authorized_parties: which clients may obtain those (`azp`); none: the audience itself.
-    oidc_algorithms: how those may be signed. oidc_jwks_url: where the issuer's keys are, if it does not say so itself.
-    key: whose acts the command line's are, where it needs a person.
-    open_round_minutes: how long a round may be open before it is an exception.
-    file_days: for how many days the files of jobs are kept.
-    report_timeout_s: how long the service looks for what a report says, until it answers 503.
-    key_rate: how many calls a second a key may make of a process.
-    sign_in_rate: how many sign-ins a second may fail that come from one address.
-    trusted_proxies: whose word about where a call comes from is believed.
-    """
-
-    database_url: str | None = field(default=None, repr=False)
-    owner_url: str | None = field(default=None, repr=False)
-    data_dir: Path = Path("var")
-    pool_size: int = 10
-    max_batch: int = 2000
-    max_body_bytes: int = 1024 * 1024
-    request_timeout_s: float = 5.0
-    statement_timeout_ms: int = 2000
-    lock_timeout_ms: int = 1500
-    pool_timeout_s: float = 1.0
-    stripes: int = 16
-    open_round_minutes: int = 15
-    file_days: int = 7
-    report_timeout_s: float = 60.0
-    key_rate: float = 10_000.0
-    sign_in_rate: float = 20.0
-    trusted_proxies: tuple[Network, ...] = ()
-    rate_band: Decimal = Decimal("0.10")
-    rates_stale_after_s: int = 36 * 3600
-    oidc_issuer: str | None = None
-    oidc_audience: str | None = None
-    oidc_authorized_parties: tuple[str, ...] = ()
-    oidc_algorithms: tuple[str, ...] = ("RS256", "ES256")
-    oidc_jwks_url: str | None = None
-    key: str | None = field(default=None, repr=False)
-    log_level: str = "info"
-
-    @property
-    def longest_open(self) -> timedelta:
-        """How long a round may be open before it is an exception."""
-        return timedelta(minutes=self.open_round_minutes)
-
-    @property
-    def files_kept(self) -> timedelta:
-        """How long the files of jobs are kept."""
-        return timedelta(days=self.file_days)
-
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str]) -> "Config":
-        """
-        Read the settings, each from the variable `JACKPOT_` and its name in capitals.
-
-        Raises: ConfigError at the first that is wrong. One that is set to nothing is wrong too: an empty
-        `JACKPOT_DATABASE_URL` is more often a secret that did not arrive than a wish for the embedded database.
-        """
-        read, default = _Reader(environ), cls()
-        read.require_unset("JACKPOT_EMERGENCY_APPROVALS", "unset it, and run: jackpot db emergency on")
-        return cls(
-            database_url=read.database_url("JACKPOT_DATABASE_URL"),
-            owner_url=read.database_url("JACKPOT_OWNER_URL"),
-            data_dir=Path(read.text("JACKPOT_DATA_DIR", str(default.data_dir), "a directory's path")),
-            pool_size=read.integer("JACKPOT_POOL_SIZE", default.pool_size, least=2, most=100),
-            max_batch=read.integer("JACKPOT_MAX_BATCH", default.max_batch, most=100_000),
-            max_body_bytes=read.integer("JACKPOT_MAX_BODY_BYTES", default.max_body_bytes, least=1024, most=1 << 28),
-            request_timeout_s=read.seconds("JACKPOT_REQUEST_TIMEOUT_S", default.request_timeout_s),
-            statement_timeout_ms=read.integer("JACKPOT_STATEMENT_TIMEOUT_MS", default.statement_timeout_ms),
-            lock_timeout_ms=read.integer("JACKPOT_LOCK_TIMEOUT_MS", default.lock_timeout_ms),
-            pool_timeout_s=read.seconds("JACKPOT_POOL_TIMEOUT_S", default.pool_timeout_s, most=_LONGEST_POOL_TIMEOUT_S),
-            stripes=read.integer("JACKPOT_STRIPES", default.stripes, most=256),
-            open_round_minutes=read.integer("JACKPOT_OPEN_ROUND_MINUTES", default.open_round_minutes, most=10_080),
-            file_days=read.integer("JACKPOT_FILE_DAYS", default.file_days, most=365),
-            report_timeout_s=read.seconds("JACKPOT_REPORT_TIMEOUT_S", default.report_timeout_s),
-            key_rate=read.rate("JACKPOT_KEY_RATE", default.key_rate),
-            sign_in_rate=read.rate("JACKPOT_SIGN_IN_RATE", default.sign_in_rate),
-            trusted_proxies=read.networks("JACKPOT_TRUSTED_PROXIES"),
-            rate_band=read.part("JACKPOT_RATE_BAND", default.rate_band),
-            rates_stale_after_s=read.integer("JACKPOT_RATES_STALE_AFTER_S", default.rates_stale_after_s),
-            oidc_issuer=read.web_url("JACKPOT_OIDC_ISSUER", refused=" #@?"),
-            oidc_audience=read.audience("JACKPOT_OIDC_AUDIENCE"),
-            oidc_authorized_parties=read.authorized_parties("JACKPOT_OIDC_AUTHORIZED_PARTIES"),
-            oidc_algorithms=read.algorithms("JACKPOT_OIDC_ALGORITHMS", default.oidc_algorithms),
-            oidc_jwks_url=read.web_url("JACKPOT_OIDC_JWKS_URL"),
-            key=read.secret("JACKPOT_KEY"),
-            log_level=read.log_level("JACKPOT_LOG_LEVEL", default.log_level),
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """One method for each kind of setting; an unset variable is the default, a wrong one a ConfigError."""
+    """One method for each kind of setting: an unset variable is the default, a wrong one a ConfigError."""
 
     environ: Mapping[str, str]
+
+    def path(self, variable: str, default: Path) -> Path:
+        return Path(self.text(variable, str(default), "a directory's path"))
 
     def text(self, variable: str, default: str, accepted: str) -> str:
         value = self.environ.get(variable, default)
@@ -154,7 +57,7 @@ class _Reader:
             raise ConfigError(variable, value, accepted)
         return value
 
-    def database_url(self, variable: str) -> str | None:
+    def database_url(self, variable: str, _default: None) -> str | None:
         if variable not in self.environ:
             return None
         value = self.environ[variable]
@@ -164,13 +67,13 @@ class _Reader:
             accepted = f"{database_url.FORM}; or leave it unset for the embedded one ({error})"
             raise ConfigError(variable, database_url.without_secrets(value), accepted) from None
 
-    def secret(self, variable: str) -> str | None:
+    def secret(self, variable: str, _default: None) -> str | None:
         value = self.environ.get(variable)
         if value is not None and not (value.isascii() and value.isprintable() and value.strip()):
             raise ConfigError(variable, "…", "a key such as jk_…; or leave it unset")
         return value
 
-    def web_url(self, variable: str, *, refused: str = " #@") -> str | None:
+    def web_url(self, variable: str, _default: None, *, refused: str = " #@") -> str | None:
         accepted = "a URL such as https://sign-in.example (http:// on this machine only); or leave it unset"
         if variable not in self.environ:
             return None
@@ -185,7 +88,7 @@ class _Reader:
             pass
         raise ConfigError(variable, _without_password(value), accepted)
 
-    def audience(self, variable: str) -> str | None:
+    def audience(self, variable: str, _default: None) -> str | None:
         """Read whom tokens are for; an issuer without an audience would let in everybody it knows, for anything."""
         accepted = "whom the issuer makes tokens for, set together with JACKPOT_OIDC_ISSUER"
         value = self.environ.get(variable)
@@ -193,11 +96,11 @@ class _Reader:
             raise ConfigError(variable, value or "", accepted)
         return None if value is None else self.text(variable, "", accepted)
 
-    def authorized_parties(self, variable: str) -> tuple[str, ...]:
+    def authorized_parties(self, variable: str, default: tuple[str, ...]) -> tuple[str, ...]:
         accepted = "the client ids that may obtain tokens, with spaces between, set together with JACKPOT_OIDC_ISSUER"
         value = self.environ.get(variable)
         if value is None:
-            return ()
+            return default
         found = tuple(self.text(variable, "", accepted).split())
         if not found or "JACKPOT_OIDC_ISSUER" not in self.environ:
             raise ConfigError(variable, value, accepted)
@@ -231,10 +134,10 @@ class _Reader:
             raise ConfigError(variable, value, accepted)
         return float(value)
 
-    def networks(self, variable: str) -> tuple[Network, ...]:
+    def networks(self, variable: str, default: tuple[Network, ...]) -> tuple[Network, ...]:
         accepted = "addresses or networks with spaces between, such as 10.0.0.5 192.0.2.0/24; or leave it unset"
         if variable not in self.environ:
-            return ()
+            return default
         value = self.text(variable, "", accepted)
         try:
             return tuple(map(ip_network, value.split()))
@@ -258,6 +161,86 @@ class _Reader:
         if value.lower() not in _LOG_LEVELS:
             raise ConfigError(variable, value, accepted)
         return value.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """
+    Everything that may differ between two installations; the defaults are those of a first look.
+
+    Each setting is annotated with the method that reads it.
+
+    database_url: a PostgreSQL in SQLAlchemy's spelling, by the service's own login, or None for the embedded one in
+    `data_dir`. owner_url: the same database by its owner's login, for `jackpot db …` alone.
+    pool_size: connections kept per process.
+    max_batch, max_body_bytes: the most bets and the most bytes that one request may carry.
+    stripes: into how many rows the pools of a newly opened jackpot are divided.
+    rate_band: how far a rate may move, as a part of the one before, until its approver must repeat it.
+    rates_stale_after_s: from which age on a rate sheet in force is warned of.
+    oidc_issuer, oidc_audience: whose tokens people may show instead of keys, made for whom; None for keys only.
+    oidc_authorized_parties: which clients may obtain those (`azp`); none: the audience itself.
+    oidc_algorithms: how those may be signed. oidc_jwks_url: where the issuer's keys are, if it does not say so itself.
+    key: whose acts the command line's are, where it needs a person.
+    open_round_minutes: how long a round may be open before it is an exception.
+    file_days: for how many days the files of jobs are kept.
+    report_timeout_s: how long the service looks for what a report says, until it answers 503.
+    key_rate: how many calls a second a key may make of a process.
+    sign_in_rate: how many sign-ins a second may fail that come from one address.
+    trusted_proxies: whose word about where a call comes from is believed.
+    """
+
+    database_url: Annotated[str | None, _Reader.database_url] = field(default=None, repr=False)
+    owner_url: Annotated[str | None, _Reader.database_url] = field(default=None, repr=False)
+    data_dir: Annotated[Path, _Reader.path] = Path("var")
+    pool_size: Annotated[int, partial(_Reader.integer, least=2, most=100)] = 10
+    max_batch: Annotated[int, partial(_Reader.integer, most=100_000)] = 2000
+    max_body_bytes: Annotated[int, partial(_Reader.integer, least=1024, most=1 << 28)] = 1024 * 1024
+    request_timeout_s: Annotated[float, _Reader.seconds] = 5.0
+    statement_timeout_ms: Annotated[int, _Reader.integer] = 2000
+    lock_timeout_ms: Annotated[int, _Reader.integer] = 1500
+    pool_timeout_s: Annotated[float, partial(_Reader.seconds, most=_LONGEST_POOL_TIMEOUT_S)] = 1.0
+    stripes: Annotated[int, partial(_Reader.integer, most=256)] = 16
+    open_round_minutes: Annotated[int, partial(_Reader.integer, most=10_080)] = 15
+    file_days: Annotated[int, partial(_Reader.integer, most=365)] = 7
+    report_timeout_s: Annotated[float, _Reader.seconds] = 60.0
+    key_rate: Annotated[float, _Reader.rate] = 10_000.0
+    sign_in_rate: Annotated[float, _Reader.rate] = 20.0
+    trusted_proxies: Annotated[tuple[Network, ...], _Reader.networks] = ()
+    rate_band: Annotated[Decimal, _Reader.part] = Decimal("0.10")
+    rates_stale_after_s: Annotated[int, _Reader.integer] = 36 * 3600
+    oidc_issuer: Annotated[str | None, partial(_Reader.web_url, refused=" #@?")] = None
+    oidc_audience: Annotated[str | None, _Reader.audience] = None
+    oidc_authorized_parties: Annotated[tuple[str, ...], _Reader.authorized_parties] = ()
+    oidc_algorithms: Annotated[tuple[str, ...], _Reader.algorithms] = ("RS256", "ES256")
+    oidc_jwks_url: Annotated[str | None, _Reader.web_url] = None
+    key: Annotated[str | None, _Reader.secret] = field(default=None, repr=False)
+    log_level: Annotated[str, _Reader.log_level] = "info"
+
+    @property
+    def longest_open(self) -> timedelta:
+        """How long a round may be open before it is an exception."""
+        return timedelta(minutes=self.open_round_minutes)
+
+    @property
+    def files_kept(self) -> timedelta:
+        """How long the files of jobs are kept."""
+        return timedelta(days=self.file_days)
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> "Config":
+        """
+        Read the settings, each from the variable `JACKPOT_` and its name in capitals.
+
+        Raises: ConfigError at the first that is wrong. One that is set to nothing is wrong too: an empty
+        `JACKPOT_DATABASE_URL` is more often a secret that did not arrive than a wish for the embedded database.
+        """
+        read, hints = _Reader(environ), get_type_hints(cls, include_extras=True)
+        read.require_unset("JACKPOT_EMERGENCY_APPROVALS", "unset it, and run: jackpot db emergency on")
+        values = {}
+        for setting in fields(cls):
+            (reader,) = hints[setting.name].__metadata__
+            values[setting.name] = reader(read, f"JACKPOT_{setting.name.upper()}", setting.default)
+        return cls(**values)
 
 
 def _without_password(url: str) -> str:

@@ -24,16 +24,13 @@ from sqlalchemy.util import await_, greenlet_spawn
 from jackpot_service.database import deadlines
 from jackpot_service.database.connections import LONGEST_KEPT_S, ONLY_PIPELINES
 from jackpot_service.database.deadlines import DeadlinePassed, Patience
+from jackpot_service.database.failures import HELD_UP, HeldUp, OutcomeUnknown, is_held_up
 from jackpot_service.database.transactions import (
     DEFAULT_REQUEST_TIMEOUT_S,
-    HELD_UP,
     REQUEST_TIMEOUT_S,
-    HeldUp,
-    OutcomeUnknown,
     Session,
     attempt_by_pipelines,
     has_been_told,
-    is_held_up,
     is_suspect,
     roll_back,
     wait_by,

@@ -24,11 +24,8 @@ READ_EVERY_S: Final = 5.0
 log = structlog.get_logger()
 
 
-class ClockSkew(Unavailable):
+class ClockSkew(Unavailable, code="clock-skew", title="The clock of the service is not the database's"):
     """The clocks of the service and of its database differ; nothing was written."""
-
-    code = "clock-skew"
-    title = "The clock of the service is not the database's"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,29 @@
-"""How the service connects: by its own login, its settings, its time-outs, and what a connection keeps in mind."""
+"""
+How the service connects: by its own login, with settings and time-outs, to the first of its database's hosts.
 
-from collections.abc import Mapping
+A host that fell silent is asked last for a while, so that nobody waits for it while another answers. Names are looked
+up here, in threads that nobody waits for longer than a connection may take: libpq would hold up the whole process.
+"""
+
+import ipaddress
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 import sqlalchemy
+from psycopg.conninfo import make_conninfo
 from sqlalchemy import event
 
 from jackpot_service.config.settings import Config
-from jackpot_service.database import bounded, pipelines
-from jackpot_service.database.bounded import BoundedConnection
+from jackpot_service.database import deadlines, pipelines
 from jackpot_service.database.clocks import DatabaseClock
-from jackpot_service.database.hosts import Hosts
-from jackpot_service.database.rights import SEARCH_PATH
+from jackpot_service.database.deadlines import BoundedConnection, DeadlinePassed, Host, Origin
+from jackpot_service.database.tables import SEARCH_PATH
 
 NETWORK = {
     "connect_timeout": 2,
@@ -60,6 +70,14 @@ HOSTS = "hosts"
 ONLY_PIPELINES = "only_pipelines"
 """Of a session, as an option of its: that it must be asked by pipelines only, for nobody may wait otherwise."""
 
+SUSPECT_FOR_S: Final = 30.0
+"""For so long a host that fell silent is asked last, unless it answers before."""
+
+USUAL_CONNECT_S: Final = 2.0
+
+Parameters = Mapping[str, Any]
+"""What libpq is given for one attempt to connect: one host, one port, one address."""
+
 
 def create_engine(config: Config, url: str) -> sqlalchemy.Engine:
     """Make the application's engine, on the URL of the service's own login: UTC, and the configuration's time-outs."""
@@ -104,13 +122,13 @@ def create_owners_engine(url: str, *, lock_timeout_ms: int) -> sqlalchemy.Engine
 class _Connecting:
     """Makes connections that are silent for so long at most, by what SQLAlchemy has read from the URL."""
 
-    def __init__(self, hosts: Hosts, *, silence_s: float | None) -> None:
+    def __init__(self, hosts: "Hosts", *, silence_s: float | None) -> None:
         self._silence_s = silence_s
         self._hosts = hosts
 
     def __call__(self, _dialect: object, _record: object, _arguments: object, parameters: dict[str, Any]) -> Any:  # noqa: ANN401  as SQLAlchemy has it
         of_libpq = {name: value for name, value in parameters.items() if name != "context"}  # That is the driver's.
-        connection = bounded.connect(self._hosts, of_libpq)
+        connection = connect(self._hosts, of_libpq)
         connection.silence_s = self._silence_s
         connection.is_of_a_call = self._silence_s is not None
         # What is asked often goes by pipelines, which prepare their statements themselves.
@@ -128,7 +146,7 @@ def _connect_args(url: str, options: Mapping[str, object]) -> dict[str, object]:
 
 def _require_may_wait(session: sqlalchemy.Connection, cursor: psycopg.Cursor[Any], *_: object) -> None:
     """Raises: RuntimeError if this must not be asked so; CallOver."""
-    bounded.require_time(cursor.connection)
+    deadlines.require_time_of(cursor.connection)
     pipelines.require_none_open(cursor.connection)
     if session.get_execution_options().get(ONLY_PIPELINES):
         message = "This session is asked by pipelines only."
@@ -157,3 +175,158 @@ def _keep_notices(connection: psycopg.Connection[Any], record: Any) -> None:  # 
             warnings.append(diagnostic.message_primary)
 
     connection.add_notice_handler(keep)
+
+
+@dataclass(eq=False)
+class Hosts:
+    """The hosts of one database, and the look-ups of their names."""
+
+    _abandoned_at: float = 0.0
+    _known: dict[tuple[str | None, str | None], Host] = field(default_factory=dict)
+    _looking_up: dict[Host, "_LookUp"] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def in_order(self, parameters: Parameters) -> Sequence[tuple[Host, Parameters]]:
+        """Return the hosts to try in turn, those that fell silent of late at the end."""
+        return sorted(self._hosts_of(parameters), key=lambda one: _is_silent(one[0]))
+
+    def abandon_connections(self, *, since: float) -> None:
+        """
+        Note that no connection from before now is used again: one of them was lost, and the others may be.
+
+        Nothing is noted if another did so since the instant: many lose theirs at once, and all connect anew meanwhile.
+        """
+        if self._abandoned_at <= since:
+            self._abandoned_at = time.monotonic()
+            for host in tuple(self._known.values()):
+                host.abandoned_at = self._abandoned_at
+
+    def addresses(self, host: Host, *, longest_s: float) -> Sequence[str | None]:
+        """
+        Return the addresses of a host, None where libpq needs none.
+
+        Raises: psycopg.OperationalError if it is not known, or nobody says so in time.
+        """
+        if host.name is None or host.name.startswith(("/", "@")) or _is_address(host.name):
+            return (None,)
+        with self._lock:
+            look_up = self._looking_up.get(host)
+            if look_up is None or look_up.is_over.is_set():
+                look_up = self._looking_up[host] = _LookUp(host)
+                look_up.start()
+        look_up.is_over.wait(longest_s)
+        return look_up.addresses()
+
+    def _hosts_of(self, parameters: Parameters) -> Iterator[tuple[Host, Parameters]]:
+        """Split parameters that name several hosts; their ports are one for all, or one each."""
+        names = _listed(parameters, "host")
+        addresses, ports = _listed(parameters, "hostaddr"), _listed(parameters, "port")
+        count = max(len(names), len(addresses), 1)
+        if len(ports) not in {0, 1, count}:
+            message = f"{len(ports)} ports do not go with {count} hosts"
+            raise psycopg.OperationalError(message)
+        for number in range(count):
+            own = {"host": _nth(names, number), "hostaddr": _nth(addresses, number)}
+            own["port"] = _nth(ports, 0 if len(ports) == 1 else number)
+            name = own["hostaddr"] or own["host"]
+            host = self._known.setdefault((name, own["port"]), Host(name, own["port"]))
+            yield host, {**parameters, **own}
+
+
+class _LookUp(threading.Thread):
+    """Looks one name up; all who need it meanwhile wait for the same."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(name=f"look-up of {host.name}", daemon=True)
+        self.is_over = threading.Event()
+        self._host = host
+        self._addresses: Sequence[str] = ()
+        self._error = "nobody says where it is"
+
+    def run(self) -> None:
+        try:
+            infos = socket.getaddrinfo(self._host.name, self._host.port or 5432, type=socket.SOCK_STREAM)
+            self._addresses = tuple(dict.fromkeys(str(address[0]) for *_, address in infos))
+        except OSError as error:
+            self._error = str(error)
+        finally:
+            self.is_over.set()
+
+    def addresses(self) -> Sequence[str]:
+        if not self._addresses:
+            message = f"could not look up the host {self._host.name!r}: {self._error}"
+            raise psycopg.OperationalError(message)
+        return self._addresses
+
+
+def connect(hosts: Hosts, parameters: Parameters) -> BoundedConnection:
+    """
+    Connect to the first of the hosts that takes us, within the time that the call has left.
+
+    Each gets `connect_timeout` seconds, or its share of what is left. Raises: psycopg.OperationalError, CallOver.
+    """
+    deadlines.require_time()
+    longest_s = _connect_s(parameters)
+    errors: list[psycopg.OperationalError] = []
+    attempts = hosts.in_order(parameters)
+    for number, (host, own) in enumerate(attempts):
+        left = deadlines.left_s()
+        share = longest_s if left is None else min(longest_s, max(left, deadlines.LEAST_S) / (len(attempts) - number))
+        try:
+            return _connected(hosts, host, own, share)
+        except psycopg.OperationalError as error:
+            errors.append(error)
+    if len(errors) == 1:
+        raise errors[0]
+    message = "; ".join(str(error).strip() for error in errors)
+    raise type(errors[-1])(message, pgconn=errors[-1].pgconn) from None
+
+
+def _connected(hosts: Hosts, host: Host, parameters: Parameters, longest_s: float) -> BoundedConnection:
+    began = time.monotonic()
+    addresses = hosts.addresses(host, longest_s=longest_s)
+    for number, address in enumerate(addresses):
+        conninfo = make_conninfo(**(parameters if address is None else {**parameters, "hostaddr": address}))
+        left_s = longest_s - (time.monotonic() - began)
+        try:
+            pgconn = deadlines.open_by_steps(conninfo, host, left_s / (len(addresses) - number))
+        except psycopg.OperationalError as error:
+            if number < len(addresses) - 1:
+                continue
+            if isinstance(error, DeadlinePassed):
+                host.fell_silent_at = time.monotonic()
+            raise
+        host.answered_at = time.monotonic()
+        connection = BoundedConnection(pgconn)
+        connection.origin = Origin(host, conninfo, began)
+        return connection
+    raise AssertionError  # the last address has raised
+
+
+def _connect_s(parameters: Parameters) -> float:
+    """As libpq takes it: nothing, and 0, mean without an end there, and the usual here."""
+    try:
+        return float(parameters.get("connect_timeout") or 0) or USUAL_CONNECT_S
+    except ValueError as error:
+        raise psycopg.OperationalError(f"connect_timeout: {error}") from None
+
+
+def _is_silent(host: Host) -> bool:
+    return host.fell_silent_at > max(host.answered_at, time.monotonic() - SUSPECT_FOR_S)
+
+
+def _listed(parameters: Parameters, name: str) -> Sequence[str]:
+    value = parameters.get(name)
+    return () if value is None else str(value).split(",")
+
+
+def _nth(values: Sequence[str], number: int) -> str | None:
+    return (values[number] or None) if number < len(values) else None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,19 +1,37 @@
 """
-How long the service waits for its database: no wait has no end (docs/decisions/deadlines.md).
+Deadlines: no wait for the database has no end (docs/decisions/deadlines.md).
 
 Two bounds hold at once. An exchange ends when the socket was silent for longer than its statements may take. A call
 ends when its time is over: `within` says when that is, and every exchange of the thread or task keeps to it.
 
 Only time in which this process runs is counted: who was suspended for a minute has not waited for a minute.
+
+psycopg sends a statement, and waits for its answer, by the connection's own `wait`. That of a `BoundedConnection` looks
+at the deadlines whenever nothing came for a moment. After one has passed, the thread that waits closes the socket:
+nothing more can come, and no other thread ever touches it.
 """
 
+import re
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextvars import ContextVar
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import psycopg
+import structlog
+from psycopg import pq
+from psycopg.abc import PQGen
+from psycopg.errors import finish_pgconn
+from psycopg.pq import ConnStatus, PollingStatus
+
+from jackpot_service.telemetry import counters
+
+if TYPE_CHECKING:
+    from psycopg.pq.abc import PGconn
+
+T = TypeVar("T")
 
 SLICE_S: Final = 0.25
 """For so long nobody looks at a clock: what arrives ends the wait at once."""
@@ -30,8 +48,19 @@ LONGEST_SILENCE_S: Final = 60.0
 LONGEST_STATEMENT_S: Final = 6 * 3600.0
 """After so long such a statement is given up though its database lives: the backend that works on it may hang."""
 
-READABLE: Final = select.POLLIN
-WRITABLE: Final = select.POLLOUT
+USUAL_SILENCE_S: Final = 30.0
+"""For how long a connection may be silent of which nobody has said anything."""
+
+_IS_ALIVE_S: Final = 5.0
+
+_OF_SERVER: Final = re.compile(r" failed: [^\s:]+:  ")
+"""
+How a refusal to connect reads that a server has sent, in whatever language: libpq puts two spaces after its severity.
+"""
+
+_EVENTS: Final = {PollingStatus.READING: select.POLLIN, PollingStatus.WRITING: select.POLLOUT}
+
+log = structlog.get_logger()
 
 _call_ends: ContextVar[float | None] = ContextVar("call_ends", default=None)
 
@@ -181,14 +210,152 @@ def ready(descriptor: int, events: int) -> int:
     """Return which of the events there is now, 0 for none."""
     poller = select.poll()
     poller.register(descriptor, events)
-    found = poller.poll(0)
-    return found[0][1] if found else 0
+    pending = poller.poll(0)
+    return pending[0][1] if pending else 0
 
 
 def poll(descriptor: int, events: int, patience: Patience) -> int:
     """Wait as a thread does, while others run; returns which of the events there is. Raises: DeadlinePassed."""
     poller = select.poll()
     poller.register(descriptor, events)
-    while not (found := poller.poll(patience.slice_s * 1000)):
+    while not (pending := poller.poll(patience.slice_s * 1000)):
         patience.spend()
-    return found[0][1]
+    return pending[0][1]
+
+
+@dataclass(eq=False, slots=True)
+class Host:
+    """
+    One of the hosts that a URL names; name and port are None where it leaves them to libpq.
+
+    By the steady clock: when the host fell silent, when it answered a connection, and when connections to it were
+    abandoned because one of them was lost, and the others may be.
+    """
+
+    name: str | None
+    port: str | None
+    fell_silent_at: float = 0.0
+    answered_at: float = 0.0
+    abandoned_at: float = 0.0
+
+    def may_have_lost(self, opened_at: float) -> bool:
+        """Return whether the host fell silent, or its connections were abandoned, since one was opened."""
+        return max(self.fell_silent_at, self.abandoned_at) > opened_at
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a connection was made to, and when."""
+
+    host: Host
+    conninfo: str
+    opened_at: float
+
+
+class BoundedConnection(psycopg.Connection[Any]):
+    """
+    A connection whose every wait has an end.
+
+    `silence_s` is for how long the socket may be silent while a statement is worked on; None is for as long as the
+    database gives another connection a sign of life, up to `LONGEST_STATEMENT_S`. `is_of_a_call` is whether
+    the end of the call is its end too.
+    """
+
+    origin: Origin
+    silence_s: float | None = USUAL_SILENCE_S
+    is_of_a_call: bool = True
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether its host fell silent since it was opened."""
+        return self.origin.host.may_have_lost(self.origin.opened_at)
+
+    def patience(self) -> Patience:
+        """Return how long a wait may last that begins now."""
+        silence_s = self.silence_s
+        if silence_s is None:
+            return Heartbeat(
+                self._gives_sign_of_life, fell_silent=self._fell_silent, took_too_long=self._ran_out_of_time
+            )
+        longest_s = bounded(silence_s) if self.is_of_a_call else silence_s
+        # Who began late and waited for a moment knows nothing of the host.
+        return Seconds(longest_s, self._fell_silent if longest_s > silence_s / 2 else self._ran_out_of_time)
+
+    def wait(self, gen: PQGen[T], interval: float = SLICE_S, timeout: float | None = None) -> T:
+        """Wait as psycopg's does, but for so long. Raises: DeadlinePassed, and it is closed."""
+        try:
+            return super().wait(_patient(gen, self.patience()), interval, timeout)
+        except DeadlinePassed:
+            self.pgconn.finish()
+            raise
+
+    def _fell_silent(self) -> DeadlinePassed:
+        self.origin.host.fell_silent_at = time.monotonic()
+        return self._ran_out_of_time()
+
+    def _ran_out_of_time(self) -> DeadlinePassed:
+        return _passed("statement", self.origin.host)
+
+    def _gives_sign_of_life(self) -> bool:
+        """Whatever the server says is a sign of life, also that it takes no more connections."""
+        try:
+            with anew(_IS_ALIVE_S):
+                pgconn = open_by_steps(self.origin.conninfo, self.origin.host, _IS_ALIVE_S)
+                with BoundedConnection(pgconn) as other:
+                    other.origin = self.origin
+                    other.execute("SELECT")
+        except psycopg.Error as error:
+            return error.sqlstate is not None or _OF_SERVER.search(str(error)) is not None
+        return True
+
+
+def require_time_of(connection: psycopg.Connection[Any]) -> None:
+    """Raises: CallOver if the connection is of a call whose time is over."""
+    if not isinstance(connection, BoundedConnection) or connection.is_of_a_call:
+        require_time()
+
+
+def patience_of(connection: psycopg.Connection[Any]) -> Patience:
+    """Return how long a wait for a connection may last that begins now, also if it is not one of ours."""
+    if isinstance(connection, BoundedConnection):
+        return connection.patience()
+    host = Host(connection.info.host, str(connection.info.port))
+    return Seconds(bounded(USUAL_SILENCE_S), lambda: _passed("statement", host))
+
+
+def _patient(gen: PQGen[T], patience: Patience) -> Generator[Any, Any, T]:
+    """Pass on what psycopg waits for, and look at the deadline when nothing came."""
+    try:
+        state = next(gen)
+        while True:
+            ready = yield state
+            if not ready:
+                patience.spend()
+            state = gen.send(ready)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+def open_by_steps(conninfo: str, host: Host, longest_s: float) -> "PGconn":
+    """Open a connection of libpq, a step at a time. Raises: DeadlinePassed; psycopg.OperationalError."""
+    patience = Seconds(longest_s, lambda: _passed("connect", host))
+    pgconn = pq.PGconn.connect_start(conninfo.encode())
+    try:
+        while pgconn.status != ConnStatus.BAD and (events := _EVENTS.get(PollingStatus(pgconn.connect_poll()))):
+            poll(pgconn.socket, events, patience)
+        if pgconn.status == ConnStatus.OK:
+            pgconn.nonblocking = 1
+            return pgconn
+        message = f"connection failed: {pgconn.get_error_message()}"
+    except BaseException:
+        pgconn.finish()
+        raise
+    # What is asked of it later, such as whether it needed a password, outlives the connection so.
+    raise psycopg.OperationalError(message, pgconn=finish_pgconn(pgconn))
+
+
+def _passed(exchange: str, host: Host) -> DeadlinePassed:
+    counters.count(counters.DEADLINES_PASSED, exchange=exchange)
+    log.warning("deadline-passed", exchange=exchange, host=host.name, port=host.port)
+    return DeadlinePassed("The database did not answer in time.")

@@ -32,8 +32,8 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 from sqlalchemy import URL
 
-from jackpot_service.database.rights import ROLE
 from jackpot_service.database.server_account import Account, NoAccount, account_for
+from jackpot_service.database.tables import ROLE
 
 StopMode = Literal["fast", "immediate"]
 

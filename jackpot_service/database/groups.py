@@ -27,8 +27,8 @@ from typing import Final, Generic, TypeVar
 import structlog
 
 from jackpot_service.database.async_executor import NeedsThread
+from jackpot_service.database.failures import Busy, HeldUp, OutcomeUnknown
 from jackpot_service.database.fair_queue import FairQueue, Path
-from jackpot_service.database.transactions import Busy, HeldUp, OutcomeUnknown
 from jackpot_service.domain.errors import LedgerError, Unavailable
 
 log = structlog.get_logger()

@@ -12,7 +12,7 @@ from typing import Final
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.database.rights import ATTRIBUTES, RIGHTS, ROLE, Right
+from jackpot_service.database.tables import ATTRIBUTES, RIGHTS, ROLE, Right
 
 MEND: Final = "run: jackpot db upgrade"
 

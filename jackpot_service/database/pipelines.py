@@ -21,8 +21,7 @@ from psycopg import abc, adapt, errors
 from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 
 from jackpot_service.database import deadlines
-from jackpot_service.database.bounded import patience_of
-from jackpot_service.database.deadlines import Patience
+from jackpot_service.database.deadlines import Patience, patience_of
 
 if TYPE_CHECKING:
     from psycopg.pq.abc import PGresult

@@ -17,7 +17,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database import login
-from jackpot_service.database.rights import ATTRIBUTES, RIGHTS, ROLE, SEARCH_PATH, Right
+from jackpot_service.database.tables import ATTRIBUTES, RIGHTS, ROLE, SEARCH_PATH, Right
 from jackpot_service.domain.errors import Forbidden, Unavailable
 
 ATTEMPTS: Final = 20
@@ -84,18 +84,12 @@ _WITHOUT_STATISTICS = text(
 )
 
 
-class RightsNotMade(Forbidden):
+class RightsNotMade(Forbidden, code="rights-not-made", title="The service's rights cannot be made"):
     """The owner's login may not do what the database needs."""
 
-    code = "rights-not-made"
-    title = "The service's rights cannot be made"
 
-
-class RoleInUse(Unavailable):
+class RoleInUse(Unavailable, code="role-in-use", title="The service's role is being changed"):
     """Others change the service's role all the time."""
-
-    code = "role-in-use"
-    title = "The service's role is being changed"
 
 
 def make_role(engine: sqlalchemy.Engine) -> bool:

@@ -5,9 +5,7 @@ An act may let its commit go with its last statements, in the same round trip (`
 `attempt_by_pipelines`, which tries once and never waits otherwise (`async_executor`). What it cannot do, `transact`
 does.
 
-READ COMMITTED, unique keys and row locks carry correctness. Each failure is one of three kinds: a definite refusal
-(the ledger said no), retryable (nothing was written; tried again here, then answered as `Busy`), or unknown (the
-connection broke in COMMIT; answered as `OutcomeUnknown`, and the caller repeats the same ids).
+READ COMMITTED, unique keys and row locks carry correctness. `failures` says what each error means.
 """
 
 import random
@@ -24,16 +22,22 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database import deadlines, pipelines
-from jackpot_service.database.bounded import BoundedConnection, require_time
-from jackpot_service.database.clocks import ClockGuard, ClockSkew, DatabaseClock, utc_now
-from jackpot_service.database.connections import DATABASE_CLOCK, HOSTS, PLANNED_ANEW, SPARE_S
-from jackpot_service.database.hosts import Hosts
+from jackpot_service.database.clocks import ClockGuard, DatabaseClock, utc_now
+from jackpot_service.database.connections import DATABASE_CLOCK, HOSTS, PLANNED_ANEW, SPARE_S, Hosts
+from jackpot_service.database.deadlines import BoundedConnection
+from jackpot_service.database.failures import (
+    ATTEMPTS,
+    READ_ONLY_STATE,
+    Busy,
+    HeldUp,
+    OutcomeUnknown,
+    is_connection_lost,
+    raise_unless_retryable,
+    sqlstate,
+)
 from jackpot_service.database.pipelines import Pipeline, Prepared, Wait
-from jackpot_service.domain.errors import LedgerError, Unavailable
+from jackpot_service.domain.errors import LedgerError
 from jackpot_service.telemetry import trouble
-
-ATTEMPTS = 8
-"""How often a transaction that lost a race, and wrote nothing, is tried before the caller is told to."""
 
 REQUEST_TIMEOUT_S = "request_timeout_s"
 """Under which an engine's options say how long a transaction may take, with all its attempts."""
@@ -43,24 +47,6 @@ DEFAULT_REQUEST_TIMEOUT_S = 5.0
 
 CLOCK_GUARD = "clock_guard"
 """Under which an engine's options may hold what refuses to book by a clock that is off."""
-
-RETRYABLE_STATES = frozenset({"40001", "40P01"})
-"""Serialization failure and deadlock: somebody else was first."""
-
-RACED_KEYS = frozenset({"uq_rounds_ids", "pk_rounds", "uq_jobs_principal_request_id"})
-"""Unique keys that two requests may both write in good faith; reading again tells the loser who won."""
-
-HELD_UP_STATES = frozenset({"55P03", "57014"})
-"""Lock or statement time-out."""
-
-BUSY_STATES = frozenset({"57P03", "58030"})
-BUSY_CLASS = "53"
-"""Starting up, a disk that fails, short of resources: the server said no; the caller should wait."""
-
-READ_ONLY_STATE = "25006"
-
-NOT_AHEAD = "booked_at_not_ahead"
-"""The database's name for the law that no stripe's time moves far ahead of its clock: see `0004_laws/clock.sql`."""
 
 _ATTEMPT = "attempt"
 _PREPARED = "prepared"
@@ -72,27 +58,6 @@ Session = sqlalchemy.Connection
 """What acts are given: one connection in one transaction. No objects are tracked in it, so it is not the ORM's."""
 
 
-class Busy(Unavailable):
-    """The database could not do it now; nothing was written."""
-
-    code = "busy"
-    title = "The ledger is busy"
-
-
-HELD_UP = "What this needs was held by others for too long; nothing was written."
-
-
-class HeldUp(Busy):
-    """What it needed was locked by somebody else, or took too long; nothing was written."""
-
-
-class OutcomeUnknown(Unavailable):
-    """The connection broke while committing; whether it was written shows when the same ids are sent again."""
-
-    code = "outcome-unknown"
-    title = "Outcome unknown"
-
-
 @contextmanager
 def pipelined(session: Session) -> Iterator[Pipeline]:
     """
@@ -102,7 +67,7 @@ def pipelined(session: Session) -> Iterator[Pipeline]:
     no waiting between them. The first statement that fails raises its error at the end of the block.
     """
     connection = _driver_connection(session)
-    require_time(connection)
+    deadlines.require_time_of(connection)
     try:
         with pipelines.pipelined(connection, _prepared(session, connection)) as pipe:
             yield pipe
@@ -165,7 +130,7 @@ def committed(session: Session) -> Iterator[Pipeline]:
             yield pipe
             commit = pipe.command("COMMIT")
     except psycopg.Error as error:
-        if not _is_connection_lost(error):
+        if not is_connection_lost(error):
             raise
         _raise_outcome_unknown(session, error)
     if commit.status != "COMMIT":
@@ -214,7 +179,7 @@ def transact(engine: sqlalchemy.Engine, act: Callable[[Session], T]) -> T:
     """
     with _in_time(engine):
         for number in range(1, ATTEMPTS + 1):
-            with _told_unless_retryable(engine, number), _connected(engine) as session:
+            with _translated_unless_retryable(engine, number), _connected(engine) as session:
                 session.begin()  # A pipeline alone would not: SQLAlchemy does not see what the driver is sent.
                 _require_right_clock(engine, session)
                 result = _acted(session, act)
@@ -330,7 +295,7 @@ def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
     with _in_time(engine):
         for number in range(1, ATTEMPTS + 1):
             with (
-                _told_unless_retryable(engine, number),
+                _translated_unless_retryable(engine, number),
                 _connected(engine).execution_options(**by_itself) as session,
             ):
                 return report(session)
@@ -338,13 +303,13 @@ def read(engine: sqlalchemy.Engine, report: Callable[[Session], T]) -> T:
 
 
 @contextmanager
-def told(engine: sqlalchemy.Engine) -> Iterator[None]:
+def translated(engine: sqlalchemy.Engine) -> Iterator[None]:
     """
-    Turn what the database says in the block into what a caller is told, for whoever tries again by himself.
+    Translate the database's errors in the block into the service's, for callers that try again by themselves.
 
     Raises: Busy, whatever else than a refusal of the database's it is.
     """
-    with _told_unless_retryable(engine, ATTEMPTS):
+    with _translated_unless_retryable(engine, ATTEMPTS):
         yield
 
 
@@ -363,8 +328,8 @@ def reading(engine: sqlalchemy.Engine) -> Iterator[Session]:
 
 
 @contextmanager
-def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int) -> Iterator[None]:
-    """Turn what the database says into what a caller is told; pass over what is worth another attempt."""
+def _translated_unless_retryable(engine: sqlalchemy.Engine, attempt: int) -> Iterator[None]:
+    """Translate the database's errors into the service's; pass over those that are worth another attempt."""
     began = time.monotonic()
     try:
         yield
@@ -375,9 +340,9 @@ def _told_unless_retryable(engine: sqlalchemy.Engine, attempt: int) -> Iterator[
         message = "All database connections are in use."
         raise Busy(message) from None
     except (DBAPIError, psycopg.Error) as error:
-        if _sqlstate(error) == READ_ONLY_STATE or _is_connection_lost(error):
+        if sqlstate(error) == READ_ONLY_STATE or is_connection_lost(error):
             _abandon_connections(engine, since=began)
-        _raise_unless_retryable(error, attempt)
+        raise_unless_retryable(error, attempt)
 
 
 def _abandon_connections(engine: sqlalchemy.Engine, *, since: float) -> None:
@@ -409,7 +374,7 @@ def _commit(session: Session) -> None:
     try:
         session.commit()
     except (DBAPIError, psycopg.Error) as error:
-        state = _sqlstate(error)
+        state = sqlstate(error)
         if state is not None and state[:2] in {"23", "40"}:
             raise
         _raise_outcome_unknown(session, error)
@@ -429,69 +394,6 @@ def _raise_outcome_unknown(session: Session, error: Exception) -> NoReturn:
     session.invalidate()
     message = "Something broke at or after the commit."
     raise OutcomeUnknown(message) from error
-
-
-def _raise_unless_retryable(error: Exception, attempt: int) -> None:
-    state, may_retry = _sqlstate(error), not deadlines.is_over()
-    if _is_ahead(error):
-        message = "This would have been booked more than two seconds ahead of the database's clock."
-        raise ClockSkew(message) from error
-    is_lost_race = state in RETRYABLE_STATES or _raced_key(error) in RACED_KEYS or _met_new_partition(error)
-    if is_lost_race and attempt < ATTEMPTS and may_retry:
-        return
-    if not is_lost_race:
-        trouble.note(error)
-    if state == READ_ONLY_STATE or _is_connection_lost(error):
-        if attempt == 1 and may_retry:
-            return
-    elif is_held_up(error):
-        raise HeldUp(HELD_UP) from error
-    elif not is_lost_race and state not in BUSY_STATES and (state or "")[:2] != BUSY_CLASS:
-        raise error
-    message = "The database could not do this now; nothing was written."
-    raise Busy(message) from error
-
-
-def is_held_up(error: Exception) -> bool:
-    """Whether the database gave up waiting for somebody else's lock, or for itself."""
-    return _sqlstate(error) in HELD_UP_STATES
-
-
-def _sqlstate(error: Exception) -> str | None:
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    return cause.sqlstate if isinstance(cause, psycopg.Error) else None
-
-
-def _raced_key(error: Exception) -> str | None:
-    """The unique key that an error speaks of, if it is a violation of one."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    return cause.diag.constraint_name if isinstance(cause, psycopg.errors.UniqueViolation) else None
-
-
-def _is_ahead(error: Exception) -> bool:
-    """Whether the database refused to move a stripe's time ahead of its own clock."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    return isinstance(cause, psycopg.errors.CheckViolation) and cause.diag.constraint_name == NOT_AHEAD
-
-
-def _met_new_partition(error: Exception) -> bool:
-    """
-    Whether a row was on its way to the default partition when its month got one of its own, which it will find now.
-
-    PostgreSQL says so by a violated check of that table without a name: a CHECK has one.
-    """
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    if not isinstance(cause, psycopg.errors.CheckViolation):
-        return False
-    return cause.diag.table_name is not None and cause.diag.constraint_name is None
-
-
-def _is_connection_lost(error: Exception) -> bool:
-    """Whether the connection itself failed: without a SQLSTATE, or with one that says the server ended it."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    if not isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
-        return False
-    return cause.sqlstate is None or cause.sqlstate.startswith("08") or cause.sqlstate in {"57P01", "57P02", "25P03"}
 
 
 LONGEST_LOOK_S = 0.75
@@ -540,7 +442,7 @@ def snapshot(engine: sqlalchemy.Engine, *, longest_s: float | None = None) -> It
     """
     by_snapshot = {"isolation_level": "REPEATABLE READ"}
     with (
-        _told_unless_retryable(engine, ATTEMPTS),
+        _translated_unless_retryable(engine, ATTEMPTS),
         _connected(engine).execution_options(**by_snapshot) as session,
         _unhurried(session, longest_s),
     ):

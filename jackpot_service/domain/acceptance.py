@@ -10,25 +10,16 @@ from jackpot_service.domain.money import Rate, RateSheet, plain
 from jackpot_service.domain.rules import JackpotRules
 
 
-class StakeOutOfRange(Refused):
+class StakeOutOfRange(Refused, code="stake-out-of-range", title="The stake is out of range"):
     """A stake beyond what the rules take."""
 
-    code = "stake-out-of-range"
-    title = "The stake is out of range"
 
-
-class CurrencyNotAccepted(Refused):
+class CurrencyNotAccepted(Refused, code="currency-not-accepted", title="The jackpot does not take this currency"):
     """The jackpot takes its token in its own currency only."""
 
-    code = "currency-not-accepted"
-    title = "The jackpot does not take this currency"
 
-
-class HandLimit(Refused):
+class HandLimit(Refused, code="hand-limit", title="Too many hands"):
     """A player bets on more hands than the rules allow, or twice on one."""
-
-    code = "hand-limit"
-    title = "Too many hands"
 
 
 def require_stakes(bets: Bets, *, rules: JackpotRules, sheet: RateSheet) -> None:

@@ -68,11 +68,8 @@ STATE_AFTER: Final[Mapping[AwardStep, AwardState]] = MappingProxyType(
 """The state in which each step leaves an award."""
 
 
-class AwardStateConflict(Conflict):
+class AwardStateConflict(Conflict, code="award-state", title="The award's state does not allow this"):
     """The award stands where it cannot take that step."""
-
-    code = "award-state"
-    title = "The award's state does not allow this"
 
 
 def last_step(taken: Collection[AwardStep]) -> AwardStep:

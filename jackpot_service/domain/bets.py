@@ -105,18 +105,12 @@ class BookedBet:
         return self.void_step is not None
 
 
-class DuplicateBet(Refused):
+class DuplicateBet(Refused, code="duplicate-bet", title="Duplicate bet in the batch"):
     """A bet id stands twice in one batch."""
 
-    code = "duplicate-bet"
-    title = "Duplicate bet in the batch"
 
-
-class BetConflict(Conflict):
+class BetConflict(Conflict, code="bet-conflict", title="The bet id belongs to another bet"):
     """A bet id was used before, for another bet."""
-
-    code = "bet-conflict"
-    title = "The bet id belongs to another bet"
 
 
 _CONTENT = ("player_id", "hand", "currency", "stake_minor")

@@ -24,18 +24,12 @@ DECK: tuple[Card, ...] = tuple(Card(rank + suit) for rank in RANKS for suit in S
 _DECK_SET = frozenset(DECK)
 
 
-class BadCard(Refused):
+class BadCard(Refused, code="card-unknown", title="Unknown card"):
     """A text names no card of the deck. Fact: `card`, the text."""
 
-    code = "card-unknown"
-    title = "Unknown card"
 
-
-class CardRepeated(Refused):
+class CardRepeated(Refused, code="card-repeated", title="A card was dealt twice"):
     """A card was named more than once where one deck is dealt. Fact: `cards`, each repeated card once."""
-
-    code = "card-repeated"
-    title = "A card was dealt twice"
 
 
 def parse_cards(texts: Iterable[str]) -> tuple[Card, ...]:

@@ -80,53 +80,32 @@ class Change:
         return ChangeState.EXPIRED if at >= self.expires_at else ChangeState.PENDING
 
 
-class UnknownChange(NotFound):
+class UnknownChange(NotFound, code="change-unknown", title="Unknown change request"):
     """No change request of this id."""
 
-    code = "change-unknown"
-    title = "Unknown change request"
 
-
-class ChangeDecided(Conflict):
+class ChangeDecided(Conflict, code="change-decided", title="The change request was decided"):
     """Somebody approved or rejected it before."""
 
-    code = "change-decided"
-    title = "The change request was decided"
 
-
-class ChangeExpired(Conflict):
+class ChangeExpired(Conflict, code="change-expired", title="The change request has expired"):
     """Its time has passed; whoever still wants it asks again."""
 
-    code = "change-expired"
-    title = "The change request has expired"
 
-
-class ChangeStale(Conflict):
+class ChangeStale(Conflict, code="change-stale", title="The change request was made against an older state"):
     """It was made against an older state than the one that there is now."""
 
-    code = "change-stale"
-    title = "The change request was made against an older state"
 
-
-class SamePerson(Forbidden):
+class SamePerson(Forbidden, code="same-person", title="Another user must approve"):
     """Whoever asked for a change does not approve it."""
 
-    code = "same-person"
-    title = "Another user must approve"
 
-
-class MachineApproval(Forbidden):
+class MachineApproval(Forbidden, code="machine-approval", title="A user must approve"):
     """A machine decides nothing."""
 
-    code = "machine-approval"
-    title = "A user must approve"
 
-
-class ConfirmationRequired(Refused):
+class ConfirmationRequired(Refused, code="confirmation-required", title="The unusual figures must be confirmed"):
     """The approver did not repeat the figures that have to be."""
-
-    code = "confirmation-required"
-    title = "The unusual figures must be confirmed"
 
 
 def require_base_version(stated: str, found: str) -> None:
@@ -155,8 +134,8 @@ def require_checker(change: Change, checker: Principal, *, is_emergency: bool) -
 
     An emergency is for the maker alone: anybody else approves as usual.
     """
-    if checker.is_machine:
-        message = f"{checker.name} is a machine."
+    if checker.is_service_account:
+        message = f"{checker.name} is a service account."
         raise MachineApproval(message)
     if (checker.name == change.maker) is not is_emergency:
         message = (

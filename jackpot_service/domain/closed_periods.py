@@ -8,11 +8,8 @@ from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.facts import Facts, instant
 
 
-class PeriodConflict(Conflict):
+class PeriodConflict(Conflict, code="period-conflict", title="The period cannot be closed"):
     """The period does not begin where the last closed one ends, or has not ended yet."""
-
-    code = "period-conflict"
-    title = "The period cannot be closed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,22 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from jackpot_service.domain import posting_rules
-from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, POOL_ACCOUNTS, PRIZE_FUND, RESERVE, Account
+from jackpot_service.domain.accounts import (
+    METER_HOUSE,
+    METER_PLAYERS,
+    POOL_ACCOUNTS,
+    PRIZE_FUND,
+    RESERVE,
+    Account,
+    Pools,
+)
+from jackpot_service.domain.allocation import sums_by_currency, weight
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.contribution import sums_by_currency, weight
 from jackpot_service.domain.errors import Conflict
 from jackpot_service.domain.journal import Movement, Postings
 from jackpot_service.domain.money import EXACT, ZERO, negated, total
 from jackpot_service.domain.outcomes import Result, judge
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy, Tier
 from jackpot_service.domain.settlement import (
     Award,
@@ -74,11 +81,8 @@ UNPAID = frozenset({AwardState.PAYABLE, AwardState.HELD})
 """The states of an award that a correction takes back."""
 
 
-class NothingToCorrect(Conflict):
+class NothingToCorrect(Conflict, code="nothing-to-correct", title="The round has this result"):
     """The verdict in force was made from this very result."""
-
-    code = "nothing-to-correct"
-    title = "The round has this result"
 
 
 @dataclass(frozen=True, slots=True)

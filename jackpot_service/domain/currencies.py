@@ -33,11 +33,8 @@ _WITHDRAWN = {
 }
 
 
-class UnknownCurrency(Refused):
+class UnknownCurrency(Refused, code="unknown-currency", title="Unknown currency"):
     """No such currency, or none that is still legal tender."""
-
-    code = "unknown-currency"
-    title = "Unknown currency"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Entry:
     One request's change of a jackpot's record: what it recorded (`facts`), the postings, perhaps none, and `figures`.
 
     `received_at` is the service's clock when the request came in; when it is booked, the books say. `figures` are what
-    it comes to, as far as its postings do not tell; `of` is whose they are, if that is not the round's.
+    it comes to, as far as its postings do not tell; `attributed_to` is theirs, if it is not the round's.
     """
 
     book: str
@@ -63,7 +63,7 @@ class Entry:
     postings: Postings = field(default_factory=Postings)
     round_step: RoundStep | None = None
     figures: Sequence[Figure] = ()
-    of: Attribution | None = None
+    attributed_to: Attribution | None = None
 
     @property
     def attribution(self) -> Attribution:
@@ -71,7 +71,7 @@ class Entry:
         step = self.round_step
         if step is not None:
             return Attribution(step.casino_id, step.table_id, step.rules_version)
-        return self.of or Attribution(casino_of(line.account for line in self.postings.lines))
+        return self.attributed_to or Attribution(casino_of(line.account for line in self.postings.lines))
 
 
 def casino_of(accounts: Iterable[str]) -> str:

@@ -31,6 +31,11 @@ class LedgerError(Exception):
     code: ClassVar[str] = "ledger-error"
     title: ClassVar[str] = "The ledger could not do this"
 
+    def __init_subclass__(cls, *, code: str | None = None, title: str | None = None) -> None:
+        """Take the code and the title that stand in the head of a class; those of its base where there are none."""
+        super().__init_subclass__()
+        cls.code, cls.title = code or cls.code, title or cls.title
+
     def __init__(self, detail: str, *, field_errors: tuple[FieldError, ...] = (), **facts: Fact) -> None:
         super().__init__(detail)
         self.detail = detail
@@ -38,61 +43,37 @@ class LedgerError(Exception):
         self.facts: Mapping[str, Fact] = facts
 
 
-class Refused(LedgerError):
+class Refused(LedgerError, code="refused", title="The request was refused"):
     """The request is well formed and wrong; sent again unchanged it is refused again."""
 
-    code = "refused"
-    title = "The request was refused"
 
-
-class Conflict(LedgerError):
+class Conflict(LedgerError, code="conflict", title="The request contradicts the ledger"):
     """The request contradicts what the ledger already holds."""
 
-    code = "conflict"
-    title = "The request contradicts the ledger"
 
-
-class NotFound(LedgerError):
+class NotFound(LedgerError, code="not-found", title="Not found"):
     """What the request speaks of does not exist, or not for this caller."""
 
-    code = "not-found"
-    title = "Not found"
 
-
-class Forbidden(LedgerError):
+class Forbidden(LedgerError, code="forbidden", title="Not allowed"):
     """The caller is known, and may not do this."""
 
-    code = "forbidden"
-    title = "Not allowed"
 
-
-class Unauthenticated(LedgerError):
+class Unauthenticated(LedgerError, code="unauthenticated", title="A valid key is required"):
     """The caller showed no key, or none that is in force."""
 
-    code = "unauthenticated"
-    title = "A valid key is required"
 
-
-class Unavailable(LedgerError):
+class Unavailable(LedgerError, code="unavailable", title="Temporarily unavailable: try again with the same ids"):
     """Nothing is known to have been written, or it is not known whether it was; the same request may be sent again."""
 
-    code = "unavailable"
-    title = "Temporarily unavailable: try again with the same ids"
 
-
-class LimitReached(LedgerError):
+class LimitReached(LedgerError, code="limit-reached", title="Limit reached"):
     """The caller came more often than its limit allows. Nothing was done; the same request may be sent again, later."""
-
-    code = "limit-reached"
-    title = "Limit reached"
 
     def __init__(self, detail: str, *, retry_after_s: int) -> None:
         super().__init__(detail)
         self.retry_after_s = retry_after_s
 
 
-class BooksBroken(LedgerError):
+class BooksBroken(LedgerError, code="books-broken", title="A bookkeeping law was broken"):
     """A law of the books would be or was broken: a bug, raised and never caught on the way up."""
-
-    code = "books-broken"
-    title = "A bookkeeping law was broken"

@@ -175,7 +175,7 @@ def of_table(*, table_id: str, casino_id: str, game: str, jackpot_id: str | None
 
 
 def of_principal(principal: Principal) -> Facts:
-    """A person or a machine."""
+    """A user or a service account."""
     return {
         "principal": principal.name,
         "role": str(principal.role),

@@ -13,9 +13,9 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from jackpot_service.domain.allocation import Contribution, stakes_by_currency
 from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.contribution import Contribution, stakes_by_currency
 from jackpot_service.domain.corrections import Correction
 from jackpot_service.domain.held_awards import MadeAward
 from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, plain, product, total

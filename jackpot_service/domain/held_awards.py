@@ -17,12 +17,11 @@ from enum import StrEnum
 from typing import Protocol
 
 from jackpot_service.domain import posting_rules
-from jackpot_service.domain.accounts import HOUSE_ADJUSTMENTS, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Account
+from jackpot_service.domain.accounts import HOUSE_ADJUSTMENTS, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Account, Pools
 from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.facts import Facts, instant
 from jackpot_service.domain.journal import Movement, Postings
 from jackpot_service.domain.money import EXACT, ZERO, RateSheet, negated, plain, total
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.domain.settlement import fill, missing_to_reset
 

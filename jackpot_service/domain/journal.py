@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
+from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.errors import BooksBroken
 from jackpot_service.domain.money import EXACT, ZERO, plain, total
-from jackpot_service.domain.pools import Pools
 
 
-class Unbalanced(BooksBroken):
+class Unbalanced(BooksBroken, code="entry-unbalanced"):
     """Postings that do not sum to zero were about to be booked."""
-
-    code = "entry-unbalanced"
 
 
 class EntryKind(StrEnum):

@@ -15,18 +15,12 @@ class Life(StrEnum):
     RETIRED = "retired"
 
 
-class JackpotRetired(Conflict):
+class JackpotRetired(Conflict, code="jackpot-retired", title="The jackpot is retired"):
     """The jackpot's life is over: what it held went elsewhere, and nothing is put into it again."""
 
-    code = "jackpot-retired"
-    title = "The jackpot is retired"
 
-
-class PersonRequired(Forbidden):
+class PersonRequired(Forbidden, code="person-required", title="A user must do this"):
     """A machine may suspend a jackpot and never resumes it."""
-
-    code = "person-required"
-    title = "A user must do this"
 
 
 def require_not_retired(jackpot_id: str, life: Life) -> None:

@@ -74,11 +74,8 @@ def plain(amount: Decimal) -> str:
     return "0" if text == "-0" else text
 
 
-class NoRate(Refused):
+class NoRate(Refused, code="no-rate", title="The rate sheet has no such currency"):
     """The round's rate sheet has no rate for the currency."""
-
-    code = "no-rate"
-    title = "The rate sheet has no such currency"
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,11 +58,8 @@ class Verdict:
         return any(win.tier is Tier.ROYAL_FLUSH for win in self.wins)
 
 
-class HandMissing(Refused):
+class HandMissing(Refused, code="hand-missing", title="A hand is missing"):
     """A hand that carries a bet is not in the result."""
-
-    code = "hand-missing"
-    title = "A hand is missing"
 
 
 def judge(bets: Iterable[Bet], hands: Sequence[Hand], rules: JackpotRules) -> Verdict:
@@ -105,11 +102,8 @@ def _with_status(bets: Iterable[Bet], hands: Mapping[str, Hand], status: HandSta
 CARDS_OF_A_DEALT_HAND = 5
 
 
-class BadHands(Refused):
+class BadHands(Refused, code="hands-invalid", title="Invalid hands"):
     """The hands of a result are not those of a round: one twice, or dealt with a wrong number of cards."""
-
-    code = "hands-invalid"
-    title = "Invalid hands"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from jackpot_service.domain import accounts
 from jackpot_service.domain.accounts import Account
-from jackpot_service.domain.contribution import Contribution
+from jackpot_service.domain.allocation import Contribution
 from jackpot_service.domain.journal import Movement, Posting, Postings
 from jackpot_service.domain.money import EXACT, ZERO, RateSheet, from_minor, negated, total
 

@@ -24,32 +24,20 @@ MOST_LIVE_KEYS = 2
 """The old one and the new one, while they rotate. Secrets and subjects are counted apart."""
 
 
-class BadPrincipal(Refused):
+class BadPrincipal(Refused, code="principal-invalid", title="Invalid principal"):
     """A principal that cannot be: its name, or its role with its casino."""
 
-    code = "principal-invalid"
-    title = "Invalid principal"
 
-
-class PrincipalConflict(Conflict):
+class PrincipalConflict(Conflict, code="principal-conflict", title="The name belongs to another principal"):
     """The name stands for somebody with another role or casino, or is written otherwise."""
 
-    code = "principal-conflict"
-    title = "The name belongs to another principal"
 
-
-class KeyForbidden(Forbidden):
+class KeyForbidden(Forbidden, code="key-forbidden", title="Such a key is created on the command line only"):
     """Whoever holds two names could approve what he himself asked for, so not everybody creates such a key."""
 
-    code = "key-forbidden"
-    title = "Such a key is created on the command line only"
 
-
-class KeyLimitReached(Conflict):
+class KeyLimitReached(Conflict, code="key-limit-reached", title="One of the keys must be revoked first"):
     """The principal has as many live keys as rotation needs."""
-
-    code = "key-limit-reached"
-    title = "One of the keys must be revoked first"
 
 
 class Role(StrEnum):
@@ -65,11 +53,12 @@ class Role(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Principal:
     """
-    A person or a machine, as a key names it.
+    A user or a service account, as a key names it.
 
     A name stands for one of them, with one role and one casino; which tables it may see, each of its keys says. A
-    principal with a casino sees that casino only; one with tables, those tables only. Table servers are machines,
-    and so is whatever was given its key as an automaton; a machine may ask for a change and never approve one.
+    principal with a casino sees that casino only; one with tables, those tables only. Table servers are
+    service accounts, and so is an owner of a key that was made for an automaton. A service account may request a change
+    and never approves one.
     """
 
     name: str
@@ -79,14 +68,14 @@ class Principal:
     is_automaton: bool = False
 
     @property
-    def is_machine(self) -> bool:
+    def is_service_account(self) -> bool:
         """Whether nobody stands behind it who could approve something."""
         return self.is_automaton or self.role is Role.TABLE
 
     @property
     def may_approve(self) -> bool:
         """Whether it could approve what somebody else asked for."""
-        return not self.is_machine and self.role in {Role.OPERATOR, Role.RATES}
+        return not self.is_service_account and self.role in {Role.OPERATOR, Role.RATES}
 
     def sees_casino(self, casino_id: str) -> bool:
         """Whether the casino's rounds, bets and awards are shown to it."""
@@ -137,10 +126,10 @@ def is_subject(text: object) -> bool:
 
 def require_may_create(creator: Principal, principal: Principal) -> None:
     """
-    Hold that nobody alone gets a second name for a change: such keys are for the machine's own command line.
+    Hold that nobody alone gets a second name for a change: such keys are made on the host's command line.
 
-    That is a key that approves, and one of the creator's own role, also a machine's: it could ask for what he then
-    approves. Raises: KeyForbidden for either, unless it is the creator's own, who rotates it.
+    That is a key that approves, and one of the creator's own role, also a service account's: it could request what the
+    creator then approves. Raises: KeyForbidden for either, unless it is the creator's own, who rotates it.
     """
     is_second_name = principal.may_approve or principal.role is creator.role
     if is_second_name and creator.name not in {principal.name, SYSTEM_OPERATOR.name}:
@@ -153,7 +142,7 @@ def require_may_create(creator: Principal, principal: Principal) -> None:
 
 def require_same(known: Principal, named: Principal) -> None:
     """
-    Hold that both are one: in name, role, casino, and in being a person or a machine.
+    Hold that both are one: in name, role, casino, and in being a user or a service account.
 
     A name that looks like the known one, or is it in other letters, is another and refused. Raises: PrincipalConflict.
     """
@@ -173,10 +162,10 @@ def require_room(principal: str, *, live: int) -> None:
 
 
 def _identity(principal: Principal) -> tuple[Role, str | None, bool]:
-    return principal.role, principal.casino_id, principal.is_machine
+    return principal.role, principal.casino_id, principal.is_service_account
 
 
 def _in_words(principal: Principal) -> str:
-    kind = "a machine" if principal.is_machine else "a person"
+    kind = "a service account" if principal.is_service_account else "a user"
     place = "" if principal.casino_id is None else f" of casino {principal.casino_id}"
     return f"{kind} of role {principal.role}{place}"

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.allocation import payable_minor
 from jackpot_service.domain.money import RateSheet, plain, product
-from jackpot_service.domain.pools import Meter
 from jackpot_service.domain.rules import FundedBy, JackpotRules, MeterPart, Policy, StakeMultiple, Tier
 
 _POLICY_TEXT = {

@@ -74,11 +74,8 @@ CROSS_DECIMALS = 10
 """As many as a rate may have."""
 
 
-class NotQuoted(Refused):
+class NotQuoted(Refused, code="not-quoted", title="The document quotes no such currency"):
     """The document quotes no such currency."""
-
-    code = "not-quoted"
-    title = "The document quotes no such currency"
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,18 +76,12 @@ class RoundState(StrEnum):
     CANCELLED = "cancelled"
 
 
-class RoundSettled(Conflict):
+class RoundSettled(Conflict, code="round-settled", title="The round is settled"):
     """The round has its result."""
 
-    code = "round-settled"
-    title = "The round is settled"
 
-
-class RoundCancelled(Conflict):
+class RoundCancelled(Conflict, code="round-cancelled", title="The round is cancelled"):
     """The round was cancelled."""
-
-    code = "round-cancelled"
-    title = "The round is cancelled"
 
 
 @dataclass(frozen=True, slots=True)

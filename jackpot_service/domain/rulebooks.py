@@ -106,11 +106,8 @@ _RULEBOOKS = {
 RULEBOOK_IDS = tuple(_RULEBOOKS)
 
 
-class UnknownRulebook(Refused):
+class UnknownRulebook(Refused, code="rulebook-unknown", title="Unknown rulebook"):
     """No rulebook of that name has a jackpot bet."""
-
-    code = "rulebook-unknown"
-    title = "Unknown rulebook"
 
 
 def published_rules(rulebook: str, *, base: str, settings: Mapping[str, str]) -> JackpotRules:

@@ -21,11 +21,8 @@ MOST_HANDS = 10
 """A deck deals no more hands of five cards."""
 
 
-class BadRules(Refused):
+class BadRules(Refused, code="rules-invalid", title="Invalid rules"):
     """The parameters do not make a jackpot."""
-
-    code = "rules-invalid"
-    title = "Invalid rules"
 
 
 class Tier(StrEnum):

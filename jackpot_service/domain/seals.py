@@ -27,11 +27,8 @@ _LARGEST_SEQ: Final = 2**63 - 1
 _LARGEST_STRIPE_NO: Final = 2**31 - 1
 
 
-class BadSeal(Refused):
+class BadSeal(Refused, code="seal-unreadable", title="Invalid seal"):
     """It is no seal, or one of another version."""
-
-    code = "seal-unreadable"
-    title = "Invalid seal"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,11 +41,8 @@ LONGEST_NUMBER = 40
 """More than any amount needs; so much of what was sent is also repeated in a refusal."""
 
 
-class UnknownSetting(Refused):
+class UnknownSetting(Refused, code="setting-unknown", title="Unknown setting"):
     """No parameter of that name can be set."""
-
-    code = "setting-unknown"
-    title = "Unknown setting"
 
 
 def with_settings(rules: JackpotRules, settings: Mapping[str, str | None]) -> JackpotRules:

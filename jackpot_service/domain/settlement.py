@@ -7,15 +7,20 @@ from decimal import Decimal
 from fractions import Fraction
 
 from jackpot_service.domain import posting_rules
-from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Account
-from jackpot_service.domain.allocation import entitlements, payable_minor, shares_minor
+from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Account, Pools
+from jackpot_service.domain.allocation import (
+    contribute,
+    entitlements,
+    payable_minor,
+    shares_minor,
+    stakes_by_currency,
+    weight,
+)
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.contribution import contribute, stakes_by_currency, weight
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import EXACT, ZERO, RateSheet, total
 from jackpot_service.domain.outcomes import Verdict, Win
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy, JackpotRules, StakeMultiple, Tier
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import select, text
 
-from jackpot_service.database.tables import JackpotRow, TableRow
+from jackpot_service.database.models import JackpotRow, TableRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind

@@ -22,16 +22,16 @@ FIXED: Final = {
     accounts.RESERVE: "Liabilities:Reserve",
     accounts.PRIZE_FUND: "Liabilities:PrizeFund",
     accounts.AWARDS_HELD: "Liabilities:HeldAwards",
-    accounts.HOUSE_MARGIN: "Equity:House:Margin",
-    accounts.HOUSE_SEED: "Equity:House:Seed",
-    accounts.HOUSE_ADJUSTMENTS: "Equity:House:Adjustments",
+    accounts.HOUSE_MARGIN: "Income:House:Margin",
+    accounts.HOUSE_SEED: "Expenses:House:Seed",
+    accounts.HOUSE_ADJUSTMENTS: "Expenses:House:Adjustments",
 }
 """The accounts that every jackpot has."""
 
 OF_CURRENCIES: Final = {"bank:": "Assets:Bank:", "fx:": "Equity:Exchange:"}
 """The beginnings of accounts that end with a currency, which is a component as it is."""
 
-OF_IDS: Final = {accounts.CASINO: "Liabilities:Casino:", "transfer:": "Equity:Transfer:"}
+OF_IDS: Final = {accounts.CASINO: "Assets:Casino:", "transfer:": "Equity:Transfer:"}
 """The beginnings of accounts that end with an id."""
 
 OTHERS: Final = "Equity:Other:"

@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Final, Protocol
 
 from jackpot_service.domain.facts import instant
-from jackpot_service.domain.money import plain
+from jackpot_service.domain.money import negated, plain
 from jackpot_service.exports.account_names import name_of
 from jackpot_service.ledger.replay import Line
 from jackpot_service.records.rounds import RoundName
@@ -68,7 +69,7 @@ class Heading:
             f"The journal of jackpot {self.jackpot_id}, base currency {self.base}.",
             f"Every entry up to these positions of its stripes, from 0: {' '.join(map(str, self.positions))}.",
             "In the order of booking time, stripe, seq; an entry that moved no money has no postings.",
-            "Signs are the ledger's: an account's balance is what the ledger owes to whomever it stands for.",
+            "A debit is positive and a credit negative: assets and expenses above zero, liabilities and income below.",
             "Amounts are exact: every entry sums to zero in every currency, to the last of 18 decimals.",
         )
 
@@ -113,6 +114,11 @@ class Declared:
     accounts: set[str] = field(default_factory=set)
 
 
+def _debited(amount: Decimal) -> str:
+    """Write an amount of the ledger, where a balance is what is owed to the account's owner, as accountants sign it."""
+    return plain(negated(amount))
+
+
 # beancount (3). The tolerance of zero makes `bean-check` hold every transaction to a sum of exactly zero; by default it
 # would forgive half a unit of the last decimal. Nothing is left out for it to fill in. It adds up with 28 digits, so
 # balances of ten digits before the point are exact with all their 18 decimals.
@@ -145,7 +151,7 @@ def _beancount_entry(entry: ExportedEntry) -> Iterator[str]:
     yield f"  booked-at: {_quoted(entry.booked)}"
     yield f"  digest: {_quoted(entry.digest.hex())}"
     for account, currency, amount, movement in entry.lines:
-        yield f"  {name_of(account)}  {plain(amount)} {currency}"
+        yield f"  {name_of(account)}  {_debited(amount)} {currency}"
         yield f"    movement: {_quoted(movement)}"
 
 
@@ -185,7 +191,7 @@ def _hledger_entry(entry: ExportedEntry) -> Iterator[str]:
     yield f"    ; booked-at:{_percent_encoded(entry.booked)}"
     yield f"    ; digest:{entry.digest.hex()}"
     for account, currency, amount, movement in entry.lines:
-        yield f"    {name_of(account)}  {plain(amount)} {currency}  ; movement:{_percent_encoded(movement)}"
+        yield f"    {name_of(account)}  {_debited(amount)} {currency}  ; movement:{_percent_encoded(movement)}"
 
 
 HLEDGER: Final = Form(

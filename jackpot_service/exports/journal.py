@@ -15,7 +15,7 @@ from typing import Final
 
 from sqlalchemy import and_, select
 
-from jackpot_service.database.tables import EntryRow, RoundRow, StripeRow
+from jackpot_service.database.models import EntryRow, RoundRow, StripeRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import Refused
 from jackpot_service.exports.accounting import Declared, ExportedEntry, Form, Heading
@@ -31,11 +31,8 @@ PIECE_BYTES: Final = 256 * 1024
 """A piece ends with the entry that fills it."""
 
 
-class PositionsUnknown(Refused):
+class PositionsUnknown(Refused, code="positions-unknown", title="The journal does not reach there"):
     """The positions are not those of entries that the jackpot's stripes have."""
-
-    code = "positions-unknown"
-    title = "The journal does not reach there"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from sqlalchemy import text
 from jackpot_service.database.connections import PLANNED_ANEW
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain.accounts import METER_HOUSE, POOL_ACCOUNTS
+from jackpot_service.domain.accounts import METER_HOUSE, POOL_ACCOUNTS, Pools
 from jackpot_service.domain.money import ZERO
-from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.cycles import Cycle
 
 # One statement sees one instant of all stripes and of the cycles; two could stand on both sides of a hit.

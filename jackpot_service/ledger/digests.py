@@ -69,10 +69,8 @@ _OF_EFFECTS: Final = frozenset(
 """The acts whose entry in a jackpot's book has them. A correction may come to nothing; the others never do."""
 
 
-class FiguresMissing(BooksBroken):
+class FiguresMissing(BooksBroken, code="figures-missing"):
     """An entry was about to be booked without what it comes to."""
-
-    code = "figures-missing"
 
 
 def written(entry: Entry) -> list[str]:
@@ -100,7 +98,7 @@ def _require_whole(entry: Entry) -> None:
             (Movement.AWARD in movements) is (FigureKind.AWARDS in kinds)
         )
     elif entry.kind in (_OF_ACTS if entry.book == REFERENCE_BOOK else _OF_EFFECTS):
-        is_whole = entry.of is not None and (bool(entry.figures) or entry.kind is EntryKind.ROUND_CORRECTED)
+        is_whole = entry.attributed_to is not None and (bool(entry.figures) or entry.kind is EntryKind.ROUND_CORRECTED)
     else:
         is_whole = True
     if not is_whole:

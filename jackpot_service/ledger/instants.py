@@ -12,7 +12,7 @@ from datetime import datetime
 
 from sqlalchemy import func, select, text
 
-from jackpot_service.database.tables import StripeRow
+from jackpot_service.database.models import StripeRow
 from jackpot_service.database.transactions import Session, committed
 from jackpot_service.ledger import stripes
 

@@ -8,9 +8,9 @@ import psycopg
 
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.domain import facts
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.entries import Entry
 from jackpot_service.domain.errors import Conflict
-from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import days, digests
 from jackpot_service.ledger.digests import digest
 
@@ -74,11 +74,8 @@ _NO_POSTINGS = ("",) * len(_COLUMNS)
 _NONE = "?"  # No id holds that.
 
 
-class JackpotSuspended(Conflict):
+class JackpotSuspended(Conflict, code="jackpot-suspended", title="The jackpot is suspended"):
     """The jackpot takes no bets now."""
-
-    code = "jackpot-suspended"
-    title = "The jackpot is suspended"
 
 
 def suspended(jackpot_id: str) -> JackpotSuspended:

@@ -11,10 +11,9 @@ from decimal import Decimal
 from itertools import pairwise
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
+from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.money import EXACT, ZERO, plain, total
-from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import days, replay
 from jackpot_service.ledger.digests import first_head, next_head
 from jackpot_service.ledger.mismatches import Code, Found, Mismatch

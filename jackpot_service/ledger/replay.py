@@ -11,13 +11,12 @@ from sqlalchemy import ColumnElement, Row, Select, Text, and_, case, cast, func,
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute
 
-from jackpot_service.database.tables import CycleRow, EntryRow, StripeRow
+from jackpot_service.database.models import CycleRow, EntryRow, StripeRow
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
+from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.entries import REFERENCE_BOOK, Attribution
 from jackpot_service.domain.journal import Movement, Posting, Postings
 from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, total
-from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import digests
 from jackpot_service.ledger.verification import BEFORE_ALL_ROUNDS, Verified
 

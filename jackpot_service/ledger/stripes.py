@@ -7,8 +7,8 @@ from typing import Final
 
 from sqlalchemy import func, select
 
+from jackpot_service.database.models import StripeRow
 from jackpot_service.database.pipelines import Pipeline
-from jackpot_service.database.tables import StripeRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.ledger.digests import first_head
 

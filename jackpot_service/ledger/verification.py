@@ -6,8 +6,8 @@ from datetime import date
 from decimal import Decimal
 from typing import ClassVar, Final, NamedTuple
 
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.money import ZERO
-from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.mismatches import Mismatch
 
 BEFORE_ALL_ROUNDS: Final = -(2**63)

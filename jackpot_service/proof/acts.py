@@ -97,8 +97,8 @@ def booked(row: Row[Any], done: Done, book: str, entries: Mapping[int, BookedEnt
         if entry is not None and entry.lines != replay.lines_of(due):
             detail = f"{row.kind}: booked {entry.lines}, due was {replay.lines_of(due)}"
             yield Mismatch(Code.ENTRY_POSTINGS, book, entry.place, detail)
-        if entry is not None and done.of is not None:
-            yield from figures.are(entry, done.of, done.figures)
+        if entry is not None and done.attributed_to is not None:
+            yield from figures.are(entry, done.attributed_to, done.figures)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from jackpot_service.domain import posting_rules
 from jackpot_service.domain.acceptance import HandLimit, require_hands, require_stakes
+from jackpot_service.domain.allocation import contribute, stakes_by_currency
 from jackpot_service.domain.bets import Bets, BookedBet
-from jackpot_service.domain.contribution import contribute, stakes_by_currency
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.lives import Life

@@ -18,7 +18,7 @@ from psycopg.types.json import set_json_loads
 from sqlalchemy import Row
 from sqlalchemy.exc import DataError
 
-from jackpot_service.database.tables import Base
+from jackpot_service.database.models import Base
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import LedgerError

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, select
 
-from jackpot_service.database.tables import (
+from jackpot_service.database.models import (
     AwardRow,
     AwardStepRow,
     BetRow,

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy import Row, func, select
 
-from jackpot_service.database.tables import ExceptionRow
+from jackpot_service.database.models import ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK

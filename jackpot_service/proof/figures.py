@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import figures
-from jackpot_service.domain.contribution import contribute, stakes_by_currency
+from jackpot_service.domain.allocation import contribute, stakes_by_currency
 from jackpot_service.domain.entries import Attribution, casino_of
 from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind

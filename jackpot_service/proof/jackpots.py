@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from jackpot_service.database.tables import RulesVersionRow
+from jackpot_service.database.models import RulesVersionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, posting_rules
 from jackpot_service.domain.accounts import METER_HOUSE

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from jackpot_service.database.tables import StatementSettlementRow
+from jackpot_service.database.models import StatementSettlementRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts
 from jackpot_service.domain.errors import LedgerError

@@ -82,7 +82,7 @@ def reasons_against_checker(row: Row[Any], request: Row[Any], references: Refere
     if checker is None:
         yield f"{row.checker} is nobody"
         return
-    if Principal(checker.name, Role(checker.role), is_automaton=checker.is_automaton).is_machine:
+    if Principal(checker.name, Role(checker.role), is_automaton=checker.is_automaton).is_service_account:
         yield f"{row.checker} is a service account"
     if checker.entry_seq >= row.entry_seq:
         yield f"{row.checker} was not there yet"

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.ledger import books, replay
 from jackpot_service.ledger.verification import NOTHING, Verified
 

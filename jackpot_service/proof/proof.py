@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import literal, union_all
 
-from jackpot_service.database.tables import (
+from jackpot_service.database.models import (
     AwardRow,
     AwardStepRow,
     BetRow,

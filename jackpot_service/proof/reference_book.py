@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 
-from jackpot_service.database.tables import EntryRow
+from jackpot_service.database.models import EntryRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts, seals
 from jackpot_service.domain.casinos import Casino

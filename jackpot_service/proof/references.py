@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Row, and_, func, select
 
-from jackpot_service.database.tables import (
+from jackpot_service.database.models import (
     AcknowledgementRow,
     ActRow,
     CasinoRow,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from jackpot_service.domain.contribution import weight
+from jackpot_service.domain.allocation import weight
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.rounds import RoundState, first_key_at

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from sqlalchemy import ColumnElement, Text, and_, cast, exists, func, or_, select, true
 
-from jackpot_service.database.tables import AwardRow, EntryRow, SettlementRow
+from jackpot_service.database.models import AwardRow, EntryRow, SettlementRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.cycles import cut_after

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Select, and_, func, insert, select
 
-from jackpot_service.database.tables import ActRow, EntryRow
+from jackpot_service.database.models import ActRow, EntryRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.journal import EntryKind

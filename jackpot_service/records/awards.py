@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from jackpot_service.database.tables import AwardStepRow, EntryRow
+from jackpot_service.database.models import AwardStepRow, EntryRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.awards import AwardState, AwardStep, steps_beyond, steps_into
 from jackpot_service.domain.errors import NotFound
@@ -87,11 +87,8 @@ _KEYS: Final = ("jackpot_id", "round_key", "bet_id", "tier", "correction")
 _OUT_OF_THE_ORDINARY = frozenset({AwardState.HELD, AwardState.REJECTED, AwardState.REVERSED})
 
 
-class UnknownAward(NotFound):
+class UnknownAward(NotFound, code="award-unknown", title="Unknown award"):
     """No award of this id, or not for this caller."""
-
-    code = "award-unknown"
-    title = "Unknown award"
 
 
 class Position(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, and_, func, insert, or_, select
 
-from jackpot_service.database.tables import ChangeDecisionRow, ChangeRequestRow, EmergencySwitchRow
+from jackpot_service.database.models import ChangeDecisionRow, ChangeRequestRow, EmergencySwitchRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import RETIREMENT, Change, ChangeState, Decision, Outcome
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from sqlalchemy import Row, insert, select, text
 
-from jackpot_service.database.tables import ClosedPeriodRow, ReconciledDayRow, SealRow, StripeRow, VerificationRow
+from jackpot_service.database.models import ClosedPeriodRow, ReconciledDayRow, SealRow, StripeRow, VerificationRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import seals
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.closed_periods import ClosedPeriod, KeptReport, Period, facts_of
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.money import plain
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.seals import Seal, SealedStripe
 from jackpot_service.ledger.instants import Positions
 from jackpot_service.ledger.verification import Reached, Verified, VerifiedStripe
@@ -226,11 +226,8 @@ def _seal(number: int, document: str, entry_seq: int, public_key: bytes) -> Kept
     return KeptSeal(number, document.encode(), entry_seq, public_key)
 
 
-class VerificationUnreadable(Refused):
+class VerificationUnreadable(Refused, code="verification-unreadable", title="The last verification cannot be read"):
     """What the last verification noted is not what verifications note."""
-
-    code = "verification-unreadable"
-    title = "The last verification cannot be read"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, func, insert, select
 
-from jackpot_service.database.tables import ActRow, AwardStepRow, Base, CorrectionRow
+from jackpot_service.database.models import ActRow, AwardStepRow, Base, CorrectionRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.accounts import Account
 from jackpot_service.domain.awards import AwardState, AwardStep, state_of

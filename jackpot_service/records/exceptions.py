@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Text, func, select, text
 from sqlalchemy import insert as insert_row
 from sqlalchemy.dialects.postgresql import insert
 
-from jackpot_service.database.tables import AcknowledgementRow, ExceptionRow
+from jackpot_service.database.models import AcknowledgementRow, ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import facts
 from jackpot_service.domain.entries import REFERENCE_BOOK

@@ -25,11 +25,8 @@ SELECT currency, base_per_unit, exponent FROM rates WHERE base = %(base)s AND nu
 """
 
 
-class UnknownTable(NotFound):
+class UnknownTable(NotFound, code="table-unknown", title="Unknown table"):
     """No table of this id, or not for this caller."""
-
-    code = "table-unknown"
-    title = "Unknown table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +91,8 @@ def _ask(session: Session, statement: str, parameters: Mapping[str, Any]) -> Cur
         return pipe.send(statement, parameters)
 
 
-class NoJackpot(Refused):
+class NoJackpot(Refused, code="no-jackpot", title="The table has no jackpot"):
     """The table takes no jackpot bets."""
-
-    code = "no-jackpot"
-    title = "The table has no jackpot"
 
 
 def visible_table(session: Session, principal: Principal, table_id: str) -> Table:

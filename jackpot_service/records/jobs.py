@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, and_, case, delete, func, insert, or_, select, update
 
-from jackpot_service.database.tables import IS_TO_DO, IS_TO_REMOVE, JobChunkRow, JobRow
+from jackpot_service.database.models import IS_TO_DO, IS_TO_REMOVE, JobChunkRow, JobRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.errors import BooksBroken, Conflict
 from jackpot_service.domain.jobs import Job, JobState
@@ -23,10 +23,8 @@ from jackpot_service.domain.principals import Principal
 COLUMNS = tuple(getattr(JobRow, field.name) for field in fields(Job))
 
 
-class ChunkDamaged(BooksBroken):
+class ChunkDamaged(BooksBroken, code="chunk-damaged"):
     """A chunk of a file is not there any more, or is not what was written."""
-
-    code = "chunk-damaged"
 
 
 def add(session: Session, job: Job) -> None:
@@ -108,11 +106,8 @@ REMOVED_AT_ONCE = 64
 """Chunks removed by one transaction: a file may have thousands."""
 
 
-class LeaseLost(Conflict):
+class LeaseLost(Conflict, code="lease-lost", title="Another worker has the job"):
     """The job is not the runner's any more: it was cancelled, or another has taken it up."""
-
-    code = "lease-lost"
-    title = "Another worker has the job"
 
 
 @dataclass(frozen=True, slots=True)

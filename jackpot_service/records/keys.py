@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, and_, func, insert, or_, select, text, tuple_, update
 
-from jackpot_service.database.tables import EntryRow, KeyRow, PrincipalRow
+from jackpot_service.database.models import EntryRow, KeyRow, PrincipalRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.principals import Principal, Role

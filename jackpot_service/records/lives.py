@@ -6,11 +6,11 @@ from decimal import Decimal
 from sqlalchemy import Text, exists, func, literal_column, select
 from sqlalchemy.orm import aliased
 
-from jackpot_service.database.tables import AwardStepRow, RoundRow
+from jackpot_service.database.models import AwardStepRow, RoundRow
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.accounts import Meter
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life
-from jackpot_service.domain.pools import Meter
 from jackpot_service.ledger.books import Books
 from jackpot_service.records import acts, immutable
 from jackpot_service.records.rounds import RoundName

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from sqlalchemy import ColumnElement, func, insert, select
 
-from jackpot_service.database.tables import CompensationRow, StatementSettlementRow
+from jackpot_service.database.models import CompensationRow, StatementSettlementRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.rounds import Round
 

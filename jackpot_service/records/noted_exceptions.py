@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from jackpot_service.database.tables import (
+from jackpot_service.database.models import (
     AcknowledgementRow,
     ActRow,
     ChangeDecisionRow,

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Select, and_, func, insert, literal, select
 
-from jackpot_service.database.tables import RateRow, RateSheetRow
+from jackpot_service.database.models import RateRow, RateSheetRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import Rate, RateSheet

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import func, insert, select, text
 
-from jackpot_service.database.tables import CasinoRow, JackpotRow, RulesVersionRow, TableRow
+from jackpot_service.database.models import CasinoRow, JackpotRow, RulesVersionRow, TableRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.casinos import Casino
 from jackpot_service.domain.errors import NotFound
@@ -14,11 +14,8 @@ from jackpot_service.records.immutable import Table
 from jackpot_service.records.settings_in_force import UnknownJackpot
 
 
-class UnknownCasino(NotFound):
+class UnknownCasino(NotFound, code="casino-unknown", title="Unknown casino"):
     """No casino of this id."""
-
-    code = "casino-unknown"
-    title = "Unknown casino"
 
 
 _IS_ZONE = text("SELECT EXISTS (SELECT FROM pg_timezone_names WHERE name = :zone)")

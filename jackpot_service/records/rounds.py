@@ -92,11 +92,8 @@ SELECT EXISTS (
 """
 
 
-class UnknownRound(NotFound):
+class UnknownRound(NotFound, code="round-unknown", title="Unknown round"):
     """The table has no round of this id, or no table that was asked about has."""
-
-    code = "round-unknown"
-    title = "Unknown round"
 
 
 class RoundName(NamedTuple):

@@ -1,11 +1,17 @@
-"""What is in force for a jackpot now: what a round that is first seen gets pinned."""
+"""
+What is in force for a jackpot now: what a round that is first seen gets pinned.
+
+Statements may be sent on a guess, together with the question whether it is right: if not, they write nothing. Between
+statements that are sent together no answer can be looked at. So the question leaves its answer, `right` or `wrong`, in
+a setting of the transaction (`jackpot.guess`), and each statement that writes looks there, once. A wrong guess is no
+error, so the database logs none, and the commit that follows has nothing to commit (docs/decisions/hot-statements.md).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from jackpot_service.database import guesses
 from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.money import NoRate
@@ -61,15 +67,15 @@ WHERE base = %(base)s AND stripes = %(stripes)s AND is_accepting AND rules_versi
   AND rate_sheets = string_to_array(%(rate_sheets)s, ' ')::int[] AND cardinality(rounds_seen) = 0
 """
 
+RIGHT: Final = "right"
+"""What the question answers if the guess is right."""
+
 LIKELY_AFTER: Final = 4
 """After so many readings in a row of rounds that were all new, the next are likely to be new too."""
 
 
-class UnknownJackpot(NotFound):
+class UnknownJackpot(NotFound, code="jackpot-unknown", title="Unknown jackpot"):
     """No jackpot of this id, or not for this caller."""
-
-    code = "jackpot-unknown"
-    title = "Unknown jackpot"
 
 
 class NotAsExpected(Exception):
@@ -133,7 +139,7 @@ class OptimisticSettings:
 
     def require_right(self, in_force: InForce, cursor: Cursor) -> None:
         """Read the answer to `send_required`. Raises: NotAsExpected, and from then on nothing is expected."""
-        if cursor.fetchone() != (guesses.RIGHT,):
+        if cursor.fetchone() != (RIGHT,):
             self._likely.pop(in_force.jackpot_id, None)
             message = "What was expected to be in force is not."
             raise NotAsExpected(message)

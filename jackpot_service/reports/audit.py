@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, or_
 
-from jackpot_service.database.tables import ActRow, ChangeDecisionRow, EntryRow
+from jackpot_service.database.models import ActRow, ChangeDecisionRow, EntryRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.exceptions import NotedException
 from jackpot_service.domain.facts import instant

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from sqlalchemy import func, select
 
-from jackpot_service.database.tables import ChangeDecisionRow, ChangeRequestRow, ExceptionRow, JackpotRow, StripeRow
+from jackpot_service.database.models import ChangeDecisionRow, ChangeRequestRow, ExceptionRow, JackpotRow, StripeRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.rounds import MONTHS_A_YEAR, Month
 from jackpot_service.records import checkpoints, rate_sheets

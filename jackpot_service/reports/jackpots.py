@@ -6,11 +6,11 @@ from decimal import Decimal
 
 from sqlalchemy import and_, select
 
-from jackpot_service.database.tables import CycleRow, EntryRow, RoundRow
+from jackpot_service.database.models import CycleRow, EntryRow, RoundRow
 from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain.accounts import Meter, Pools
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import RateSheet, total
-from jackpot_service.domain.pools import Meter, Pools
 from jackpot_service.domain.rounds import Round
 from jackpot_service.domain.rules import FundedBy, JackpotRules
 from jackpot_service.ledger import books

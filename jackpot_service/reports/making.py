@@ -17,7 +17,8 @@ from typing import Final
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.database.transactions import HeldUp, Session, read, snapshot, transact
+from jackpot_service.database.failures import HeldUp
+from jackpot_service.database.transactions import Session, read, snapshot, transact
 from jackpot_service.domain.entries import REFERENCE_BOOK
 from jackpot_service.domain.errors import Conflict, Refused, Unavailable
 from jackpot_service.ledger import instants
@@ -35,32 +36,20 @@ MOST_ROWS: Final = 10_000
 _IS_REPLICA = text("SELECT pg_is_in_recovery()")
 
 
-class InstantAhead(Refused):
+class InstantAhead(Refused, code="instant-ahead", title="The instant lies ahead"):
     """An instant that has not come: further entries may be booked before it."""
 
-    code = "instant-ahead"
-    title = "The instant lies ahead"
 
-
-class InstantNotResolved(Conflict):
+class InstantNotResolved(Conflict, code="instant-not-resolved", title="The instant was not resolved on the primary"):
     """A replica cannot keep the books from changing before an instant: only the primary can."""
 
-    code = "instant-not-resolved"
-    title = "The instant was not resolved on the primary"
 
-
-class ReportTookTooLong(Unavailable):
+class ReportTookTooLong(Unavailable, code="report-took-too-long", title="The report took too long"):
     """The books hold more than can be looked through while somebody waits."""
 
-    code = "report-took-too-long"
-    title = "The report took too long"
 
-
-class ReportTooLong(Conflict):
+class ReportTooLong(Conflict, code="report-too-long", title="The report has too many rows for this"):
     """More rows than an answer holds."""
-
-    code = "report-too-long"
-    title = "The report has too many rows for this"
 
 
 def parameters_of(

@@ -29,11 +29,8 @@ _EDGE: Final = (
 )
 
 
-class BadQuestion(Refused):
+class BadQuestion(Refused, code="question-invalid", title="Invalid parameters of the report"):
     """The report does not have such an answer."""
-
-    code = "question-invalid"
-    title = "Invalid parameters of the report"
 
 
 class By(StrEnum):

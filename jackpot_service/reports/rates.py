@@ -15,11 +15,8 @@ from jackpot_service.records.rate_sheets import SheetHead
 T = TypeVar("T")
 
 
-class UnknownSheet(NotFound):
+class UnknownSheet(NotFound, code="rate-sheet-unknown", title="Unknown rate sheet"):
     """No sheet of this number."""
-
-    code = "rate-sheet-unknown"
-    title = "Unknown rate sheet"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from jackpot_service.database.tables import EntryRow
+from jackpot_service.database.models import EntryRow
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.money import RateSheet

@@ -28,7 +28,7 @@ from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database import role
 from jackpot_service.database.connections import create_owners_engine
-from jackpot_service.database.tables import Base, ChangeDeciderRow
+from jackpot_service.database.models import Base, ChangeDeciderRow
 from jackpot_service.domain.errors import Refused, Unavailable
 
 _PLACES: Final = Path(__file__).resolve().parents[1:3]
@@ -58,25 +58,16 @@ LOCK_TIMEOUT_MS: Final = 5_000
 """Who makes rights gives up, rather than queue others behind itself."""
 
 
-class SchemaInUse(Unavailable):
+class SchemaInUse(Unavailable, code="schema-in-use", title="The schema is in use"):
     """Others hold what a revision must lock for longer than we wait; the database is at the revision before."""
 
-    code = "schema-in-use"
-    title = "The schema is in use"
 
-
-class SchemaTooNew(Refused):
+class SchemaTooNew(Refused, code="schema-too-new", title="The schema is newer than the service"):
     """The database is at the schema of a newer version, on which this one cannot work."""
 
-    code = "schema-too-new"
-    title = "The schema is newer than the service"
 
-
-class NoSuchRevision(Refused):
+class NoSuchRevision(Refused, code="no-such-revision", title="Unknown revision"):
     """There is no revision of this name."""
-
-    code = "no-such-revision"
-    title = "Unknown revision"
 
 
 class SchemaState(StrEnum):

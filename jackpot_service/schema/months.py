@@ -22,8 +22,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.database.connections import create_owners_engine
-from jackpot_service.database.rights import ROLE
-from jackpot_service.database.transactions import HeldUp, Session, transact
+from jackpot_service.database.failures import HeldUp
+from jackpot_service.database.tables import ROLE
+from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.errors import Forbidden, Refused, Unavailable
 from jackpot_service.domain.rounds import LAST_KEY, KeyRange, Month, keys_of
 
@@ -53,32 +54,20 @@ _ATTACH = "ALTER TABLE bets ATTACH PARTITION {name} FOR VALUES FROM ({first}) TO
 _STATEMENT_TIMEOUT = "SET LOCAL statement_timeout = {ms}"
 
 
-class BetsInUse(Unavailable):
+class BetsInUse(Unavailable, code="bets-in-use", title="The bets are in use"):
     """Somebody reads the bets for longer than we wait; nothing was changed by the attempt."""
 
-    code = "bets-in-use"
-    title = "The bets are in use"
 
-
-class AttachingTooLong(Refused):
+class AttachingTooLong(Refused, code="attaching-too-long", title="Attaching takes too long"):
     """To attach the month takes longer than others may be held up; nothing was changed by the attempt."""
 
-    code = "attaching-too-long"
-    title = "Attaching takes too long"
 
-
-class NameTaken(Refused):
+class NameTaken(Refused, code="name-taken", title="The table exists with other properties"):
     """A table has the name that a month's partition would get, and is none."""
 
-    code = "name-taken"
-    title = "The table exists with other properties"
 
-
-class NotOwner(Forbidden):
+class NotOwner(Forbidden, code="not-owner", title="Not the owner of the tables"):
     """Only the owner of the tables may give them partitions."""
-
-    code = "not-owner"
-    title = "Not the owner of the tables"
 
 
 class _HeldByDefault(Exception):

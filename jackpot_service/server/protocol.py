@@ -12,13 +12,10 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from jackpot_service.api.asgi import PRESENCE, Presence
-from jackpot_service.server import refusals
-from jackpot_service.server.answering import Answering
+from jackpot_service.server import framing
 from jackpot_service.server.clients import Clients
-from jackpot_service.server.heads import LONGEST_HEAD, MOST_FIELDS, Head, begins_with_method
-from jackpot_service.server.parser import Parser, Stopped
-from jackpot_service.server.reading import Reading, untaken_bytes
-from jackpot_service.server.refusals import Refusal
+from jackpot_service.server.framing import LONGEST_HEAD, MOST_FIELDS, Head, Parser, Refusal, Stopped
+from jackpot_service.server.transports import ClientTransport
 
 CLIENTS: Final = "clients"
 """Where the state of the worker, which all its connections share, holds its `Clients`."""
@@ -51,7 +48,7 @@ SHORTEST_SLEEP_S: Final = 1e-5
 class Connection(HttpToolsProtocol):
     """A connection of a client, which reads a request when the one before is answered."""
 
-    transport: Answering
+    transport: ClientTransport
 
     def __init__(self, *, app_state: dict[str, Any], **others: Any) -> None:  # noqa: ANN401  uvicorn's
         # uvloop takes all connections that wait, at one go: one worker would have nearly all. As it sleeps after each,
@@ -88,9 +85,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or close it if no other can make place."""
-        self._reading = Reading(transport)
-        super().connection_made(self._reading)
-        self.transport = Answering(transport, self.loop)
+        super().connection_made(ClientTransport(transport, self.loop))
         self._since = self._taken_at = self._clock()
         if not self._clients.take(self):
             self.cut()
@@ -146,7 +141,7 @@ class Connection(HttpToolsProtocol):
         if not self._is_in_head:
             return
         if len(self.headers) >= MOST_FIELDS:
-            self.refuse(refusals.HEAD_TOO_LARGE)
+            self.refuse(framing.HEAD_TOO_LARGE)
             raise Stopped
         super().on_header(name, value)
 
@@ -170,7 +165,7 @@ class Connection(HttpToolsProtocol):
         self._body_bytes += len(body)
         self._framing_bytes -= len(body)
         if self._body_bytes > self._clients.most_body_bytes:
-            self.refuse(refusals.BODY_TOO_LARGE)
+            self.refuse(framing.BODY_TOO_LARGE)
             raise Stopped
         super().on_body(body)
 
@@ -224,7 +219,7 @@ class Connection(HttpToolsProtocol):
             if waited_s > LONGEST_FAREWELL_S:
                 self.transport.abort()
         elif self._is_in_request and waited_s > LONGEST_REQUEST_S:
-            self.refuse(refusals.REQUEST_TIMEOUT)
+            self.refuse(framing.REQUEST_TIMEOUT)
         elif not self._untaken_bytes and waited_s > (KEPT_FOR_S if self._answered else LONGEST_REQUEST_S):
             self.transport.close()
 
@@ -245,8 +240,8 @@ class Connection(HttpToolsProtocol):
 
         httptools does not say where: behind a request that came in the same piece, it may as well be no request.
         """
-        is_method = self._received == self._received_before and begins_with_method(data)
-        self.refuse(refusals.UNKNOWN_METHOD if is_method else refusals.BAD_REQUEST)
+        is_method = self._received == self._received_before and framing.begins_with_method(data)
+        self.refuse(framing.UNKNOWN_METHOD if is_method else framing.BAD_REQUEST)
 
     def _is_busy(self) -> bool:
         """Whether a request that came as a whole has no answer yet."""
@@ -258,7 +253,7 @@ class Connection(HttpToolsProtocol):
 
     def _is_late_at_taking(self, now: float) -> bool:
         """Whether the client has taken nothing of its answers for long, or is at it for very long."""
-        before, self._untaken_bytes = self._untaken_bytes, untaken_bytes(self.transport)
+        before, self._untaken_bytes = self._untaken_bytes, self.transport.untaken_bytes()
         if not self._untaken_bytes:
             self._taken_at = now
             return False
@@ -274,9 +269,9 @@ class Connection(HttpToolsProtocol):
             self._read(bytes(piece))
         self._early = memoryview(b"") if self._is_deaf() else early
         if self._early:
-            self._reading.hold()
+            self.transport.hold_reading()
         else:
-            self._reading.release()
+            self.transport.release_reading()
 
     def _body_bytes_to_come(self) -> int:
         """Return how much is missing of a body of a stated length."""
@@ -292,7 +287,7 @@ class Connection(HttpToolsProtocol):
         else:
             self._framing_bytes += len(data)
             if self._is_in_request and self._framing_bytes > LONGEST_HEAD:
-                self.refuse(refusals.HEAD_TOO_LARGE)
+                self.refuse(framing.HEAD_TOO_LARGE)
 
     def _go_on(self) -> None:
         if self._is_busy() or self._is_over:
@@ -318,8 +313,9 @@ class Connection(HttpToolsProtocol):
         if not has_answer:
             named = next(iter(self.head.values(b"x-request-id")), b"").decode("latin-1")
             path = self.head.target.partition(b"?")[0]
-            self.transport.write(refusals.answer(refusal, path=path, named=named))
+            self.transport.write(framing.answer(refusal, path=path, named=named))
         self.transport.write_eof()
+        self.transport.release_reading()
         self.transport.resume_reading()
 
     def _leave(self) -> None:

@@ -15,13 +15,13 @@ from jackpot_service.database.pipelines import Cursor, Pipeline
 from jackpot_service.database.transactions import Session, committed, committed_nothing, pipelined
 from jackpot_service.domain import currencies, facts, figures, posting_rules
 from jackpot_service.domain.acceptance import require_hands, require_stakes
+from jackpot_service.domain.accounts import Meter
+from jackpot_service.domain.allocation import contribute, sums_by_currency
 from jackpot_service.domain.bets import Bet, Bets, BookedBet, SortedBatch, require_distinct, sort_out
-from jackpot_service.domain.contribution import contribute, sums_by_currency
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.errors import FieldError, LedgerError
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import NoRate, Rate, RateSheet
-from jackpot_service.domain.pools import Meter
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import Round, RoundState, RoundView
 from jackpot_service.domain.rules import JackpotRules

@@ -16,24 +16,16 @@ from jackpot_service.usecases import acts
 from jackpot_service.usecases.acts import Act
 
 
-class UnknownException(NotFound):
+class UnknownException(NotFound, code="exception-unknown", title="Unknown exception"):
     """No exception of this id, or not for this caller, or its round has ended since."""
 
-    code = "exception-unknown"
-    title = "Unknown exception"
 
-
-class ExceptionAcknowledged(Conflict):
+class ExceptionAcknowledged(Conflict, code="exception-acknowledged", title="The exception was acknowledged"):
     """Somebody acknowledged it before."""
 
-    code = "exception-acknowledged"
-    title = "The exception was acknowledged"
 
-
-class AcknowledgerForbidden(Forbidden):
+class AcknowledgerForbidden(Forbidden, code="role-forbidden"):
     """Exceptions are acknowledged by the house's own operators and finance, not by a casino's."""
-
-    code = "role-forbidden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +66,7 @@ def acknowledge_exception(session: Session, command: AcknowledgeException) -> Ac
     if found.acknowledgement is not None:
         message = f"{found.acknowledgement.principal} acknowledged it before: {found.acknowledgement.reason}"
         raise ExceptionAcknowledged(message, exception_id=found.exception_id)
-    seq = acts.post(
+    seq = acts.record(
         session,
         command.act,
         EntryKind.EXCEPTION_ACKNOWLEDGED,

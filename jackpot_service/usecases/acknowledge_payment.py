@@ -17,11 +17,8 @@ from jackpot_service.usecases import acts, keys
 from jackpot_service.usecases.acts import Act
 
 
-class WrongCasino(Forbidden):
+class WrongCasino(Forbidden, code="wrong-casino", title="Only the casino that paid may acknowledge it"):
     """Only the casino that pays an award acknowledges it, or the operator in its place."""
-
-    code = "wrong-casino"
-    title = "Only the casino that paid may acknowledge it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +75,7 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
     """
     made = records.made(record.award)
     made_on = records.made_on(session, record.jackpot_id, record.round_key)[made.correction]
-    act_seq = acts.post(
+    act_seq = acts.record(
         session,
         act,
         EntryKind.AWARD_PAID,
@@ -88,7 +85,7 @@ def _record(session: Session, act: Act, record: AwardRecord, *, asked: Facts, to
         asked=asked,
         not_before=records.credited_at(session, record),
         figures=[figures.of_payment(made, jackpot_id=record.jackpot_id, made_on=made_on)],
-        of=Attribution(record.casino_id, record.table_id),
+        attributed_to=Attribution(record.casino_id, record.table_id),
     )
     records.take_step(
         session,

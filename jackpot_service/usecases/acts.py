@@ -26,18 +26,12 @@ from jackpot_service.records.acts import RecordedAct
 NO_POSTINGS: Final = Postings()
 
 
-class AlreadyExists(Conflict):
+class AlreadyExists(Conflict, code="already-exists", title="The id is taken"):
     """The id is taken, by something else than what was asked for."""
 
-    code = "already-exists"
-    title = "The id is taken"
 
-
-class RequestConflict(Conflict):
+class RequestConflict(Conflict, code="request-conflict", title="The request id belongs to another request"):
     """The request id was used before, for something else or by somebody else."""
-
-    code = "request-conflict"
-    title = "The request id belongs to another request"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +54,7 @@ class Done:
     """
     What an act comes to: its kind and its entry's, what the entry records, what it books, and its figures.
 
-    The act shows `before`, and `after`: unless stated, what the entry records. `of` is whose the figures are.
+    The act shows `before`, and `after`: unless stated, what the entry records. the figures are `attributed_to`.
     `document` is what else is written of it.
     """
 
@@ -70,7 +64,7 @@ class Done:
     postings: Postings = NO_POSTINGS
     after: Facts | None = None
     figures: Sequence[Figure] = ()
-    of: Attribution | None = None
+    attributed_to: Attribution | None = None
     document: Any = None
 
     @property
@@ -139,7 +133,7 @@ def book_effect(pipe: Pipeline, act: Act, done: Done, *, book: str, act_seq: int
         facts=facts.of_entry_of_act(act=act_seq, recorded=done.recorded),
         postings=done.postings,
         figures=done.figures,
-        of=done.of,
+        attributed_to=done.attributed_to,
     )
     return journal.post(pipe, entry, stripe_no=0, not_before=not_before)
 
@@ -150,7 +144,7 @@ def effect_of(cursor: Cursor, done: Done, *, book: str) -> Effect:
     return Effect(book, int(seq), booked_at, done.kind, done.recorded)
 
 
-def post(
+def record(
     session: Session,
     act: Act,
     kind: EntryKind,
@@ -163,13 +157,13 @@ def post(
     effects: Sequence[Effect] = (),
     not_before: datetime | None = None,
     figures: Sequence[Figure] = (),
-    of: Attribution | None = None,
+    attributed_to: Attribution | None = None,
 ) -> int:
     """
     Record an act in the reference book, with the lock held; returns its seq. It is not booked before its effects.
 
     `subject` names what it is about, `before` and `after` show it; `asked` is what makes a repeated request the same.
-    `figures` are what it comes to, `of` is whose.
+    `figures` are what it comes to, `attributed_to` is theirs.
     """
     booked = [
         facts.of_effect(book=one.book, seq=one.seq, kind=one.kind.value, recorded=one.recorded) for one in effects
@@ -192,7 +186,7 @@ def post(
         received_at=act.now,
         facts=facts.of_act(**recorded),
         figures=figures,
-        of=of,
+        attributed_to=attributed_to,
     )
     earliest = max([*(one.booked_at for one in effects), *([] if not_before is None else [not_before])], default=None)
     with pipelined(session) as pipe:
@@ -202,7 +196,7 @@ def post(
     return seq
 
 
-def record(
+def record_done(
     session: Session,
     act: Act,
     done: Done,
@@ -213,7 +207,7 @@ def record(
     asked: Facts | None = None,
 ) -> int:
     """Record an act whose effects in a jackpot's book were booked; returns its seq."""
-    return post(
+    return record(
         session,
         act,
         done.kind,
@@ -226,7 +220,7 @@ def record(
     )
 
 
-def do(session: Session, act: Act, done: Done, *, book: str, subject: str) -> tuple[int, Effect]:
+def book(session: Session, act: Act, done: Done, *, book: str, subject: str) -> tuple[int, Effect]:
     """
     Do an act that is one entry in a jackpot's book, with the lock held: book it, and record the act that names it.
 
@@ -237,5 +231,5 @@ def do(session: Session, act: Act, done: Done, *, book: str, subject: str) -> tu
     with pipelined(session) as pipe:
         cursor = book_effect(pipe, act, done, book=book, act_seq=act_seq, not_before=not_before)
     effect = effect_of(cursor, done, book=book)
-    record(session, act, done, subject=subject, book=book, effects=[effect])
+    record_done(session, act, done, subject=subject, book=book, effects=[effect])
     return act_seq, effect

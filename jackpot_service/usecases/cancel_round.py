@@ -21,11 +21,8 @@ from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.round_terms import RoundTerms
 
 
-class CancellationConflict(Conflict):
+class CancellationConflict(Conflict, code="cancellation-conflict", title="The round has another cancellation"):
     """The round was cancelled before, with another content."""
-
-    code = "cancellation-conflict"
-    title = "The round has another cancellation"
 
 
 @dataclass(frozen=True, slots=True)

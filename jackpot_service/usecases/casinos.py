@@ -19,11 +19,8 @@ LOCAL_NAMES = frozenset({"localtime"})
 """Files beside the zones that mean another zone on each machine."""
 
 
-class UnknownZone(Refused):
+class UnknownZone(Refused, code="zone-unknown", title="Unknown time zone"):
     """No time zone of this name, or not one that both this program and the database know."""
-
-    code = "zone-unknown"
-    title = "Unknown time zone"
 
 
 def add_casino(
@@ -45,7 +42,7 @@ def add_casino(
     if found is not None:
         message = f"Casino {casino_id} exists, as {found.name!r}, in {found.zone}, from {found.day_starts:%H:%M}."
         raise AlreadyExists(message, casino_id=casino_id)
-    seq = acts.post(session, act, EntryKind.CASINO_ADDED, subject=f"casino {casino_id}", after=facts.of_casino(new))
+    seq = acts.record(session, act, EntryKind.CASINO_ADDED, subject=f"casino {casino_id}", after=facts.of_casino(new))
     records.add_casino(session, new, entry_seq=seq)
     return True
 
@@ -58,11 +55,8 @@ def _require_zone(session: Session, zone: str) -> None:
         raise UnknownZone(message, zone=zone)
 
 
-class BadGame(Refused):
+class BadGame(Refused, code="game-invalid", title="The game does not fit"):
     """No such game, or one on which the jackpot is not played."""
-
-    code = "game-invalid"
-    title = "The game does not fit"
 
 
 def add_table(session: Session, act: Act, new: Table) -> bool:
@@ -83,7 +77,7 @@ def add_table(session: Session, act: Act, new: Table) -> bool:
     if new.jackpot_id is not None:
         records.require_base(session, new.jackpot_id)
     recorded = facts.of_table(table_id=new.table_id, casino_id=new.casino_id, game=new.game, jackpot_id=new.jackpot_id)
-    seq = acts.post(
+    seq = acts.record(
         session,
         act,
         EntryKind.TABLE_ADDED,

@@ -51,7 +51,7 @@ def close_period(session: Session, command: ClosePeriod) -> PeriodClosed:
         return PeriodClosed(replayed, is_replay=True)
     last = records.last_period(session)
     closed_periods.require_next(period, last=None if last is None else last.period, now=command.act.now)
-    seq = acts.post(
+    seq = acts.record(
         session,
         command.act,
         EntryKind.PERIOD_CLOSED,

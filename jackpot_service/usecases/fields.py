@@ -5,10 +5,10 @@ marshmallow's own integers take 5.7 and "5", its decimals round; these refuse.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from marshmallow import RAISE, Schema, ValidationError, fields
 
@@ -42,17 +42,25 @@ class ReadField(fields.Field[T]):
     """
     A field that one method reads, whatever it is called or stands in.
 
-    `described` is what the OpenAPI description says of it.
+    `described` is what the OpenAPI description says of it. A field that takes values as they are says by `accepts`
+    which, and in `wrong` what a value must be.
     """
 
     described: ClassVar[Mapping[str, Any]] = {}
+    wrong: str
 
     def __init__(self, *, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:  # noqa: ANN401  as the base
         super().__init__(metadata={**self.described, **(metadata or {})}, **kwargs)
 
     def read(self, value: object) -> T:
         """Turn the raw value into what it means. Raises: ValidationError."""
-        raise NotImplementedError
+        if self.accepts(value):
+            return cast("T", value)
+        raise ValidationError(self.wrong)
+
+    def accepts(self, _value: object) -> bool:
+        """Whether the value is one as it is."""
+        return False
 
     def _deserialize(self, value: object, *_: object, **__: object) -> T:
         return self.read(value)
@@ -129,14 +137,11 @@ class Whole(ReadField[int]):
 
     def __init__(self, *, most: int, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(metadata={"type": "integer", "minimum": 0, "maximum": most, **(metadata or {})}, **kwargs)
-        self.most = most
+        self.most, self.wrong = most, f"must be a whole number from 0 to {most}"
 
-    def read(self, value: object) -> int:
-        """Raises: ValidationError."""
-        if type(value) is int and 0 <= value <= self.most:
-            return value
-        message = f"must be a whole number from 0 to {self.most}"
-        raise ValidationError(message)
+    def accepts(self, value: object) -> bool:
+        """Whether the value is such a one."""
+        return type(value) is int and 0 <= value <= self.most
 
 
 class QueryNumber(ReadField[int]):
@@ -158,13 +163,11 @@ class Text(ReadField[str]):
     """A line of text for people: 1 to 500 characters, none of them a control character."""
 
     described: ClassVar = {"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT}
+    wrong = f"must be a text of 1 to {LONGEST_TEXT} printable characters"
 
-    def read(self, value: object) -> str:
-        """Raises: ValidationError."""
-        if type(value) is str and 1 <= len(value) <= LONGEST_TEXT and value.isprintable() and value.strip():
-            return value
-        message = f"must be a text of 1 to {LONGEST_TEXT} printable characters"
-        raise ValidationError(message)
+    def accepts(self, value: object) -> bool:
+        """Whether the value is such a one."""
+        return type(value) is str and 1 <= len(value) <= LONGEST_TEXT and value.isprintable() and bool(value.strip())
 
 
 class Flag(ReadField[bool]):
@@ -184,26 +187,22 @@ class Truth(ReadField[bool]):
     """A yes or no of a body: `true` or `false`, and no 1, which Python takes for true."""
 
     described: ClassVar = {"type": "boolean"}
+    wrong = "must be true or false"
 
-    def read(self, value: object) -> bool:
-        """Raises: ValidationError."""
-        if type(value) is bool:
-            return value
-        message = "must be true or false"
-        raise ValidationError(message)
+    def accepts(self, value: object) -> bool:
+        """Whether the value is such a one."""
+        return type(value) is bool
 
 
 class JsonObject(ReadField[dict[str, Any]]):
     """An object whose fields somebody else reads."""
 
     described: ClassVar = {"type": "object"}
+    wrong = "must be an object"
 
-    def read(self, value: object) -> dict[str, Any]:
-        """Raises: ValidationError."""
-        if isinstance(value, dict):
-            return value
-        message = "must be an object"
-        raise ValidationError(message)
+    def accepts(self, value: object) -> bool:
+        """Whether the value is such a one."""
+        return isinstance(value, dict)
 
 
 class Instant(ReadField[datetime]):
@@ -244,13 +243,11 @@ class Sha256(ReadField[str]):
     """A SHA-256."""
 
     described: ClassVar = {"type": "string", "pattern": f"^{SHA256.pattern}$"}
+    wrong = "must be 64 hexadecimal digits in lower case"
 
-    def read(self, value: object) -> str:
-        """Raises: ValidationError."""
-        if type(value) is str and SHA256.fullmatch(value):
-            return value
-        message = "must be 64 hexadecimal digits in lower case"
-        raise ValidationError(message)
+    def accepts(self, value: object) -> bool:
+        """Whether the value is such a one."""
+        return type(value) is str and SHA256.fullmatch(value) is not None
 
 
 class Amount(ReadField[Decimal]):
@@ -270,13 +267,25 @@ class MinorUnits(ReadField[int]):
     """A whole number of minor units that is not 0. It may be negative."""
 
     described: ClassVar = {"type": "integer", "minimum": -LARGEST_MINOR, "maximum": LARGEST_MINOR, "not": {"const": 0}}
+    wrong = "must be a whole number of minor units, not 0"
 
-    def read(self, value: object) -> int:
-        """Raises: ValidationError."""
-        if type(value) is int and 0 < abs(value) <= LARGEST_MINOR:
-            return value
-        message = "must be a whole number of minor units, not 0"
-        raise ValidationError(message)
+    def accepts(self, value: object) -> bool:
+        """Whether the value is such a one."""
+        return type(value) is int and 0 < abs(value) <= LARGEST_MINOR
+
+
+def each(reader: Callable[[object], T], values: Iterable[tuple[Any, object]]) -> dict[Any, T]:
+    """Read each value, by its name or place. Raises: ValidationError that names all that are wrong."""
+    read: dict[Any, T] = {}
+    wrong: dict[str, Any] = {}
+    for name, value in values:
+        try:
+            read[name] = reader(value)
+        except ValidationError as error:
+            wrong[str(name)] = error.messages
+    if wrong:
+        raise ValidationError(wrong)
+    return read
 
 
 class ObjectOf(ReadField[dict[str, T]]):
@@ -292,16 +301,7 @@ class ObjectOf(ReadField[dict[str, T]]):
         if not isinstance(value, dict) or not value:
             message = "must be an object with at least one member"
             raise ValidationError(message)
-        found: dict[str, T] = {}
-        wrong: dict[str, Any] = {}
-        for name, inner in value.items():
-            try:
-                found[name] = self.value.read(inner)
-            except ValidationError as error:
-                wrong[name] = error.messages
-        if wrong:
-            raise ValidationError(wrong)
-        return found
+        return each(self.value.read, value.items())
 
 
 class ListOf(ReadField[tuple[T, ...]]):
@@ -319,16 +319,7 @@ class ListOf(ReadField[tuple[T, ...]]):
         if not isinstance(value, list) or not self.least <= len(value) <= self.most:
             message = f"must be a list of {self.least} to {self.most} items"
             raise ValidationError(message)
-        found: list[T] = []
-        wrong: dict[str, Any] = {}
-        for place, inner in enumerate(value):
-            try:
-                found.append(self.item.read(inner))
-            except ValidationError as error:
-                wrong[str(place)] = error.messages
-        if wrong:
-            raise ValidationError(wrong)
-        return tuple(found)
+        return tuple(each(self.item.read, enumerate(value)).values())
 
 
 def require_at_most(values: Sequence[object], most: int) -> None:

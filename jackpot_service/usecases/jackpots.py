@@ -88,7 +88,7 @@ def _record(
     effects: Sequence[Effect],
     asked: Facts | None = None,
 ) -> None:
-    acts.record(session, act, done, subject=f"jackpot {jackpot_id}", book=jackpot_id, effects=effects, asked=asked)
+    acts.record_done(session, act, done, subject=f"jackpot {jackpot_id}", book=jackpot_id, effects=effects, asked=asked)
 
 
 def _require_base_amount(base_amount: Decimal, rules: JackpotRules) -> None:
@@ -98,11 +98,8 @@ def _require_base_amount(base_amount: Decimal, rules: JackpotRules) -> None:
         raise BadRules(message)
 
 
-class TooManyStripes(Refused):
+class TooManyStripes(Refused, code="stripes-out-of-range", title="The number of stripes is out of range"):
     """A jackpot's stripes can become more, up to a bound, and never fewer."""
-
-    code = "stripes-out-of-range"
-    title = "The number of stripes is out of range"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +173,8 @@ def suspend_jackpot(session: Session, command: ChangeSuspension) -> SuspensionCh
     """
     Refuse a jackpot's bets from now on: once this is committed none is accepted. All else goes on.
 
-    One operator does it, a machine too: it costs nobody money, and an alarm must not wait for a person. Of a jackpot
-    that is suspended the act is recorded, and changes nothing.
+    One operator does it, a service account too: it costs nobody money, and an alarm must not wait for a user. If the
+    jackpot is suspended, the act is recorded and changes nothing.
 
     Raises: UnknownJackpot, JackpotRetired, RequestConflict.
     """
@@ -186,12 +183,12 @@ def suspend_jackpot(session: Session, command: ChangeSuspension) -> SuspensionCh
 
 def resume_jackpot(session: Session, command: ChangeSuspension) -> SuspensionChanged:
     """
-    Take a jackpot's bets again. One operator does it, and a person: why it was suspended is for somebody to judge.
+    Take a jackpot's bets again. One operator does it, and a user: why it was suspended is for somebody to judge.
 
     Raises: PersonRequired, UnknownJackpot, JackpotRetired, RequestConflict.
     """
-    if command.act.principal.is_machine:
-        message = f"{command.act.principal.name} is a machine: it may suspend a jackpot, and a person resumes it."
+    if command.act.principal.is_service_account:
+        message = f"{command.act.principal.name} is a service account: it may suspend a jackpot, and a user resumes it."
         raise PersonRequired(message)
     return _set(session, command, EntryKind.JACKPOT_RESUMED, Life.OPEN)
 

@@ -36,7 +36,7 @@ def ensure(session: Session, act: Act, principal: Principal) -> None:
         principals.require_same(known, principal)
         return
     principals.require_legible(principal.name)
-    seq = acts.post(
+    seq = acts.record(
         session,
         replace(act, request_id=None),
         EntryKind.PRINCIPAL_ADDED,
@@ -116,7 +116,7 @@ def book_key(session: Session, act: Act, key: NewKey, *, asked: Facts) -> None:
     live = records.live_ids(session, key.principal.name, of_subjects=isinstance(key.shown, Subject))
     principals.require_room(key.principal.name, live=len(live))
     recorded = facts.of_key(**key.columns)
-    seq = acts.post(session, act, EntryKind.KEY_CREATED, subject=f"key {key.key_id}", after=recorded, asked=asked)
+    seq = acts.record(session, act, EntryKind.KEY_CREATED, subject=f"key {key.key_id}", after=recorded, asked=asked)
     records.add(session, key, entry_seq=seq)
 
 
@@ -128,18 +128,12 @@ def _asked(act: Act, principal: Principal) -> Facts:
     }
 
 
-class UnknownKey(NotFound):
+class UnknownKey(NotFound, code="key-unknown", title="Unknown key"):
     """No key of this id."""
 
-    code = "key-unknown"
-    title = "Unknown key"
 
-
-class KeyRevoked(Conflict):
+class KeyRevoked(Conflict, code="key-revoked", title="The key was revoked before"):
     """It was revoked before, by another request."""
-
-    code = "key-revoked"
-    title = "The key was revoked before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +159,7 @@ def revoke_key(session: Session, act: Act, key_id: str) -> Revocation:
     if key.revoked_at is not None:
         message = f"Key {key_id} was revoked at {key.revoked_at}."
         raise KeyRevoked(message, key_id=key_id)
-    acts.post(
+    acts.record(
         session,
         act,
         EntryKind.KEY_REVOKED,
@@ -189,10 +183,10 @@ def find(session: Session, key_id: str) -> ListedKey:
 
 def add_person(session: Session, act: Act, principal: Principal, subject: Subject) -> bool:
     """
-    Let a subject of an issuer speak as a person, once: the same again changes nothing. Returns whether it was now.
+    Let a subject of an issuer speak as a user, once: the same again changes nothing. Returns whether it was now.
 
-    Raises: BadPrincipal for a machine, or a subject that no issuer could name; KeyForbidden; AlreadyExists if the
-    subject is somebody else; PrincipalConflict; KeyLimitReached; UnknownCasino.
+    Raises: BadPrincipal for a service account, or a subject that no issuer could name; KeyForbidden; AlreadyExists if
+    the subject is somebody else; PrincipalConflict; KeyLimitReached; UnknownCasino.
     """
     principals.require_possible(principal)
     principals.require_may_create(act.principal, principal)
@@ -210,19 +204,16 @@ def add_person(session: Session, act: Act, principal: Principal, subject: Subjec
 
 
 def _require_subject(principal: Principal, subject: Subject) -> None:
-    if principal.is_machine:
-        message = "Tokens are for people; a machine has a key."
+    if principal.is_service_account:
+        message = "Tokens are for users; a service account has a key."
         raise BadPrincipal(message)
     if not principals.is_subject(subject.subject) or not subject.subject.strip():
         message = f"A subject is a text of 1 to {LONGEST_SUBJECT} ASCII characters."
         raise BadPrincipal(message)
 
 
-class KeyMaker(Forbidden):
+class KeyMaker(Forbidden, code="key-maker", title="The maker of a key releases nothing that was won by it"):
     """One person made a key by which the round was played, and is who acts now or made the key of who does."""
-
-    code = "key-maker"
-    title = "The maker of a key releases nothing that was won by it"
 
 
 def require_not_maker(session: Session, act: Act, *, jackpot_id: str, round_key: int) -> None:

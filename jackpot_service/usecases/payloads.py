@@ -12,17 +12,14 @@ from marshmallow import ValidationError, fields, missing, post_load, validate
 from jackpot_service.domain.cards import BadCard, Card, parse_card
 from jackpot_service.domain.errors import FieldError, Refused
 from jackpot_service.domain.outcomes import Hand, HandStatus
-from jackpot_service.usecases.fields import LONGEST_TEXT, Identifier, ReadField, StrictSchema
+from jackpot_service.usecases.fields import LONGEST_TEXT, Identifier, ReadField, StrictSchema, each
 
 MOST_ERRORS: Final = 100
 """How many field errors a refusal holds; an object of nonsense has hundreds of thousands."""
 
 
-class BadPayload(Refused):
+class BadPayload(Refused, code="payload-invalid", title="Invalid payload"):
     """The payload does not say what such a change needs."""
-
-    code = "payload-invalid"
-    title = "Invalid payload"
 
 
 class Payload(StrictSchema):
@@ -109,16 +106,7 @@ class Cards(ReadField[tuple[Card, ...]]):
         if type(value) is not list or len(value) > MOST_CARDS:
             message = f"must be a list of at most {MOST_CARDS} cards"
             raise ValidationError(message)
-        cards: list[Card] = []
-        field_errors: dict[int, list[str]] = {}
-        for index, text in enumerate(value):
-            try:
-                cards.append(_card(text))
-            except ValidationError as error:
-                field_errors[index] = [str(message) for message in error.messages]
-        if field_errors:
-            raise ValidationError(field_errors)
-        return tuple(cards)
+        return tuple(each(_card, enumerate(value)).values())
 
 
 def _card(text: object) -> Card:

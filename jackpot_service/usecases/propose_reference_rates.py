@@ -17,18 +17,12 @@ from jackpot_service.usecases.changes.rate_sheet import ChangeRates
 from jackpot_service.usecases.changes.requests import ChangeRequested, RequestChange, request_change
 
 
-class NotYetDated(Refused):
+class NotYetDated(Refused, code="document-dated-ahead", title="The document's day lies ahead"):
     """The document is of a day that has not come."""
 
-    code = "document-dated-ahead"
-    title = "The document's day lies ahead"
 
-
-class NothingToPropose(Refused):
+class NothingToPropose(Refused, code="nothing-to-propose", title="The document quotes none of the currencies"):
     """The document quotes none of the currencies that are wanted."""
-
-    code = "nothing-to-propose"
-    title = "The document quotes none of the currencies"
 
 
 @dataclass(frozen=True, slots=True)

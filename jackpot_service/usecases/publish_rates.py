@@ -22,29 +22,20 @@ LEAST_MINOR_VALUE = Decimal("1e-9")
 """The least that a minor unit may be worth: an award from a meter of nine billion still fits 64 bits."""
 
 
-class BadRate(Refused):
+class BadRate(Refused, code="rate-invalid", title="Invalid rate"):
     """A rate that cannot be: not positive, not finite, too precise, or for the base currency itself."""
 
-    code = "rate-invalid"
-    title = "Invalid rate"
 
-
-class SheetExists(Conflict):
+class SheetExists(Conflict, code="sheet-exists", title="The base currency already has a rate sheet"):
     """One operator may publish the first sheet of a base currency; every later one is a change, which takes two."""
 
-    code = "sheet-exists"
-    title = "The base currency already has a rate sheet"
 
-
-class ExponentChanged(Conflict):
+class ExponentChanged(Conflict, code="exponent-changed", title="The currency had another exponent"):
     """
     The currency's minor units were others in earlier sheets.
 
     Sums of minor units by day could not be told apart. Whoever renames a currency gives it another code.
     """
-
-    code = "exponent-changed"
-    title = "The currency had another exponent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +79,7 @@ def publish_rates(session: Session, command: PublishRates) -> RateSheet:
     _require_same_exponents(rates, rate_sheets.exponents(session, command.base))
     sheet = RateSheet(command.base, rate_sheets.last_number(session, command.base) + 1, rates)
     source = facts.of_rate_source(command.source)
-    seq = acts.post(
+    seq = acts.record(
         session,
         command.act,
         EntryKind.RATES_PUBLISHED,

@@ -40,7 +40,7 @@ def seal_books(session: Session, command: SealBooks) -> Seal:
         public_key_id=command.key.public.key_id,
     )
     seal = replace(unsigned, signature=command.key.sign(unsigned.signed_bytes))
-    seq = acts.post(
+    seq = acts.record(
         session,
         command.act,
         EntryKind.BOOKS_SEALED,

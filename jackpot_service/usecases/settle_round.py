@@ -25,18 +25,12 @@ from jackpot_service.usecases import round_terms
 from jackpot_service.usecases.round_terms import RoundTerms
 
 
-class ResultConflict(Conflict):
+class ResultConflict(Conflict, code="result-conflict", title="The round has another result"):
     """The round was settled before, by another result."""
 
-    code = "result-conflict"
-    title = "The round has another result"
 
-
-class BetCountMismatch(Conflict):
+class BetCountMismatch(Conflict, code="bet-count-mismatch", title="The number of bets differs"):
     """The table server and the ledger do not agree on the round's live bets; nothing is settled."""
-
-    code = "bet-count-mismatch"
-    title = "The number of bets differs"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from jackpot_service.database.transactions import Session, pipelined
 from jackpot_service.domain import facts, figures
+from jackpot_service.domain.allocation import weight
 from jackpot_service.domain.bets import BookedBet
-from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.entries import Entry, RoundStep
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import negated

@@ -15,7 +15,7 @@ import pytest
 
 from jackpot_service.api.event_stream import EventStream
 from jackpot_service.api.request_context import EXTENSION
-from jackpot_service.database.transactions import Busy
+from jackpot_service.database.failures import Busy
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Role
 from jackpot_service.events import windows
 from jackpot_service.events.cursor import BEGINNING, Begun, Cursor, decode, encode

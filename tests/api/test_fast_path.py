@@ -23,7 +23,7 @@ from jackpot_service.api.places import Caller, Places, Turns
 from jackpot_service.api.request_context import EXTENSION
 from jackpot_service.api.requests import LONGEST_BODY
 from jackpot_service.app import Application
-from jackpot_service.database.transactions import Busy, OutcomeUnknown
+from jackpot_service.database.failures import Busy, OutcomeUnknown
 from jackpot_service.domain.errors import BooksBroken, Conflict, FieldError, Forbidden, NotFound, Unauthenticated
 from jackpot_service.domain.money import NoRate
 from jackpot_service.domain.principals import Role

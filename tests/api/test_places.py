@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jackpot_service.api.places import Caller, Places
-from jackpot_service.database.transactions import Busy
+from jackpot_service.database.failures import Busy
 
 FLOOD, OTHER, SAME_CASINO = Caller("c1", "flood"), Caller("c2", "other"), Caller("c1", "quiet")
 

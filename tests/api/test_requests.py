@@ -7,7 +7,7 @@ import pytest
 
 from jackpot_service.api.places import Caller, Places
 from jackpot_service.api.requests import SMALL, Body, Gone, length_of
-from jackpot_service.database.transactions import Busy
+from jackpot_service.database.failures import Busy
 
 FLOOD, OTHER = Caller("c1", "flood"), Caller("c2", "other")
 MOST = 100 * SMALL

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from jackpot_service.api.places import Caller, Places, Turn, Turns
-from jackpot_service.database.transactions import Busy
+from jackpot_service.database.failures import Busy
 
 FLOOD, OTHER, THIRD = Caller("c1", "flood"), Caller("c2", "other"), Caller("c3", "third")
 

@@ -11,8 +11,8 @@ from itertools import chain
 import pytest
 
 from jackpot_service.database.async_executor import NeedsThread
+from jackpot_service.database.failures import Busy, HeldUp, OutcomeUnknown
 from jackpot_service.database.groups import Grouping
-from jackpot_service.database.transactions import Busy, HeldUp, OutcomeUnknown
 from jackpot_service.domain.errors import LedgerError, Refused
 
 THREADS = ThreadPoolExecutor(4)

@@ -6,9 +6,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from jackpot_service.database.placements import PLACEMENTS, Placement
+from jackpot_service.database.tables import Placement
 from tests.distribution.exemptions import FUNCTIONS, PROCEDURES, VIEWS
 from tests.support import catalogues
+from tests.support.catalogues import PLACEMENTS
 from tests.support.distributable import COLUMN, Breach, Catalogue, Node, Rule, breaches, nodes
 
 Owner = psycopg.Connection[Any]

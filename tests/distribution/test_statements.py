@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.database.placements import PLACEMENTS
 from tests.distribution.exemptions import EXEMPTIONS, Exemption, flat
 from tests.distribution.story import PARTS, WRITE_PATH
+from tests.support.catalogues import PLACEMENTS
 from tests.support.distributable import Breach, Catalogue, Rule, breaches
 from tests.support.recording import Sent, statements
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jackpot_service.domain.allocation import entitlements, payable_minor, shares_minor
+from jackpot_service.domain.allocation import entitlements, payable_minor, shares_minor, weight
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.contribution import weight
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.outcomes import Win
 from jackpot_service.domain.rules import (

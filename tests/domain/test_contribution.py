@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jackpot_service.domain import posting_rules
+from jackpot_service.domain.allocation import Contribution, contribute, stakes_by_currency, weight
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.contribution import Contribution, contribute, stakes_by_currency, weight
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.rules import Split
 from tests.properties import values

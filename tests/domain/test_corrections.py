@@ -9,7 +9,7 @@ from itertools import pairwise
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from jackpot_service.domain.accounts import AWARDS_HELD, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, casino
+from jackpot_service.domain.accounts import AWARDS_HELD, METER_HOUSE, METER_PLAYERS, PRIZE_FUND, Pools, casino
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.cards import parse_cards
@@ -17,7 +17,6 @@ from jackpot_service.domain.corrections import Correction, PastAward, VerdictInF
 from jackpot_service.domain.journal import Postings
 from jackpot_service.domain.money import ZERO, Rate, RateSheet
 from jackpot_service.domain.outcomes import Hand, HandStatus, Result, judge
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rulebooks import published_rules
 from jackpot_service.domain.settlement import Award, Settlement, Terms, due_at, settle
 from jackpot_service.ledger import replay

@@ -14,8 +14,8 @@ from jackpot_service.domain.accounts import (
     RESERVE,
     Account,
 )
+from jackpot_service.domain.allocation import contribute, stakes_by_currency
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.contribution import contribute, stakes_by_currency
 from jackpot_service.domain.figures import Figure, FigureKind
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import RateSheet

@@ -8,10 +8,10 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jackpot_service.domain.accounts import Pools
+from jackpot_service.domain.allocation import contribute, stakes_by_currency
 from jackpot_service.domain.awards import AwardState
-from jackpot_service.domain.contribution import contribute, stakes_by_currency
 from jackpot_service.domain.outcomes import Hand
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.domain.settlement import Settlement, reverse
 from tests.properties.profile import repeatable

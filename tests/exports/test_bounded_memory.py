@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.verification import NOTHING, Verified, VerifiedStripe
 from jackpot_service.proof import documents, positions

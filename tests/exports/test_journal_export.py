@@ -1,8 +1,11 @@
 """Other people's programs add the journal up, and come to the ledger's own sums, to the last digit."""
 
+import csv
 import decimal
+import io
 import random
 import re
+import shutil
 import subprocess
 import sys
 from collections import defaultdict
@@ -71,6 +74,11 @@ def text_of(session: Session, jackpot_id: str, form: str) -> str:
     return b"".join(piece.content for piece in pieces(session, export)).decode()
 
 
+def debited(balances: Balances) -> Balances:
+    """The ledger's balances as accountants sign them: what is owed to an account's owner is a credit, and negative."""
+    return {key: -amount for key, amount in balances.items()}
+
+
 def ledgers_own(session: Session, jackpot_id: str) -> Balances:
     sums = text("SELECT account, currency, sum(amount) FROM postings WHERE jackpot_id = :j GROUP BY 1, 2")
     return {
@@ -133,7 +141,7 @@ def test_beancount_comes_to_the_trial_balance(url: str, session: Session, tmp_pa
     booked = session.execute(text("SELECT max(booked_at) FROM entries")).scalar_one()
     positions, balances = trial_balance(url, jackpot_id, booked + timedelta(seconds=1))
     assert positions == committed_positions(session, jackpot_id)
-    assert beancounts(path) == balances == ledgers_own(session, jackpot_id)
+    assert beancounts(path) == debited(balances) == debited(ledgers_own(session, jackpot_id))
 
 
 @pytest.mark.parametrize("jackpot_id", busy_day.JACKPOTS)
@@ -147,7 +155,7 @@ def test_in_the_middle_of_the_day_it_does_too(url: str, session: Session, tmp_pa
     export = journal_export(session, jackpot_id, FORMS["beancount"], positions=positions)
     path.write_bytes(b"".join(piece.content for piece in pieces(session, export)))
     assert bean_check(path) == (0, "")
-    assert beancounts(path) == balances != ledgers_own(session, jackpot_id)
+    assert beancounts(path) == debited(balances) != debited(ledgers_own(session, jackpot_id))
 
 
 def test_beancount_finds_every_entry_with_what_it_was(session: Session, tmp_path: Path) -> None:
@@ -178,12 +186,16 @@ def test_beancount_finds_every_entry_with_what_it_was(session: Session, tmp_path
         )
         for one in transactions
     ]
-    assert told == [
-        (*row[:4], instant(row[4]), *row[5:7], sorted(zip(*row[7:], strict=True))) for row in session.execute(asked)
-    ]
+    assert told == [(*row[:4], instant(row[4]), *row[5:7], sorted(debits(*row[7:]))) for row in session.execute(asked)]
     assert {one.meta["book"] for one in transactions} == {"j1"}
     assert busy_day.SPITEFUL in {one.payee for one in transactions}
     assert any(not one.postings for one in transactions)
+
+
+def debits(
+    accounts: list[str], currencies: list[str], amounts: list[Decimal], movements: list[str]
+) -> Iterator[tuple[str, str, Decimal, str]]:
+    return zip(accounts, currencies, [-amount for amount in amounts], movements, strict=True)
 
 
 def line_of(posting: data.Posting) -> tuple[str, str, Decimal | None, str]:
@@ -254,7 +266,60 @@ def added_up(written: str) -> Balances:
 
 @pytest.mark.parametrize("jackpot_id", busy_day.JACKPOTS)
 def test_the_text_for_hledger_adds_up_to_the_ledgers_own_sums(session: Session, jackpot_id: str) -> None:
-    assert added_up(text_of(session, jackpot_id, "hledger")) == ledgers_own(session, jackpot_id)
+    assert added_up(text_of(session, jackpot_id, "hledger")) == debited(ledgers_own(session, jackpot_id))
+
+
+HLEDGER: Final = shutil.which("hledger")
+
+
+@pytest.mark.skipif(HLEDGER is None, reason="hledger is not installed; Debian: apt-get install hledger")
+@pytest.mark.parametrize("jackpot_id", busy_day.JACKPOTS)
+def test_hledger_itself_comes_to_the_ledgers_own_sums(session: Session, tmp_path: Path, jackpot_id: str) -> None:
+    path = tmp_path / "live.journal"
+    path.write_text(text_of(session, jackpot_id, "hledger"), encoding="utf-8")
+
+    assert hledger(path, "check", "--strict") == ""
+    sums = csv.DictReader(io.StringIO(hledger(path, "balance", "--flat", "--layout=bare", "--output-format=csv")))
+    assert {
+        (account_of(row["account"]), row["commodity"]): Decimal(row["balance"])
+        for row in sums
+        if row["account"] != "total" and Decimal(row["balance"])
+    } == debited(ledgers_own(session, jackpot_id))
+
+
+def hledger(path: Path, *command: str) -> str:
+    done = subprocess.run(
+        [str(HLEDGER), "--file", path, *command],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"LANG": "C.UTF-8"},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_books_open_the_right_way_up(world: World, form: str) -> None:
+    """A casino that has taken a stake owes it: an asset, out of which come a liability to players and an income."""
+    world.open(base_amount="1000")
+    world.bet(bet(stake_minor=100))
+    with transactions.reading(world.engine) as session:
+        written = text_of(session, "j1", form)
+
+    last = {
+        name: Decimal(amount) for name, amount in re.findall(r"^ +([A-Z][\w:-]+)  (\S+) EUR", written, re.MULTILINE)
+    }
+    assert last == {
+        "Assets:Casino:C1": Decimal(1),
+        "Liabilities:Meter:Players": Decimal("-0.45"),
+        "Liabilities:Reserve": Decimal("-0.05"),
+        "Liabilities:PrizeFund": Decimal("-0.3184"),
+        "Income:House:Margin": Decimal("-0.1816"),
+        "Expenses:House:Seed": Decimal(1000),
+        "Liabilities:Meter:House": Decimal(-1000),
+    }
 
 
 def test_what_means_something_to_hledger_is_written_otherwise(session: Session) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from jackpot_service.server.answering import LARGEST_PIECE, Answering
+from jackpot_service.server.transports import LARGEST_PIECE, ClientTransport
 
 
 class Recorder(asyncio.Transport):
@@ -30,9 +30,9 @@ class Recorder(asyncio.Transport):
         return 7
 
 
-def made() -> tuple[Recorder, Answering]:
+def made() -> tuple[Recorder, ClientTransport]:
     recorder = Recorder()
-    return recorder, Answering(recorder, asyncio.get_running_loop())
+    return recorder, ClientTransport(recorder, asyncio.get_running_loop())
 
 
 def test_what_is_written_in_one_turn_of_the_loop_leaves_in_one_piece() -> None:
@@ -49,7 +49,7 @@ def test_what_is_written_in_one_turn_of_the_loop_leaves_in_one_piece() -> None:
     asyncio.run(test())
 
 
-@pytest.mark.parametrize(("end", "said"), [(Answering.close, "close"), (Answering.write_eof, "eof")])
+@pytest.mark.parametrize(("end", "said"), [(ClientTransport.close, "close"), (ClientTransport.write_eof, "eof")])
 def test_what_was_written_leaves_before_the_end(end: object, said: str) -> None:
     async def test() -> None:
         recorder, answering = made()

@@ -15,7 +15,8 @@ from sqlalchemy import text
 
 from jackpot_service.database.async_executor import AsyncExecutor, NeedsThread
 from jackpot_service.database.connections import LONGEST_KEPT_S, create_engine
-from jackpot_service.database.transactions import HeldUp, OutcomeUnknown, Session, committed, pipelined
+from jackpot_service.database.failures import HeldUp, OutcomeUnknown
+from jackpot_service.database.transactions import Session, committed, pipelined
 from tests.faults.scratch import CONFIG, LONGEST_WAIT_S, Database
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ import pytest
 
 from jackpot_service.config.settings import Config
 from jackpot_service.server.clients import MOST_CONNECTIONS
-from jackpot_service.server.heads import LONGEST_HEAD, LONGEST_TARGET
+from jackpot_service.server.framing import LONGEST_HEAD, LONGEST_TARGET
 from jackpot_service.server.protocol import LONGEST_REQUEST_S
 from jackpot_service.server.worker import BODY_SLACK
 from tests.faults.processes import all_workers, resident_bytes

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from jackpot_service.database.transactions import OutcomeUnknown, Session, committed, pipelined, transact
+from jackpot_service.database.failures import OutcomeUnknown
+from jackpot_service.database.transactions import Session, committed, pipelined, transact
 from jackpot_service.domain.errors import Refused
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
 from tests.races import books, scene

@@ -13,7 +13,7 @@ from uvicorn.server import ServerState
 
 from jackpot_service.api.asgi import Receive, Scope, Send, answer
 from jackpot_service.server.clients import Clients
-from jackpot_service.server.heads import LONGEST_HEAD, MOST_FIELDS
+from jackpot_service.server.framing import LONGEST_HEAD, MOST_FIELDS
 from jackpot_service.server.protocol import (
     CLIENTS,
     CONNECTION,

@@ -19,22 +19,12 @@ import sqlalchemy
 import structlog
 from sqlalchemy import text
 
-from jackpot_service.database import bounded, deadlines
+from jackpot_service.database import deadlines
 from jackpot_service.database.async_executor import AsyncExecutor, NeedsThread
-from jackpot_service.database.connections import create_engine, create_owners_engine
+from jackpot_service.database.connections import Hosts, connect, create_engine, create_owners_engine
 from jackpot_service.database.deadlines import DeadlinePassed
-from jackpot_service.database.hosts import Host, Hosts
-from jackpot_service.database.transactions import (
-    Busy,
-    HeldUp,
-    OutcomeUnknown,
-    Session,
-    committed,
-    pipelined,
-    read,
-    snapshot,
-    transact,
-)
+from jackpot_service.database.failures import Busy, HeldUp, OutcomeUnknown
+from jackpot_service.database.transactions import Session, committed, pipelined, read, snapshot, transact
 from jackpot_service.telemetry import counters
 from tests.faults.freezing import frozen, refusing_server, silent_server
 from tests.faults.scratch import CONFIG, Act, Database, nothing, pid_of
@@ -194,15 +184,16 @@ def test_a_connection_that_another_lost_is_not_used_again_when_it_comes_back(dat
 
 
 def test_many_who_lose_their_connections_at_once_abandon_none_that_is_new() -> None:
-    hosts, host = Hosts(), Host(None, None)
+    hosts = Hosts()
+    ((host, _),) = hosts.in_order({})
     began = time.monotonic()
     hosts.abandon_connections(since=began)
     opened_at = time.monotonic()
     hosts.abandon_connections(since=began)
-    assert not hosts.is_suspect(host, opened_at=opened_at)
-    assert hosts.is_suspect(host, opened_at=began)
+    assert not host.may_have_lost(opened_at)
+    assert host.may_have_lost(began)
     hosts.abandon_connections(since=time.monotonic())
-    assert hosts.is_suspect(host, opened_at=opened_at)
+    assert host.may_have_lost(opened_at)
 
 
 def test_a_call_that_is_over_asks_nothing_more_and_keeps_its_connection(
@@ -268,14 +259,14 @@ def test_a_long_statement_is_given_up_when_the_database_gives_no_sign_of_life(
 ) -> None:
     monkeypatch.setattr(deadlines, "HEARTBEAT_S", 0.1)
     monkeypatch.setattr(deadlines, "LONGEST_SILENCE_S", 0.5)
-    monkeypatch.setattr(bounded, "_IS_ALIVE_S", 0.2)
+    monkeypatch.setattr(deadlines, "_IS_ALIVE_S", 0.2)
     engine = database.engine(HASTY)
 
     def look() -> None:
         with snapshot(engine) as session:
             connection = connection_of(session)
             with silent_server() as port:
-                assert isinstance(connection, bounded.BoundedConnection)
+                assert isinstance(connection, deadlines.BoundedConnection)
                 origin = connection.origin
                 connection.origin = replace(origin, conninfo=f"host=127.0.0.1 port={port}")
                 session.execute(text("SELECT pg_sleep(3600)"))
@@ -304,7 +295,7 @@ def test_only_what_the_database_says_is_a_sign_of_its_life(
 ) -> None:
     with database.engine(HASTY).connect() as session, refusing_server(answer) as port:
         connection = connection_of(session)
-        assert isinstance(connection, bounded.BoundedConnection)
+        assert isinstance(connection, deadlines.BoundedConnection)
         connection.origin = replace(connection.origin, conninfo=f"host=127.0.0.1 port={port} sslmode=disable")
         assert connection._gives_sign_of_life() is is_alive
 
@@ -347,9 +338,9 @@ def test_a_host_that_is_silent_is_passed_over_and_asked_last_from_then_on(databa
         hosts = Hosts()
         parameters = {**database.owner.info.get_parameters(), "connect_timeout": 1}
         parameters |= {"host": f"127.0.0.1,{parameters['host']}", "port": f"{port},{parameters.get('port', 5432)}"}
-        bounded.connect(hosts, parameters).close()
+        connect(hosts, parameters).close()
         before = passed()
-        bounded.connect(hosts, parameters).close()
+        connect(hosts, parameters).close()
     assert passed() == before
 
 
@@ -361,7 +352,7 @@ def test_a_host_that_is_not_writable_is_passed_over(database: Database) -> None:
     )
     parameters = {**database.owner.info.get_parameters(), "target_session_attrs": "read-write"}
     with pytest.raises(psycopg.OperationalError, match="read-only"):
-        bounded.connect(Hosts(), parameters)
+        connect(Hosts(), parameters)
 
 
 def test_a_name_that_nobody_looks_up_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -385,7 +376,7 @@ def test_an_address_that_is_silent_leaves_time_for_the_next(monkeypatch: pytest.
     addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{n}", 0)) for n in (1, 2)]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
     with silent_server() as port, pytest.raises(psycopg.OperationalError, match="Connection refused"):
-        bounded.connect(Hosts(), {"host": "database.example", "port": port, "connect_timeout": 1})
+        connect(Hosts(), {"host": "database.example", "port": port, "connect_timeout": 1})
 
 
 def test_a_name_that_nobody_knows_is_busy() -> None:
@@ -400,7 +391,7 @@ def test_the_addresses_of_a_name_are_tried_in_turn(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     with silent_server() as port, pytest.raises(DeadlinePassed):  # The first refuses, the second says nothing.
-        bounded.connect(Hosts(), {"host": "database.example", "port": port, "connect_timeout": 1})
+        connect(Hosts(), {"host": "database.example", "port": port, "connect_timeout": 1})
 
 
 # --- The loop -------------------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ import pytest
 import sqlalchemy
 
 from jackpot_service.database import embedded
-from jackpot_service.database.transactions import Busy, transact
+from jackpot_service.database.failures import Busy
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.jobs import Job, JobState
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.exports.jobs import requests

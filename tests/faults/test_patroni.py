@@ -17,7 +17,7 @@ import sqlalchemy
 from jackpot_service.config.settings import Config
 from jackpot_service.database import role
 from jackpot_service.database.connections import create_engine, create_owners_engine
-from jackpot_service.database.rights import ROLE
+from jackpot_service.database.tables import ROLE
 from jackpot_service.schema import migrate
 from tests.faults.load import Ledger, load
 from tests.faults.service import Service, served

@@ -12,8 +12,8 @@ import pytest
 import sqlalchemy
 
 from jackpot_service.database.connections import create_engine
-from jackpot_service.database.rights import ROLE
 from jackpot_service.database.server_account import Account, account_for
+from jackpot_service.database.tables import ROLE
 from jackpot_service.schema import migrate
 from tests.faults.processes import all_workers, serving, wait_until
 from tests.faults.service import served

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from jackpot_service.database.tables import Base
+from jackpot_service.database.models import Base
 from tests.faults.service import served
 from tests.support.logins import owner_conninfo
 

@@ -11,7 +11,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from jackpot_service.app import create_app
-from jackpot_service.database.transactions import ATTEMPTS, Busy, Session, transact
+from jackpot_service.database.failures import ATTEMPTS, Busy
+from jackpot_service.database.transactions import Session, transact
 from jackpot_service.domain.errors import Refused
 from tests.faults.scratch import CONFIG, LONGEST_WAIT_S, Act, Database, nothing, pid_of, sleep, sleep_in_pipeline
 

@@ -9,9 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from jackpot_service.database import transactions
-from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.accounts import Account, Pools
 from jackpot_service.domain.entries import Attribution
-from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws
 from jackpot_service.ledger.digests import first_head, next_head
 from jackpot_service.ledger.laws import Replayed

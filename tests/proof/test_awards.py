@@ -9,7 +9,7 @@ import sqlalchemy
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from jackpot_service.database.tables import Base
+from jackpot_service.database.models import Base
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code

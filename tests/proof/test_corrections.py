@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from jackpot_service.database import transactions
-from jackpot_service.database.tables import Base
+from jackpot_service.database.models import Base
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.cards import parse_cards
 from jackpot_service.domain.outcomes import Hand, HandStatus, Result

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy
 from sqlalchemy import text
 
-from jackpot_service.database.tables import Base
+from jackpot_service.database.models import Base
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.figures import FigureKind
 from jackpot_service.ledger.mismatches import Code

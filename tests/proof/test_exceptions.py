@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import text
 
-from jackpot_service.database.tables import AcknowledgementRow, Base, ExceptionRow
+from jackpot_service.database.models import AcknowledgementRow, Base, ExceptionRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import Role
 from jackpot_service.ledger.mismatches import Code

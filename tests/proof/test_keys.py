@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from jackpot_service.database import transactions
-from jackpot_service.database.tables import Base
+from jackpot_service.database.models import Base
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.principals import SYSTEM_OPERATOR, Principal, Role
 from jackpot_service.ledger.mismatches import Code

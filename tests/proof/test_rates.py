@@ -11,7 +11,7 @@ import sqlalchemy
 from sqlalchemy import text
 
 from jackpot_service.database import transactions
-from jackpot_service.database.tables import Base
+from jackpot_service.database.models import Base
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.facts import instant

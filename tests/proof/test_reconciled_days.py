@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
-from jackpot_service.database.tables import ReconciledDayRow
+from jackpot_service.database.models import ReconciledDayRow
 from jackpot_service.database.transactions import Session, snapshot
 from jackpot_service.ledger.verification import Reached
 from jackpot_service.proof.proof import verify

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from jackpot_service import signing
-from jackpot_service.database.tables import SealRow
+from jackpot_service.database.models import SealRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import seals
 from jackpot_service.domain.seals import Seal

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.entries import Attribution
-from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger.mismatches import Code
 from jackpot_service.ledger.replay import BookedCycle, BookedEntry, BookedStripe
 from jackpot_service.proof.times import TOLERANCE, Times

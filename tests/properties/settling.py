@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from jackpot_service.domain import posting_rules
+from jackpot_service.domain.accounts import Pools
+from jackpot_service.domain.allocation import contribute, stakes_by_currency
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.contribution import contribute, stakes_by_currency
 from jackpot_service.domain.outcomes import Hand, Verdict, judge
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.settlement import Settlement, Terms, settle
 from tests.properties import values
 

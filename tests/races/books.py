@@ -9,7 +9,7 @@ import psycopg
 import sqlalchemy
 
 from jackpot_service.database.transactions import snapshot
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.ledger import laws
 from jackpot_service.proof.proof import verify
 from jackpot_service.reports.jackpots import jackpot_state

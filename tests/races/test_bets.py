@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from jackpot_service.database.connections import create_engine
 from jackpot_service.database.transactions import Session, transact
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.bets import Bet
-from jackpot_service.domain.pools import Pools
 from jackpot_service.usecases.accept_bets import BetsAccepted
 from jackpot_service.usecases.void_bets import BetsVoided
 from tests.races import books, scene

@@ -13,7 +13,8 @@ import sqlalchemy
 from jackpot_service.api.bet_groups import BetGroups
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
-from jackpot_service.database.transactions import HeldUp, transact
+from jackpot_service.database.failures import HeldUp
+from jackpot_service.database.transactions import transact
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.usecases.accept_bets import BetsAccepted, accept_group
 from tests.races import books, scene

@@ -8,9 +8,9 @@ import pytest
 import sqlalchemy
 
 from jackpot_service.database.transactions import transact
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.changes import Outcome
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.principals import Principal, Role
 from jackpot_service.ledger.journal import JackpotSuspended
 from jackpot_service.usecases.accept_bets import BetsAccepted

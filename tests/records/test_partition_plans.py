@@ -11,7 +11,7 @@ from sqlalchemy import select, text
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
-from jackpot_service.database.tables import BetRow
+from jackpot_service.database.models import BetRow
 from jackpot_service.database.transactions import Session, snapshot
 from jackpot_service.domain.rounds import Month, keys_of
 from jackpot_service.proof import documents

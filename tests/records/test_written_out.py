@@ -4,7 +4,6 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.database import guesses
 from jackpot_service.ledger import days, journal
 from jackpot_service.records import bets, rounds, settings_in_force
 
@@ -25,4 +24,4 @@ def test_what_is_sent_with_bets_writes_nothing_after_a_wrong_guess(statement: st
 
 def test_what_is_required_is_what_would_be_read() -> None:
     assert words(settings_in_force._READ) in words(settings_in_force._REQUIRE)
-    assert f"THEN '{guesses.RIGHT}' ELSE 'wrong' END" in settings_in_force._REQUIRE
+    assert f"THEN '{settings_in_force.RIGHT}' ELSE 'wrong' END" in settings_in_force._REQUIRE

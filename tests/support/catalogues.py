@@ -6,8 +6,10 @@ from typing import Any, Final
 import psycopg
 from pglast import parse_sql
 
-from jackpot_service.database.placements import PLACEMENTS, Placement
+from jackpot_service.database.tables import TABLES, Placement
 from tests.support.distributable import COLUMN, Catalogue, Node
+
+PLACEMENTS: Final = {name: table.placement for name, table in TABLES.items()}
 
 _TABLES: Final = """
 SELECT relname FROM pg_class

@@ -14,7 +14,7 @@ from typing import Any, Final
 from pglast import ast, parse_sql
 from pglast.enums import A_Expr_Kind, BoolExprType, JoinType
 
-from jackpot_service.database.placements import Placement
+from jackpot_service.database.tables import Placement
 
 COLUMN: Final = "jackpot_id"
 

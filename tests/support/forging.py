@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import text
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.contribution import weight
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.accounts import Pools
+from jackpot_service.domain.allocation import weight
 from jackpot_service.ledger import digests, replay
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.proof import bets, documents, figures, jackpots, records, references

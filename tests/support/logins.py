@@ -3,7 +3,7 @@
 import sqlalchemy
 
 from jackpot_service.database.embedded import SUPERUSER
-from jackpot_service.database.rights import ROLE
+from jackpot_service.database.tables import ROLE
 
 
 def owner_url(url: str) -> str:

@@ -8,9 +8,9 @@ import sqlalchemy
 from sqlalchemy import NullPool, text
 
 from jackpot_service.database import transactions
-from jackpot_service.database.tables import Base
+from jackpot_service.database.models import Base
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.money import ZERO
-from jackpot_service.domain.pools import Pools
 from jackpot_service.ledger import laws
 from jackpot_service.ledger.mismatches import Mismatch
 from jackpot_service.proof.proof import verify

@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 from jackpot_service.database.embedded import Cluster
-from jackpot_service.database.rights import ROLE
+from jackpot_service.database.tables import ROLE
 
 _LINE: Final = re.compile(r"\S+ \S+ \S+ \[(\d+)\] (\S*) ([A-Z]+):  (.*)", re.DOTALL)
 _SAID: Final = re.compile(r"(?:statement|execute [^:]*): (.*)", re.DOTALL)

@@ -14,7 +14,8 @@ from structlog.testing import capture_logs
 
 from jackpot_service.config.settings import Config
 from jackpot_service.database.connections import create_engine
-from jackpot_service.database.transactions import Busy, HeldUp, Session, is_writable, read, transact
+from jackpot_service.database.failures import Busy, HeldUp
+from jackpot_service.database.transactions import Session, is_writable, read, transact
 from jackpot_service.domain.errors import Refused
 from jackpot_service.telemetry import counters, trouble
 

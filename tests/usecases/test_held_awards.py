@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.accounts import Pools
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.correcting import correct, pay

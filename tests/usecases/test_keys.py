@@ -338,7 +338,7 @@ def test_a_subject_that_no_issuer_could_name_is_refused(world: World, subtests: 
             add(world, subject)
 
 
-@pytest.mark.parametrize("machine", [replace(ANN, is_automaton=True), Principal("server", Role.TABLE, "c1")], ids=str)
-def test_machines_show_keys_and_no_tokens(world: World, machine: Principal) -> None:
-    with pytest.raises(LedgerError, match="Tokens are for people"):
-        add(world, principal=machine)
+@pytest.mark.parametrize("account", [replace(ANN, is_automaton=True), Principal("server", Role.TABLE, "c1")], ids=str)
+def test_service_accounts_show_keys_and_no_tokens(world: World, account: Principal) -> None:
+    with pytest.raises(LedgerError, match="Tokens are for users"):
+        add(world, principal=account)

@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.currencies import UnknownCurrency
 from jackpot_service.domain.errors import LedgerError
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.principals import BadPrincipal, KeyLimitReached, Principal, Role
 from jackpot_service.domain.rulebooks import UnknownRulebook
 from jackpot_service.domain.rules import BadRules

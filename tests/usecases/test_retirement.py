@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.accounts import Pools
 from tests.support.answers import Answer
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, FOUR_OF_A_KIND, NOTHING, ROYAL_FLUSH, STRAIGHT_FLUSH, hand

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.accounts import Pools
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.correcting import ask, awards, correct, pay, posted, reject, reversed_awards

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.accounts import Pools
 from tests.support.bets import bet
 from tests.support.hands import FLUSH, NOTHING, ROYAL_FLUSH, hand
 from tests.support.world import World

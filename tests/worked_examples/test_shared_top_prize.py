@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.accounts import Pools
 from tests.support.answers import Body
 from tests.support.bets import bet
 from tests.support.hands import FULL_HOUSE, NOTHING, NOTHING_TOO, ROYAL_FLUSH, STRAIGHT_FLUSH, hand

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from jackpot_service.domain.pools import Pools
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.principals import Role
 from jackpot_service.usecases.changes.registry import KINDS
 from tests.support.answers import Body

@@ -15,10 +15,8 @@ A = TypeVar("A")
 Json = Mapping[str, Any]
 
 
-class JobForbidden(Forbidden):
+class JobForbidden(Forbidden, code="job-forbidden"):
     """The caller may create jobs, but not this one."""
-
-    code = "job-forbidden"
 
 
 @dataclass(frozen=True, slots=True)

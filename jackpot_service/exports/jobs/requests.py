@@ -31,39 +31,24 @@ KINDS: Final[Mapping[str, Kind[Any]]] = MappingProxyType({kind.name: kind for ki
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class UnknownJob(NotFound):
+class UnknownJob(NotFound, code="job-unknown", title="Unknown job"):
     """There is no job of this id, or not for this caller."""
 
-    code = "job-unknown"
-    title = "Unknown job"
 
-
-class JobConflict(Conflict):
+class JobConflict(Conflict, code="job-conflict", title="The request id belongs to another job"):
     """The id stands for another job."""
 
-    code = "job-conflict"
-    title = "The request id belongs to another job"
 
-
-class JobsWaiting(Conflict):
+class JobsWaiting(Conflict, code="jobs-waiting", title="Too many jobs wait"):
     """The caller has too many jobs that are not over."""
 
-    code = "jobs-waiting"
-    title = "Too many jobs wait"
 
-
-class JobNotDone(Conflict):
+class JobNotDone(Conflict, code="job-not-done", title="The job has no file to be read"):
     """There is no file, or not yet."""
 
-    code = "job-not-done"
-    title = "The job has no file to be read"
 
-
-class JobFileRemoved(NotFound):
+class JobFileRemoved(NotFound, code="job-file-removed", title="The file was removed"):
     """The file was kept for as long as files are."""
-
-    code = "job-file-removed"
-    title = "The file was removed"
 
 
 @dataclass(frozen=True, slots=True)

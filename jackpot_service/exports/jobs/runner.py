@@ -16,7 +16,7 @@ from typing import Any, Final
 import sqlalchemy
 import structlog
 
-from jackpot_service.database.transactions import Session, told, transact
+from jackpot_service.database.transactions import Session, transact, translated
 from jackpot_service.domain.errors import LedgerError, Unavailable
 from jackpot_service.domain.jobs import Job
 from jackpot_service.exports.jobs.kinds import Kind
@@ -85,7 +85,7 @@ class Runner:
             self._fail(job, f"given-up: it was begun {MOST_ATTEMPTS} times, and ended before its next chunk")
             return
         try:
-            with self._heartbeat(job), told(self.engine):
+            with self._heartbeat(job), translated(self.engine):
                 self._write(job)
         except (LeaseLost, Unavailable):
             raise

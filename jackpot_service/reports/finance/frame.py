@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import select, text
 
-from jackpot_service.database.tables import JackpotRow
+from jackpot_service.database.models import JackpotRow
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain.closed_periods import KeptReport, Period
 from jackpot_service.domain.entries import REFERENCE_BOOK

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, RESERVE, Account
+from jackpot_service.domain.accounts import METER_HOUSE, METER_PLAYERS, PRIZE_FUND, RESERVE, Account, Pools
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import EXACT, total
-from jackpot_service.domain.pools import Pools
 from jackpot_service.reports.documents import Row, Section, Value
 from jackpot_service.reports.finance import figures, pools
 from jackpot_service.reports.finance.columns import amounts, columns, days, texts

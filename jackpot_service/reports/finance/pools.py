@@ -6,10 +6,9 @@ from decimal import Decimal
 from itertools import zip_longest
 
 from jackpot_service.database.transactions import Session
-from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account
+from jackpot_service.domain.accounts import POOL_ACCOUNTS, Account, Pools
 from jackpot_service.domain.journal import Movement
 from jackpot_service.domain.money import EXACT, ZERO, total
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import replay
 from jackpot_service.ledger.instants import Positions

@@ -41,11 +41,8 @@ _MODULES: Final = (
 REPORTS: Final[Mapping[str, Report]] = MappingProxyType({module.REPORT.name: module.REPORT for module in _MODULES})
 
 
-class UnknownReport(NotFound):
+class UnknownReport(NotFound, code="report-unknown", title="Unknown report"):
     """No report of this name."""
-
-    code = "report-unknown"
-    title = "Unknown report"
 
 
 def report_of(name: str) -> Report:

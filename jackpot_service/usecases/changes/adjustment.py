@@ -9,10 +9,10 @@ from marshmallow import fields
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts, posting_rules
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.money import ZERO, plain, product, total
-from jackpot_service.domain.pools import Pools
 from jackpot_service.records import immutable, lives
 from jackpot_service.usecases.acts import Act, Done
 from jackpot_service.usecases.changes.jackpots import (
@@ -44,11 +44,8 @@ class Cause(StrEnum):
     OTHER_DOCUMENTED = "other-documented"
 
 
-class BelowZero(Refused):
+class BelowZero(Refused, code="below-zero", title="The pool would fall below zero"):
     """The pool does not hold so much."""
-
-    code = "below-zero"
-    title = "The pool would fall below zero"
 
 
 @dataclass(frozen=True, kw_only=True)

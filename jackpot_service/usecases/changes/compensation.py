@@ -26,25 +26,16 @@ from jackpot_service.usecases.fields import CurrencyCode, Identifier, MinorUnits
 from jackpot_service.usecases.payloads import bad_field
 
 
-class RoundNotCancelled(Conflict):
+class RoundNotCancelled(Conflict, code="round-not-cancelled", title="The round was not cancelled"):
     """Only who would have won in a cancelled round is compensated."""
 
-    code = "round-not-cancelled"
-    title = "The round was not cancelled"
 
-
-class UnknownBet(NotFound):
+class UnknownBet(NotFound, code="bet-unknown", title="Unknown bet"):
     """The round has no live bet of this id, or it is another player's."""
 
-    code = "bet-unknown"
-    title = "Unknown bet"
 
-
-class NotGranted(Conflict):
+class NotGranted(Conflict, code="compensation-not-given", title="Amount exceeds what was granted"):
     """No more is taken back than was granted for the bet in that currency."""
-
-    code = "compensation-not-given"
-    title = "Amount exceeds what was granted"
 
 
 @dataclass(frozen=True, slots=True)

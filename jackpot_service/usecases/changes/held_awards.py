@@ -10,6 +10,7 @@ from marshmallow import fields
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import held_awards
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.awards import AwardState, AwardStep
 from jackpot_service.domain.entries import Attribution
 from jackpot_service.domain.errors import Conflict
@@ -18,7 +19,6 @@ from jackpot_service.domain.figures import of_decision
 from jackpot_service.domain.held_awards import AwardKey, Decision, MadeAward
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.money import RateSheet
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.rules import JackpotRules
 from jackpot_service.ledger import replay
@@ -40,25 +40,16 @@ AwardInState = tuple[MadeAward, AwardState | None]
 """An award and its state; None where it has taken no step."""
 
 
-class NothingHeld(Conflict):
+class NothingHeld(Conflict, code="nothing-held", title="No held award there"):
     """The round, or one of the bets that were named, has no award that is held."""
 
-    code = "nothing-held"
-    title = "No held award there"
 
-
-class NothingRejected(Conflict):
+class NothingRejected(Conflict, code="nothing-rejected", title="No award was rejected there"):
     """The round, or one of the bets that were named, has no award that was rejected."""
 
-    code = "nothing-rejected"
-    title = "No award was rejected there"
 
-
-class RoundCorrected(Conflict):
+class RoundCorrected(Conflict, code="round-corrected", title="The round was corrected since"):
     """The round was judged anew since its awards were rejected: another verdict is in force."""
-
-    code = "round-corrected"
-    title = "The round was corrected since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +207,15 @@ class DecideAwards(RoundKind[RoundAwards]):
         kind, recorded, postings = _DECIDED[self.decision](state, awards)
         before = {"state": self.decision.state.value}
         figures = of_decision(self.decision.step, awards, made_on=state.made_on)
-        return Done(kind, before, recorded, postings, figures=figures, of=Attribution.of(state.round), document=awards)
+        return Done(
+            kind,
+            before,
+            recorded,
+            postings,
+            figures=figures,
+            attributed_to=Attribution.of(state.round),
+            document=awards,
+        )
 
     def write(self, session: Session, act: Act, act_seq: int, state: RoundAwards, done: Done) -> None:
         """Write the step that the awards take."""

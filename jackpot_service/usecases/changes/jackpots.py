@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import Annotated
 
 from jackpot_service.database.transactions import Session
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind, Postings
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import POOL_DECIMALS, has_decimals, plain
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import LARGEST_AMOUNT, JackpotRules
 from jackpot_service.ledger import books
 from jackpot_service.records import changes, immutable
@@ -22,18 +22,12 @@ from jackpot_service.usecases.fields import Identifier
 from jackpot_service.usecases.jackpot_acts import StillJackpot
 
 
-class BadAmount(Refused):
+class BadAmount(Refused, code="amount-invalid", title="Invalid amount"):
     """The amount cannot be moved."""
 
-    code = "amount-invalid"
-    title = "Invalid amount"
 
-
-class AboveLimit(Refused):
+class AboveLimit(Refused, code="above-limit", title="The meter would exceed its limit"):
     """The meter would hold more than its limit lets it offer."""
-
-    code = "above-limit"
-    title = "The meter would exceed its limit"
 
 
 @dataclass(frozen=True, slots=True)

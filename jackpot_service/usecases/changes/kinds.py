@@ -148,7 +148,7 @@ class BookedKind(Kind, Generic[S]):
         """Book the entry. Raises: as `state`, `decide` and `write`."""
         state = self.state(session, act)
         done = self.decide(state)
-        act_seq, effect = acts.do(session, act, done, book=self.jackpot_id, subject=self.act_subject)
+        act_seq, effect = acts.book(session, act, done, book=self.jackpot_id, subject=self.act_subject)
         self.write(session, act, act_seq, state, done)
         return Applied(done.before, done.shown, (effect,))
 

@@ -21,10 +21,8 @@ from jackpot_service.usecases.changes.kinds import Applied, Conditions, Kind
 from jackpot_service.usecases.changes.registry import KINDS
 
 
-class KindForbidden(Forbidden):
+class KindForbidden(Forbidden, code="role-forbidden"):
     """The key's role may not ask for such a change, nor decide one."""
-
-    code = "role-forbidden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def request_change(session: Session, command: RequestChange) -> ChangeRequested:
         changes.require_base_version(command.base_version, version)
     preview = _tried(session, command.act, request)
     change = _change(session, command, request, version)
-    seq = acts.post(
+    seq = acts.record(
         session,
         command.act,
         EntryKind.CHANGE_REQUESTED,
@@ -159,11 +157,8 @@ def _change(session: Session, command: RequestChange, request: Kind, version: st
     )
 
 
-class EmergencyOff(Forbidden):
+class EmergencyOff(Forbidden, code="emergency-off", title="The emergency path is switched off"):
     """One person alone may not act: the installation has not switched that on."""
-
-    code = "emergency-off"
-    title = "The emergency path is switched off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +254,7 @@ def _require_no_key_maker(session: Session, command: DecideChange, round_: Round
 
 def _record(session: Session, command: DecideChange, change: Change, decision: Decision) -> None:
     is_approval = decision.outcome is Outcome.APPROVED
-    seq = acts.post(
+    seq = acts.record(
         session,
         replace(command.act, request_id=None, decides=change.request_id),
         EntryKind.CHANGE_APPROVED if is_approval else EntryKind.CHANGE_REJECTED,
@@ -282,7 +277,7 @@ def switch_emergency(session: Session, act: Act, *, is_on: bool) -> bool:
     was_on = records.is_emergency_on(session)
     if was_on is is_on:
         return False
-    seq = acts.post(
+    seq = acts.record(
         session,
         act,
         EntryKind.EMERGENCY_SWITCHED,

@@ -6,12 +6,12 @@ from typing import Annotated, ClassVar
 
 from jackpot_service.database.transactions import Session
 from jackpot_service.domain import accounts, posting_rules
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.errors import Conflict, Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import Life
 from jackpot_service.domain.money import EXACT, ZERO, negated, plain
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rules import FundedBy
 from jackpot_service.records import changes, lives, references
 from jackpot_service.usecases import acts, jackpot_acts
@@ -22,32 +22,20 @@ from jackpot_service.usecases.fields import Identifier
 from jackpot_service.usecases.jackpot_acts import StillJackpot
 
 
-class BadTarget(Refused):
+class BadTarget(Refused, code="target-invalid", title="Invalid target jackpot"):
     """The balances cannot be transferred to that jackpot."""
 
-    code = "target-invalid"
-    title = "Invalid target jackpot"
 
-
-class TargetClosed(Conflict):
+class TargetClosed(Conflict, code="target-closed", title="The target jackpot is not open"):
     """The target jackpot takes no bets now."""
 
-    code = "target-closed"
-    title = "The target jackpot is not open"
 
-
-class StillInPlay(Conflict):
+class StillInPlay(Conflict, code="jackpot-in-play", title="The jackpot is still in play"):
     """The jackpot has open rounds, or awards that nobody has decided about."""
 
-    code = "jackpot-in-play"
-    title = "The jackpot is still in play"
 
-
-class InsufficientFunds(Conflict):
+class InsufficientFunds(Conflict, code="insufficient-funds", title="Insufficient funds"):
     """The prize fund, the reserve or the players' part of the meter is below zero: the house makes that good first."""
-
-    code = "insufficient-funds"
-    title = "Insufficient funds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +128,7 @@ class RetireJackpot(JackpotKind):
             jackpot_acts.book(session, act, ending, done, act_seq=act_seq, not_before=not_before, accepting=False),
             jackpot_acts.book(session, act, target, received, act_seq=act_seq, not_before=not_before),
         )
-        acts.record(session, act, done, subject=self.subject, book=self.jackpot_id, effects=effects)
+        acts.record_done(session, act, done, subject=self.subject, book=self.jackpot_id, effects=effects)
         return Applied(done.before, done.recorded, effects)
 
 

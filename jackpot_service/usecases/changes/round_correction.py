@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 from marshmallow import fields, validate
 
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain.accounts import Account
+from jackpot_service.domain.accounts import Account, Pools
 from jackpot_service.domain.awards import AwardState
 from jackpot_service.domain.bets import Bet, BookedBet
 from jackpot_service.domain.corrections import Correction, VerdictInForce, borne_by, correct
@@ -25,7 +25,6 @@ from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.lives import require_not_retired
 from jackpot_service.domain.money import plain
 from jackpot_service.domain.outcomes import Result, require_hands_of_one_deck
-from jackpot_service.domain.pools import Pools
 from jackpot_service.domain.rounds import Round, RoundState
 from jackpot_service.domain.settlement import Award, Terms
 from jackpot_service.domain.shapes import LARGEST_MINOR
@@ -45,11 +44,8 @@ MOST_HANDS = 60
 """Far more than one deck can deal; and each of them may be dead, without cards."""
 
 
-class RoundNotSettled(Conflict):
+class RoundNotSettled(Conflict, code="round-not-settled", title="The round is not settled"):
     """The round has no verdict: it is open, or it was cancelled."""
-
-    code = "round-not-settled"
-    title = "The round is not settled"
 
 
 class ResultPayload(Payload):

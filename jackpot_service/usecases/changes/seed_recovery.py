@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Annotated, ClassVar
 
 from jackpot_service.domain import posting_rules
+from jackpot_service.domain.accounts import Pools
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.journal import EntryKind
 from jackpot_service.domain.money import EXACT, ZERO, plain
-from jackpot_service.domain.pools import Pools
 from jackpot_service.usecases.acts import Done
 from jackpot_service.usecases.changes.jackpots import (
     JackpotKind,
@@ -20,11 +20,8 @@ from jackpot_service.usecases.changes.jackpots import (
 from jackpot_service.usecases.fields import Amount
 
 
-class SeedCommitted(Refused):
+class SeedCommitted(Refused, code="seed-committed", title="The house's seed is not free"):
     """So much of the house's money is not free: it is not there, or it carries what the players were promised."""
-
-    code = "seed-committed"
-    title = "The house's seed is not free"
 
 
 @dataclass(frozen=True, kw_only=True)

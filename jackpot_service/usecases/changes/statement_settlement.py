@@ -22,11 +22,8 @@ from jackpot_service.usecases.fields import Amount, CurrencyCode, Identifier, In
 from jackpot_service.usecases.payloads import bad_field
 
 
-class StatementSettled(Conflict):
+class StatementSettled(Conflict, code="statement-settled", title="The statement was settled before"):
     """A statement of this reference was settled before, for the casino in this currency and jackpot."""
-
-    code = "statement-settled"
-    title = "The statement was settled before"
 
 
 class AccountBalance(NamedTuple):

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event, text
 
 from jackpot_service.database import transactions
-from jackpot_service.database.transactions import Busy
+from jackpot_service.database.failures import Busy
 from jackpot_service.domain.errors import NotFound
 from jackpot_service.domain.principals import Role
 from jackpot_service.exports.accounting import FORMS

@@ -1,0 +1,122 @@
+"""
+What the database's errors mean: a definite refusal, a failure that wrote nothing, or an unknown outcome.
+
+A failure that wrote nothing is tried again, or answered as `Busy`. An outcome is unknown when the connection broke in
+COMMIT: the answer is `OutcomeUnknown`, and the caller repeats the same ids.
+"""
+
+from typing import Final
+
+import psycopg
+from sqlalchemy.exc import DBAPIError
+
+from jackpot_service.database import deadlines
+from jackpot_service.database.clocks import ClockSkew
+from jackpot_service.domain.errors import Unavailable
+from jackpot_service.telemetry import trouble
+
+ATTEMPTS: Final = 8
+"""How often a transaction that lost a race, and wrote nothing, is tried before the caller is refused."""
+
+RETRYABLE_STATES: Final = frozenset({"40001", "40P01"})
+"""Serialization failure and deadlock: somebody else was first."""
+
+RACED_KEYS: Final = frozenset({"uq_rounds_ids", "pk_rounds", "uq_jobs_principal_request_id"})
+"""Unique keys that two requests may both write in good faith; reading again tells the loser who won."""
+
+HELD_UP_STATES: Final = frozenset({"55P03", "57014"})
+"""Lock or statement time-out."""
+
+BUSY_STATES: Final = frozenset({"57P03", "58030"})
+BUSY_CLASS: Final = "53"
+"""Starting up, a disk that fails, short of resources: the server said no; the caller should wait."""
+
+READ_ONLY_STATE: Final = "25006"
+
+NOT_AHEAD: Final = "booked_at_not_ahead"
+"""The database's name for the law that no stripe's time moves far ahead of its clock: see `0004_laws/clock.sql`."""
+
+
+class Busy(Unavailable, code="busy", title="The ledger is busy"):
+    """The database could not do it now; nothing was written."""
+
+
+HELD_UP: Final = "What this needs was held by others for too long; nothing was written."
+
+
+class HeldUp(Busy):
+    """What it needed was locked by somebody else, or took too long; nothing was written."""
+
+
+class OutcomeUnknown(Unavailable, code="outcome-unknown", title="Outcome unknown"):
+    """The connection broke while committing; whether it was written shows when the same ids are sent again."""
+
+
+def raise_unless_retryable(error: Exception, attempt: int) -> None:
+    """Raise an error as its caller sees it, unless another attempt may help: then return."""
+    state, may_retry = sqlstate(error), not deadlines.is_over()
+    if _is_ahead(error):
+        message = "This would have been booked more than two seconds ahead of the database's clock."
+        raise ClockSkew(message) from error
+    is_lost_race = state in RETRYABLE_STATES or _raced_key(error) in RACED_KEYS or _met_new_partition(error)
+    if is_lost_race and attempt < ATTEMPTS and may_retry:
+        return
+    if not is_lost_race:
+        trouble.note(error)
+    if state == READ_ONLY_STATE or is_connection_lost(error):
+        if attempt == 1 and may_retry:
+            return
+    elif is_held_up(error):
+        raise HeldUp(HELD_UP) from error
+    elif not is_lost_race and state not in BUSY_STATES and (state or "")[:2] != BUSY_CLASS:
+        raise error
+    message = "The database could not do this now; nothing was written."
+    raise Busy(message) from error
+
+
+def is_held_up(error: Exception) -> bool:
+    """Whether the database gave up waiting for somebody else's lock, or for itself."""
+    return sqlstate(error) in HELD_UP_STATES
+
+
+def sqlstate(error: Exception) -> str | None:
+    """Return the SQLSTATE of an error of the database, None if it has none."""
+    cause = _cause(error)
+    return cause.sqlstate if isinstance(cause, psycopg.Error) else None
+
+
+def _cause(error: Exception) -> BaseException | None:
+    """Return the driver's error, which SQLAlchemy may have wrapped."""
+    return error.orig if isinstance(error, DBAPIError) else error
+
+
+def _raced_key(error: Exception) -> str | None:
+    """The unique key that an error speaks of, if it is a violation of one."""
+    cause = _cause(error)
+    return cause.diag.constraint_name if isinstance(cause, psycopg.errors.UniqueViolation) else None
+
+
+def _is_ahead(error: Exception) -> bool:
+    """Whether the database refused to move a stripe's time ahead of its own clock."""
+    cause = _cause(error)
+    return isinstance(cause, psycopg.errors.CheckViolation) and cause.diag.constraint_name == NOT_AHEAD
+
+
+def _met_new_partition(error: Exception) -> bool:
+    """
+    Whether a row was on its way to the default partition when its month got one of its own, which it will find now.
+
+    PostgreSQL says so by a violated check of that table without a name: a CHECK has one.
+    """
+    cause = _cause(error)
+    if not isinstance(cause, psycopg.errors.CheckViolation):
+        return False
+    return cause.diag.table_name is not None and cause.diag.constraint_name is None
+
+
+def is_connection_lost(error: Exception) -> bool:
+    """Whether the connection itself failed: without a SQLSTATE, or with one that says the server ended it."""
+    cause = _cause(error)
+    if not isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
+        return False
+    return cause.sqlstate is None or cause.sqlstate.startswith("08") or cause.sqlstate in {"57P01", "57P02", "25P03"}
