@@ -159,9 +159,9 @@ def _settlement(record: RoundRecord) -> Mapping[str, Any] | None:
     refunds = [booked.bet for booked in record.bets if booked.bet.hand in dead and not booked.is_void]
     return {
         **of_settlement(record.settlement, record.awards, refunds),
-        "overflow": record.settlement.overflow,
-        "entitlements": record.settlement.entitlements,
-        "positions": record.settlement.positions,
+        "overflow": record.settlement["overflow"],
+        "entitlements": record.settlement["entitlements"],
+        "positions": record.settlement["positions"],
     }
 
 

@@ -7,7 +7,7 @@ migrations). `stripes` is the one row a commit changes.
 
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from sqlalchemy import (
     BigInteger,
@@ -20,7 +20,7 @@ from sqlalchemy import (
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, TIMESTAMP
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TIMESTAMP
 from sqlalchemy.dialects.postgresql.base import ischema_names
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import UserDefinedType
@@ -88,9 +88,21 @@ class StripeRow(Base):
     summed_to: Mapped[Position] = mapped_column(server_default="0")
 
 
+EXACT_FACTS: Final = (
+    "NOT jsonb_path_exists(facts, '$.settlement.keyvalue() ? "
+    '(@.key like_regex "^(weight|overflow|carried|house_seed|[a-z_]+_(before|after))$" && @.key != "cycle_after" '
+    '&& @.value.type() != "null" && (@.value.type() != "string" '
+    '|| !(@.value like_regex "^-?[0-9]{1,20}([.][0-9]{1,18})?$")))\')'
+)
+"""Every amount of a settlement is a text, with at most 18 decimals, below 10**20."""
+
+
 class EntryRow(Base):
     """
     One entry: its place in its stripe's chain, what it belongs to, its postings as four parallel arrays, its figures.
+
+    `facts` are what a result, a cancellation or voids recorded, as `domain.facts` writes it; null for anything else.
+    The views `results`, `hands`, `settlements` and `cancellations` show their columns.
 
     An entry of a round carries the round's key and its step, the round's own count of entries from 1. Casino, table and
     rules version are those of its figures, and empty, or 0, where there is none. The view `postings` shows one row a
@@ -134,6 +146,8 @@ class EntryRow(Base):
             "AND cardinality(accounts) = cardinality(movements)",
             name="postings",
         ),
+        CheckConstraint("jsonb_typeof(facts) = 'object' AND facts <> '{}'", name="facts"),
+        CheckConstraint(EXACT_FACTS, name="exact_facts"),
     )
 
     jackpot_id: Mapped[Key]
@@ -155,6 +169,7 @@ class EntryRow(Base):
     table_id: Mapped[Key]
     rules_version: Mapped[Count]
     figures: Mapped[list[str]] = mapped_column(ARRAY(FigureType))
+    facts: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
 
 
 class DayRow(Base):

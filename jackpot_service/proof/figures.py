@@ -12,7 +12,6 @@ from jackpot_service.domain.entries import Attribution, casino_of
 from jackpot_service.domain.errors import LedgerError
 from jackpot_service.domain.figures import Figure
 from jackpot_service.domain.journal import EntryKind
-from jackpot_service.domain.outcomes import HandStatus
 from jackpot_service.ledger.mismatches import Code, Mismatch
 from jackpot_service.ledger.replay import BookedEntry
 from jackpot_service.ledger.verified import NOTHING, Verified
@@ -68,7 +67,7 @@ def due_of(entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot) -> Sequ
         )
     if entry.kind == EntryKind.CANCELLATION:
         return figures.of_refunds(live, terms=terms, won_since=won)
-    dead = {hand.hand for hand in records.hands(round_) if hand.status is HandStatus.DEAD}
+    dead = records.result(round_).dead_hands
     return (
         *figures.of_refunds([bet for bet in live if bet.hand in dead], terms=terms, won_since=won),
         *figures.of_awards(records.awards(round_)),

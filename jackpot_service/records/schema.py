@@ -7,7 +7,6 @@ keys, rate sheets) never point at them. `entry_seq` is the entry of the referenc
 """
 
 from datetime import datetime, time
-from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import (
@@ -17,7 +16,6 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     LargeBinary,
-    Numeric,
     PrimaryKeyConstraint,
     Text,
     Time,
@@ -363,83 +361,6 @@ class VoidRow(Base):
     bet_id: Mapped[Key]
     step: Mapped[Count]
     is_tombstone: Mapped[bool] = mapped_column(Boolean)
-    occurred_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
-
-
-class ResultRow(Base):
-    """What the table server said of a round's end."""
-
-    __tablename__ = "results"
-    __table_args__ = (PrimaryKeyConstraint("jackpot_id", "round_key"),)
-
-    jackpot_id: Mapped[Key]
-    round_key: Mapped[Position]
-    step: Mapped[Count]
-    bet_count: Mapped[Count]
-    dealer: Mapped[list[str]] = mapped_column(ARRAY(Text))
-    occurred_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
-
-
-class CancellationRow(Base):
-    """A cancelled round: why, and in which cycle."""
-
-    __tablename__ = "cancellations"
-    __table_args__ = (PrimaryKeyConstraint("jackpot_id", "round_key"),)
-
-    jackpot_id: Mapped[Key]
-    round_key: Mapped[Position]
-    step: Mapped[Count]
-    reason: Mapped[Key]
-    cycle: Mapped[Count]
-    occurred_at: Mapped[datetime | None] = mapped_column(TIMESTAMP(timezone=True))
-
-
-class HandRow(Base):
-    """A hand of a round's result, or of its cancellation: its status and its cards, in alphabetical order."""
-
-    __tablename__ = "hands"
-    __table_args__ = (
-        PrimaryKeyConstraint("jackpot_id", "round_key", "hand"),
-        CheckConstraint("status IN ('dealt', 'dead', 'forfeited')", name="status"),
-    )
-
-    jackpot_id: Mapped[Key]
-    round_key: Mapped[Position]
-    hand: Mapped[Key]
-    status: Mapped[Key]
-    cards: Mapped[list[str]] = mapped_column(ARRAY(Text))
-
-
-class SettlementRow(Base):
-    """
-    The verdict on a round: `cycle` is the one it settled in, `positions` every stripe's seq as its pools were read.
-
-    `entitlements` lists what each winner was entitled to of the meter, as exact fractions.
-    """
-
-    __tablename__ = "settlements"
-    __table_args__ = (
-        PrimaryKeyConstraint("jackpot_id", "round_key"),
-        exact("meter_before", "weight", "meter_after", "reserve_after", "prize_fund_after"),
-        exact("overflow", "carried", "house_seed", name="exact_on_a_hit"),
-    )
-
-    jackpot_id: Mapped[Key]
-    round_key: Mapped[Position]
-    step: Mapped[Count]
-    cycle: Mapped[Count]
-    policy: Mapped[Key]
-    positions: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
-    meter_before: Mapped[Amount]
-    weight: Mapped[Amount]
-    entitlements: Mapped[list[dict[str, str]]] = mapped_column(JSONB)
-    meter_after: Mapped[Amount]
-    reserve_after: Mapped[Amount]
-    prize_fund_after: Mapped[Amount]
-    overflow: Mapped[Amount]
-    carried: Mapped[Decimal | None] = mapped_column(Numeric)
-    house_seed: Mapped[Amount]
-    cycle_after: Mapped[Count]
 
 
 class AwardRow(Base):

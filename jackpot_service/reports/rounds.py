@@ -7,7 +7,9 @@ from datetime import datetime
 from sqlalchemy import select
 
 from jackpot_service.database.transactions import Session, pipelined
+from jackpot_service.domain import facts
 from jackpot_service.domain.bets import BookedBet
+from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import RateSheet
 from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal
@@ -20,7 +22,7 @@ from jackpot_service.records import compensations, corrections, gaming_tables, p
 from jackpot_service.records.compensations import Compensation
 from jackpot_service.records.corrections import BookedCorrection
 from jackpot_service.records.rounds import RoundName, UnknownRound
-from jackpot_service.records.verdicts import BookedAward, BookedSettlement
+from jackpot_service.records.verdicts import BookedAward
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class RoundRecord:
     tombstones: Mapping[str, int]
     result: Result | None
     cancellation: Cancellation | None
-    settlement: BookedSettlement | None
+    settlement: Facts | None
     awards: tuple[BookedAward, ...]
     corrections: tuple[BookedCorrection, ...]
     compensations: tuple[Compensation, ...]
@@ -69,17 +71,16 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
     if round_ is None:
         raise _unknown(table_id, round_id)
     rules = pinned.rules(session, jackpot_id, round_.rules_version)
-    result, settlement, awards = _settled(session, round_)
-    cancellation, cancelled_in = _cancelled(session, round_)
-    ended_in = settlement.cycle if settlement else cancelled_in
+    ended = _ended(session, round_)
+    ended_in = ended.settlement["cycle"] if ended.settlement else ended.cancelled_in
     return RoundRecord(
         view=RoundView(round_, ended_in or books.books_of(books_cursor).cycle.cycle),
         bets=bet_records.booked_of(booked_cursor),
         tombstones=bet_records.tombstones_of(tombstone_cursor).get(round_.round_key, {}),
-        result=result,
-        cancellation=cancellation,
-        settlement=settlement,
-        awards=awards,
+        result=ended.result,
+        cancellation=ended.cancellation,
+        settlement=ended.settlement,
+        awards=ended.awards,
         corrections=corrections.of_round(session, round_),
         compensations=compensations.of_round(session, round_),
         entries=_entries(session, round_),
@@ -93,22 +94,27 @@ def _unknown(table_id: str, round_id: str) -> UnknownRound:
     return UnknownRound(message, table_id=table_id, round_id=round_id)
 
 
-def _settled(session: Session, round_: Round) -> tuple[Result | None, BookedSettlement | None, tuple[BookedAward, ...]]:
-    if round_.state is not RoundState.SETTLED:
-        return None, None, ()
-    with pipelined(session) as pipe:
-        result_cursors = verdicts.send_result(pipe, round_)
-        settlement_cursors = verdicts.send_settlement(pipe, round_)
-    settlement, awards = verdicts.settlement_of(settlement_cursors)
-    return verdicts.result_of(result_cursors), settlement, awards
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """How a round ended, if it has: by a result with its settlement, or by a cancellation and the cycle it names."""
+
+    result: Result | None = None
+    settlement: Facts | None = None
+    awards: tuple[BookedAward, ...] = ()
+    cancellation: Cancellation | None = None
+    cancelled_in: int | None = None
 
 
-def _cancelled(session: Session, round_: Round) -> tuple[Cancellation | None, int | None]:
-    if round_.state is not RoundState.CANCELLED:
-        return None, None
+def _ended(session: Session, round_: Round) -> _Ended:
+    if round_.state is RoundState.OPEN:
+        return _Ended()
     with pipelined(session) as pipe:
-        cursors = verdicts.send_cancellation(pipe, round_)
-    return verdicts.cancellation_of(cursors)
+        ending_cursor = verdicts.send_ending(pipe, round_)
+        awards_cursor = verdicts.send_awards(pipe, round_, correction=0)
+    recorded, awards = verdicts.ending_of(ending_cursor), verdicts.awards_of(awards_cursor)
+    if round_.state is RoundState.CANCELLED:
+        return _Ended(cancellation=facts.cancellation_of(recorded), cancelled_in=recorded["cycle"])
+    return _Ended(facts.result_of(recorded["result"]), recorded["settlement"], awards)
 
 
 def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:

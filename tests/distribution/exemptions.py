@@ -151,8 +151,8 @@ EXEMPTIONS: Final = (
         "WITH RECURSIVE different_stripes(value) AS",
         _PROOF,
         {
-            Rule.UNRESTRICTED: "award_steps awards bets cancellations compensations corrections cycles days entries "
-            "hands reconciled_days results rounds settlements statement_settlements stripes voids"
+            Rule.UNRESTRICTED: "award_steps awards bets compensations corrections cycles days entries "
+            "reconciled_days rounds statement_settlements stripes voids"
         },
     ),
     Exemption("SELECT sealed.number, s.seq, e.head", _PROOF, {Rule.UNRESTRICTED: "entries stripes"}),
@@ -168,7 +168,7 @@ EXEMPTIONS: Final = (
     ),
     # Payments and decisions: on which day an award was made.
     Exemption(
-        "SELECT 0, (e.booked_at AT TIME ZONE 'UTC')::date FROM results d JOIN entries e",
+        "SELECT 0, (e.booked_at AT TIME ZONE 'UTC')::date FROM entries e",
         _TWO_BOOKS,
         {Rule.ONE_JACKPOT: "2 jackpots"},
     ),
@@ -184,9 +184,9 @@ EXEMPTIONS: Final = (
         {Rule.UNRESTRICTED: "cycles entries"},
     ),
     Exemption(
-        "taken AS ( SELECT s.round_key, s.bet_id, s.tier, s.correction, s.step FROM award_steps s LEFT JOIN results",
+        "taken AS ( SELECT s.round_key, s.bet_id, s.tier, s.correction, s.step FROM award_steps s LEFT JOIN entries",
         _REPORT,
-        {Rule.UNRESTRICTED: "entries results"},
+        {Rule.UNRESTRICTED: "entries"},
     ),
     Exemption(
         "SELECT s.cycle, e.stripe_no, e.seq, c.cut, e.received_at",

@@ -22,6 +22,7 @@ from tests.proof.corruption import (
     forge,
     in_round,
     mismatches_after_changing,
+    refact,
     remove,
 )
 from tests.support.answers import Body
@@ -252,9 +253,9 @@ ENTRIES: Final = (
 SEEN_BY_A_REINSTATEMENT = "(SELECT after->'positions' FROM acts WHERE decides = 'yes-a' AND after ? 'positions')"
 
 SETTLEMENTS: Final = (
-    change(
-        "settlements",
-        f"positions = ARRAY(SELECT jsonb_array_elements_text({SEEN_BY_A_REINSTATEMENT})::bigint)",
+    refact(
+        "settlement,positions",
+        SEEN_BY_A_REINSTATEMENT,
         in_round("r6"),
         "award-figures entry-digest entry-postings hit-cycle settlement-figures settlements-cross",
     ),
