@@ -89,7 +89,9 @@ def _settled(session: Session, one: Ended, held: Books) -> _Settled:
         received_at=one.result.now,
         facts={
             "result": facts.of_result(one.result.result),
-            "settlement": facts.of_settlement(settlement, cycle=held.cycle.cycle, positions=held.positions),
+            "settlement": facts.of_settlement(
+                settlement, one.bets.bets, cycle=held.cycle.cycle, positions=held.positions
+            ),
         },
         in_rows={
             "awards": facts.of_awards(settlement.awards),

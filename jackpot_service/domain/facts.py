@@ -123,9 +123,14 @@ def moment_of(recorded: str | None) -> datetime | None:
     return None if recorded is None else datetime.fromisoformat(recorded)
 
 
-def of_settlement(settlement: Settlement, *, cycle: int, positions: Sequence[int]) -> Facts:
-    """A settlement with its refunds, and the positions at which the pools were read; its awards are apart."""
+def of_settlement(settlement: Settlement, live: Iterable[Bet], *, cycle: int, positions: Sequence[int]) -> Facts:
+    """
+    A settlement with the sums of the round's live stakes, and the positions at which the pools were read.
+
+    Its awards are apart.
+    """
     return {
+        "stakes": of_stakes(live),
         "cycle": cycle,
         "positions": list(positions),
         "policy": settlement.policy,
@@ -141,6 +146,15 @@ def of_settlement(settlement: Settlement, *, cycle: int, positions: Sequence[int
         "house_seed": plain(settlement.house_seed),
         "cycle_after": settlement.cycle_after,
     }
+
+
+def of_stakes(bets: Iterable[Bet]) -> list[list[Any]]:
+    """Sum stakes by currency: minor units, and how many bets."""
+    sums: dict[str, tuple[int, int]] = {}
+    for bet in bets:
+        minor, count = sums.get(bet.currency, (0, 0))
+        sums[bet.currency] = minor + bet.stake_minor, count + 1
+    return [[currency, *of_currency] for currency, of_currency in sorted(sums.items())]
 
 
 def of_entitlements(entitlements: Iterable[Entitlement]) -> list[dict[str, str]]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from jackpot_service.domain import facts
+from jackpot_service.domain.bets import Bet
 from jackpot_service.domain.errors import Refused
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.journal import EntryKind
@@ -40,12 +41,13 @@ def result_was_settled_as_due(round_: RoundDocuments, jackpot: Jackpot) -> Found
     except Refused as refusal:
         yield Mismatch(Code.RESULT_HANDS, entry.book, entry.place, f"{round_.place}: {refusal.detail}")
         return
-    yield from _settlement_is_due(entry.facts["settlement"], verdict, entry, round_, jackpot)
+    yield from _settlement_is_due(live, verdict, entry, round_, jackpot)
 
 
 def _settlement_is_due(
-    stored: Facts, verdict: Verdict, entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot
+    live: Sequence[Bet], verdict: Verdict, entry: BookedEntry, round_: RoundDocuments, jackpot: Jackpot
 ) -> Found:
+    stored: Facts = entry.facts["settlement"]
     positions, running, opened = stored["positions"], jackpot.cycle_at(entry), jackpot.opened_by(entry)
     yield from positions_are_right(positions, running, entry, jackpot, names_all=verdict.pays_from_meter)
     yield from _hit_opened_a_cycle(positions, running, opened, entry, is_hit=verdict.is_hit)
@@ -57,7 +59,7 @@ def _settlement_is_due(
     )
     yield from postings_are(due.postings, entry, round_)
     yield from _awards_began(due, entry, round_)
-    figured = facts.of_settlement(due, cycle=running.cycle, positions=positions)
+    figured = facts.of_settlement(due, live, cycle=running.cycle, positions=positions)
     yield from _figures_are(figured, stored, entry, round_)
     made, booked = facts.of_awards(due.awards), facts.of_awards(records.awards(round_))
     if made != booked:

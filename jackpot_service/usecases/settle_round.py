@@ -176,6 +176,7 @@ def _book(
     terms, won_since = round_terms.terms(session, round_, cycle), round_terms.won_since(live, cycle, locked.places)
     settlement = settle(verdict, terms=terms, pools=locked.books.pools, won_since=won_since)
     cut = cycles.cut_after(positions, stripe_no=stripe_no) if verdict.is_hit else None
+    bets = [one.bet for one in live]
     entry = Entry(
         book=round_.jackpot_id,
         kind=EntryKind.RESULT,
@@ -183,7 +184,7 @@ def _book(
         received_at=command.now,
         facts={
             "result": facts.of_result(command.result),
-            "settlement": facts.of_settlement(settlement, cycle=cycle.cycle, positions=positions),
+            "settlement": facts.of_settlement(settlement, bets, cycle=cycle.cycle, positions=positions),
         },
         in_rows={
             "awards": facts.of_awards(settlement.awards),
@@ -192,7 +193,7 @@ def _book(
         },
         postings=settlement.postings,
         round_step=RoundStep.of(after),
-        figures=figures.of_settlement(settlement, [one.bet for one in live], terms=terms, won_since=won_since),
+        figures=figures.of_settlement(settlement, bets, terms=terms, won_since=won_since),
     )
     with committed(session) as pipe:
         verdicts.add_awards(pipe, after, settlement.awards, now=command.now)
