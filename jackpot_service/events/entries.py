@@ -75,11 +75,8 @@ _ACTS = text(
 )
 
 
-class CursorAhead(Refused):
+class CursorAhead(Refused, code="cursor-ahead", title="The cursor is not of these books"):
     """The cursor comes from books that went further than these: other books, or these before a backup was restored."""
-
-    code = "cursor-ahead"
-    title = "The cursor is not of these books"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,9 @@ from datetime import datetime
 from sqlalchemy import select
 
 from jackpot_service.database.transactions import Session, pipelined
-from jackpot_service.domain import facts
 from jackpot_service.domain.bets import BookedBet
 from jackpot_service.domain.facts import Facts
 from jackpot_service.domain.money import RateSheet
-from jackpot_service.domain.outcomes import Cancellation, Result
 from jackpot_service.domain.principals import Principal
 from jackpot_service.domain.rounds import LAST_KEY, Round, RoundState, RoundView, first_key_at
 from jackpot_service.domain.rules import JackpotRules
@@ -40,14 +38,12 @@ class EntryPlace:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """Everything the ledger holds of a round."""
+    """Everything the ledger holds of a round; `ending` is what its result or cancellation recorded, if it is over."""
 
     view: RoundView
     bets: tuple[BookedBet, ...]
     tombstones: Mapping[str, int]
-    result: Result | None
-    cancellation: Cancellation | None
-    settlement: Facts | None
+    ending: Facts
     awards: tuple[BookedAward, ...]
     corrections: tuple[BookedCorrection, ...]
     compensations: tuple[Compensation, ...]
@@ -71,16 +67,14 @@ def round_record(session: Session, principal: Principal, *, table_id: str, round
     if round_ is None:
         raise _unknown(table_id, round_id)
     rules = pinned.rules(session, jackpot_id, round_.rules_version)
-    ended = _ended(session, round_)
-    ended_in = ended.settlement["cycle"] if ended.settlement else ended.cancelled_in
+    ending, awards = _ending(session, round_)
+    ended_in = ending.get("settlement", ending).get("cycle")
     return RoundRecord(
         view=RoundView(round_, ended_in or books.books_of(books_cursor).cycle.cycle),
         bets=bet_records.booked_of(booked_cursor),
         tombstones=bet_records.tombstones_of(tombstone_cursor).get(round_.round_key, {}),
-        result=ended.result,
-        cancellation=ended.cancellation,
-        settlement=ended.settlement,
-        awards=ended.awards,
+        ending=ending,
+        awards=awards,
         corrections=corrections.of_round(session, round_),
         compensations=compensations.of_round(session, round_),
         entries=_entries(session, round_),
@@ -94,27 +88,13 @@ def _unknown(table_id: str, round_id: str) -> UnknownRound:
     return UnknownRound(message, table_id=table_id, round_id=round_id)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """How a round ended, if it has: by a result with its settlement, or by a cancellation and the cycle it names."""
-
-    result: Result | None = None
-    settlement: Facts | None = None
-    awards: tuple[BookedAward, ...] = ()
-    cancellation: Cancellation | None = None
-    cancelled_in: int | None = None
-
-
-def _ended(session: Session, round_: Round) -> _Ended:
+def _ending(session: Session, round_: Round) -> tuple[Facts, tuple[BookedAward, ...]]:
     if round_.state is RoundState.OPEN:
-        return _Ended()
+        return {}, ()
     with pipelined(session) as pipe:
         ending_cursor = verdicts.send_ending(pipe, round_)
         awards_cursor = verdicts.send_awards(pipe, round_, correction=0)
-    recorded, awards = verdicts.ending_of(ending_cursor), verdicts.awards_of(awards_cursor)
-    if round_.state is RoundState.CANCELLED:
-        return _Ended(cancellation=facts.cancellation_of(recorded), cancelled_in=recorded["cycle"])
-    return _Ended(facts.result_of(recorded["result"]), recorded["settlement"], awards)
+    return verdicts.ending_of(ending_cursor), verdicts.awards_of(awards_cursor)
 
 
 def _entries(session: Session, round_: Round) -> tuple[EntryPlace, ...]:
